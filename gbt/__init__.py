@@ -1,0 +1,27 @@
+"""Gradient boosting whose trees remember their gradient sums.
+
+Names are imported when they are first used: ``import gbt`` alone loads neither Numba nor
+scikit-learn.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "GBTRegressor": "gbt.estimators",
+    "GBTClassifier": "gbt.estimators",
+    "Ensemble": "gbt.ensemble",
+    "load": "gbt.formats.native",
+}
+__all__ = [*_HOME]
+
+
+def __getattr__(name):
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'gbt' has no attribute {name!r}")
+
+
+def __dir__():
+    return [*globals(), *_HOME]

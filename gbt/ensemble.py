@@ -1,0 +1,295 @@
+"""The model: boosted trees as flat arrays of nodes that remember their gradient sums.
+
+This is the one thing that passes between growing trees and attributing predictions. Each node t
+keeps what the training rows in it added up to,
+
+    sum_gradient  G_t = sum of w g        sum_hessian  H_t = sum of w h        n_samples
+
+with g and h taken at the predictions before the tree was grown. From them follow
+
+    value  p(t)    = -learning_rate * G_t / (H_t + reg_lambda)                  at every node
+    gain   (Sun 2022, Definition 2)
+                   = G_l^2/(H_l + reg_lambda) + G_r^2/(H_r + reg_lambda) - G_t^2/(H_t + reg_lambda)
+
+The value of an inner node is what it would predict had growth stopped there; a leaf is a node where
+the walk stops, nothing more. Gain has no factor 1/2, unlike the XGBoost paper's equation 7.
+
+A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. The raw prediction
+is ``base_score`` plus the values of the leaves reached, added tree by tree in boosting order.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from gbt.kernels import walk
+from gbt.losses import Loss
+from gbt.parallel import over_blocks
+
+NODE_DTYPES = {
+    "feature": np.int32,  # -1 at a leaf
+    "threshold": np.float64,  # 0 at a leaf
+    "left": np.int32,  # counted from the tree's root; -1 at a leaf
+    "right": np.int32,
+    "missing_left": np.bool_,
+    "sum_gradient": np.float64,
+    "sum_hessian": np.float64,
+    "n_samples": np.int64,  # rows, not their weights
+    "gain": np.float64,  # 0 at a leaf
+    "value": np.float64,
+}
+
+
+class InvalidModelError(ValueError):
+    """A model whose arrays do not describe trees."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One tree: the node arrays of `Ensemble`, in preorder, the root at 0."""
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    sum_gradient: np.ndarray
+    sum_hessian: np.ndarray
+    n_samples: np.ndarray
+    gain: np.ndarray
+    value: np.ndarray
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def is_leaf(self) -> np.ndarray:
+        """Mark the nodes without children."""
+        return self.left < 0
+
+    @property
+    def depth(self) -> np.ndarray:
+        """Number of steps from the root, for every node."""
+        depth = np.zeros(self.n_nodes, dtype=np.int64)
+        for t in np.flatnonzero(~self.is_leaf):
+            depth[[self.left[t], self.right[t]]] = depth[t] + 1
+        return depth
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Trees end to end in flat arrays, one entry a node; see the module's docstring.
+
+    Parameters
+    ----------
+    feature, threshold, left, right, missing_left, sum_gradient, sum_hessian, n_samples, gain, value
+        One flat array each, of the dtypes in ``NODE_DTYPES``, every tree in preorder.
+    tree_offset : int64 array of shape (n_trees + 1,)
+        Tree m owns the nodes ``tree_offset[m]:tree_offset[m + 1]``.
+    base_score : float
+        Raw prediction before the first tree, in link space.
+    learning_rate, reg_lambda : float
+        Of all trees.
+    loss : Loss
+        One of ``gbt.losses.LOSSES``.
+    feature_names : tuple of str
+        One name a column.
+    input_dtype : dtype
+        Rows are rounded to this dtype before they are compared with thresholds: float32 for models
+        imported from libraries that compare float32 values.
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    sum_gradient: np.ndarray
+    sum_hessian: np.ndarray
+    n_samples: np.ndarray
+    gain: np.ndarray
+    value: np.ndarray
+    tree_offset: np.ndarray
+    base_score: float
+    learning_rate: float
+    reg_lambda: float
+    loss: Loss
+    feature_names: tuple[str, ...]
+    input_dtype: np.dtype = np.dtype(np.float64)
+
+    def __post_init__(self):
+        for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
+            array = np.array(getattr(self, name), dtype=dtype)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def from_trees(cls, trees: Sequence[Tree], **others) -> "Ensemble":
+        """Lay trees end to end; ``others`` are the fields that are not node arrays."""
+        arrays = {
+            name: np.concatenate([np.empty(0, dtype), *(getattr(tree, name) for tree in trees)])
+            for name, dtype in NODE_DTYPES.items()
+        }
+        tree_offset = np.cumsum([0, *(tree.n_nodes for tree in trees)])
+        return cls(**arrays, tree_offset=tree_offset, **others)
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.tree_offset) - 1
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that the model was fitted on."""
+        return len(self.feature_names)
+
+    @property
+    def trees(self) -> "_Trees":
+        """The trees as a sequence of `Tree`, views into the flat arrays."""
+        return _Trees(self)
+
+    def truncate(self, n_trees: int) -> "Ensemble":
+        """Return the model of the first ``n_trees`` trees."""
+        stop = self.tree_offset[n_trees]
+        arrays = {name: getattr(self, name)[:stop] for name in NODE_DTYPES}
+        return replace(self, **arrays, tree_offset=self.tree_offset[: n_trees + 1])
+
+    def as_input(self, X) -> np.ndarray:
+        """Return ``X`` as the float64 rows that the trees compare with their thresholds."""
+        rows = np.asarray(X)
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"
+                f" the first of them {self.feature_names[0]!r}."
+            )
+        return np.ascontiguousarray(rows.astype(self.input_dtype, copy=False), dtype=np.float64)
+
+    def raw_predict(self, X, n_jobs: int | None = None) -> np.ndarray:
+        """Return the raw prediction of every row, float64 of shape (n,)."""
+        X = self.as_input(X)
+        out = np.full(len(X), self.base_score)
+        self._add_trees(X, slice(0, self.n_trees), out, n_jobs)
+        return out
+
+    def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
+        """Yield the raw prediction after each tree in turn, each time a new array."""
+        X = self.as_input(X)
+        out = np.full(len(X), self.base_score)
+        for m in range(self.n_trees):
+            self._add_trees(X, slice(m, m + 1), out, n_jobs)
+            yield out.copy()
+
+    def apply(self, X, n_jobs: int | None = None) -> np.ndarray:
+        """Return the number, within its tree, of every leaf reached: int32 of shape (n, M)."""
+        X = self.as_input(X)
+        return self._find_leaves(X, slice(0, self.n_trees), n_jobs)
+
+    def total_gain(self) -> np.ndarray:
+        """Return, for every feature, the sum of the gains of the nodes that split on it."""
+        inner = self.left >= 0
+        return np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
+
+    def refit_statistics(self, X, y, sample_weight=None) -> "Ensemble":
+        """Return the same splits and values with the G, H, counts and gains of other rows.
+
+        Gradients are taken along the unchanged predictions, so the result says what these rows
+        would have told each node. Values stay: they are no longer -learning_rate G/(H + lambda).
+        """
+        X = self.as_input(X)
+        y = np.asarray(y, dtype=np.float64)
+        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
+        raw_prediction = np.full(len(X), self.base_score)
+        refitted = []
+        for m, tree in enumerate(self.trees):
+            gradient, hessian = self.loss.gradient_hessian(y, raw_prediction)
+            leaves = self._find_leaves(X, slice(m, m + 1), n_jobs=None)[:, 0]
+            raw_prediction += tree.value[leaves]
+            refitted.append(
+                node_statistics(
+                    tree.left, tree.right, leaves, weight * gradient, weight * hessian,
+                    self.reg_lambda,
+                )
+            )
+        return replace(
+            self, **{name: np.concatenate([s[name] for s in refitted]) for name in refitted[0]}
+        )
+
+    @property
+    def _structure(self):
+        return self.feature, self.threshold, self.left, self.right, self.missing_left
+
+    def _add_trees(self, X, which: slice, out, n_jobs):
+        roots = self.tree_offset[:-1][which]
+
+        def add(start, stop):
+            walk.add_leaf_values(
+                X[start:stop], roots, *self._structure, self.value, out[start:stop]
+            )
+
+        over_blocks(add, len(X), n_jobs)
+
+
+    def _find_leaves(self, X, which: slice, n_jobs):
+        roots = self.tree_offset[:-1][which]
+        out = np.empty((len(X), len(roots)), dtype=np.int32)
+
+        def find(start, stop):
+            walk.find_leaves(X[start:stop], roots, *self._structure, out[start:stop])
+
+        over_blocks(find, len(X), n_jobs)
+        return out
+
+
+def node_statistics(left, right, leaves, gradient, hessian, reg_lambda) -> dict[str, np.ndarray]:
+    """Return G, H, row count and gain of every node of a tree from the leaf each row reaches.
+
+    Leaves are summed in row order in float64, parents by adding their two children, so that the
+    sums of a parent are those of its children to the last bit.
+    """
+    n_nodes = len(left)
+    sums = np.column_stack(
+        [
+            np.bincount(leaves, gradient, minlength=n_nodes),
+            np.bincount(leaves, hessian, minlength=n_nodes),
+            np.bincount(leaves, minlength=n_nodes),
+        ]
+    )
+    walk.add_up_children(left, right, sums)
+    sum_gradient, sum_hessian, n_samples = sums.T
+    score = sum_gradient * node_step(sum_gradient, sum_hessian, reg_lambda)
+    inner = left >= 0
+    gain = np.zeros(n_nodes)
+    gain[inner] = score[left[inner]] + score[right[inner]] - score[inner]
+    return {
+        "sum_gradient": sum_gradient,
+        "sum_hessian": sum_hessian,
+        "n_samples": n_samples.astype(np.int64),
+        "gain": gain,
+    }
+
+
+def node_step(sum_gradient, sum_hessian, reg_lambda) -> np.ndarray:
+    """Return G / (H + lambda), 0 where H + lambda is 0: a node that weighs nothing moves nothing."""
+    weight = sum_hessian + reg_lambda
+    return np.divide(sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)
+
+
+class _Trees(Sequence):
+    """`Ensemble.trees`: made when asked for, so that an ensemble is arrays and nothing else."""
+
+    def __init__(self, ensemble: Ensemble):
+        self._ensemble = ensemble
+
+    def __len__(self):
+        return self._ensemble.n_trees
+
+    def __getitem__(self, m):
+        if isinstance(m, slice):
+            return [self[i] for i in range(*m.indices(len(self)))]
+        if not -len(self) <= m < len(self):
+            raise IndexError(f"tree {m} of an ensemble of {len(self)} trees")
+        start, stop = self._ensemble.tree_offset[m % len(self) :][:2]
+        return Tree(*(getattr(self._ensemble, field.name)[start:stop] for field in fields(Tree)))

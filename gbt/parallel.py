@@ -1,0 +1,76 @@
+"""Threads: the same serial kernel on several blocks at once, from one small pool.
+
+Kernels release the GIL, so plain Python threads are enough. Numba's own parallel regions are not
+used anywhere: its default threading layer aborts the process when two Python threads enter it at
+once, and a forked child inherits its broken state. Every block writes to its own slice of the
+output, so results do not depend on the number of threads.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+_pool: ThreadPoolExecutor | None = None
+
+
+def _forget_pool() -> None:
+    """Drop the pool: a forked child inherits the object but none of its threads."""
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def effective_n_jobs(n_jobs: int | None) -> int:
+    """Turn the ``n_jobs`` of scikit-learn into a number of threads.
+
+    None means every core this process may use, but 1 inside a joblib worker, whose siblings have
+    the other cores. Negative numbers count back from all cores: -1 is all of them.
+    """
+    if n_jobs is None:
+        joblib = sys.modules.get("joblib")
+        if joblib is not None and joblib.parallel.get_active_backend()[0].nesting_level:
+            return 1
+        return available_cores()
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 is not allowed; use None or -1 for all cores, 1 for one.")
+    return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
+
+
+def run_all(tasks: list[Callable[[], None]]) -> None:
+    """Run the tasks at once, the first of them on the calling thread."""
+    global _pool
+    if len(tasks) > 1 and _pool is None:
+        _pool = ThreadPoolExecutor(max_workers=max(available_cores(), 2))
+    waiting = [_pool.submit(task) for task in tasks[1:]] if _pool is not None else []
+    for task in tasks[:1]:
+        task()
+    for future in waiting:
+        future.result()
+
+
+def over_blocks(
+    work: Callable[[int, int], None], n_rows: int, n_jobs: int | None, min_rows: int = 1024
+) -> None:
+    """Call ``work(start, stop)`` for blocks that cover ``range(n_rows)``, one block a thread.
+
+    A block has at least ``min_rows`` rows: handing one to a thread costs about 50 microseconds.
+    """
+    n_blocks = max(1, min(effective_n_jobs(n_jobs), n_rows // min_rows))
+    edges = [n_rows * b // n_blocks for b in range(n_blocks + 1)]
+    run_all(
+        [
+            lambda start=start, stop=stop: work(start, stop)
+            for start, stop in zip(edges[:-1], edges[1:], strict=True)
+        ]
+    )
