@@ -1,10 +1,23 @@
-"""The loop that reads like the paper: gradients, tree, margins, and again."""
+"""The loop that reads like the paper: gradients, a tree, new raw predictions, and again.
+
+    f_0 = base score
+    for m = 1 .. M:   g, h = derivatives of the loss at f_(m-1)
+                      tree_m = grown on (g, h)
+                      f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from gbt.columns import Columns
 from gbt.ensemble import Ensemble
+from gbt.growing import Shape, Splitter, grow
+from gbt.losses import Loss, best_constant
+from gbt.progress import Progress
+from gbt.splitting.frontier import Limits
+
+EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
 @dataclass(frozen=True)
@@ -32,3 +45,113 @@ class Boosted:
     ensemble: Ensemble
     evals_result: dict[str, list[float]]
     best_iteration: int
+
+
+def boost(
+    X: np.ndarray,
+    y: np.ndarray,
+    sample_weight: np.ndarray,
+    *,
+    loss: Loss,
+    parameters: Parameters,
+    base_score: float | None,
+    splitter: Splitter,
+    eval_sets: list[EvalSet],
+    feature_names: tuple[str, ...],
+    seed: int,
+    n_jobs: int | None,
+) -> Boosted:
+    """Fit an ensemble to float64 rows ``X`` (nan is missing), targets and positive weights.
+
+    ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
+    are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
+    ends when that many trees brought no new minimum, and the trees after the minimum are dropped.
+    """
+    if base_score is None:
+        base_score = loss.link(best_constant(y, sample_weight))
+    columns = Columns.from_table(X, n_jobs)
+    limits = Limits(
+        parameters.reg_lambda,
+        parameters.min_child_weight,
+        parameters.min_samples_leaf,
+        parameters.min_split_gain,
+    )
+    shape = Shape(parameters.max_depth, parameters.max_leaves)
+    watched = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
+    patience = parameters.early_stopping_rounds
+    raw_prediction = np.full(len(y), base_score)
+    trees = []
+    with Progress(parameters.n_estimators, parameters.verbose) as progress:
+        for m in range(parameters.n_estimators):
+            gradient, hessian = loss.gradient_hessian(y, raw_prediction)
+            rows = sampled_rows(seed, m, len(y), parameters.subsample)
+            tree, leaves = grow(
+                columns,
+                sample_weight * gradient,
+                sample_weight * hessian,
+                rows=rows,
+                features=sampled_features(seed, m, columns.n_columns, parameters.colsample),
+                splitter=splitter,
+                limits=limits,
+                shape=shape,
+                learning_rate=parameters.learning_rate,
+                n_jobs=n_jobs,
+            )
+            trees.append(tree)
+            if len(rows) == len(y):
+                raw_prediction += tree.value[leaves]
+            else:
+                tree.add_values(X, raw_prediction, n_jobs)
+            for w in watched:
+                w.record(tree, n_jobs)
+            progress.show(m, watched[-1].losses[-1] if watched else None, loss.metric)
+            if patience and m - int(np.argmin(watched[-1].losses)) >= patience:
+                break
+
+    ensemble = Ensemble.from_trees(
+        trees,
+        base_score=base_score,
+        learning_rate=parameters.learning_rate,
+        reg_lambda=parameters.reg_lambda,
+        loss=loss,
+        feature_names=feature_names,
+    )
+    best_iteration = int(np.argmin(watched[-1].losses)) if patience else len(trees) - 1
+    evals_result = {f"eval_{i}": w.losses for i, w in enumerate(watched)}
+    return Boosted(ensemble.truncate(best_iteration + 1), evals_result, best_iteration)
+
+
+class _Watched:
+    """Rows that are not trained on, their raw predictions so far, and their mean losses."""
+
+    def __init__(self, loss, base_score, X, y, sample_weight):
+        self.loss = loss
+        self.X = X
+        self.y = y
+        self.sample_weight = sample_weight
+        self.raw_prediction = np.full(len(y), base_score)
+        self.losses = []
+
+    def record(self, tree, n_jobs):
+        """Add the tree's values and note the weighted mean loss."""
+        tree.add_values(self.X, self.raw_prediction, n_jobs)
+        loss = self.loss.value(self.y, self.raw_prediction)
+        self.losses.append(float(np.average(loss, weights=self.sample_weight)))
+
+
+def sampled_rows(seed: int, m: int, n_rows: int, subsample: float) -> np.ndarray:
+    """Return the rows that tree ``m`` sees, ascending: at least one, drawn without replacement."""
+    return _sample(seed, m, 0, n_rows, subsample)
+
+
+def sampled_features(seed: int, m: int, n_features: int, colsample: float) -> np.ndarray:
+    """Return the columns that tree ``m`` may split on, ascending, at least one."""
+    return _sample(seed, m, 1, n_features, colsample)
+
+
+def _sample(seed, m, stream, n, fraction):
+    """Draw from a stream of the tree's own, so that no tree depends on how others were drawn."""
+    if fraction == 1.0:
+        return np.arange(n)
+    generator = np.random.default_rng([seed, m, stream])
+    return np.sort(generator.choice(n, size=max(1, round(fraction * n)), replace=False))

@@ -78,6 +78,16 @@ class Tree:
             depth[[self.left[t], self.right[t]]] = depth[t] + 1
         return depth
 
+    def add_values(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None = None) -> None:
+        """Add to ``out`` the value of the leaf that each row of ``X`` (float64) reaches."""
+        root = np.zeros(1, dtype=np.int64)
+        structure = self.feature, self.threshold, self.left, self.right, self.missing_left
+
+        def add(start, stop):
+            walk.add_leaf_values(X[start:stop], root, *structure, self.value, out[start:stop])
+
+        over_blocks(add, len(X), n_jobs)
+
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
