@@ -1,5 +1,7 @@
 """The loop that reads like the paper: gradients, a tree, new raw predictions, and again.
 
+In the paper's letters::
+
     f_0 = base score
     for m = 1 .. M:   g, h = derivatives of the loss at f_(m-1)
                       tree_m = grown on (g, h)

@@ -1,7 +1,7 @@
 """A table as columns of rank codes: the only form of the data that growing a tree needs.
 
-A split asks whether ``x <= threshold``, so of a column only the order matters. Each value is replaced
-by its rank among the column's distinct values, which is exact for every dtype::
+A split asks whether ``x <= threshold``, so of a column only the order matters. Each value is
+replaced by its rank among the column's distinct values, which is exact for every dtype::
 
     column   0.3   7.0   nan   0.3  -1.5
     values  -1.5   0.3   7.0                    distinct, ascending
@@ -39,7 +39,7 @@ class Columns:
     values : float64 array
         Distinct values of all columns end to end, each column ascending.
     value_offset : int64 array of shape (p + 1,)
-        Column k owns ``values[value_offset[k]:value_offset[k + 1]]``; missing has the code one past.
+        Column k owns ``values[value_offset[k]:value_offset[k + 1]]``.
     bins : uint8 array of shape (p, n)
     n_bins : int64 array of shape (p,)
         Of present values; the missing ones are in bin ``n_bins[k]``.

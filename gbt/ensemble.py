@@ -24,7 +24,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from gbt.kernels import walk
-from gbt.losses import Loss
+from gbt.losses import LOSSES, Loss
 from gbt.parallel import over_blocks
 
 NODE_DTYPES = {
@@ -107,7 +107,7 @@ class Ensemble:
         One of ``gbt.losses.LOSSES``.
     feature_names : tuple of str
         One name a column.
-    input_dtype : dtype
+    input_dtype : numpy.float64 or numpy.float32
         Rows are rounded to this dtype before they are compared with thresholds: float32 for models
         imported from libraries that compare float32 values.
     """
@@ -128,7 +128,7 @@ class Ensemble:
     reg_lambda: float
     loss: Loss
     feature_names: tuple[str, ...]
-    input_dtype: np.dtype = np.dtype(np.float64)
+    input_dtype: type = np.float64
 
     def __post_init__(self):
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
@@ -145,6 +145,76 @@ class Ensemble:
         }
         tree_offset = np.cumsum([0, *(tree.n_nodes for tree in trees)])
         return cls(**arrays, tree_offset=tree_offset, **others)
+
+    def validate(self) -> None:
+        """Raise `InvalidModelError` unless the arrays describe trees in preorder.
+
+        A model that passes can be walked: there is no cycle, no node of two parents, none without
+        a parent but the roots, and no index out of range. Values need not follow from G and H,
+        nor G and H add up: refitted and imported models have values or sums from elsewhere.
+        """
+        shapes = {name: getattr(self, name).shape for name in NODE_DTYPES}
+        n_nodes = len(self.feature)
+        if set(shapes.values()) != {(n_nodes,)}:
+            raise InvalidModelError(f"node arrays must have one length; got the shapes {shapes}")
+        offset = self.tree_offset
+        if [*offset[:1], *offset[-1:]] != [0, n_nodes] or (np.diff(offset) < 1).any():
+            raise InvalidModelError(
+                f"tree_offset must rise from 0 to the number of nodes, {n_nodes}, and every tree"
+                " must have a node"
+            )
+        for holds, demand in (
+            (np.isfinite(self.base_score), f"base_score must be finite; got {self.base_score}"),
+            (
+                0 < self.learning_rate < np.inf,
+                f"learning_rate must be in (0, inf); got {self.learning_rate}",
+            ),
+            (
+                0 <= self.reg_lambda < np.inf,
+                f"reg_lambda must be in [0, inf); got {self.reg_lambda}",
+            ),
+            (self.loss.name in LOSSES, f"loss must be one of {[*LOSSES]}; got {self.loss.name!r}"),
+            (self.n_features > 0, "feature_names must name at least one column"),
+            (
+                self.input_dtype in (np.float64, np.float32),
+                f"input_dtype must be float64 or float32; got {self.input_dtype}",
+            ),
+        ):
+            if not holds:
+                raise InvalidModelError(demand)
+
+        inner = self.left >= 0
+        left, right = _preorder_links(inner, offset)
+        in_range = (self.feature >= 0) & (self.feature < self.n_features)
+        for name, holds, demand in (
+            ("left", self.left == left, "in preorder it is the next node, and -1 at a leaf"),
+            (
+                "right",
+                self.right == right,
+                "in preorder it is the first node after the left child's branch, and -1 at a leaf",
+            ),
+            (
+                "feature",
+                np.where(inner, in_range, self.feature == -1),
+                f"an inner node has one in [0, {self.n_features}), a leaf -1",
+            ),
+            ("threshold", inner | (self.threshold == 0), "a leaf has 0"),
+            ("missing_left", inner | ~self.missing_left, "a leaf has False"),
+            ("gain", inner | (self.gain == 0), "a leaf has 0"),
+            ("sum_hessian", self.sum_hessian >= 0, "it cannot be negative"),
+            ("n_samples", self.n_samples >= 0, "it cannot be negative"),
+            *(
+                (name, np.isfinite(getattr(self, name)), "it must be finite")
+                for name in ("threshold", "gain", "sum_gradient", "sum_hessian", "value")
+            ),
+        ):
+            if not holds.all():
+                node = int(np.argmin(holds))
+                tree = int(np.searchsorted(offset, node, side="right")) - 1
+                raise InvalidModelError(
+                    f"node {node - offset[tree]} of tree {tree} has {name}"
+                    f" {getattr(self, name)[node]}: {demand}"
+                )
 
     @property
     def n_trees(self) -> int:
@@ -219,7 +289,11 @@ class Ensemble:
             raw_prediction += tree.value[leaves]
             refitted.append(
                 node_statistics(
-                    tree.left, tree.right, leaves, weight * gradient, weight * hessian,
+                    tree.left,
+                    tree.right,
+                    leaves,
+                    weight * gradient,
+                    weight * hessian,
                     self.reg_lambda,
                 )
             )
@@ -240,7 +314,6 @@ class Ensemble:
             )
 
         over_blocks(add, len(X), n_jobs)
-
 
     def _find_leaves(self, X, which: slice, n_jobs):
         roots = self.tree_offset[:-1][which]
@@ -282,9 +355,43 @@ def node_statistics(left, right, leaves, gradient, hessian, reg_lambda) -> dict[
 
 
 def node_step(sum_gradient, sum_hessian, reg_lambda) -> np.ndarray:
-    """Return G / (H + lambda), 0 where H + lambda is 0: a node that weighs nothing moves nothing."""
+    """Return G / (H + lambda), or 0 where that is 0 / 0: a node without weight moves nothing."""
     weight = sum_hessian + reg_lambda
     return np.divide(sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)
+
+
+def _preorder_links(is_inner, tree_offset) -> tuple[np.ndarray, np.ndarray]:
+    r"""Return the children of all nodes of trees in preorder: the leaves alone settle them.
+
+    An inner node promises two children, and every node keeps one promise, the latest. So before a
+    root one promise waits, before any other node at least one, and after a tree none. The left
+    child is the next node; the right child keeps the earlier promise of its parent, hence is the
+    next node before which as many wait as before the parent::
+
+              a          node     a   b   d   e   c
+             / \         waiting  1   2   3   2   1   (0)
+            b   c        left     b   d
+           / \           right    c   e
+          d   e
+    """
+    start = np.repeat(tree_offset[:-1], np.diff(tree_offset))
+    change = np.where(is_inner, 1, -1)
+    before = np.cumsum(change) - change
+    waiting = 1 + before - before[start]
+    for m in np.flatnonzero((waiting + change)[tree_offset[1:] - 1] != 0):
+        raise InvalidModelError(f"tree {m} lacks nodes, or has some that no walk reaches")
+    if (waiting < 1).any():
+        m = np.searchsorted(tree_offset, np.argmax(waiting < 1), side="right") - 1
+        raise InvalidModelError(f"tree {m} has nodes that no walk reaches")
+
+    node = np.arange(len(start))
+    next_alike = np.empty_like(node)
+    by_waiting = np.argsort(waiting, kind="stable")
+    next_alike[by_waiting] = np.roll(by_waiting, -1)
+    return (
+        np.where(is_inner, node + 1 - start, -1),
+        np.where(is_inner, next_alike - start, -1),
+    )
 
 
 class _Trees(Sequence):

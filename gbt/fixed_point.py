@@ -3,12 +3,12 @@
 A float x becomes the integer nearest to x * scale, where scale is the power of two that brings the
 sum of |x| to between 2^60 and 2^61. No sum of any rows overflows, and
 
-* integer sums do not depend on their order: trees are bitwise the same for every number of threads;
-* two cuts that separate the same rows have the same sums, whatever the feature and the direction, so
-  a tie of gains is plain equality.
+* integer sums do not depend on their order: trees are bitwise equal for every number of threads;
+* two cuts that separate the same rows have the same sums, whatever the feature and the direction,
+  so a tie of gains is plain equality.
 
-Precision: rounding changes a sum over n rows by at most n/2 units, that is n 2^-61 sum|x|, since the
-unit is at most 2^-60 sum|x|. Adding float64 in a row is bounded by n 2^-53 sum|x| only. So these
+Precision: rounding changes a sum over n rows by at most n/2 units, that is n 2^-61 sum|x|, since
+the unit is at most 2^-60 sum|x|. The bound for adding float64 one by one is n 2^-53 sum|x|. So these
 sums are 256 times more exact than float64's, also where one outlier outweighs all other rows, and
 one word is enough for every target.
 

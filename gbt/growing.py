@@ -139,24 +139,19 @@ class _Growth:
         """Partition the rows of the chosen nodes, open their children and return those."""
         nodes = self.nodes
         feature, start, stop = (nodes[name][chosen] for name in ("feature", "start", "stop"))
-        middle, low_code, high_code = np.empty((3, len(chosen)), dtype=np.int64)
-        left_sums = np.empty((len(chosen), 3), dtype=np.int64)
+        found = (*np.empty((3, len(chosen)), dtype=np.int64), np.empty((len(chosen), 3), np.int64))
         partition_nodes(
             self.columns.codes,
             self.columns.missing_code[feature],
             feature,
             nodes["cut"][chosen],
             nodes["missing_left"][chosen],
-            self.rows,
-            self.gradient,
-            self.hessian,
+            (self.rows, self.gradient, self.hessian),
             start,
             stop,
-            middle,
-            low_code,
-            high_code,
-            left_sums,
+            found,
         )
+        middle, low_code, high_code, left_sums = found
         children = len(nodes["start"]) + np.arange(2 * len(chosen))
         nodes["threshold"][chosen] = self.columns.threshold_between(feature, low_code, high_code)
         nodes["left"][chosen] = children[0::2]
@@ -171,7 +166,7 @@ class _Growth:
         return children
 
     def in_preorder(self):
-        """Return the arrays that say how to walk the tree, and the leaf of every row it has seen."""
+        """Return the arrays that say how to walk the tree, and the leaf of every row it saw."""
         nodes = self.nodes
         place = preorder(nodes["left"], nodes["right"])
         is_leaf = nodes["left"] < 0
@@ -179,9 +174,7 @@ class _Growth:
         leaves = np.flatnonzero(is_leaf)
         leaves = leaves[np.argsort(nodes["start"][leaves])]
         leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int64)
-        leaf_of_row[self.rows] = np.repeat(
-            place[leaves], (nodes["stop"] - nodes["start"])[leaves]
-        )
+        leaf_of_row[self.rows] = np.repeat(place[leaves], (nodes["stop"] - nodes["start"])[leaves])
 
         nodes["feature"][is_leaf] = -1  # found a split that was never made
         nodes["missing_left"][is_leaf] = False

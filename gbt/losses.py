@@ -67,13 +67,15 @@ class HalfLogistic:
     name = "half_logistic"
     metric = "log loss"
 
+    # Written with q = 1 - p = expit(-f), which at f = 40 is 4e-18 where 1 - p would be 0.
+
     def value(self, y, raw_prediction):
-        return np.logaddexp(0.0, raw_prediction) - y * raw_prediction
+        # -log p = log(1 + exp(-f)), -log q = log(1 + exp(f))
+        return y * np.logaddexp(0.0, -raw_prediction) + (1 - y) * np.logaddexp(0.0, raw_prediction)
 
     def gradient_hessian(self, y, raw_prediction):
-        # 1 - p is expit(-f): at f = 40 the subtraction would give 0, and a hessian of 0.
-        probability = expit(raw_prediction)
-        return probability - y, probability * expit(-raw_prediction)
+        p, q = expit(raw_prediction), expit(-raw_prediction)
+        return (1 - y) * p - y * q, p * q
 
     def link(self, prediction):
         return float(logit(prediction))

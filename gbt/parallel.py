@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 _pool: ThreadPoolExecutor | None = None
 
@@ -68,9 +69,4 @@ def over_blocks(
     """
     n_blocks = max(1, min(effective_n_jobs(n_jobs), n_rows // min_rows))
     edges = [n_rows * b // n_blocks for b in range(n_blocks + 1)]
-    run_all(
-        [
-            lambda start=start, stop=stop: work(start, stop)
-            for start, stop in zip(edges[:-1], edges[1:], strict=True)
-        ]
-    )
+    run_all([lambda start=start, stop=stop: work(start, stop) for start, stop in pairwise(edges)])

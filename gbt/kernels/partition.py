@@ -17,18 +17,19 @@ from gbt.kernels.compiling import kernel
 
 
 @kernel
-def partition_node(codes, missing_code, cut, missing_left, rows, gradient, hessian, buffers, sums):
+def partition_node(codes, missing_code, cut, missing_left, data, buffers, sums):
     """Partition one node; return its number of left rows and the codes on both sides of the cut.
 
-    codes                     (n,)         int32         IN      of the split feature
-    cut                                    int64         IN      codes up to it go left
-    rows, gradient, hessian   (m,)         int32, int64  INOUT   of the node
-    buffers                   3 x (m,)     likewise              for right-going rows
-    sums                      (3,)         int64         OUT     of g, h and |g| over the left rows
+    codes     (n,)   int32   IN      of the split feature
+    cut              int64   IN      codes up to it go left
+    data      rows (m,) int32, gradient (m,) int64, hessian (m,) int64 of the node   INOUT
+    buffers   likewise, for the rows that go right
+    sums      (3,)   int64   OUT     of g, h and |g| over those that go left
 
     The codes returned are the highest present one on the left and the lowest on the right, which is
     that of missing values if no present one is there.
     """
+    rows, gradient, hessian = data
     right_rows, right_gradient, right_hessian = buffers
     n_left, n_right = 0, 0
     low_code, high_code = -1, missing_code
@@ -49,38 +50,41 @@ def partition_node(codes, missing_code, cut, missing_left, rows, gradient, hessi
             right_rows[n_right], right_gradient[n_right], right_hessian[n_right] = row, g, h
             n_right += 1
             high_code = min(high_code, code)
-    rows[n_left:] = right_rows[:n_right]
-    gradient[n_left:] = right_gradient[:n_right]
-    hessian[n_left:] = right_hessian[:n_right]
+    for i in range(n_right):  # assigning slices would compile two seconds longer
+        rows[n_left + i] = right_rows[i]
+        gradient[n_left + i] = right_gradient[i]
+        hessian[n_left + i] = right_hessian[i]
     return n_left, low_code, high_code
 
 
 @kernel
-def partition_nodes(
-    codes, missing_code, feature, cut, missing_left, rows, gradient, hessian, start, stop,
-    middle, low_code, high_code, sums,
-):
+def partition_nodes(codes, missing_code, feature, cut, missing_left, data, start, stop, found):
     """Partition several nodes; see ``partition_node``.
 
-    codes                     (p, n)       int32         IN
-    missing_code              (nodes,)     int64         IN      of the split feature
-    feature, cut, missing_left  (nodes,)                 IN
-    rows, gradient, hessian   (n,)         int32, int64  INOUT
-    start, stop               (nodes,)     int64         IN
-    middle                    (nodes,)     int64         OUT     where the right child starts
-    low_code, high_code       (nodes,)     int64         OUT
-    sums                      (nodes, 3)   int64         OUT     of the left child
+    codes          (p, n)     int32   IN
+    missing_code   (nodes,)   int64   IN      of each node's split feature
+    feature, cut   (nodes,)   int64   IN
+    missing_left   (nodes,)   bool    IN
+    data           of all rows, those of a node beside each other   INOUT
+    start, stop    (nodes,)   int64   IN
+    found          where the right child starts, low code, high code (nodes,) int64,
+                   sums over the left child (nodes, 3) int64        OUT
     """
-    most_rows = np.max(stop - start)
+    rows, gradient, hessian = data
+    middle, low_code, high_code, sums = found
+    most_rows = 0
+    for j in range(len(start)):
+        most_rows = max(most_rows, stop[j] - start[j])
     buffers = (
-        np.empty(most_rows, dtype=rows.dtype),
-        np.empty(most_rows, dtype=gradient.dtype),
-        np.empty(most_rows, dtype=hessian.dtype),
+        np.empty(most_rows, dtype=np.int32),
+        np.empty(most_rows, dtype=np.int64),
+        np.empty(most_rows, dtype=np.int64),
     )
     for j in range(len(start)):
         own = slice(start[j], stop[j])
+        its_data = (rows[own], gradient[own], hessian[own])
+        its_codes = codes[feature[j]]
         n_left, low_code[j], high_code[j] = partition_node(
-            codes[feature[j]], missing_code[j], cut[j], missing_left[j],
-            rows[own], gradient[own], hessian[own], buffers, sums[j],
+            its_codes, missing_code[j], cut[j], missing_left[j], its_data, buffers, sums[j]
         )
         middle[j] = start[j] + n_left

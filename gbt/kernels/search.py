@@ -14,20 +14,30 @@ and the gain is the score less that of the node, so the largest score is sought.
 
 A small node is one bin: its rows are sorted at once.
 
-The bound. Let a bin start with sums (G_0, H_0) to its left, and hold gradients that add up to +P and
--N and hessians that add up to h. A cut inside it has G_l in [G_0 - N, G_0 + P], H_l >= H_0, and
+The bound. Let the sums left of a bin be (G_0, H_0), and let it hold gradients that add up to +P
+and -N and hessians that add up to h. A cut inside it has G_l in [G_0 - N, G_0 + P], H_l >= H_0 and
 H_r >= H - H_0 - h::
 
-      G_0 - N            G_0 + P
-         |------- G_l -------|            score(cut) <= max over both ends of
-         0 . . . [ bin ] . . . H            G_l^2 / (H_0 + lambda) + (G - G_l)^2 / (H - H_0 - h + lambda)
+    G_0 - N          G_0 + P          score(cut) <= the larger, over both ends of the arrow, of
+       <------ G_l ------>               G_l^2 / (H_0 + lambda)
+    ___________[bin]__________             + (G - G_l)^2 / (H - H_0 - h + lambda)
+       H_0       h   H - H_0 - h
 
-because smaller denominators only raise it, and what is then left is a convex parabola in G_l, which
-is largest at an end. The result is the best of all cuts, ties included: bins are skipped only where
-the bound is strictly below a score that some cut reaches.
+because smaller denominators only raise it, and what is then left is a parabola in G_l that opens
+upwards and is largest at an end. A bin is passed over only where its bound is strictly below a score that
+some cut reaches, so the result is the best of all cuts, ties included.
 
 Ties of the score: the lowest feature, then the highest cut; a cut with missing rows is scored with
 them on either side, and at equal score they go where the present rows have more hessian, then left.
+
+Arguments that travel together are tuples:
+
+    node      int64 sums of g and h over the node's rows, int64 number of rows
+    limits    float64 lambda, float64 least H of a side, int64 least rows of a side
+    data      int32 rows (m,), int64 gradient (m,), int64 hessian (m,) of the node's m rows
+    column    uint8 bins (n,), int32 codes (n,), int64 number of bins, int32 last code of each bin
+    scratch   float64 bounds (256,), bool selected (256,), int64 keys (m,)
+    cut       float64 score, int64 code, bool whether missing rows go left
 """
 
 import numpy as np
@@ -56,9 +66,7 @@ def score_of(left_g, left_h, right_g, right_h, penalty):
 def score_cut(left_g, left_h, left_n, node, limits):
     """Return the score of a cut, or -inf where a side is too light or has too few rows.
 
-    left_g, left_h, left_n     int64                 IN   sums over the rows that go left
-    node                       3 x int64             IN   the same over all rows of the node
-    limits                     penalty, least h (float64) and least rows (int64) of a side   IN
+    left_g, left_h, left_n   int64   IN   sums over the rows that go left
     """
     right_h = node[1] - left_h
     right_n = node[2] - left_n
@@ -88,14 +96,12 @@ def score_both_ways(g, h, n, missing, node, limits):
 
 
 @kernel
-def fill_histogram(bins, rows, gradient, hessian, histogram):
+def fill_histogram(bins, data, histogram):
     """Add the rows of a node to the histogram of one feature.
 
-    bins                 (n,)         uint8   IN   of the feature, for all rows of the table
-    rows                 (m,)         int32   IN   of the node
-    gradient, hessian    (m,)         int64   IN   of those rows
-    histogram            (bins, 4)    int64   OUT
+    histogram   (bins, 4)   int64   OUT
     """
+    rows, gradient, hessian = data
     histogram[:] = 0
     for i in range(len(rows)):
         entry = histogram[bins[rows[i]]]
@@ -106,7 +112,7 @@ def fill_histogram(bins, rows, gradient, hessian, histogram):
 
 
 @kernel
-def bin_sums(histogram, b):
+def sums_of_bin(histogram, b):
     """Return the sums of g, h and rows in one bin."""
     return histogram[b, GRADIENT], histogram[b, HESSIAN], histogram[b, ROWS]
 
@@ -114,7 +120,7 @@ def bin_sums(histogram, b):
 @kernel
 def best_edge(histogram, n_bins, node, limits):
     """Return score, bin and direction of missing rows of the best cut after a whole bin."""
-    missing = bin_sums(histogram, n_bins)
+    missing = sums_of_bin(histogram, n_bins)
     best, best_bin, best_missing_left = -np.inf, 0, False
     g, h, n = 0, 0, 0
     for b in range(n_bins):
@@ -131,7 +137,7 @@ def best_edge(histogram, n_bins, node, limits):
 
 @kernel
 def bound_of_box(low, high, h_before, h_inside, node, limits):
-    """Bound the score of the cuts with G_l in [low, high] and H_l in [h_before, + h_inside]."""
+    """Bound the score of the cuts with G_l in [low, high] and H_l from h_before to + h_inside."""
     penalty, min_hessian, _ = limits
     left_h = max(float(h_before), min_hessian)
     right_h = max(float(node[1] - h_before - h_inside), min_hessian)
@@ -148,61 +154,35 @@ def bound_bins(histogram, n_bins, node, limits, bounds):
 
     bounds   (n_bins + 1,)   float64   OUT   -inf where there is no cut inside
     """
-    missing = bin_sums(histogram, n_bins)
+    missing_g, missing_h, missing_n = sums_of_bin(histogram, n_bins)
     largest = -np.inf
-    g, h = 0, 0
+    g = h = node[0] - node[0]  # an int64 zero: a literal 0 would compile the kernels below again
     for b in range(n_bins):
         bounds[b] = -np.inf
-        if histogram[b, ROWS] > 1:
-            plus = (histogram[b, MAGNITUDE] + histogram[b, GRADIENT]) // 2
-            minus = histogram[b, MAGNITUDE] - plus
-            inside = histogram[b, HESSIAN]
-            bounds[b] = bound_of_box(g - minus, g + plus, h, inside, node, limits)
-            if missing[2] > 0:
-                low, high = g + missing[0] - minus, g + missing[0] + plus
-                bound = bound_of_box(low, high, h + missing[1], inside, node, limits)
-                bounds[b] = max(bounds[b], bound)
+        inside_g, inside_h, inside_n = sums_of_bin(histogram, b)
+        if inside_n > 1:
+            plus = (histogram[b, MAGNITUDE] + inside_g) // 2
+            low, high = g + plus - histogram[b, MAGNITUDE], g + plus
+            bounds[b] = bound_of_box(low, high, h, inside_h, node, limits)
+            if missing_n > 0:
+                low, high, before = low + missing_g, high + missing_g, h + missing_h
+                bounds[b] = max(bounds[b], bound_of_box(low, high, before, inside_h, node, limits))
             largest = max(largest, bounds[b])
-        g += histogram[b, GRADIENT]
-        h += histogram[b, HESSIAN]
+        g += inside_g
+        h += inside_h
     bounds[n_bins] = -np.inf  # missing rows have no order
     return largest
 
 
 @kernel
-def best_in_order(keys, before, missing, gradient, hessian, node, limits, best):
-    """Return the better of ``best`` and the best cut after any of some rows sorted by code.
-
-    keys                (m,)                   int64   IN   code << 32 | position in the node
-    before, missing     3 x int64                      IN   sums left of these rows, and of missing
-    gradient, hessian   (rows of the node,)    int64   IN
-    best                score, code, direction         IN
-    """
-    best_score, best_code, best_missing_left = best
-    g, h, n = before
-    for i in range(len(keys)):
-        row = keys[i] & 0xFFFFFFFF
-        code = keys[i] >> 32
-        g += gradient[row]
-        h += hessian[row]
-        n += 1
-        if i + 1 < len(keys) and keys[i + 1] >> 32 == code:
-            continue
-        score, missing_left = score_both_ways(g, h, n, missing, node, limits)
-        if score > best_score or (score == best_score and code > best_code):
-            best_score, best_code, best_missing_left = score, code, missing_left
-    return best_score, best_code, best_missing_left
-
-
-@kernel
-def sort_selected(bins, codes, rows, selected, keys):
+def sort_selected(column, rows, selected, keys):
     """Sort the rows in selected bins by code, and return how many they are.
 
-    bins, codes   (n,)          uint8, int32   IN    of one feature
-    rows          (m,)          int32          IN    of the node
-    selected      (n_bins + 1)  bool           IN
-    keys          (m,)          int64          OUT   code << 32 | position in the node
+    rows       (m,)            int32   IN    of the node
+    selected   (n_bins + 1,)   bool    IN
+    keys       (m,)            int64   OUT   code << 32 | position in the node
     """
+    bins, codes, _, _ = column
     n = 0
     for i in range(len(rows)):
         if selected[bins[rows[i]]]:
@@ -213,124 +193,143 @@ def sort_selected(bins, codes, rows, selected, keys):
 
 
 @kernel
-def refine(
-    bins, codes, rows, gradient, hessian, histogram, n_bins, selected, node, limits, keys, best
-):
-    """Return the better of ``best`` and the best cut inside the selected bins of one feature."""
-    sort_selected(bins, codes, rows, selected, keys)
-    missing = bin_sums(histogram, n_bins)
-    g, h, n, first = 0, 0, 0, 0
+def best_in_order(keys, before, missing, data, node, limits, best):
+    """Return the better of the cut ``best`` and the best cut after any of some sorted rows.
+
+    keys              (k,)        int64   IN   see ``sort_selected``
+    before, missing   3 x int64           IN   sums of g, h, rows left of them, and without value
+    """
+    _, gradient, hessian = data
+    best_score, best_code, best_missing_left = best
+    g, h, n = before
+    for k in range(len(keys)):
+        i = keys[k] & 0xFFFFFFFF
+        code = keys[k] >> 32
+        g += gradient[i]
+        h += hessian[i]
+        n += 1
+        if k + 1 < len(keys) and keys[k + 1] >> 32 == code:
+            continue
+        score, missing_left = score_both_ways(g, h, n, missing, node, limits)
+        if score > best_score or (score == best_score and code > best_code):
+            best_score, best_code, best_missing_left = score, code, missing_left
+    return best_score, best_code, best_missing_left
+
+
+@kernel
+def search_by_sorting(column, data, node, limits, scratch):
+    """Return the best cut of one feature of a small node: all its present rows are one bin."""
+    _, selected, keys = scratch
+    rows, gradient, hessian = data
+    n_bins = column[2]
+    selected[:n_bins] = True
+    selected[n_bins] = False
+    present = keys[: sort_selected(column, rows, selected, keys)]
+    missing_g, missing_h, missing_n = node
+    for key in present:
+        missing_g -= gradient[key & 0xFFFFFFFF]
+        missing_h -= hessian[key & 0xFFFFFFFF]
+        missing_n -= 1
+    zero = node[0] - node[0]
+    missing = (missing_g, missing_h, missing_n)
+    no_cut = (-np.inf, zero, False)
+    return best_in_order(present, (zero, zero, zero), missing, data, node, limits, no_cut)
+
+
+@kernel
+def search_feature(column, data, node, limits, histogram, scratch):
+    """Return the best cut of one feature between bins, and the largest bound on any inside one."""
+    bins, _, n_bins, last_codes = column
+    if len(data[0]) <= SORT_AT_ONCE:
+        return search_by_sorting(column, data, node, limits, scratch), -np.inf
+    fill_histogram(bins, data, histogram[: n_bins + 1])
+    score, edge, missing_left = best_edge(histogram, n_bins, node, limits)
+    best = (score, np.int64(last_codes[edge]), missing_left)
+    if last_codes[n_bins - 1] == n_bins - 1:  # a bin a code: there is nothing inside
+        return best, -np.inf
+    return best, bound_bins(histogram, n_bins, node, limits, scratch[0])
+
+
+@kernel
+def refine_feature(column, data, node, limits, to_beat, histogram, scratch, best):
+    """Return the better of ``best`` and the best cut inside the bins that can reach ``to_beat``."""
+    n_bins = column[2]
+    bounds, selected, keys = scratch
+    bound_bins(histogram, n_bins, node, limits, bounds)
+    for b in range(n_bins + 1):
+        selected[b] = bounds[b] > -np.inf and bounds[b] >= to_beat
+    sort_selected(column, data[0], selected, keys)
+    missing = sums_of_bin(histogram, n_bins)
+    g = h = n = first = node[0] - node[0]
     for b in range(n_bins):
+        inside_g, inside_h, inside_n = sums_of_bin(histogram, b)
         if selected[b]:
-            in_bin = keys[first : first + histogram[b, ROWS]]
-            best = best_in_order(
-                in_bin, (g, h, n), missing, gradient, hessian, node, limits, best
-            )
-            first += histogram[b, ROWS]
-        g += histogram[b, GRADIENT]
-        h += histogram[b, HESSIAN]
-        n += histogram[b, ROWS]
+            in_bin = keys[first : first + inside_n]
+            best = best_in_order(in_bin, (g, h, n), missing, data, node, limits, best)
+            first += inside_n
+        g += inside_g
+        h += inside_h
+        n += inside_n
     return best
 
 
 @kernel
-def search_by_sorting(bins, codes, n_bins, rows, gradient, hessian, node, limits, selected, keys):
-    """Return the best cut of one feature of a small node: all its rows are one bin."""
-    selected[:n_bins] = True
-    selected[n_bins] = False
-    n_present = sort_selected(bins, codes, rows, selected, keys)
-    missing_g, missing_h = node[0], node[1]
-    for key in keys[:n_present]:
-        missing_g -= gradient[key & 0xFFFFFFFF]
-        missing_h -= hessian[key & 0xFFFFFFFF]
-    missing = (missing_g, missing_h, node[2] - n_present)
-    nothing = (-np.inf, 0, False)
-    in_order = keys[:n_present]
-    return best_in_order(in_order, (0, 0, 0), missing, gradient, hessian, node, limits, nothing)
+def search_node(features, table, data, node, limits, to_beat, histograms, scratch, cuts):
+    """Find the best cut of every feature that can be the node's best; return that one's place.
 
-
-@kernel
-def search_node(features, table, rows, gradient, hessian, node, limits, to_beat, scratch):
-    """Return score, feature, code and direction of missing rows of the best cut of a node.
-
-    features            (q,)     int64              IN      to look at, ascending
-    table               codes, bins, n_bins, last_code_of_bin of Columns    IN
-    rows                (m,)     int32              IN      of the node
-    gradient, hessian   (m,)     int64              IN      of those rows
-    node                3 x int64                   IN      their sums, and m
-    to_beat             (1,)     float64            INOUT   best score known; shared by threads, for a
-                                                            stale value prunes less and changes nothing
-    scratch             histograms (q, 256, 4) int64, bounds (256,) float64, selected (256,) bool,
-                        keys (m,) int64, largest_bound (q,) float64
+    features     (q,)                                            int64     IN     ascending
+    table        codes, bins, n_bins, last_code_of_bin of ``Columns``      IN
+    to_beat      (1,)                                            float64   INOUT  best score known;
+                 threads share it, and an old value only prunes less
+    histograms   (q, 256, 4)                                     int64     scratch
+    cuts         score, code, missing_left, largest_bound (q,)             OUT
     """
-    codes, bins, n_bins, last_code_of_bin = table
-    histograms, bounds, selected, keys, largest_bound = scratch
-    cuts = [(-np.inf, 0, False)] * len(features)
+    codes, bins, n_bins, last_codes = table
+    score, code, missing_left, bound = cuts
     for q, f in enumerate(features):
-        if len(rows) <= SORT_AT_ONCE:
-            cuts[q] = search_by_sorting(
-                bins[f], codes[f], n_bins[f], rows, gradient, hessian, node, limits, selected, keys
-            )
-            largest_bound[q] = -np.inf
-        else:
-            histogram = histograms[q]
-            fill_histogram(bins[f], rows, gradient, hessian, histogram[: n_bins[f] + 1])
-            score, edge, missing_left = best_edge(histogram, n_bins[f], node, limits)
-            cuts[q] = (score, np.int64(last_code_of_bin[f, edge]), missing_left)
-            is_exact = last_code_of_bin[f, n_bins[f] - 1] == n_bins[f] - 1
-            largest_bound[q] = (
-                -np.inf if is_exact else bound_bins(histogram, n_bins[f], node, limits, bounds)
-            )
-        to_beat[0] = max(to_beat[0], cuts[q][0])
+        column = (bins[f], codes[f], n_bins[f], last_codes[f])
+        cut, bound[q] = search_feature(column, data, node, limits, histograms[q], scratch)
+        score[q], code[q], missing_left[q] = cut
+        to_beat[0] = max(to_beat[0], score[q])
     while True:
-        q = np.argmax(largest_bound)
-        if largest_bound[q] == -np.inf or largest_bound[q] < to_beat[0]:
-            break
+        q = np.argmax(bound)
+        if bound[q] == -np.inf or bound[q] < to_beat[0]:
+            return np.argmax(score)  # the first of equals: the lowest feature
         f = features[q]
-        bound_bins(histograms[q], n_bins[f], node, limits, bounds)
-        for b in range(n_bins[f] + 1):
-            selected[b] = bounds[b] > -np.inf and bounds[b] >= to_beat[0]
-        cuts[q] = refine(
-            bins[f], codes[f], rows, gradient, hessian, histograms[q], n_bins[f], selected, node,
-            limits, keys, cuts[q],
+        column = (bins[f], codes[f], n_bins[f], last_codes[f])
+        cut = (score[q], code[q], missing_left[q])
+        score[q], code[q], missing_left[q] = refine_feature(
+            column, data, node, limits, to_beat[0], histograms[q], scratch, cut
         )
-        to_beat[0] = max(to_beat[0], cuts[q][0])
-        largest_bound[q] = -np.inf
-    best_score, best_code, best_missing_left = cuts[0]
-    best_feature = features[0]
-    for q in range(1, len(features)):
-        if cuts[q][0] > best_score:
-            best_score, best_code, best_missing_left = cuts[q]
-            best_feature = features[q]
-    return best_score, best_feature, best_code, best_missing_left
+        to_beat[0] = max(to_beat[0], score[q])
+        bound[q] = -np.inf
 
 
 @kernel
-def search_nodes(
-    features, table, rows, gradient, hessian, start, stop, sums, limits, to_beat,
-    score, feature, code, missing_left,
-):
-    """Search every open node of a frontier; see ``search_node``.
+def search_nodes(features, table, data, start, stop, sums, limits, to_beat, found):
+    """Search every open node; see ``search_node``.
 
-    rows, gradient, hessian   (n,)         int32, int64   IN   of all nodes, a node's beside each other
-    start, stop               (nodes,)     int64          IN   node j owns rows[start[j]:stop[j]]
-    sums                      (nodes, 3)   int64          IN   of g, h and |g|
-    to_beat                   (nodes,)     float64        INOUT
-    score ... missing_left    (nodes,)                    OUT
+    data          of all rows, those of a node beside each other
+    start, stop   (nodes,)     int64     IN      node j owns the rows start[j]:stop[j]
+    sums          (nodes, 3)   int64     IN      of g, h and |g|
+    to_beat       (nodes,)     float64   INOUT
+    found         score float64, feature int64, code int64, missing_left bool (nodes,)   OUT
     """
-    n_features = len(features)
-    most_rows = np.max(stop - start)
-    scratch = (
-        np.empty((n_features if most_rows > SORT_AT_ONCE else 0, 256, 4), dtype=np.int64),
-        np.empty(256),
-        np.empty(256, dtype=np.bool_),
-        np.empty(most_rows, dtype=np.int64),
-        np.empty(n_features),
-    )
+    rows, gradient, hessian = data
+    score, feature, code, missing_left = found
+    most_rows = 0
+    for j in range(len(start)):
+        most_rows = max(most_rows, stop[j] - start[j])
+    q = len(features)
+    histograms = np.empty((q, 256, 4), dtype=np.int64)
+    scratch = np.empty(256), np.empty(256, dtype=np.bool_), np.empty(most_rows, dtype=np.int64)
+    cuts = np.empty(q), np.empty(q, dtype=np.int64), np.empty(q, dtype=np.bool_), np.empty(q)
     for j in range(len(start)):
         own = slice(start[j], stop[j])
         node = (sums[j, 0], sums[j, 1], stop[j] - start[j])
-        score[j], feature[j], code[j], missing_left[j] = search_node(
-            features, table, rows[own], gradient[own], hessian[own], node, limits,
-            to_beat[j : j + 1], scratch,
+        its_data = (rows[own], gradient[own], hessian[own])
+        best = search_node(
+            features, table, its_data, node, limits, to_beat[j : j + 1], histograms, scratch, cuts
         )
+        score[j], feature[j] = cuts[0][best], features[best]
+        code[j], missing_left[j] = cuts[1][best], cuts[2][best]

@@ -1,12 +1,12 @@
-"""Walking trees: from the root, left where ``x <= threshold``, until a node without children.
+r"""Walking trees: from the root, left where ``x <= threshold``, until a node without children.
 
 All trees lie end to end in flat arrays. ``left`` and ``right`` count from the tree's own root, so
 the node that follows node ``t`` of the tree that starts at ``root`` is ``root + left[t]``::
 
         a            position   0   1   2   3   4
-       / \\           node       a   b   d   e   c      (preorder)
+       / \           node       a   b   d   e   c      (preorder)
       b   c          left       1   2  -1  -1  -1
-     / \\             right      4   3  -1  -1  -1
+     / \             right      4   3  -1  -1  -1
     d   e
 
 Cost: one comparison a level. A block of rows passes through all trees before the next block starts:

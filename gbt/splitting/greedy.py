@@ -51,12 +51,7 @@ class Greedy:
         )
         n_nodes = len(frontier.start)
         found = [
-            (
-                np.empty(n_nodes),
-                np.empty(n_nodes, dtype=np.int64),
-                np.empty(n_nodes, dtype=np.int64),
-                np.empty(n_nodes, dtype=np.bool_),
-            )
+            (np.empty(n_nodes), *np.empty((2, n_nodes), dtype=np.int64), np.empty(n_nodes, bool))
             for _ in range(n_threads)
         ]
 
@@ -64,20 +59,19 @@ class Greedy:
             search_nodes(
                 features[thread::n_threads],
                 (columns.codes, columns.bins, columns.n_bins, columns.last_code_of_bin),
-                frontier.rows,
-                frontier.gradient,
-                frontier.hessian,
+                (frontier.rows, frontier.gradient, frontier.hessian),
                 frontier.start,
                 frontier.stop,
                 frontier.sums,
                 limits,
                 to_beat,
-                *found[thread],
+                found[thread],
             )
 
         run_all([lambda thread=thread: search(thread) for thread in range(n_threads)])
         best = found[0]
         for other in found[1:]:
             wins = (other[0] > best[0]) | ((other[0] == best[0]) & (other[1] < best[1]))
-            best = tuple(np.where(wins, theirs, ours) for theirs, ours in zip(other, best))
+            pairs = zip(other, best, strict=True)
+            best = tuple(np.where(wins, theirs, ours) for theirs, ours in pairs)
         return best

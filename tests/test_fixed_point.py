@@ -1,0 +1,53 @@
+"""Fixed point: sums without rounding, in units far below those of a float64 sum."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt.fixed_point import to_fixed_point
+
+
+def test_hand_example():
+    # sum|x| = 3 = 0.75 * 2^2, so the scale is 2^(61 - 2)
+    integers, scale = to_fixed_point(np.array([1.0, -2.0]))
+    assert scale == 2.0**59
+    np.testing.assert_array_equal(integers, [2**59, -(2**60)])
+
+
+def test_zeros():
+    integers, scale = to_fixed_point(np.zeros(3))
+    np.testing.assert_array_equal(integers, [0, 0, 0])
+    assert scale == 1.0
+
+
+@given(
+    st.lists(
+        st.floats(-1e150, 1e150).filter(lambda x: x == 0 or abs(x) > 1e-150),
+        min_size=1,
+        max_size=50,
+    )
+)
+def test_every_integer_is_the_nearest_one_and_no_sum_overflows(numbers):
+    x = np.array(numbers)
+    integers, scale = to_fixed_point(x)
+    assert scale == 2.0 ** round(np.log2(scale))
+    for number, integer in zip(numbers, integers.tolist(), strict=True):
+        assert abs(Fraction(number) * Fraction(scale) - integer) <= Fraction(1, 2)
+    assert sum(abs(i) for i in integers.tolist()) <= 2**61 + len(numbers)
+
+
+@pytest.mark.parametrize("magnitude", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("outlier", [1.0, 1e9])
+def test_precision_beats_float64_sums(magnitude, outlier):
+    """The error of a sum over n rows is at most n/2 units, 256 times below float64's bound."""
+    rng = np.random.default_rng(0)
+    x = magnitude * rng.normal(size=10_000)
+    x[0] *= outlier
+    integers, scale = to_fixed_point(x)
+    some = rng.random(len(x)) < 0.5
+    exact = sum(Fraction(v) for v in x[some].tolist())
+    error = abs(Fraction(int(integers[some].sum())) / Fraction(scale) - exact)
+    assert error <= len(x) * Fraction(2) ** -61 * Fraction(float(np.abs(x).sum()))
