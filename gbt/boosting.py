@@ -89,8 +89,9 @@ def boost(
             rows = sampled_rows(seed, m, len(y), parameters.subsample)
             tree, leaves = grow(
                 columns,
-                sample_weight * gradient,
-                sample_weight * hessian,
+                gradient,
+                hessian,
+                sample_weight,
                 rows=rows,
                 features=sampled_features(seed, m, columns.n_columns, parameters.colsample),
                 splitter=splitter,

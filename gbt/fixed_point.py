@@ -8,20 +8,32 @@ sum of |x| to between 2^60 and 2^61. No sum of any rows overflows, and
   so a tie of gains is plain equality.
 
 Precision: rounding changes a sum over n rows by at most n/2 units, that is n 2^-61 sum|x|, since
-the unit is at most 2^-60 sum|x|. The bound for adding float64 one by one is n 2^-53 sum|x|. So these
-sums are 256 times more exact than float64's, also where one outlier outweighs all other rows, and
-one word is enough for every target.
+the unit is at most 2^-60 sum|x|. The bound for adding float64 one by one is n 2^-53 sum|x|. So
+these sums are 256 times more exact than float64's, also where one outlier outweighs all other rows,
+and one word is enough for every target.
 
 Integers only search. The G and H that a tree stores are float64 sums of the floats themselves.
 """
 
 import numpy as np
 
+# As many rows as a table may have. Whole weights beyond it would leave few bits for x itself.
+MOST_REPEATS = 2.0**31
 
-def to_fixed_point(x: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return ``x`` as int64 and the scale, a power of two, by which it was multiplied."""
-    total = float(np.abs(x).sum())
+
+def to_fixed_point(x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return ``weight * x`` as int64 and the scale, a power of two, by which it was multiplied.
+
+    Whole weights multiply the rounded x: a row of weight 3 is, to the last bit, three rows, and
+    cuts that tie among repeated rows tie among weighted ones.
+    """
+    weighted = weight * x
+    total = float(np.abs(weighted).sum())
     if total == 0.0:
         return np.zeros(len(x), dtype=np.int64), 1.0
-    _, exponent = np.frexp(total)  # total = mantissa * 2^exponent with 1/2 <= mantissa < 1
-    return np.rint(np.ldexp(x, 61 - exponent)).astype(np.int64), float(np.ldexp(1.0, 61 - exponent))
+    exponent = 61 - int(np.frexp(total)[1])  # total = m * 2^(61 - exponent) with 1/2 <= m < 1
+    scale = float(np.ldexp(1.0, exponent))
+    whole = np.rint(weight).astype(np.int64) if weight.sum() <= MOST_REPEATS else None
+    if whole is not None and np.array_equal(whole, weight):
+        return whole * np.rint(np.ldexp(x, exponent)).astype(np.int64), scale
+    return np.rint(np.ldexp(weighted, exponent)).astype(np.int64), scale

@@ -41,6 +41,7 @@ def grow(
     columns: Columns,
     gradient: np.ndarray,
     hessian: np.ndarray,
+    sample_weight: np.ndarray,
     *,
     rows: np.ndarray,
     features: np.ndarray,
@@ -54,8 +55,8 @@ def grow(
 
     Parameters
     ----------
-    gradient, hessian : float64 arrays of shape (columns.n_rows,)
-        Already multiplied by the sample weights.
+    gradient, hessian, sample_weight : float64 arrays of shape (columns.n_rows,)
+        Derivatives of the loss, not yet multiplied by the weights.
     rows : int array
         The rows that this tree sees, ascending.
     features : int array
@@ -67,8 +68,8 @@ def grow(
     leaves : int array of shape (len(rows),)
         Numbers of nodes of the tree.
     """
-    gradient, hessian = gradient[rows], hessian[rows]
-    growth = _Growth(columns, gradient, hessian, rows, features)
+    gradient, hessian, sample_weight = gradient[rows], hessian[rows], sample_weight[rows]
+    growth = _Growth(columns, gradient, hessian, sample_weight, rows, features)
     growth.find_splits(np.array([0]), splitter, limits, shape, n_jobs)
     while len(chosen := growth.next_to_split(shape)):
         children = growth.split(chosen)
@@ -77,7 +78,9 @@ def grow(
 
     leaves = leaf_of_row[rows]
     left, right = structure["left"], structure["right"]
-    statistics = node_statistics(left, right, leaves, gradient, hessian, limits.reg_lambda)
+    statistics = node_statistics(
+        left, right, leaves, sample_weight * gradient, sample_weight * hessian, limits.reg_lambda
+    )
     step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], limits.reg_lambda)
     return Tree(**structure, **statistics, value=-learning_rate * step), leaves
 
@@ -89,12 +92,12 @@ class _Growth:
     known has a ``feature``; a node that has been split has children as well.
     """
 
-    def __init__(self, columns, gradient, hessian, rows, features):
+    def __init__(self, columns, gradient, hessian, sample_weight, rows, features):
         self.columns = columns
         self.features = np.asarray(features, dtype=np.int64)
         self.rows = np.array(rows, dtype=np.int32)
-        self.gradient, self.gradient_scale = to_fixed_point(gradient)
-        self.hessian, self.hessian_scale = to_fixed_point(hessian)
+        self.gradient, self.gradient_scale = to_fixed_point(gradient, sample_weight)
+        self.hessian, self.hessian_scale = to_fixed_point(hessian, sample_weight)
         sums = [self.gradient.sum(), self.hessian.sum(), np.abs(self.gradient).sum()]
         self.nodes = _opened(
             start=np.array([0]),

@@ -12,13 +12,13 @@ from gbt.fixed_point import to_fixed_point
 
 def test_hand_example():
     # sum|x| = 3 = 0.75 * 2^2, so the scale is 2^(61 - 2)
-    integers, scale = to_fixed_point(np.array([1.0, -2.0]))
+    integers, scale = to_fixed_point(np.array([1.0, -2.0]), np.ones(2))
     assert scale == 2.0**59
     np.testing.assert_array_equal(integers, [2**59, -(2**60)])
 
 
 def test_zeros():
-    integers, scale = to_fixed_point(np.zeros(3))
+    integers, scale = to_fixed_point(np.zeros(3), np.ones(3))
     np.testing.assert_array_equal(integers, [0, 0, 0])
     assert scale == 1.0
 
@@ -32,7 +32,7 @@ def test_zeros():
 )
 def test_every_integer_is_the_nearest_one_and_no_sum_overflows(numbers):
     x = np.array(numbers)
-    integers, scale = to_fixed_point(x)
+    integers, scale = to_fixed_point(x, np.ones(len(x)))
     assert scale == 2.0 ** round(np.log2(scale))
     for number, integer in zip(numbers, integers.tolist(), strict=True):
         assert abs(Fraction(number) * Fraction(scale) - integer) <= Fraction(1, 2)
@@ -46,8 +46,31 @@ def test_precision_beats_float64_sums(magnitude, outlier):
     rng = np.random.default_rng(0)
     x = magnitude * rng.normal(size=10_000)
     x[0] *= outlier
-    integers, scale = to_fixed_point(x)
+    integers, scale = to_fixed_point(x, np.ones(len(x)))
     some = rng.random(len(x)) < 0.5
     exact = sum(Fraction(v) for v in x[some].tolist())
     error = abs(Fraction(int(integers[some].sum())) / Fraction(scale) - exact)
     assert error <= len(x) * Fraction(2) ** -61 * Fraction(float(np.abs(x).sum()))
+
+
+@given(st.integers(0, 1000))
+def test_a_whole_weight_is_as_many_rows(seed):
+    rng = np.random.default_rng(seed)
+    x, weight = rng.normal(size=20), rng.integers(0, 5, size=20).astype(float)
+    integers, scale = to_fixed_point(x, weight)
+    repeated, scale_of_repeated = to_fixed_point(
+        np.repeat(x, weight.astype(int)), np.ones(int(weight.sum()))
+    )
+    assert scale == scale_of_repeated
+    row = np.repeat(np.arange(20), weight.astype(int))
+    np.testing.assert_array_equal(integers, [repeated[row == i].sum() for i in range(20)])
+
+
+@pytest.mark.parametrize("weight", [0.3, 1e12, 1e-12])
+def test_other_weights_lose_no_precision(weight):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=100)
+    integers, scale = to_fixed_point(x, np.full(100, weight))
+    exact = [Fraction(v) * Fraction(scale) for v in (weight * x).tolist()]
+    errors = [abs(e - i) for e, i in zip(exact, integers.tolist(), strict=True)]
+    assert max(errors) <= Fraction(1, 2)

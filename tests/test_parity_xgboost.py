@@ -208,8 +208,9 @@ def test_trees_are_those_of_xgboost(seed):
         gradient, hessian = loss.gradient_hessian(given.y, margin)
         our_tree, leaves = grow(
             columns,
-            given.weight * gradient,
-            given.weight * hessian,
+            gradient,
+            hessian,
+            given.weight,
             rows=np.arange(len(given.y)),
             features=np.arange(columns.n_columns),
             splitter=Greedy(),
@@ -217,7 +218,7 @@ def test_trees_are_those_of_xgboost(seed):
             shape=Shape(given.max_depth, None),
             learning_rate=given.learning_rate,
         )
-        assert hessian.sum() >= given.min_child_weight
+        assert (given.weight * hessian).sum() >= given.min_child_weight
         g, h = xgboost_gradients(given, their_margins[m])
         slack = given.weight * (np.abs(given.y) + np.abs(margin) + 1)
         reasons = compare_tree(given, our_tree, their_tree, g, h, slack)
@@ -245,6 +246,7 @@ def test_a_defect_is_not_excused(defect):
         Columns.from_table(given.X),
         gradient,
         hessian,
+        np.ones(len(given.y)),
         rows=np.arange(len(given.y)),
         features=np.arange(given.X.shape[1]),
         splitter=Greedy(),

@@ -1,0 +1,185 @@
+"""What the tests mean by "equal" and by "a valid tree": the only home of tolerances.
+
+A float64 sum of n terms is wrong by at most n * eps * sum|terms|, and in practice by a few eps of
+it. So a test says which terms were added and gets ``k * eps * sum|terms|``: wide where large terms
+cancel, narrow where nothing does, and never ``rtol``, which is neither. What arithmetic does
+exactly (counts, routing, parents that add up their children) is compared with `assert_same`.
+
+``test_meta.py`` shows every helper passing, and failing on planted defects.
+"""
+
+import os
+import warnings
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from gbt.ensemble import NODE_DTYPES, Ensemble, Tree
+from gbt.losses import LOSSES
+
+EPS = float(np.finfo(np.float64).eps)
+EPS_32 = float(np.finfo(np.float32).eps)  # numbers that a peer kept or added up in float32
+
+
+def assert_close(actual, expected, terms, k=64, eps=EPS):
+    """Check that actual and expected differ by no more than rounding.
+
+    Parameters
+    ----------
+    actual, expected : arrays of one shape, or scalars
+        Not empty, every number finite.
+    terms : array of the same shape, or scalar
+        The sum of the absolute values of the terms that were added (or subtracted). Where it is 0
+        there was nothing to round, and the two must be equal.
+    k : float
+        How many eps of ``terms``. 64: a few roundings a term, some ten terms in a row.
+    eps : float
+        Of float64; ``EPS_32`` where one side went through float32.
+    """
+    actual, expected, terms = (np.asarray(a, dtype=np.float64) for a in (actual, expected, terms))
+    assert actual.shape == expected.shape, f"shape {actual.shape}, expected {expected.shape}"
+    assert terms.shape in (expected.shape, ()), f"terms have shape {terms.shape}"
+    assert expected.size > 0, "nothing to compare: the arrays are empty"
+    for name, array in {"actual": actual, "expected": expected, "terms": terms}.items():
+        assert np.isfinite(array).all(), f"{name} is not finite at {_where(~np.isfinite(array))}"
+    assert (terms >= 0).all(), f"terms are negative at {_where(terms < 0)}; sum absolute values"
+
+    allowed = np.broadcast_to(k * eps * terms, expected.shape)
+    difference = np.abs(actual - expected)
+    too_far = difference > allowed
+    if too_far.any():
+        worst = np.unravel_index(np.argmax(difference - allowed), expected.shape)
+        raise AssertionError(
+            f"{too_far.sum()} of {expected.size} differ too much; at {tuple(map(int, worst))} got"
+            f" {actual[worst]}, expected {expected[worst]}: difference {difference[worst]:.3g},"
+            f" allowed {allowed[worst]:.3g}"
+        )
+
+
+def assert_same(actual, expected):
+    """Check that shapes are equal and every element is: nan equals nan, 0.0 equals -0.0."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape, f"shape {actual.shape}, expected {expected.shape}"
+    both_nan = (actual != actual) & (expected != expected)  # also for dtypes without isnan
+    differs = (actual != expected) & ~both_nan
+    if differs.any():
+        first = _where(differs)
+        raise AssertionError(
+            f"{differs.sum()} of {expected.size} differ; at {first} got {actual[first]},"
+            f" expected {expected[first]}"
+        )
+
+
+def assert_valid_tree(tree: Tree, sums_eps: float = 0.0):
+    """Check one tree: dtypes, preorder, what leaves hold, parents that add up their children.
+
+    ``sums_eps`` is the precision to which G and H are known: 0 for trees that we grew, whose
+    parents are the sum of their children to the last bit; ``EPS_32`` for those of XGBoost.
+    """
+    arrays = {name: getattr(tree, name) for name in NODE_DTYPES}
+    n_nodes = len(tree.feature)
+    assert n_nodes > 0, "a tree has at least a root"
+    for name, array in arrays.items():
+        assert array.shape == (n_nodes,), f"{name} has shape {array.shape}, not ({n_nodes},)"
+        assert array.dtype == NODE_DTYPES[name], f"{name} is {array.dtype}"
+        assert np.isfinite(array).all(), f"{name} is not finite at {_where(~np.isfinite(array))}"
+
+    _assert_preorder(tree.left, tree.right)
+    leaf = tree.left < 0
+    for name, empty in {"feature": -1, "threshold": 0, "missing_left": False, "gain": 0}.items():
+        assert (arrays[name][leaf] == empty).all(), f"{name} of a leaf is not {empty}"
+    assert (tree.feature[~leaf] >= 0).all(), "an inner node has no feature"
+
+    assert (tree.sum_hessian >= 0).all(), "a sum of hessians is negative"
+    assert (tree.n_samples >= 0).all(), "a number of rows is negative"
+    left, right = tree.left[~leaf], tree.right[~leaf]
+    assert_same(tree.n_samples[~leaf], tree.n_samples[left] + tree.n_samples[right])
+    if not leaf.all():
+        for sums in (tree.sum_gradient, tree.sum_hessian):
+            terms = np.abs(sums[left]) + np.abs(sums[right]) + np.abs(sums[~leaf])
+            assert_close(sums[~leaf], sums[left] + sums[right], terms, eps=sums_eps)
+
+
+def assert_valid_ensemble(ensemble: Ensemble, refitted: bool = False):
+    """Check every tree and what the trees have in common.
+
+    Values and gains must follow from G, H, the learning rate and lambda. Values need not where the
+    statistics are those of other rows than the model was fitted on (``refitted=True``).
+    """
+    assert ensemble.input_dtype in (np.float64, np.float32)
+    eps = EPS_32 if ensemble.input_dtype == np.float32 else EPS
+    offset = ensemble.tree_offset
+    assert offset.dtype == np.int64
+    assert offset.ndim == 1
+    assert offset[0] == 0, "the first tree does not start at node 0"
+    assert offset[-1] == len(ensemble.feature), "the last tree does not end at the last node"
+    assert (np.diff(offset) > 0).all(), "a tree without nodes, or offsets that go back"
+    for tree in ensemble.trees:
+        assert_valid_tree(tree, sums_eps=eps if eps == EPS_32 else 0.0)
+
+    assert (ensemble.feature < len(ensemble.feature_names)).all(), "a feature without a name"
+    assert all(isinstance(name, str) for name in ensemble.feature_names)
+    assert ensemble.loss is LOSSES[ensemble.loss.name]
+    assert np.isfinite(ensemble.base_score)
+    assert 0 < ensemble.learning_rate < np.inf
+    assert 0 <= ensemble.reg_lambda < np.inf
+    if ensemble.n_trees == 0:
+        return
+
+    G, H = ensemble.sum_gradient, ensemble.sum_hessian
+    weight = H + ensemble.reg_lambda
+    step = np.where(weight > 0, G / np.where(weight > 0, weight, 1.0), 0.0)
+    if not refitted:
+        value = -ensemble.learning_rate * step
+        assert_close(ensemble.value, value, np.abs(value), k=8, eps=eps)
+    score = G * step
+    inner = np.flatnonzero(ensemble.left >= 0)
+    if len(inner):
+        root = np.repeat(offset[:-1], np.diff(offset))[inner]
+        score_left = score[root + ensemble.left[inner]]
+        score_right = score[root + ensemble.right[inner]]
+        assert_close(
+            ensemble.gain[inner],
+            score_left + score_right - score[inner],
+            score_left + score_right + score[inner],
+        )
+
+
+def peer(name: str):
+    """Import a library to compare with; skip the test where it is not installed.
+
+    With ``GBT_REQUIRE_PEERS=1`` in the environment a missing library is a failure instead, so that
+    a job whose purpose is the comparison cannot pass by comparing nothing.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a peer's deprecations are not ours to fix
+            return import_module(name)
+    except ImportError as error:
+        if os.environ.get("GBT_REQUIRE_PEERS") == "1":
+            pytest.fail(f"GBT_REQUIRE_PEERS=1, but {name} cannot be imported: {error}")
+        pytest.skip(f"compares with {name}, which cannot be imported: {error}")
+
+
+def _assert_preorder(left, right):
+    """Read the nodes as root, left subtree, right subtree; they must come out even.
+
+    After a leaf the next node is the right child of the last inner node whose right child has not
+    come yet. Cycles, shared children, orphans and indices out of range all fail this.
+    """
+    right_to_come = []
+    for t in range(len(left)):
+        if left[t] == -1:
+            assert right[t] == -1, f"node {t} has a right child only"
+            following = right_to_come.pop() if right_to_come else len(left)
+            assert following == t + 1, f"node {t} is followed by {t + 1}, not by {following}"
+        else:
+            assert left[t] == t + 1, f"the left child of node {t} is {left[t]}, not {t + 1}"
+            right_to_come.append(right[t])
+    assert not right_to_come, f"the right child {right_to_come[-1]} never comes"
+
+
+def _where(mask) -> tuple[int, ...]:
+    """Return the first position at which a mask is true."""
+    return tuple(int(i) for i in np.argwhere(mask)[0])

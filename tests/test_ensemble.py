@@ -1,0 +1,120 @@
+"""The model's arrays: walking them, cutting them off, giving them the statistics of other rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt.kernels.walk import ROWS_IN_CACHE
+from tests.asserts import assert_close, assert_same, assert_valid_ensemble
+from tests.strategies import ensembles, rows_for
+
+
+def leaf_by_hand(tree, x):
+    """Walk one row down one tree, as the definition says."""
+    t = 0
+    while tree.left[t] >= 0:
+        value = x[tree.feature[t]]
+        left = tree.missing_left[t] if np.isnan(value) else value <= tree.threshold[t]
+        t = tree.left[t] if left else tree.right[t]
+    return t
+
+
+@given(data=st.data())
+def test_rows_reach_the_leaves_that_the_definition_says(data):
+    ensemble = data.draw(ensembles())
+    X = data.draw(rows_for(ensemble, n=12))
+    leaves = np.array([[leaf_by_hand(tree, x) for tree in ensemble.trees] for x in X])
+    assert_same(ensemble.apply(X), leaves.reshape(len(X), ensemble.n_trees))
+    assert ensemble.apply(X).dtype == np.int32
+    expected = []
+    for row in leaves.reshape(len(X), ensemble.n_trees):
+        f = ensemble.base_score
+        for tree, leaf in zip(ensemble.trees, row, strict=True):
+            f += tree.value[leaf]
+        expected.append(f)
+    assert_same(ensemble.raw_predict(X), np.array(expected))
+
+
+@given(data=st.data())
+def test_stages_are_the_predictions_of_truncated_models(data):
+    ensemble = data.draw(ensembles())
+    X = data.draw(rows_for(ensemble, n=5))
+    stages = list(ensemble.staged_raw_predict(X))
+    assert len(stages) == ensemble.n_trees
+    for m, stage in enumerate(stages):
+        assert_same(stage, ensemble.truncate(m + 1).raw_predict(X))
+    assert_same(ensemble.truncate(0).raw_predict(X), np.full(5, ensemble.base_score))
+
+
+@given(ensemble=ensembles(), seed=st.integers(0, 100))
+def test_blocks_and_threads_change_nothing(ensemble, seed):
+    rng = np.random.default_rng(seed)
+    n = 2 * ROWS_IN_CACHE + 2048 + 7  # several blocks in cache, and two for threads
+    X = rng.normal(size=(n, ensemble.n_features))
+    one, two = ensemble.raw_predict(X, n_jobs=1), ensemble.raw_predict(X, n_jobs=2)
+    assert_same(one, two)
+    assert_same(ensemble.apply(X, n_jobs=1), ensemble.apply(X, n_jobs=2))
+    some = rng.choice(n, 5)
+    assert_same(ensemble.raw_predict(X[some]), one[some])
+
+
+@given(ensemble=ensembles())
+def test_total_gain_adds_the_gains_of_a_feature(ensemble):
+    expected = np.zeros(ensemble.n_features)
+    for k, gain in zip(ensemble.feature, ensemble.gain, strict=True):
+        if k >= 0:
+            expected[k] += gain
+    assert_close(ensemble.total_gain(), expected, np.abs(ensemble.gain).sum())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@given(data=st.data())
+def test_refitted_statistics_are_the_sums_over_the_rows_that_pass(weighted, data):
+    ensemble = data.draw(ensembles())
+    X = data.draw(rows_for(ensemble, n=9))
+    y = np.array(data.draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=9, max_size=9)))
+    weight = np.array(data.draw(st.lists(st.floats(0.1, 2), min_size=9, max_size=9)))
+    refitted = ensemble.refit_statistics(X, y, weight if weighted else None)
+    if not weighted:
+        weight = np.ones(9)
+    assert_valid_ensemble(refitted, refitted=True)
+    assert_same(refitted.value, ensemble.value)
+    f = np.full(9, ensemble.base_score)
+    for tree in refitted.trees:
+        g, h = (weight * d for d in ensemble.loss.gradient_hessian(y, f))
+        leaves = np.array([leaf_by_hand(tree, x) for x in X])
+        for leaf in np.flatnonzero(tree.is_leaf):
+            here = leaves == leaf
+            assert tree.n_samples[leaf] == here.sum()
+            assert_close(tree.sum_gradient[leaf], g[here].sum(), np.abs(g[here]).sum())
+            assert_close(tree.sum_hessian[leaf], h[here].sum(), h[here].sum())
+        f = f + tree.value[leaves]
+
+
+def test_the_statistics_of_the_training_rows_are_the_models_own():
+    from tests.trainer import fit
+
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(100, 3)), rng.uniform(0.5, 2, size=100)
+    y = (X[:, 0] + rng.normal(size=100) > 0).astype(float)
+    model = fit(X, y, weight, loss="half_logistic").ensemble
+    again = model.refit_statistics(X, y, weight)
+    for name in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
+        assert_same(getattr(again, name), getattr(model, name))
+
+
+@given(ensemble=ensembles())
+def test_arrays_cannot_be_changed_and_trees_are_views(ensemble):
+    with pytest.raises(ValueError, match="read-only"):
+        ensemble.value[0] = 1.0
+    assert len(ensemble.trees) == ensemble.n_trees
+    assert np.shares_memory(ensemble.trees[-1].value, ensemble.value)
+    with pytest.raises(IndexError, match=f"tree {ensemble.n_trees} of an ensemble"):
+        ensemble.trees[ensemble.n_trees]
+
+
+@given(ensemble=ensembles())
+def test_a_table_of_another_width_is_refused(ensemble):
+    with pytest.raises(ValueError, match=f"needs a table with {ensemble.n_features} columns"):
+        ensemble.raw_predict(np.zeros((2, ensemble.n_features + 1)))
