@@ -9,6 +9,8 @@ from gbt.kernels.walk import ROWS_IN_CACHE
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import ensembles, rows_for
 
+pytestmark = pytest.mark.kernels
+
 
 def leaf_by_hand(tree, x):
     """Walk one row down one tree, as the definition says."""

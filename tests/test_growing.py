@@ -12,6 +12,7 @@ from gbt.kernels.search import SORT_AT_ONCE
 from tests.asserts import assert_same, assert_valid_tree
 from tests.trainer import coarse_columns, fit, grow_tree
 
+pytestmark = pytest.mark.kernels
 NAN = np.nan
 
 
@@ -157,6 +158,7 @@ def test_scale_of_the_target_changes_nothing_but_the_values(scale):
     assert_same(other.value, power * one.value)
 
 
+@pytest.mark.large
 def test_an_outlier_does_not_blur_the_rest():
     """One gradient of 1e9 among 1e5 of size 1: the other rows are still split where they should."""
     rng = np.random.default_rng(0)
@@ -174,6 +176,7 @@ def test_an_outlier_does_not_blur_the_rest():
     assert below <= tree.threshold[1] < above
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("missing", [False, True])
 def test_threads_change_nothing(missing):
     rng = np.random.default_rng(1)
