@@ -52,9 +52,23 @@ def gradients(draw, n):
     return gradient, hessian
 
 
+def with_ties(X, gradient, hessian):
+    """Return a problem in which every cut has equals, so that every rule about ties decides.
+
+    Each row has a mirror image, so the cuts at c and at -c separate alike. The columns stand there
+    twice, once negated, so features tie. Missing rows without weight score alike on either side.
+    """
+    X = np.vstack([X, -X, np.full((1, X.shape[1]), NAN)])
+    X = np.hstack([X, -X])
+    return X, np.concatenate([gradient, gradient, [0.0]]), np.concatenate([hessian, hessian, [0.0]])
+
+
 @st.composite
 def growths(draw):
     X = draw(tables())
+    gradient, hessian = draw(gradients(len(X)))
+    if draw(st.booleans()):
+        X, gradient, hessian = with_ties(X, gradient, hessian)
     parameters = {
         "max_depth": draw(st.sampled_from([None, 1, 2, 4])),
         "max_leaves": draw(st.sampled_from([None, None, 2, 5])),
@@ -63,7 +77,7 @@ def growths(draw):
         "reg_lambda": draw(st.sampled_from([0.0, 0.1, 1.0, 10.0])),
         "min_split_gain": draw(st.sampled_from([0.0, 0.0, 0.5])),
     }
-    return X, *draw(gradients(len(X))), parameters
+    return X, gradient, hessian, parameters
 
 
 @given(growths(), st.data())

@@ -1,0 +1,1 @@
+"""Speed against peers and papers reproduced: each module is one command."""
