@@ -158,7 +158,8 @@ class Ensemble:
         if set(shapes.values()) != {(n_nodes,)}:
             raise InvalidModelError(f"node arrays must have one length; got the shapes {shapes}")
         offset = self.tree_offset
-        if [*offset[:1], *offset[-1:]] != [0, n_nodes] or (np.diff(offset) < 1).any():
+        ends = offset[[0, -1]].tolist() if offset.ndim == 1 and len(offset) else []
+        if ends != [0, n_nodes] or (np.diff(offset) < 1).any():
             raise InvalidModelError(
                 f"tree_offset must rise from 0 to the number of nodes, {n_nodes}, and every tree"
                 " must have a node"

@@ -28,7 +28,7 @@ ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.kernels.walk",
     "gbt.kernels.compiling",
 }
-# estimator.save() writes a file that gbt.load turns into an estimator: the one knot, tied in a method.
+# estimator.save() writes what gbt.load turns into an estimator: the one knot, tied in a method.
 EXCEPTIONS = {("gbt.estimators", "gbt.formats.native"), ("gbt.estimators", "gbt.formats")}
 
 

@@ -1,0 +1,1 @@
+"""The home of Numba in this package: arrays in, arrays out."""

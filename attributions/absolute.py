@@ -1,0 +1,87 @@
+"""Mean absolute attribution's total: how much a feature moves predictions, right or wrong.
+
+    level="tree"     sum_i w_i sum_m |r_mk(x_i)|        as in Table 4 of Sun 2022
+    level="forest"   sum_i w_i |sum_m r_mk(x_i)|        as the paper's text reads, and as in SHAP's
+                                                        mean(|value|), times n
+
+No target enters: it says what the model *uses*, not what is *useful*. Beside ``tree_inner`` on
+held-out rows the two make a picture of both (``attributions.plots.UsedUsefulDisplay``).
+"""
+
+import numpy as np
+
+from attributions.individual import as_individual
+from attributions.inner import as_rows, as_weight, touched_features
+from attributions.results import GlobalAttribution
+from attributions.row_sums import sum_over_rows
+from gbt.formats import as_ensemble
+
+LEVELS = ("tree", "forest")
+
+
+def absolute(
+    model,
+    X,
+    *,
+    ifa="predecomp",
+    level: str = "tree",
+    sample_weight=None,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """Sum over rows of the absolute contributions of each feature to the raw prediction.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    X : array of shape (n, p)
+        Rows; nan is a missing value.
+    ifa : {"predecomp", "saabas", "tree_shap"}, attribution, or callable
+        The individual attribution r_mk; see ``attributions.individual``.
+    level : {"tree", "forest"}
+        Whether absolute values are taken tree by tree, so that opposite steps do not cancel, or
+        once, of the sum over the trees.
+    sample_weight : array of shape (n,), optional
+        Not negative; multiplies a row's contribution.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    GlobalAttribution
+        In units of the raw prediction, summed over rows: divide by ``n_samples`` for a mean. The
+        standard error is over rows; there is no test, since no value can be below 0.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"level must be one of {LEVELS}; got {level!r}.")
+    ensemble = as_ensemble(model)
+    individual = as_individual(ifa)
+    bound = individual.bind(ensemble)
+    touched = touched_features(ensemble, ifa)
+    X = as_rows(ensemble, X)
+    weight = as_weight(sample_weight, len(X))
+
+    def by_tree(rows):
+        total, r = np.zeros((2, *X[rows].shape))
+        ones = np.ones(len(r))
+        for m, k in enumerate(touched):
+            r[:, k] = 0.0
+            bound.add(X[rows], m, ones, r)
+            total[:, k] += np.abs(r[:, k])
+        return weight[rows, np.newaxis] * total, None
+
+    def by_forest(rows):
+        total = np.zeros(X[rows].shape)
+        ones = np.ones(len(total))
+        for m in range(ensemble.n_trees):
+            bound.add(X[rows], m, ones, total)
+        return weight[rows, np.newaxis] * np.abs(total), None
+
+    sums = sum_over_rows(by_tree if level == "tree" else by_forest, len(X), n_jobs)
+    return GlobalAttribution(
+        values=sums.total,
+        standard_error=sums.standard_error,
+        n_samples=sums.n_rows,
+        feature_names=ensemble.feature_names,
+        method=f"absolute({individual.name}, {level})",
+    )

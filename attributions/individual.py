@@ -1,0 +1,218 @@
+"""Individual feature attributions: r_mk(x), for tree m and row x one number a feature k.
+
+An attribution is used in two steps. ``bind`` prepares what depends on the model alone (node means,
+the shares of cover along paths); the bound attribution then adds blocks of rows, tree by tree:
+
+    out[i, k] += row_weight[i] * r_mk(x_i)
+
+Summing over trees with weights 1 explains predictions (``attribute``); TreeInner sums over rows
+with the negative gradients as weights. Nothing of shape (M, n, p) is ever held.
+
+To write an attribution of your own, give a function ``(ensemble, m, X) -> (n, p)`` wherever an
+attribution is asked for, or an object with ``name`` and ``bind``.
+"""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Protocol
+
+import numpy as np
+
+from attributions.results import LocalAttribution
+from gbt.ensemble import Ensemble
+from gbt.formats import as_ensemble
+from gbt.parallel import over_blocks
+
+ROWS_IN_CACHE = 1024  # 50 columns of a block and of its output are 800 kB: they stay in L2
+
+HOME = {
+    "predecomp": ("attributions.predecomp", "PreDecomp"),
+    "saabas": ("attributions.saabas", "Saabas"),
+    "tree_shap": ("attributions.tree_shap", "TreeShap"),
+}
+
+
+class BoundAttribution(Protocol):
+    """An attribution that knows its model."""
+
+    base_values: np.ndarray
+    """float64 of shape (M,): what the contributions to each tree start from."""
+
+    def add(self, X: np.ndarray, m: int, row_weight: np.ndarray, out: np.ndarray) -> None:
+        """Add ``row_weight[i] * r_mk(x_i)`` to ``out[i, k]``, from several threads at once.
+
+        X, out are C-contiguous float64 of shape (n, p), ``row_weight`` float64 of shape (n,). Rows
+        do not depend on one another: callers cut them into blocks as they please.
+        """
+        ...
+
+
+class IndividualAttribution(Protocol):
+    """A way to split the prediction of one tree for one row among the features."""
+
+    name: str
+
+    def bind(self, ensemble: Ensemble) -> BoundAttribution:
+        """Prepare the attribution for a model."""
+        ...
+
+
+def as_individual(ifa) -> IndividualAttribution:
+    """Turn a name, an attribution or a function into an attribution.
+
+    Parameters
+    ----------
+    ifa : {"predecomp", "saabas", "tree_shap"}, object with ``bind``, or callable
+        A callable takes ``(ensemble, m, X)`` and returns r_mk(x_i) of shape (n, p). It sees blocks
+        of rows, from several threads.
+
+    Returns
+    -------
+    IndividualAttribution
+    """
+    if isinstance(ifa, str) and ifa in HOME:
+        module, name = HOME[ifa]
+        return getattr(import_module(module), name)()
+    if hasattr(ifa, "bind") and not isinstance(ifa, type):
+        return ifa
+    if callable(ifa) and not isinstance(ifa, type):
+        return FunctionAttribution(ifa)
+    raise ValueError(
+        f"ifa={ifa!r} is not an individual attribution; use one of {sorted(HOME)}, an object with"
+        " a bind method, or a function (ensemble, m, X) -> (n, p)."
+    )
+
+
+def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttribution:
+    """Sum an individual attribution over the trees of a model.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    X : array of shape (n, p)
+        Rows to explain; nan is a missing value.
+    individual : str, IndividualAttribution or callable
+        See `as_individual`.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    LocalAttribution
+        Of values (n, p); the base value is the base score plus the attribution's own of every tree.
+    """
+    ensemble = as_ensemble(model)
+    individual = as_individual(individual)
+    bound = individual.bind(ensemble)
+    X = ensemble.as_input(X)
+    values = np.zeros(X.shape)
+    ones = np.ones(ROWS_IN_CACHE)
+
+    def add(start, stop):
+        for first in range(start, stop, ROWS_IN_CACHE):
+            rows = slice(first, min(first + ROWS_IN_CACHE, stop))
+            for m in range(ensemble.n_trees):
+                bound.add(X[rows], m, ones[: rows.stop - first], values[rows])
+
+    over_blocks(add, len(X), n_jobs)
+    return LocalAttribution(
+        values=values,
+        base_values=np.full(len(X), ensemble.base_score + np.sum(bound.base_values)),
+        feature_names=ensemble.feature_names,
+        method=individual.name,
+        data=X,
+    )
+
+
+def attribute_per_tree(
+    model, X, individual, n_jobs: int | None = None
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield the attribution of every tree in turn, in one pass over the model.
+
+    Parameters
+    ----------
+    model, X, individual, n_jobs
+        As for `attribute`.
+
+    Yields
+    ------
+    m : int
+        Number of the tree.
+    values : float64 array of shape (n, p)
+        r_mk(x_i); a new array each time.
+    """
+    ensemble = as_ensemble(model)
+    bound = as_individual(individual).bind(ensemble)
+    X = ensemble.as_input(X)
+    ones = np.ones(len(X))
+    for m in range(ensemble.n_trees):
+        values = np.zeros(X.shape)
+
+        def add(start, stop, m=m, values=values):
+            bound.add(X[start:stop], m, ones[start:stop], values[start:stop])
+
+        over_blocks(add, len(X), n_jobs)
+        yield m, values
+
+
+class FunctionAttribution:
+    """A function ``(ensemble, m, X) -> (n, p)`` as an attribution whose base values are 0."""
+
+    def __init__(self, function: Callable[[Ensemble, int, np.ndarray], np.ndarray]):
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def bind(self, ensemble: Ensemble) -> "_BoundFunction":
+        """Remember the model."""
+        return _BoundFunction(self, ensemble)
+
+
+class _BoundFunction:
+    """A function with its model; refuses what is not one finite number a row and feature."""
+
+    def __init__(self, attribution: FunctionAttribution, ensemble: Ensemble):
+        self.attribution = attribution
+        self.ensemble = ensemble
+        self.base_values = np.zeros(ensemble.n_trees)
+
+    def add(self, X, m, row_weight, out):
+        """Add ``row_weight[i] * r_mk(x_i)`` to ``out[i, k]``."""
+        name = self.attribution.name
+        values = np.asarray(self.attribution.function(self.ensemble, m, X), dtype=np.float64)
+        if values.shape != X.shape:
+            raise ValueError(
+                f"{name} returned shape {values.shape} for tree {m} and {len(X)} rows; an"
+                f" individual attribution returns one number a row and feature, {X.shape}."
+            )
+        if not np.isfinite(values).all():
+            row, feature = np.argwhere(~np.isfinite(values))[0]
+            raise ValueError(
+                f"{name} returned {values[row, feature]} for tree {m} and feature"
+                f" {self.ensemble.feature_names[feature]!r}; contributions must be finite."
+            )
+        out += row_weight[:, np.newaxis] * values
+
+
+def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:
+    """Return what every node weighed in training: its hessian sum, or its number of rows.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    cover : {"hessian", "count"}
+
+    Returns
+    -------
+    float64 array of shape (n_nodes,)
+    """
+    other = {"hessian": "count", "count": "hessian"}
+    if cover not in other:
+        raise ValueError(f"Nodes are weighed by 'hessian' or by 'count'; got {cover!r}.")
+    weight = ensemble.sum_hessian if cover == "hessian" else ensemble.n_samples
+    if len(weight) and not weight.any():
+        raise ValueError(
+            f"Nodes cannot be weighed by {cover!r}: the model keeps none (every node has 0). Use"
+            f" {other[cover]!r}, or Ensemble.refit_statistics to count rows of your own."
+        )
+    return weight.astype(np.float64)

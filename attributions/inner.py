@@ -1,0 +1,408 @@
+"""TreeInner and its relatives: what each feature's work is worth on given rows (Sun 2022).
+
+Boosting adds one tree m at a time, each a step against the gradients g_im = dL(y_i, f)/df taken at
+the prediction before it, f_[m-1](x_i). An individual attribution says how much feature k moved row
+i in that step, r_mk(x_i). A move against the gradient lowers the loss, a move along it raises it:
+
+    q_ik          = -(1/alpha) sum_m r_mk(x_i) g_im             alpha = learning_rate
+    TreeInner(k)  = sum_i w_i q_ik
+
+On the training rows, with PreDecomp, this is the total gain exactly (Proposition 3). On rows that
+the model has not seen it is what of that gain holds up: about 0 or less for a feature that was used
+for noise. Three things are read off the same pass over the trees:
+
+==================  ================================================================================
+``tree_inner``      Did the feature's steps lower the loss?
+``partial_inner``   Is the feature's learned shape right, given the others? Its own earlier
+                    contributions F_imk = sum_{q<m} r_qk(x_i) are added back to the residual:
+                    q_ik = (1/alpha) sum_m r_mk(x_i) (-g_im + h_im F_imk)
+``forest_inner``    The whole forest at once: q_ik = (1/alpha) F_ik sum_m -g_im    Definition 5
+==================  ================================================================================
+
+On new rows the TreeInner of a feature without effect is on average below 0, not around it: what its
+earlier steps learned of the training noise is by then an error in every prediction, and its later
+steps push the same way. Adding the feature's own work back to the residual, as ``partial_inner``
+does, takes this away: noise features move to about 0 and weak features are found more often. Both
+are first-order measures of one fitted model.
+
+All are sums over rows, so standard errors come for free (``attributions.row_sums``). The cost is
+one walk for the prediction and one for the attribution, per row and tree; memory does not grow with
+the number of rows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+
+import numpy as np
+
+from attributions.individual import BoundAttribution, as_individual
+from attributions.results import GlobalAttribution, LocalAttribution
+from attributions.row_sums import row_blocks, sum_over_rows
+from gbt.ensemble import Ensemble
+from gbt.formats import as_ensemble
+from gbt.parallel import over_blocks
+
+FOREST_VARIANTS = ("residual", "target")
+
+
+def tree_inner(
+    model,
+    X,
+    y,
+    *,
+    ifa="predecomp",
+    sample_weight=None,
+    per_tree: bool = False,
+    standard_error: bool = True,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """Sum over rows and trees of each feature's move against the gradient.
+
+    ``tree_inner(model, X_held_out, y_held_out)`` ranks features by how much their part of every
+    boosting step lowered the loss of rows that the model has not seen. On the training rows, with
+    the default ``ifa``, it is the total gain.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    X : array of shape (n, p)
+        Rows; nan is a missing value. For an honest ranking they must not have been used for
+        fitting, tuning or early stopping.
+    y : array of shape (n,)
+        Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
+    ifa : {"predecomp", "saabas", "tree_shap"}, attribution, or callable
+        The individual attribution r_mk; see ``attributions.individual``. A callable takes
+        ``(ensemble, m, X)`` and returns an array of shape (n, p).
+    sample_weight : array of shape (n,), optional
+        Not negative; multiplies a row's contribution.
+    per_tree : bool
+        Also return the (M, p) contributions of the trees: importance along boosting.
+    standard_error : bool
+        Whether to return standard errors. They mean nothing on training rows.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    GlobalAttribution
+        In the units of total gain: the loss that the feature saved to first order, divided by the
+        learning rate, summed over rows. Positive means helped.
+
+    Notes
+    -----
+    The measure is first order: it asks in which direction a step went, not whether it went too far.
+    It speaks of this fitted model, not of the data's mechanism. Correlated features share credit
+    in the way in which the trees happened to use them.
+
+    Examples
+    --------
+    Benjamini-Hochberg on the one-sided p-values, with scipy's own function::
+
+        result = tree_inner(model, X_held_out, y_held_out)
+        keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
+    """
+    rows = _JudgedRows.of(model, X, y, ifa, sample_weight)
+    return rows.sum(
+        partial(rows.tree_inner, per_tree=per_tree), "tree_inner", standard_error, n_jobs
+    )
+
+
+def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) -> LocalAttribution:
+    """Return q_ik: whether feature k helped (> 0) or hurt (< 0) the prediction of row i.
+
+    Parameters
+    ----------
+    model, X, y, ifa, n_jobs
+        As for `tree_inner`.
+
+    Returns
+    -------
+    LocalAttribution
+        ``values`` are q_ik. ``base_values`` is the share of what no feature moved, the trees' base
+        values b_m: -(1/alpha) sum_m b_m g_im. For an attribution that adds up (the three named
+        ones) both together are the row's first-order saving, -(1/alpha) sum_m f_m(x_i) g_im.
+
+    Notes
+    -----
+    ``GlobalAttribution.from_rows`` of the result is ``tree_inner`` with unit weights to the last
+    bit, standard errors included: both add rows within blocks of ``row_sums.ROWS_PER_BLOCK`` first.
+    ``values.sum(axis=0)`` adds in another order and agrees within rounding.
+    """
+    rows = _JudgedRows.of(model, X, y, ifa, sample_weight=None)
+    values = np.empty(rows.X.shape)
+    base_values = np.empty(len(rows.X))
+    blocks = row_blocks(len(rows.X))
+
+    def fill(first, last):
+        for block in blocks[first:last]:
+            values[block], _ = rows.tree_inner(block, per_tree=False)
+            base_values[block] = rows.base_share(block)
+
+    over_blocks(fill, len(blocks), n_jobs, min_rows=1)
+    return LocalAttribution(
+        values=values,
+        base_values=base_values,
+        feature_names=rows.ensemble.feature_names,
+        method=f"tree_inner({rows.ifa_name})",
+        data=rows.X,
+    )
+
+
+def partial_inner(
+    model,
+    X,
+    y,
+    *,
+    ifa="predecomp",
+    sample_weight=None,
+    per_tree: bool = False,
+    standard_error: bool = True,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """TreeInner with each feature's own earlier contributions added back to the residual.
+
+    q_ik = (1/alpha) sum_m r_mk(x_i) (-g_im + h_im F_imk), with F_imk the sum of r_qk(x_i) over the
+    trees q before m and h_im the hessian. Where TreeInner asks whether the feature's steps lowered
+    the loss, this asks whether its learned shape points the right way given all other features: a
+    step that repeats what earlier steps of the same feature have already achieved is not held
+    against it.
+
+    Parameters
+    ----------
+    model, X, y, ifa, sample_weight, per_tree, standard_error, n_jobs
+        As for `tree_inner`.
+
+    Returns
+    -------
+    GlobalAttribution
+        In the units of `tree_inner`; not a decomposition of the total gain on any rows.
+
+    Notes
+    -----
+    In simulations with independent features at the paper's settings its false-positive rate is near
+    nominal (.05) where that of TreeInner is .02-.03, and its power after Benjamini-Hochberg is
+    several times larger at weak and medium signals. Neither is promised for correlated features.
+    """
+    rows = _JudgedRows.of(model, X, y, ifa, sample_weight)
+    return rows.sum(
+        partial(rows.partial_inner, per_tree=per_tree), "partial_inner", standard_error, n_jobs
+    )
+
+
+def forest_inner(
+    model,
+    X,
+    y,
+    *,
+    ifa="predecomp",
+    variant: str = "residual",
+    sample_weight=None,
+    standard_error: bool = True,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """Inner product of a feature's whole contribution F_ik = sum_m r_mk(x_i) with the residuals.
+
+    Definition 5 of Sun 2022 has two lines that are not equal; both are offered:
+
+    * ``"residual"``: (1/alpha) sum_i F_ik sum_m -g_im, the first line, which made the paper's
+      Table 4;
+    * ``"target"``: (1/alpha) sum_i F_ik y_i, where the second line has the target in place of the
+      second bracket. The factor 1/alpha is kept; it changes no ranking. y is not centred, so a
+      feature whose contributions do not average 0 is credited with the mean of y.
+
+    Parameters
+    ----------
+    model, X, y, ifa, sample_weight, standard_error, n_jobs
+        As for `tree_inner`.
+    variant : {"residual", "target"}
+        Which line.
+
+    Returns
+    -------
+    GlobalAttribution
+
+    Notes
+    -----
+    With independent features the value of a feature without effect is centred on 0 on new rows
+    (Proposition 4, in the population); `tree_inner` is below 0 there.
+    """
+    if variant not in FOREST_VARIANTS:
+        raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
+    rows = _JudgedRows.of(model, X, y, ifa, sample_weight)
+    return rows.sum(
+        partial(rows.forest_inner, variant=variant),
+        "forest_inner",
+        standard_error,
+        n_jobs,
+        detail=variant,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _JudgedRows:
+    """A model, an attribution bound to it, and the rows on which its steps are judged."""
+
+    ensemble: Ensemble
+    ifa_name: str
+    bound: BoundAttribution
+    touched: list
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, model, X, y, ifa, sample_weight):
+        """Check the arguments of the public functions."""
+        ensemble = as_ensemble(model)
+        individual = as_individual(ifa)
+        X = as_rows(ensemble, X)
+        return cls(
+            ensemble,
+            individual.name,
+            individual.bind(ensemble),
+            touched_features(ensemble, ifa),
+            X,
+            as_target(model, ensemble, y, len(X)),
+            as_weight(sample_weight, len(X)),
+        )
+
+    def sum(self, contributions, name, standard_error, n_jobs, detail=""):
+        """Add up the contributions of all rows."""
+        sums = sum_over_rows(contributions, len(self.X), n_jobs)
+        return GlobalAttribution(
+            values=sums.total,
+            standard_error=sums.standard_error if standard_error else None,
+            n_samples=sums.n_rows,
+            feature_names=self.ensemble.feature_names,
+            method=f"{name}({', '.join(filter(None, [self.ifa_name, detail]))})",
+            per_tree=sums.per_tree,
+        )
+
+    def steps(self, rows: slice) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yield each tree with the gradient and hessian of the rows *before* it."""
+        X, y = self.X[rows], self.y[rows]
+        start = np.full(len(X), self.ensemble.base_score)
+        predictions = chain([start], self.ensemble.staged_raw_predict(X, n_jobs=1))
+        for m, before in zip(range(self.ensemble.n_trees), predictions, strict=False):
+            yield m, *self.ensemble.loss.gradient_hessian(y, before)
+
+    def tree_inner(self, rows: slice, per_tree: bool):
+        """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
+        X, weight = self.X[rows], self.weight[rows]
+        q = np.zeros(X.shape)
+        by_tree = np.zeros((self.ensemble.n_trees, X.shape[1])) if per_tree else None
+        for m, gradient, _ in self.steps(rows):
+            row_weight = -weight * gradient
+            self.bound.add(X, m, row_weight, q)
+            if by_tree is not None:
+                r = np.zeros(X.shape)
+                self.bound.add(X, m, row_weight, r)
+                by_tree[m] = r.sum(axis=0)
+        return self._per_unit_of_step(q), self._per_unit_of_step(by_tree)
+
+    def partial_inner(self, rows: slice, per_tree: bool):
+        """Return w_i q_ik of the partial form, and with ``per_tree`` its sum by tree."""
+        X, weight = self.X[rows], self.weight[rows]
+        ones = np.ones(len(X))
+        q, earlier, r = np.zeros((3, *X.shape))
+        by_tree = np.zeros((self.ensemble.n_trees, X.shape[1])) if per_tree else None
+        for m, gradient, hessian in self.steps(rows):
+            k = self.touched[m]
+            r[:, k] = 0.0
+            self.bound.add(X, m, ones, r)
+            residual = hessian[:, np.newaxis] * earlier[:, k] - gradient[:, np.newaxis]
+            step = weight[:, np.newaxis] * (r[:, k] * residual)
+            q[:, k] += step
+            earlier[:, k] += r[:, k]
+            if by_tree is not None:
+                by_tree[m, k] = step.sum(axis=0)
+        return self._per_unit_of_step(q), self._per_unit_of_step(by_tree)
+
+    def forest_inner(self, rows: slice, variant: str):
+        """Return w_i q_ik of ForestInner."""
+        X, y, weight = self.X[rows], self.y[rows], self.weight[rows]
+        forest = np.zeros(X.shape)
+        residual = np.zeros(len(X))
+        for m, gradient, _ in self.steps(rows):
+            self.bound.add(X, m, np.ones(len(X)), forest)
+            residual -= gradient
+        other = residual if variant == "residual" else y
+        return self._per_unit_of_step(forest * (weight * other)[:, np.newaxis]), None
+
+    def base_share(self, rows: slice):
+        """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m."""
+        share = np.zeros(rows.stop - rows.start)
+        for m, gradient, _ in self.steps(rows):
+            share -= self.bound.base_values[m] * gradient
+        return self._per_unit_of_step(share)
+
+    def _per_unit_of_step(self, products):
+        """Divide by alpha: products of shrunk steps become comparable with total gain."""
+        return None if products is None else products / self.ensemble.learning_rate
+
+
+def touched_features(ensemble: Ensemble, ifa) -> list:
+    """Return, tree by tree, an index of the columns that an attribution may fill.
+
+    The named attributions credit features that the tree splits on and no others, so a wide table
+    costs no more than a narrow one. Anything else may fill any column.
+    """
+    if not isinstance(ifa, str):
+        return [slice(None)] * ensemble.n_trees
+    return [np.unique(tree.feature[~tree.is_leaf]) for tree in ensemble.trees]
+
+
+def as_rows(ensemble: Ensemble, X) -> np.ndarray:
+    """Return the rows as the model compares them; refuse an empty table."""
+    X = ensemble.as_input(X)
+    if not len(X):
+        raise ValueError("X has no rows; an attribution needs at least one.")
+    return X
+
+
+def as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
+    """Return the targets as the loss takes them, float64 of shape (n,).
+
+    Labels of a classifier's ``classes_`` become 0 and 1. A model without ``classes_`` is asked for
+    0 and 1 themselves.
+    """
+    y = np.asarray(y)
+    if y.shape != (n_rows,):
+        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, ({n_rows},).")
+    if ensemble.loss.name == "half_logistic":
+        first, second = np.asarray(getattr(model, "classes_", (0, 1))).tolist()
+        is_second = y == second
+        unknown = ~(is_second | (y == first))
+        if unknown.any():
+            raise ValueError(
+                f"y holds {y[unknown].tolist()[0]!r}; the model tells {first!r} from {second!r}, so y must"
+                " hold these labels only."
+            )
+        return is_second.astype(np.float64)
+    y = y.astype(np.float64)
+    if not np.isfinite(y).all():
+        raise ValueError(
+            f"y holds {y[~np.isfinite(y)][0]} in row {np.flatnonzero(~np.isfinite(y))[0]};"
+            " targets must be finite. Leave out the rows without one."
+        )
+    return y
+
+
+def as_weight(sample_weight, n_rows: int) -> np.ndarray:
+    """Return row weights, float64 of shape (n,); ones where none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; it needs one weight a row of X, ({n_rows},)."
+        )
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+        raise ValueError(
+            "sample_weight must be finite, not negative and not all 0; its least value is"
+            f" {weight.min()}, its largest {weight.max()}."
+        )
+    return weight

@@ -1,0 +1,229 @@
+"""The definitions, in plain loops: slow, and meant to be read.
+
+Everything fast in this package is tested against this page. It imports NumPy alone and asks of a
+model no more than its arrays: ``ensemble.trees``, each with ``left``, ``right``, ``feature``,
+``threshold``, ``missing_left``, ``value`` and its sums, and ``base_score``, ``learning_rate``,
+``loss``. One row is ``x``, rows are ``X``; k counts features, i rows, m trees, t nodes. Equations
+and definitions are those of Sun 2022 unless another paper is named.
+
+Per row, a function r of one tree and one row that returns one number a feature:
+``predecomp``, ``saabas``, ``shapley_values`` of a game. Per feature, sums of any such r over rows
+and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; and ``total_gain``.
+"""
+
+from itertools import combinations, pairwise
+from math import factorial
+
+import numpy as np
+
+# ------------------------------------------------------------------------------------ one tree
+
+
+def takes_left(tree, t, x):
+    """Say whether x goes left at node t: nan where the tree says so, else x <= threshold."""
+    value = x[tree.feature[t]]
+    return bool(tree.missing_left[t]) if np.isnan(value) else value <= tree.threshold[t]
+
+
+def path(tree, x):
+    """Return the nodes that x passes, from the root to its leaf."""
+    nodes = [0]
+    while tree.left[nodes[-1]] >= 0:
+        t = nodes[-1]
+        nodes.append(tree.left[t] if takes_left(tree, t, x) else tree.right[t])
+    return nodes
+
+
+def leaves_below(tree, t):
+    """Return the leaves of the subtree at t, t itself if it is one."""
+    if tree.left[t] < 0:
+        return [t]
+    return leaves_below(tree, tree.left[t]) + leaves_below(tree, tree.right[t])
+
+
+# --------------------------------------------------------------- what each feature did to one row
+
+
+def predecomp(tree, x, node_value=None):
+    """Credit each change of the node value along the path to the feature split on (equation 9).
+
+        f_mk(x) = sum over t on the path with v(t) = k of p(child of t on the path) - p(t)
+
+    so that f_m(x) = p(root) + sum_k f_mk(x), Proposition 1.
+    """
+    value = tree.value if node_value is None else node_value
+    contribution = np.zeros(len(x))
+    for t, child in pairwise(path(tree, x)):
+        contribution[tree.feature[t]] += value[child] - value[t]
+    return contribution
+
+
+def saabas(tree, x, leaf_weight):
+    """Do the same with p~(t), the mean value of the leaves below t (the alternative definition)."""
+    return predecomp(tree, x, mean_of_leaves(tree, leaf_weight))
+
+
+def mean_of_leaves(tree, leaf_weight):
+    """Return p~ of every node: sum of W_l p(l) over the leaves l below, over the sum of W_l."""
+    below = [leaves_below(tree, t) for t in range(len(tree.left))]
+    return np.array([np.average(tree.value[ls], weights=leaf_weight[ls]) for ls in below])
+
+
+def recurrence_23(tree, weight, reg_lambda):
+    """Return node values from the leaves up.
+
+        p(t) = (W_left + lambda)/(W_t + lambda) p(left) + (W_right + lambda)/(W_t + lambda) p(right)
+
+    With W = H and the model's lambda this is p^, the value that PreDecomp uses (the factors add up
+    to more than 1); with lambda = 0 it is p~, the value that Saabas uses.
+    """
+    value = tree.value.copy()
+    for t in reversed(range(len(value))):
+        l, r = tree.left[t], tree.right[t]
+        if l >= 0:
+            value[t] = (weight[l] + reg_lambda) * value[l] + (weight[r] + reg_lambda) * value[r]
+            value[t] /= weight[t] + reg_lambda
+    return value
+
+
+# ------------------------------------------------- Shapley values of one row, over all coalitions
+
+
+def shapley_values(game, n_features):
+    """Return each player's mean marginal contribution (Shapley 1953), over all 2^p coalitions.
+
+        phi_k = sum over S without k of |S|! (p - |S| - 1)! / p! * (v(S + k) - v(S))
+
+    ``game`` takes a frozenset of features and returns v.
+    """
+    p = n_features
+    coalitions = [frozenset(S) for size in range(p + 1) for S in combinations(range(p), size)]
+    v = {S: game(S) for S in coalitions}
+    phi = np.zeros(p)
+    for S in coalitions:
+        for k in set(range(p)) - S:
+            weight = factorial(len(S)) * factorial(p - len(S) - 1) / factorial(p)
+            phi[k] += weight * (v[S | {k}] - v[S])
+    return phi
+
+
+def path_dependent_game(tree, x, cover):
+    """Return v(S): known features follow x, unknown ones both children in shares of the cover.
+
+    A child of a node without cover has share 0. Lundberg et al. 2020, Algorithm 1.
+    """
+
+    def v(S, t=0):
+        l, r = tree.left[t], tree.right[t]
+        if l < 0:
+            return tree.value[t]
+        if tree.feature[t] in S:
+            return v(S, l if takes_left(tree, t, x) else r)
+        if cover[t] == 0:
+            return 0.0
+        return cover[l] / cover[t] * v(S, l) + cover[r] / cover[t] * v(S, r)
+
+    return v
+
+
+def interventional_game(tree, x, background):
+    """Return v(S): the mean prediction of the background rows with the features S taken from x."""
+
+    def v(S):
+        known = list(S)
+        total = 0.0
+        for z in background:
+            hybrid = z.copy()
+            hybrid[known] = x[known]
+            total += tree.value[path(tree, hybrid)[-1]]
+        return total / len(background)
+
+    return v
+
+
+# -------------------------------------------------------------------- what each feature did in all
+
+
+def total_gain(ensemble, n_features):
+    """Add up Delta(t) of Definition 2 over the nodes t of all trees that split on each feature."""
+    score = np.zeros(n_features)
+    for tree in ensemble.trees:
+
+        def step(t, tree=tree):
+            return tree.sum_gradient[t] ** 2 / (tree.sum_hessian[t] + ensemble.reg_lambda)
+
+        for t in range(len(tree.left)):
+            if tree.left[t] >= 0:
+                score[tree.feature[t]] += step(tree.left[t]) + step(tree.right[t]) - step(t)
+    return score
+
+
+def steps(ensemble, X, y):
+    """Yield each tree with g_i and h_i of the rows, taken at the prediction before that tree."""
+    raw_prediction = np.full(len(X), float(ensemble.base_score))
+    for tree in ensemble.trees:
+        gradient, hessian = ensemble.loss.gradient_hessian(y, raw_prediction)
+        yield tree, gradient, hessian
+        raw_prediction = raw_prediction + np.array([tree.value[path(tree, x)[-1]] for x in X])
+
+
+def tree_inner(ensemble, X, y, r=predecomp):
+    """Return -(1/alpha) sum_m sum_i r_mk(x_i) g_im, the loss that a feature's steps took away.
+
+    On the training rows and with PreDecomp it is the total gain, Proposition 3.
+    """
+    score = np.zeros(X.shape[1])
+    for tree, gradient, _ in steps(ensemble, X, y):
+        for i, x in enumerate(X):
+            score += r(tree, x) * -gradient[i]
+    return score / ensemble.learning_rate
+
+
+def partial_inner(ensemble, X, y, r=predecomp):
+    """Return (1/alpha) sum_m sum_i r_mk(x_i) (-g_im + h_im F_imk).
+
+    F_imk is what the feature contributed in the trees before m, so the bracket is what is left to
+    explain once the feature's own work is taken back. Not in Sun 2022.
+    """
+    score = np.zeros(X.shape[1])
+    earlier = np.zeros(X.shape)
+    for tree, gradient, hessian in steps(ensemble, X, y):
+        for i, x in enumerate(X):
+            contribution = r(tree, x)
+            score += contribution * (-gradient[i] + hessian[i] * earlier[i])
+            earlier[i] += contribution
+    return score / ensemble.learning_rate
+
+
+def forest_inner(ensemble, X, y, r=predecomp, variant="residual"):
+    """Return (1/alpha) sum_i F_ik R_i with F_ik = sum_m r_mk(x_i), Definition 5.
+
+    The two lines of that definition differ: R_i is sum_m -g_im in the first (``"residual"``, which
+    made Table 4), and y_i in the second (``"target"``).
+    """
+    forest = np.zeros(X.shape)
+    residual = np.zeros(len(X))
+    for tree, gradient, _ in steps(ensemble, X, y):
+        for i, x in enumerate(X):
+            forest[i] += r(tree, x)
+            residual[i] += -gradient[i]
+    against = residual if variant == "residual" else y
+    score = np.zeros(X.shape[1])
+    for i in range(len(X)):
+        score += forest[i] * against[i]
+    return score / ensemble.learning_rate
+
+
+def absolute(ensemble, X, r=predecomp, level="tree"):
+    """Return sum_m sum_i |r_mk(x_i)|, or with ``level="forest"`` sum_i |sum_m r_mk(x_i)|.
+
+    Table 4 has the first; the text reads as the second.
+    """
+    score = np.zeros(X.shape[1])
+    for x in X:
+        contributions = [r(tree, x) for tree in ensemble.trees]
+        if level == "tree":
+            score += np.sum(np.abs(contributions), axis=0)
+        else:
+            score += np.abs(np.sum(contributions, axis=0))
+    return score

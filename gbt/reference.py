@@ -1,0 +1,343 @@
+"""Exact greedy gradient boosting in plain loops, to be read from top to bottom.
+
+    losses -> gain -> the best split of a node -> growing a tree -> boosting -> predicting
+
+Near the raw predictions f of the trees so far, a row's loss is nearly a parabola with slope g and
+curvature h. The next tree adds that value v to all rows of a leaf for which the penalised sum
+
+    lambda v^2 / 2  +  sum over the leaf's rows of (g v + h v^2 / 2)  =  G v + (H + lambda) v^2 / 2
+
+is least: v = -G / (H + lambda), and it falls by half of G^2 / (H + lambda). So a split gains
+
+    gain = G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda) - G^2 / (H + lambda)
+
+(Sun 2022, Definition 2; half of it is equation 7 of Chen and Guestrin 2016). Greedy means to take
+the cut of largest gain in every node, exact that no cut is left out. Nothing is validated here and
+nothing is fast: a node costs a loop over its rows for every feature. The fast engine must grow
+these trees to the last bit, ties included; both then search with integers (``fixed_point=True``).
+"""
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+FLOAT = np.finfo(np.float64)
+
+
+def sigmoid(f):
+    """Return 1 / (1 + exp(-f)); exp sees no positive number and cannot overflow."""
+    small = np.exp(-np.abs(f))
+    return np.where(f >= 0, 1.0, small) / (1.0 + small)
+
+
+LINK = {  # from a prediction to a raw prediction f
+    "half_squared_error": lambda mean: mean,
+    "half_logistic": lambda probability: math.log(probability / (1 - probability)),
+}
+DERIVATIVES = {  # g and h: first and second derivative of the loss at f
+    "half_squared_error": lambda y, f: (f - y, np.ones_like(f)),
+    "half_logistic": lambda y, f: (sigmoid(f) - y, sigmoid(f) * sigmoid(-f)),
+}
+
+
+@dataclass
+class Cut:
+    """A way to split a node: left where x <= threshold, or x is missing and ``missing_left``."""
+
+    feature: int
+    threshold: float
+    missing_left: bool
+    missing_join_more: bool  # do they join the present rows of more hessian, the left if equal?
+    left: np.ndarray  # G, H and the number of rows on this side
+    right: np.ndarray
+    gain: float = 0.0
+
+
+def score(left, right, reg_lambda):
+    """Return G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda), alike in left and right.
+
+    Cuts that separate the same rows have the same score to the last bit, if their sums are exact.
+    """
+    left_g, left_weight = float(left[0]), float(left[1]) + reg_lambda
+    right_g, right_weight = float(right[0]), float(right[1]) + reg_lambda
+    return (left_g * left_g * right_weight + right_g * right_g * left_weight) / (
+        left_weight * right_weight
+    )
+
+
+def preference(cut, reg_lambda):
+    """Order cuts: largest score; then lowest feature, highest threshold, side of missing rows."""
+    ties = -cut.feature, cut.threshold, cut.missing_join_more
+    return score(cut.left, cut.right, reg_lambda), *ties
+
+
+@dataclass
+class Parameters:
+    """How a tree grows. None is without limit."""
+
+    learning_rate: float = 0.1
+    max_depth: int | None = 6
+    max_leaves: int | None = None  # if given, nodes are split in the order of their gains
+    min_child_weight: float = 1.0  # least H on either side of a cut
+    min_samples_leaf: int = 1  # least number of rows on either side
+    reg_lambda: float = 1.0
+    min_split_gain: float = 0.0  # a split must gain more than this
+    fixed_point: bool = False  # search with exact sums, see to_fixed_point
+
+
+def is_allowed(side, parameters):
+    """Say whether one side of a cut may become a node."""
+    _, hessian, n_samples = map(float, side)
+    is_heavy = hessian > 0 and hessian >= parameters.min_child_weight
+    return is_heavy and n_samples >= max(parameters.min_samples_leaf, 1)
+
+
+def threshold_between(low, high):
+    """Return the midpoint, or ``low`` where no float lies between: low <= threshold < high."""
+    middle = low / 2 + high / 2
+    return float(middle if low <= middle < high else low)
+
+
+def cuts(feature, x, sums):
+    """Yield the cuts of one feature, from the values and the g, h, 1 of all rows of a node.
+
+    Cuts lie between neighbouring distinct values, with missing rows sent to either side, and
+    between all present and all missing rows.
+    """
+    present, missing = sums[~np.isnan(x)].sum(axis=0), sums[np.isnan(x)].sum(axis=0)
+    in_order = np.argsort(x, kind="stable")[: present[2]]  # nan is sorted last
+    left = 0
+    for i, following in pairwise(in_order):
+        left = left + sums[i]
+        if x[i] == x[following]:
+            continue
+        right = present - left
+        threshold = threshold_between(x[i], x[following])
+        more_left = left[1] >= right[1]
+        for missing_left in (True, False):
+            sides = (left + missing, right) if missing_left else (left, right + missing)
+            yield Cut(feature, threshold, missing_left, missing_left == more_left, *sides)
+    if missing[2]:
+        yield Cut(feature, float(FLOAT.max), False, True, present, missing)
+
+
+def best_cut(X, sums, parameters):
+    """Return the best cut of the rows of a node, or None where the node must stay a leaf."""
+    allowed = [
+        cut
+        for feature in range(X.shape[1])
+        for cut in cuts(feature, X[:, feature], sums)
+        if is_allowed(cut.left, parameters) and is_allowed(cut.right, parameters)
+    ]
+    if not allowed:
+        return None
+    reg_lambda = parameters.reg_lambda
+    cut = max(allowed, key=lambda cut: preference(cut, reg_lambda))
+
+    sum_gradient, sum_hessian, _ = map(float, sums.sum(axis=0))
+    node_score = sum_gradient * sum_gradient / (sum_hessian + reg_lambda)
+    cut.gain = score(cut.left, cut.right, reg_lambda) - node_score
+    # Where all residuals are equal no cut gains anything, but its roundings may seem to: they are
+    # fewer than 16, each at most eps times the largest score that such a cut can have.
+    magnitude = float(np.abs(sums[:, 0]).sum())
+    rounding = 16 * FLOAT.eps * (magnitude * magnitude / (sum_hessian + reg_lambda))
+    return cut if cut.gain > max(parameters.min_split_gain, rounding) else None
+
+
+@dataclass
+class Node:
+    """A node of a tree, as in ``gbt.Ensemble``; ``left`` and ``right`` are positions in a list."""
+
+    feature: int = -1
+    threshold: float = 0.0
+    left: int = -1
+    right: int = -1
+    missing_left: bool = False
+    sum_gradient: float = 0.0
+    sum_hessian: float = 0.0
+    n_samples: int = 0
+    gain: float = 0.0
+    value: float = 0.0
+
+
+@dataclass
+class Branch:
+    """A node while the tree grows."""
+
+    rows: np.ndarray
+    depth: int
+    cut: Cut | None  # None where it must stay a leaf
+    children: tuple = ()
+
+
+def grow(X, gradient, hessian, **parameters):
+    """Grow one tree.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, p)
+        nan is a missing value.
+    gradient, hessian : float64 arrays of shape (n,)
+        Of each row's loss, times its weight.
+    **parameters
+        See ``Parameters``.
+
+    Returns
+    -------
+    list of Node
+        In preorder: the root, everything left of it, everything right of it.
+    """
+    given = Parameters(**parameters)
+    X, gradient, hessian = (np.asarray(array, dtype=np.float64) for array in (X, gradient, hessian))
+    (g, g_scale), (h, h_scale) = (
+        to_fixed_point(x) if given.fixed_point else (x.tolist(), 1.0) for x in (gradient, hessian)
+    )
+    sums = np.array([g, h, [1] * len(X)], dtype=object).T  # Python's numbers: no overflow
+    scaled = replace(  # the same parameters in the units of g and h
+        given,
+        reg_lambda=given.reg_lambda * h_scale,
+        min_child_weight=given.min_child_weight * h_scale,
+        min_split_gain=given.min_split_gain * (g_scale * g_scale / h_scale),
+    )
+
+    def open_branch(rows, depth):
+        may_split = given.max_depth is None or depth < given.max_depth
+        return Branch(rows, depth, best_cut(X[rows], sums[rows], scaled) if may_split else None)
+
+    branches = [open_branch(np.arange(len(X)), depth=0)]  # in the order of being opened
+    n_leaves = 1
+    while given.max_leaves is None or n_leaves < given.max_leaves:
+        waiting = [branch for branch in branches if branch.cut and not branch.children]
+        if not waiting:
+            break
+        branch = max(waiting, key=lambda branch: branch.cut.gain)  # of equals the first
+        is_left = np.array([goes_left(X[i], branch.cut) for i in branch.rows])
+        sides = branch.rows[is_left], branch.rows[~is_left]
+        branch.children = tuple(open_branch(rows, branch.depth + 1) for rows in sides)
+        branches.extend(branch.children)
+        n_leaves += 1
+
+    tree = []
+    write(branches[0], tree, gradient, hessian, given)
+    return tree
+
+
+def to_fixed_point(x):
+    """Return integers near x * scale, and the power of two that takes sum|x| to 2^60 .. 2^61.
+
+    Integers add up without rounding in whatever order: only so is a tie of scores an equality.
+    """
+    total = math.fsum(abs(x))
+    if total == 0.0:
+        return [0] * len(x), 1.0
+    _, exponent = math.frexp(total)  # total = mantissa * 2^exponent with 1/2 <= mantissa < 1
+    scale = math.ldexp(1.0, 61 - exponent)
+    return [int(rounded) for rounded in np.rint(x * scale)], scale
+
+
+def goes_left(x, split):
+    """Say whether a row takes the left side of a cut, or of a node."""
+    value = x[split.feature]
+    return split.missing_left if math.isnan(value) else value <= split.threshold
+
+
+def write(branch, tree, gradient, hessian, parameters):
+    """Append a branch to the tree, itself first, and return its node.
+
+    A leaf adds up its rows in their order, a parent its two children.
+    """
+    node = Node(n_samples=len(branch.rows))
+    tree.append(node)
+    if branch.children:
+        node.feature, node.threshold = branch.cut.feature, branch.cut.threshold
+        node.missing_left = branch.cut.missing_left
+        node.left = len(tree)
+        left = write(branch.children[0], tree, gradient, hessian, parameters)
+        node.right = len(tree)
+        right = write(branch.children[1], tree, gradient, hessian, parameters)
+        node.sum_gradient = left.sum_gradient + right.sum_gradient
+        node.sum_hessian = left.sum_hessian + right.sum_hessian
+        scores = [t.sum_gradient * step(t, parameters.reg_lambda) for t in (left, right, node)]
+        node.gain = scores[0] + scores[1] - scores[2]
+    else:
+        for i in branch.rows:
+            node.sum_gradient += float(gradient[i])
+            node.sum_hessian += float(hessian[i])
+    node.value = -parameters.learning_rate * step(node, parameters.reg_lambda)
+    return node
+
+
+def step(node, reg_lambda):
+    """Return G / (H + lambda), 0 where H + lambda is 0."""
+    weight = node.sum_hessian + reg_lambda
+    return node.sum_gradient / weight if weight > 0 else 0.0
+
+
+def boost(
+    X,
+    y,
+    *,
+    loss="half_squared_error",
+    n_estimators=100,
+    base_score=None,
+    sample_weight=None,
+    **parameters,
+):
+    """Fit boosted trees.
+
+    Parameters
+    ----------
+    X, y : float64 arrays of shapes (n, p) and (n,)
+        nan in X is a missing value; labels of the logistic loss are 0 and 1.
+    loss : {"half_squared_error", "half_logistic"}
+    n_estimators : int
+        How many trees.
+    base_score : float or None
+        The prediction (a mean, a probability) before the first tree; None is the best constant.
+    sample_weight : array of shape (n,) or None
+        Rows of weight 0 are dropped.
+    **parameters
+        See ``Parameters``.
+
+    Returns
+    -------
+    Model
+    """
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+    if base_score is None:  # where sum w g = 0: the weighted mean, for both losses
+        base_score = float(np.average(y, weights=weight))
+    model = Model(LINK[loss](base_score), trees=[])
+    raw_prediction = np.full(len(y), model.base_score)
+    for _ in range(n_estimators):
+        gradient, hessian = DERIVATIVES[loss](y, raw_prediction)
+        tree = grow(X, weight * gradient, weight * hessian, **parameters)
+        model.trees.append(tree)
+        raw_prediction += leaf_values(tree, X)
+    return model
+
+
+@dataclass
+class Model:
+    """The raw prediction before the first tree, and the trees."""
+
+    base_score: float
+    trees: list[list[Node]]
+
+    def raw_predict(self, X):
+        """Return the raw prediction of every row of a table."""
+        return sum((leaf_values(tree, X) for tree in self.trees), np.full(len(X), self.base_score))
+
+
+def leaf_values(tree, X):
+    """Return the value of the leaf that every row reaches."""
+    values = []
+    for x in X:
+        node = tree[0]
+        while node.feature >= 0:
+            node = tree[node.left if goes_left(x, node) else node.right]
+        values.append(node.value)
+    return np.array(values)

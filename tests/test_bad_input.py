@@ -1,0 +1,333 @@
+"""What users get wrong, and what they are told: what was got, what is allowed, what to do.
+
+Model files have their own tables, in test_formats_native.py.
+"""
+
+import datetime
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from gbt import GBTClassifier, GBTRegressor
+
+X = np.arange(24.0).reshape(8, 3) % 7
+y = np.arange(8.0)
+labels = np.array(["no", "yes"] * 4)
+ones = np.ones(8)
+
+
+def with_cell(array, value):
+    array = np.array(array, dtype=np.result_type(array, np.min_scalar_type(value)))
+    array.flat[5] = value
+    return array
+
+
+def refused(message, error=ValueError):
+    return pytest.raises(error, match=message)
+
+
+BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
+
+
+# Tables ---------------------------------------------------------------------------------------
+
+TABLES = {
+    "one dimension": (X[:, 0], "Expected 2D array, got 1D array"),
+    "three dimensions": (X[None], "Found array with dim 3"),
+    "no rows": (X[:0], "Found array with 0 sample"),
+    "no columns": (X[:, :0], "0 feature"),
+    "ragged": ([[1.0, 2.0], [3.0]], "inhomogeneous"),
+    "infinity": (with_cell(X, np.inf), "Input X contains infinity"),
+    "minus infinity": (with_cell(X, -np.inf), "Input X contains infinity"),
+    "strings": (X.astype(str).astype(object) + "a", "could not convert string to float"),
+    "complex": (X + 1j, "Complex data not supported"),
+    "categories": (
+        pd.DataFrame({"size": y, "colour": pd.Categorical(labels)}),
+        r"not numbers: 'colour' \(category\).*not supported yet.*OrdinalEncoder",
+    ),
+    "text": (
+        pd.DataFrame({"size": y, "colour": labels, "shape": labels}),
+        r"not numbers: 'colour' \(str.*\), 'shape' \(str.*\)",
+    ),
+    "text as objects": (
+        pd.DataFrame({"size": y, "colour": labels}).astype(object),
+        r"not numbers: 'colour' \(object\)",
+    ),
+    "dates": (
+        pd.DataFrame({"when": pd.to_datetime(["2020-02-02"] * 8), "size": y}),
+        r"not numbers: 'when' \(datetime64.*\)",
+    ),
+    "polars categories": (
+        pl.DataFrame({"size": y, "colour": pl.Series(labels.tolist(), dtype=pl.Categorical)}),
+        r"not numbers: 'colour' \(Categorical.*\)",
+    ),
+    "polars enum": (
+        pl.DataFrame({"colour": pl.Series(labels.tolist(), dtype=pl.Enum(["no", "yes"]))}),
+        r"not numbers: 'colour' \(Enum.*\)",
+    ),
+    "polars text": (
+        pl.DataFrame({"size": y, "colour": labels.tolist()}),
+        r"not numbers: 'colour' \(String\)",
+    ),
+    "polars dates": (
+        pl.DataFrame({"when": [datetime.date(2020, 2, 2)] * 8}),
+        r"not numbers: 'when' \(Date\)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("table", "message"), TABLES.values(), ids=TABLES)
+@BOTH
+def test_tables(estimator, table, message):
+    with refused(message):
+        estimator().fit(table, labels[: len(table)] if estimator is GBTClassifier else y)
+    fitted = estimator(n_estimators=1).fit(X, labels if estimator is GBTClassifier else y)
+    with refused(message):
+        fitted.predict(table)
+
+
+@BOTH
+def test_one_row(estimator):
+    with refused("1 sample.* minimum of 2 is required"):
+        estimator().fit(X[:1], [1])
+
+
+@BOTH
+def test_sparse_tables(estimator):
+    with refused("Sparse data was passed.*toarray", TypeError):
+        estimator().fit(sparse.csr_array(X), labels)
+
+
+@BOTH
+def test_rows_that_do_not_match(estimator):
+    with refused(re.escape("inconsistent numbers of samples: [8, 7]")):
+        estimator().fit(X, labels[:7])
+
+
+# Targets --------------------------------------------------------------------------------------
+
+TARGETS = {
+    "nan": (with_cell(y, np.nan), "Input y contains NaN"),
+    "None": (with_cell(y.astype(object), None), "Input y contains NaN"),
+    "infinity": (with_cell(y, np.inf), "Input y contains infinity"),
+    "strings": (labels, "could not convert string to float"),
+    "two columns": (np.column_stack([y, y]), "y should be a 1d array"),
+    "None at all": (None, "requires y to be passed"),
+    "too large": (y * 1e200, "do not fit into float64.*y, sample_weight.*too large"),
+}
+
+
+@pytest.mark.parametrize(("target", "message"), TARGETS.values(), ids=TARGETS)
+def test_targets(target, message):
+    with refused(message):
+        GBTRegressor().fit(X, target)
+
+
+LABELS = {
+    "one class": (["a"] * 8, "needs two classes; y has only the class 'a'"),
+    "three classes": (
+        list("abcabcab"),
+        "Only binary classification is supported.*3 classes, 'a', 'b', 'c'.*OneVsRest",
+    ),
+    "many classes": (
+        np.arange(72) % 24,
+        r"24 classes, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.\. Fit",
+    ),
+    "fractions": (y / 3, "Unknown label type: continuous"),
+    "nan": (with_cell(y % 2, np.nan), "Input y contains NaN"),
+    "None": (with_cell(labels.astype(object), None), "of one type; got NoneType and str"),
+    "two types": (with_cell(labels.astype(object), 1), "of one type; got int and str"),
+    "two columns": (np.column_stack([labels, labels]), "y should be a 1d array"),
+    "None at all": (None, "requires y to be passed"),
+}
+
+
+@pytest.mark.parametrize(("target", "message"), LABELS.values(), ids=LABELS)
+def test_labels(target, message):
+    rows = X if target is None or len(target) == 8 else np.zeros((len(target), 1))
+    with refused(message):
+        GBTClassifier().fit(rows, target)
+
+
+def test_one_class_of_positive_weight():
+    with refused("only the class 'yes' in rows of positive weight"):
+        GBTClassifier().fit(X, labels, sample_weight=labels == "yes")
+
+
+# Weights --------------------------------------------------------------------------------------
+
+WEIGHTS = {
+    "negative": (with_cell(ones, -1.0), "must not be negative; row 5 has -1.0"),
+    "all zero": (0 * ones, "zero for every row"),
+    "nan": (with_cell(ones, np.nan), "Input sample_weight contains NaN"),
+    "infinity": (with_cell(ones, np.inf), "Input sample_weight contains infinity"),
+    "too few": (ones[:7], r"shape \(7,\); one weight a row needs shape \(8,\)"),
+    "column": (ones[:, None], r"shape \(8, 1\); one weight a row needs shape \(8,\)"),
+    "scalar": (2.0, r"shape \(\); one weight a row"),
+    "strings": (labels, "could not convert string to float"),
+    "too large": (ones * 1e308, "do not fit into float64"),
+}
+
+
+@pytest.mark.parametrize(("weight", "message"), WEIGHTS.values(), ids=WEIGHTS)
+@BOTH
+def test_weights(estimator, weight, message):
+    with refused(message):
+        estimator().fit(X, labels if estimator is GBTClassifier else y, sample_weight=weight)
+
+
+# Evaluation sets ------------------------------------------------------------------------------
+
+EVAL_SETS = {
+    "one pair": ((X, y), "must be a list of .*; got tuple of 2 parts"),
+    "arrays": ([X, y], "must be a list of .*; got list of 2 parts"),
+    "four parts": ([(X, y, ones, ones)], "must be a list of"),
+    "an array": (X, "must be a list of .*; got ndarray"),
+    "other columns": ([(X, y), (X[:, :2], y)], r"eval_set\[1\]: X has 2 features"),
+    "no rows": ([(X[:0], y[:0])], r"eval_set\[0\]: Found array with 0 sample"),
+    "nan": ([(X, with_cell(y, np.nan))], r"eval_set\[0\]: Input y contains NaN"),
+    "rows": ([(X, y[:7])], r"eval_set\[0\]: Found input variables with inconsistent"),
+    "weights": ([(X, y, ones[:7])], r"eval_set\[0\]: sample_weight has shape \(7,\)"),
+    "zero weights": ([(X, y, 0 * ones)], r"eval_set\[0\]: sample_weight is zero"),
+    "text": ([(pd.DataFrame({"a": labels}), y)], r"eval_set\[0\]: X has columns that are not"),
+}
+
+
+@pytest.mark.parametrize(("eval_set", "message"), EVAL_SETS.values(), ids=EVAL_SETS)
+def test_evaluation_sets(eval_set, message):
+    with refused(message):
+        GBTRegressor().fit(X, y, eval_set=eval_set)
+
+
+@pytest.mark.parametrize(
+    ("trained", "evaluated", "unknown"),
+    [
+        (labels, np.where(labels == "no", "no", "maybe"), "['maybe']"),
+        (np.array([0, 1] * 4), np.array(["0", "1"] * 4), "['0', '1']"),
+        (labels, labels == "yes", "[False, True]"),
+    ],
+)
+def test_evaluation_labels_that_training_does_not_know(trained, evaluated, unknown):
+    with refused(re.escape(f"eval_set[0]: y has labels {unknown}; the classes in training are")):
+        GBTClassifier().fit(X, trained, eval_set=[(X, evaluated)])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "rows", "weight"),
+    [
+        (GBTRegressor(), 8, [1.0] + [0.0] * 7),  # one row left
+        (GBTClassifier(), 2, None),  # one of each class
+    ],
+)
+def test_too_few_rows_to_hold_some_out(estimator, rows, weight):
+    estimator.set_params(early_stopping_rounds=5)
+    target = y % 2 if isinstance(estimator, GBTClassifier) else y
+    with refused("holds out validation_fraction=0.1 of . rows, which is impossible.*eval_set"):
+        estimator.fit(X[:rows], target[:rows], weight)
+
+
+# Parameters -----------------------------------------------------------------------------------
+
+PARAMETERS = {
+    "n_estimators": ("an integer in [1, inf)", [0, -1, 1.5, "10", None, True]),
+    "learning_rate": ("a number in (0, inf)", [0.0, -0.1, np.inf, np.nan, "0.1", None]),
+    "max_depth": ("an integer in [1, inf) or None", [0, 2.5, "6"]),
+    "max_leaves": ("an integer in [2, inf) or None", [1, 0, 3.0]),
+    "min_child_weight": ("a number in [0, inf)", [-1, np.nan, np.inf, None]),
+    "min_samples_leaf": ("an integer in [1, inf)", [0, 0.1]),
+    "reg_lambda": ("a number in [0, inf)", [-1e-9, np.nan, np.inf, [1.0]]),
+    "min_split_gain": ("a number in [0, inf)", [-1, np.nan, np.inf]),
+    "subsample": ("a number in (0, 1]", [0, 1.01, -0.5, np.nan]),
+    "colsample": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
+    "splitter": (
+        "'greedy' or an object with the method split",
+        ["best", "cross_validated", "unbiased", None, 3, type("Policy", (), {"split": print})],
+    ),
+    "categorical_features": ("'from_dtype' or None", ["auto", [0], np.array([True, False])]),
+    "early_stopping_rounds": ("an integer in [1, inf) or None", [0, True, 2.0]),
+    "validation_fraction": ("a number in (0, 1)", [0, 1, 5, None]),
+    "n_jobs": ("an integer in (-inf, inf) or None", [1.5, "all"]),
+    "random_state": ("None, an integer in [0, 4294967295]", [-1, 2**32, "seed", 1.0]),
+    "verbose": ("an integer in [0, inf)", [-1, 0.5, None]),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed", "value"),
+    [(name, words, value) for name, (words, values) in PARAMETERS.items() for value in values],
+)
+@BOTH
+def test_parameters(estimator, name, allowed, value):
+    with refused(re.escape(f"{name} must be {allowed}") + r".*; got .*\."):
+        estimator(**{name: value}).fit(X, labels)
+
+
+def test_every_parameter_has_a_range():
+    assert {*PARAMETERS, "base_score"} == set(GBTRegressor().get_params())
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, "mean"])
+def test_base_score_of_the_regressor(value):
+    with refused(re.escape("base_score must be a number in (-inf, inf) or None")):
+        GBTRegressor(base_score=value).fit(X, y)
+
+
+@pytest.mark.parametrize("value", [0, 1, 1.0, -0.3, np.nan])
+def test_base_score_of_the_classifier(value):
+    with refused(re.escape("base_score must be a number in (0, 1) or None")):
+        GBTClassifier(base_score=value).fit(X, labels)
+
+
+def test_no_threads():
+    with refused("n_jobs=0 is not allowed"):
+        GBTRegressor(n_jobs=0).fit(X, y)
+
+
+# Fitted and unfitted --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model: model.predict(X),
+        lambda model: model.staged_predict(X),
+        lambda model: model.apply(X),
+        lambda model: model.predict_proba(X),
+        lambda model: model.staged_predict_proba(X),
+        lambda model: model.decision_function(X),
+        lambda model: model.feature_importances_,
+        lambda model: model.sampled_rows(0),
+        lambda model: model.save("never written"),
+    ],
+)
+def test_unfitted(use):
+    with refused("GBTClassifier instance is not fitted yet"):
+        use(GBTClassifier())
+
+
+@pytest.mark.parametrize("method", ["predict", "staged_predict", "apply"])
+@BOTH
+def test_other_columns_than_in_fit(estimator, method):
+    target = labels if estimator is GBTClassifier else y
+    model = estimator(n_estimators=1).fit(X, target)
+    with refused("X has 2 features, but GBT.* is expecting 3 features"):
+        getattr(model, method)(X[:, :2])
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model.fit(frame, target)
+    with refused("feature names should match(.|\n)*seen at fit time, yet now missing:\n- c"):
+        getattr(model, method)(frame[["a", "b"]])
+    with refused("feature names should match(.|\n)*Feature names unseen at fit time:\n- d"):
+        getattr(model, method)(frame.rename(columns={"b": "d"}))
+    with refused("Feature names must be in the same order"):
+        getattr(model, method)(frame[["b", "a", "c"]])
+
+
+@pytest.mark.parametrize("m", [-1, 2, 1.0, None])
+def test_sampled_rows_of_no_tree(m):
+    model = GBTRegressor(n_estimators=2).fit(X, y)
+    with refused(re.escape(f"m must be the number of a tree, an integer in [0, 2); got {m}")):
+        model.sampled_rows(m)

@@ -1,0 +1,750 @@
+"""Importing XGBoost models: by hand, against XGBoost, and drawn trees there and back."""
+
+import json
+import subprocess
+import sys
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+
+from attributions import tree_shap
+from gbt import GBTRegressor
+from gbt.ensemble import InvalidModelError
+from gbt.formats import as_ensemble
+from gbt.formats.xgboost import from_xgboost
+from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
+from tests.strategies import ensembles
+
+# --------------------------------------------------------------------------------------- by hand
+#
+# lambda 2, eta 1/2, XGBoost's numbers of nodes; every number is a dyadic fraction:
+#
+#             0                       node     G    H   w = -G/(H + 2)   s = w/2
+#   x0 < 0.5 / \               0     4    6       -1/2
+#           1   2                     1     0    4         0
+#  x1 < 2  / \                2     4    2        -1            -1/2
+#         3   4                       3    -2    2       1/2             1/4
+#                                     4     2    2      -1/2            -1/4
+
+
+def hand_json(objective="reg:squarederror", base_score="[2.5E-1]"):
+    tree = {
+        "left_children": [1, 3, -1, -1, -1],
+        "right_children": [2, 4, -1, -1, -1],
+        "split_indices": [0, 1, 0, 0, 0],
+        "split_conditions": [0.5, 2.0, -0.5, 0.25, -0.25],
+        "split_type": [0, 0, 0, 0, 0],
+        "default_left": [1, 0, 0, 0, 0],
+        "base_weights": [-0.5, 0.0, -0.5, 0.25, -0.25],  # of leaves as tree_method="hist" has them
+        "sum_hessian": [6.0, 4.0, 2.0, 2.0, 2.0],
+    }
+    return json_model([tree], ["age", "height"], objective, base_score)
+
+
+def json_model(trees, feature_names, objective, base_score):
+    """Return what of XGBoost's JSON an import needs."""
+    return {
+        "learner": {
+            "feature_names": list(feature_names),
+            "gradient_booster": {
+                "name": "gbtree",
+                "model": {"gbtree_model_param": {"num_parallel_tree": "1"}, "trees": trees},
+            },
+            "learner_model_param": {
+                "base_score": base_score,
+                "num_class": "0",
+                "num_target": "1",
+                "num_feature": str(len(feature_names)),
+            },
+            "objective": {"name": objective},
+        }
+    }
+
+
+@pytest.mark.parametrize("learning_rate", [0.5, None], ids=["given", "read off the leaves"])
+def test_hand_example(learning_rate):
+    ensemble = from_xgboost(hand_json(), reg_lambda=2, learning_rate=learning_rate)
+
+    # preorder: 0, 1, 3, 4, 2
+    assert_same(ensemble.left, [1, 2, -1, -1, -1])
+    assert_same(ensemble.right, [4, 3, -1, -1, -1])
+    assert_same(ensemble.feature, [0, 1, -1, -1, -1])
+    assert_same(ensemble.threshold, [0.5 - 2**-25, 2 - 2**-23, 0, 0, 0])
+    assert_same(ensemble.missing_left, [True, False, False, False, False])
+    assert_same(ensemble.sum_gradient, [4, 0, -2, 2, 4])
+    assert_same(ensemble.sum_hessian, [6, 4, 2, 2, 2])
+    assert_same(ensemble.value, [-1 / 4, 0, 1 / 4, -1 / 4, -1 / 2])
+    assert_same(ensemble.gain, [0 + 4 - 2, 1 + 1 - 0, 0, 0, 0])  # scores G^2/(H + 2)
+    assert_same(ensemble.n_samples, np.zeros(5))
+    assert_same(ensemble.tree_offset, [0, 5])
+    assert (ensemble.learning_rate, ensemble.reg_lambda, ensemble.base_score) == (0.5, 2.0, 0.25)
+    assert ensemble.loss.name == "half_squared_error"
+    assert ensemble.feature_names == ("age", "height")
+    assert ensemble.input_dtype == np.float32
+    assert_valid_ensemble(ensemble)
+
+
+def test_hand_example_goes_left_below_the_threshold_in_float32():
+    """0.5 goes right. 0.5 - 2^-27 is less, but rounds to the float32 0.5 and goes right as well."""
+    ensemble = from_xgboost(hand_json(), reg_lambda=2)
+    x0 = [0.5, 0.5 - 2**-25, 0.5 - 2**-27, np.nan]
+    assert_same(ensemble.apply(np.column_stack([x0, [9.0] * 4]))[:, 0], [4, 3, 4, 3])
+
+
+@pytest.mark.parametrize(
+    ("objective", "base_score", "raw"),
+    [
+        ("reg:squarederror", "[2.5E-1]", 0.25),
+        ("reg:squarederror", "2.5E-1", 0.25),  # before version 3.1
+        ("binary:logistic", "[7.5E-1]", np.log(3.0)),
+        ("binary:logistic", "5E-1", 0.0),
+        ("binary:logitraw", "[7.5E-1]", 0.75),
+    ],
+)
+def test_base_score_is_in_prediction_space(objective, base_score, raw):
+    ensemble = from_xgboost(hand_json(objective, base_score), reg_lambda=2)
+    assert_close(ensemble.base_score, raw, terms=abs(raw))
+
+
+def test_nodes_that_were_pruned_are_left_out():
+    model = hand_json()
+    tree = model["learner"]["gradient_booster"]["model"]["trees"][0]
+    for name, pruned in {"left_children": [-1] * 2, "base_weights": [np.nan] * 2}.items():
+        tree[name] = tree[name] + pruned
+    for name in tree:
+        tree[name] = (tree[name] + [2**31 - 1] * 2)[:7]
+    whole = from_xgboost(hand_json(), reg_lambda=2)
+    assert_same(from_xgboost(model, reg_lambda=2).sum_gradient, whole.sum_gradient)
+
+
+def test_lambda_of_a_model_file_must_be_given():
+    with pytest.raises(ValueError, match=r"reg_lambda.*from_xgboost\(model, reg_lambda=\.\.\.\)"):
+        from_xgboost(hand_json())
+
+
+def test_a_learning_rate_that_no_leaf_tells_must_be_given():
+    model = hand_json()
+    stump = {name: array[2:3] for name, array in first_tree(model).items()}
+    model["learner"]["gradient_booster"]["model"]["trees"] = [stump]
+    with pytest.raises(ValueError, match="learning rate cannot be read off"):
+        from_xgboost(model, reg_lambda=2)
+    ensemble = from_xgboost(model, reg_lambda=2, learning_rate=0.5)
+    assert_same(ensemble.sum_gradient, [4])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("reg_lambda", -1), ("reg_lambda", np.nan), ("learning_rate", 0), ("learning_rate", np.inf)],
+)
+def test_parameters_out_of_range(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        from_xgboost(hand_json(), **{"reg_lambda": 2, "learning_rate": 0.5, name: value})
+
+
+@pytest.mark.parametrize("parameters", [{"reg_lambda": 2.001}, {"learning_rate": 0.501}])
+def test_sums_that_do_not_add_up_are_refused(parameters):
+    with pytest.raises(ValueError, match="do not add up with reg_lambda=2"):
+        from_xgboost(hand_json(), **{"reg_lambda": 2, "learning_rate": 0.5, **parameters})
+
+
+def test_hessians_that_do_not_add_up_are_refused():
+    model = hand_json()
+    first_tree(model).update(sum_hessian=[6.0, 4.0, 2.0, 2.5, 2.5])
+    first_tree(model).update(split_conditions=[0.5, 2.0, -0.5, 1 / 4.5, -1 / 4.5])
+    with pytest.raises(ValueError, match="do not add up"):
+        from_xgboost(model, reg_lambda=2, learning_rate=0.5)
+
+
+# ------------------------------------------------------------------------------------- malformed
+
+
+def first_tree(model):
+    return model["learner"]["gradient_booster"]["model"]["trees"][0]
+
+
+def planted(path, value):
+    """Return the hand example with something else under a path of keys."""
+    model = hand_json()
+    at = model
+    for key in path[:-1]:
+        at = at[key]
+    if value is None:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return model
+
+
+TREES = ("learner", "gradient_booster", "model", "trees")
+SHAPE = ("learner", "learner_model_param")
+MALFORMED = {
+    "empty": ({}, "learner"),
+    "learner is a number": ({"learner": 3}, "gradient_booster"),
+    "no booster": (planted(("learner", "gradient_booster"), None), "gradient_booster"),
+    "no trees": (planted(TREES, None), "trees"),
+    "trees are a number": (planted(TREES, 7), "trees are not a list"),
+    "a tree is a list": (planted((*TREES, 0), [1, 2]), "left_children"),
+    "an array is missing": (planted((*TREES, 0, "base_weights"), None), "base_weights"),
+    "an array is short": (planted((*TREES, 0, "sum_hessian"), [6.0]), "lengths"),
+    "an array is empty": (planted((*TREES, 0, "sum_hessian"), []), "not numbers"),
+    "an array is text": (planted((*TREES, 0, "sum_hessian"), "abcde"), "not numbers"),
+    "an array of text": (planted((*TREES, 0, "sum_hessian"), list("abcde")), "not numbers"),
+    "a ragged array": (planted((*TREES, 0, "sum_hessian"), [[1], 2, 3, 4, 5]), "not numbers"),
+    "a table": (planted((*TREES, 0, "sum_hessian"), [[1.0] * 5]), "not numbers"),
+    "nan": (planted((*TREES, 0, "sum_hessian", 0), np.nan), "infinite or nan sum_hessian"),
+    "too large": (planted((*TREES, 0, "split_conditions", 0), 1e39), "infinite or nan split_c"),
+    "negative hessians": (planted((*TREES, 0, "sum_hessian"), [-6.0, -4, -2, -2, -2]), "sum_hess"),
+    "cycle": (planted((*TREES, 0, "left_children", 1), 0), "Node 0 of tree 0.*twice"),
+    "shared child": (planted((*TREES, 0, "left_children", 1), 2), "Node 2 of tree 0.*twice"),
+    "child out of range": (planted((*TREES, 0, "right_children", 0), 5), "Node 5 of tree 0"),
+    "negative child": (planted((*TREES, 0, "right_children", 0), -5), "Node -5 of tree 0"),
+    "half a child": (planted((*TREES, 0, "right_children", 0), 1.5), r"Node 1\.5 of tree 0"),
+    "child nan": (planted((*TREES, 0, "right_children", 0), np.nan), "Node nan of tree 0"),
+    "one child": (planted((*TREES, 0, "right_children", 0), -1), "Node 0 of tree 0.*one child"),
+    "unknown column": (planted((*TREES, 0, "split_indices", 1), 2), "column 2 of 2"),
+    "negative column": (planted((*TREES, 0, "split_indices", 1), -1), "column -1 of 2"),
+    "half a column": (planted((*TREES, 0, "split_indices", 1), 0.5), r"column 0\.5 of 2"),
+    "base score is no number": (planted((*SHAPE, "base_score"), "a"), "base_score"),
+    "base score is a number": (planted((*SHAPE, "base_score"), 0.25), "base_score"),
+    "two base scores": (planted((*SHAPE, "base_score"), "[1E0,2E0]"), "base_score"),
+    "no base score": (planted((*SHAPE, "base_score"), None), "base_score"),
+    "infinite base score": (planted((*SHAPE, "base_score"), "[Infinity]"), "base_score"),
+    "no probability": (hand_json("binary:logistic", "[1.5E0]"), "not one prediction"),
+    "log-odds of infinity": (hand_json("binary:logistic", "[1E0]"), "not one prediction"),
+    "no columns": (planted((*SHAPE, "num_feature"), "0"), "num_feature"),
+    "columns are no number": (planted((*SHAPE, "num_feature"), "two"), "num_feature"),
+    "a column without a name": (planted(("learner", "feature_names"), ["age"]), "feature_names"),
+    "a number for a name": (planted(("learner", "feature_names"), ["age", 2]), "feature_names"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed(case):
+    model, message = MALFORMED[case]
+    with pytest.raises(InvalidModelError, match=message):
+        from_xgboost(model, reg_lambda=2, learning_rate=0.5)
+
+
+def test_files(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(hand_json()))
+    for name in (path, str(path)):
+        assert_same(from_xgboost(name, reg_lambda=2).sum_gradient, [4, 0, -2, 2, 4])
+    for damaged in (path.read_bytes()[:-9], b"{L\x00\x00\xff", b""):
+        path.write_bytes(damaged)
+        with pytest.raises(InvalidModelError, match=r"is not JSON.*save_model\('model\.json'\)"):
+            from_xgboost(path, reg_lambda=2)
+
+
+# ------------------------------------------------------------------- drawn trees, there and back
+
+
+def as_xgboost(ensemble, order):
+    """Write an ensemble as XGBoost would, its nodes numbered by ``order``.
+
+    ``order`` is a function of a tree: its nodes in XGBoost's order, which begins with the root.
+    """
+    trees = []
+    for tree in ensemble.trees:
+        nodes = np.array(order(tree))
+        number = np.empty(tree.n_nodes, dtype=int)
+        number[nodes] = np.arange(tree.n_nodes)
+        w = -tree.sum_gradient / (tree.sum_hessian + ensemble.reg_lambda)
+        above = np.nextafter(tree.threshold.astype(np.float32), np.float32(np.inf))
+        arrays = {
+            "left_children": np.where(tree.is_leaf, -1, number[tree.left]),
+            "right_children": np.where(tree.is_leaf, -1, number[tree.right]),
+            "split_indices": np.where(tree.is_leaf, 0, tree.feature),
+            "split_conditions": np.where(tree.is_leaf, tree.value, above).astype(np.float32),
+            "split_type": np.zeros(tree.n_nodes),
+            "default_left": tree.missing_left,
+            "base_weights": w.astype(np.float32),
+            "sum_hessian": tree.sum_hessian.astype(np.float32),
+        }
+        trees.append({name: array[nodes].tolist() for name, array in arrays.items()})
+    objective, base_score = "reg:squarederror", ensemble.base_score
+    if ensemble.loss.name == "half_logistic":
+        objective, base_score = "binary:logistic", expit(base_score)
+    return json_model(trees, ensemble.feature_names, objective, f"[{base_score:.9E}]")
+
+
+def by_level(tree):
+    """Return the nodes level by level, as depth-wise growth numbers them."""
+    return np.argsort(tree.depth, kind="stable")
+
+
+def fits_into_float32(ensemble):
+    """Exclude G so near to 0 that float32 has no digits left for -G/(H + lambda)."""
+    G = np.abs(ensemble.sum_gradient)
+    return not ((G > 0) & (G < 1e-30)).any()
+
+
+@given(ensembles().filter(fits_into_float32), st.randoms())
+def test_drawn_ensembles_come_back(ensemble, random):
+    def shuffled(tree):
+        others = list(range(1, tree.n_nodes))
+        random.shuffle(others)
+        return [0, *others]
+
+    for order in (by_level, shuffled):
+        back = from_xgboost(
+            as_xgboost(ensemble, order),
+            reg_lambda=ensemble.reg_lambda,
+            learning_rate=ensemble.learning_rate,
+        )
+        assert_valid_ensemble(back)
+        for name in ("left", "right", "feature", "missing_left", "tree_offset"):
+            assert_same(getattr(back, name), getattr(ensemble, name))
+        assert_same(back.threshold, ensemble.threshold.astype(np.float32))
+        for name in ("value", "sum_hessian", "sum_gradient"):
+            expected = getattr(ensemble, name)
+            assert_close(getattr(back, name), expected, np.abs(expected), k=4, eps=EPS_32)
+        assert back.loss is ensemble.loss
+        assert_close(back.base_score, ensemble.base_score, terms=2.0, eps=EPS_32)
+
+
+# ------------------------------------------------------------------------------- against XGBoost
+
+OBJECTIVES = ("reg:squarederror", "binary:logistic", "binary:logitraw")
+TRAININGS = {
+    "defaults": {},
+    "no lambda": {"reg_lambda": 0, "min_child_weight": 0, "eta": 0.1},
+    "exact": {"tree_method": "exact", "max_depth": 3, "eta": 1.0},
+    "exact, pruned": {"tree_method": "exact", "gamma": 3, "reg_lambda": 10},
+    "approx": {"tree_method": "approx", "max_depth": 4, "base_score": 0.25},
+    "best first": {"grow_policy": "lossguide", "max_leaves": 9, "max_depth": 0},
+    "samples": {"subsample": 0.5, "colsample_bynode": 0.5, "reg_lambda": 0.1},
+    "stumps": {"max_depth": 1},
+    "single leaves": {"gamma": 1e9},
+    "positives weigh more": {"scale_pos_weight": 3},
+}
+N_ROUNDS = 8
+
+
+def training_data(objective):
+    """Return rows (float32, some missing), targets and weights."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 4)).astype(np.float32)
+    X[:, 1] = rng.integers(0, 5, size=300)
+    X[:, 2] = (X[:, 2] * 10).round() / 10
+    X[rng.random(X.shape) < 0.1] = np.nan
+    signal = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2])
+    y = signal + rng.normal(size=300)
+    return X, np.float32(y if objective == "reg:squarederror" else y > 0), rng.gamma(1, size=300)
+
+
+def train(parameters=(), objective="reg:squarederror", n_rounds=N_ROUNDS, **others):
+    """Train a booster without words."""
+    xgboost = peer("xgboost")
+    X, y, weight = training_data(objective)
+    rows = xgboost.DMatrix(X, y, weight=weight)
+    parameters = {"objective": objective, "verbosity": 0, "nthread": 1, **dict(parameters)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of deprecated parameters that are to be refused
+        return xgboost.train(parameters, rows, n_rounds, **others)
+
+
+def json_of(booster):
+    return json.loads(booster.save_raw("json"))
+
+
+def trees_of(booster):
+    return json_of(booster)["learner"]["gradient_booster"]["model"]["trees"]
+
+
+@cache
+def trained(objective, training):
+    """Return a booster and what it was imported as."""
+    booster = train(TRAININGS[training], objective)
+    return booster, as_ensemble(booster)
+
+
+every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
+every_training = pytest.mark.parametrize("training", TRAININGS)
+
+
+def rows_on_thresholds(booster, X):
+    """Return rows with a cell on each threshold, one float32 to either side, missing, and between.
+
+    ``between`` is no float32: it is less than the threshold, but rounds to it.
+    """
+    rows = [X]
+    for m, tree in enumerate(trees_of(booster)):
+        inner = np.flatnonzero(np.array(tree["left_children"]) != -1)
+        for t in inner:
+            threshold = np.float32(tree["split_conditions"][t])
+            below = np.nextafter(threshold, np.float32(-np.inf))
+            cells = [
+                threshold,
+                below,
+                np.nextafter(threshold, np.float32(np.inf)),
+                np.float64(threshold) - (np.float64(threshold) - np.float64(below)) / 8,
+                np.nan,
+            ]
+            block = np.tile(X[(7 * m + t) % len(X)].astype(np.float64), (len(cells), 1))
+            block[:, tree["split_indices"][t]] = cells
+            rows.append(block)
+    return np.concatenate(rows)
+
+
+@every_objective
+@every_training
+def test_every_row_reaches_the_same_leaf_with_the_same_value(objective, training):
+    booster, ensemble = trained(objective, training)
+    xgboost = peer("xgboost")
+    X = rows_on_thresholds(booster, training_data(objective)[0])
+    rows = xgboost.DMatrix(X)
+    leaves = booster.predict(rows, pred_leaf=True).reshape(len(X), -1).astype(int)
+    values = np.column_stack(
+        [np.float32(t["split_conditions"])[leaves[:, m]] for m, t in enumerate(trees_of(booster))]
+    )
+    assert_same(ensemble.value[ensemble.apply(X) + ensemble.tree_offset[:-1]], values)
+
+    margin = booster.predict(rows, output_margin=True)
+    terms = 1 + abs(ensemble.base_score) + np.abs(values).sum(axis=1)  # 1: log-odds of the base
+    assert_close(ensemble.raw_predict(X), margin, terms, k=N_ROUNDS, eps=EPS_32)
+
+
+@every_objective
+@every_training
+def test_total_gain(objective, training):
+    booster, ensemble = trained(objective, training)
+    scores = booster.get_score(importance_type="total_gain")
+    expected = np.array([scores.get(f"f{k}", 0.0) for k in range(4)])
+    ours = ensemble.total_gain()
+    if not expected.any():
+        assert_same(ours, expected)
+        return
+    assert_close(ours / ours.sum(), expected / expected.sum(), terms=1.0, k=8, eps=EPS_32)
+    assert_close(ours.sum(), expected.sum(), terms=expected.sum(), k=64, eps=EPS_32)
+
+
+@every_objective
+@pytest.mark.parametrize("training", [t for t in TRAININGS if "subsample" not in TRAININGS[t]])
+def test_sums_are_those_of_the_training_rows(objective, training):
+    """G and H of every node, from the rows that XGBoost itself says reach the leaves under it."""
+    booster, ensemble = trained(objective, training)
+    xgboost = peer("xgboost")
+    X, y, weight = training_data(objective)
+    rows = xgboost.DMatrix(X)
+    scale = json_of(booster)["learner"]["objective"]["reg_loss_param"]["scale_pos_weight"]
+    weight = np.where(y == 1, float(scale), 1.0) * weight
+    leaves = booster.predict(rows, pred_leaf=True).reshape(len(X), -1).astype(int)
+    for m, (theirs, tree) in enumerate(zip(trees_of(booster), ensemble.trees, strict=True)):
+        margin = np.float64(
+            booster.predict(rows, output_margin=True, iteration_range=(0, m))
+            if m
+            else np.full(len(X), ensemble.base_score)
+        )
+        p = expit(margin)
+        if objective == "reg:squarederror":
+            gradient, hessian = margin - y, np.ones_like(y)
+        else:
+            gradient, hessian = p - y, p * (1 - p)
+        size = weight * (np.abs(margin) + np.abs(y) + 1)  # of the terms that float32 has rounded
+        sums = np.zeros((len(theirs["parents"]), 3))
+        for column, terms in enumerate((weight * gradient, weight * hessian, size)):
+            np.add.at(sums[:, column], leaves[:, m], terms)
+        order = preorder_of(theirs)
+        for t in reversed(order):
+            if theirs["left_children"][t] != -1:
+                sums[t] = sums[theirs["left_children"][t]] + sums[theirs["right_children"][t]]
+        G, H, size = sums[order].T
+        assert_close(tree.sum_gradient, G, size, k=8, eps=EPS_32)
+        assert_close(tree.sum_hessian, H, size, k=8, eps=EPS_32)
+
+
+def preorder_of(tree, t=0):
+    """Return the nodes of XGBoost's tree in preorder, by recursion."""
+    if tree["left_children"][t] == -1:
+        return [t]
+    children = tree["left_children"][t], tree["right_children"][t]
+    return [t, *(node for child in children for node in preorder_of(tree, child))]
+
+
+@every_objective
+@every_training
+def test_an_imported_model_is_valid(objective, training):
+    _, ensemble = trained(objective, training)
+    assert_valid_ensemble(ensemble)
+    assert ensemble.n_trees == N_ROUNDS
+    assert ensemble.feature_names == ("f0", "f1", "f2", "f3")
+    assert not ensemble.n_samples.any()
+
+
+@every_objective
+@every_training
+def test_a_model_file_gives_the_same_model(objective, training, tmp_path):
+    booster, ensemble = trained(objective, training)
+    booster.save_model(tmp_path / "model.json")
+    given = {"reg_lambda": ensemble.reg_lambda, "learning_rate": ensemble.learning_rate}
+    for model in (json_of(booster), tmp_path / "model.json"):
+        again = from_xgboost(model, **given)
+        assert_same(again.sum_gradient, ensemble.sum_gradient)
+        assert_same(again.value, ensemble.value)
+
+
+@pytest.mark.parametrize("training", [t for t in TRAININGS if t not in ("stumps", "single leaves")])
+@every_objective
+def test_learning_rate_is_read_off_the_leaves(objective, training):
+    booster, expected = trained(objective, training)
+    ensemble = from_xgboost(json_of(booster), reg_lambda=expected.reg_lambda)
+    eta = expected.learning_rate
+    assert_close(ensemble.learning_rate, eta, terms=eta, k=8, eps=EPS_32)
+    assert_valid_ensemble(ensemble)
+
+
+def test_learning_rate_of_stumps_with_roots_of_no_gradient_must_be_given():
+    """The base score is the mean, so the first root has G = 0, and lambda 0 leaves it at 0."""
+    model = json_of(train({"max_depth": 1, "reg_lambda": 0}))
+    with pytest.raises(ValueError, match=r"cannot be read off.*learning_rate=\.\.\."):
+        from_xgboost(model, reg_lambda=0)
+    assert from_xgboost(model, reg_lambda=0, learning_rate=0.3).n_trees == N_ROUNDS
+
+
+def test_feature_names_are_taken_over():
+    pandas, xgboost = peer("pandas"), peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    table = pandas.DataFrame(X, columns=["age", "height", "a b", "1"])
+    model = xgboost.XGBRegressor(n_jobs=1, n_estimators=2).fit(table, y)
+    assert as_ensemble(model).feature_names == ("age", "height", "a b", "1")
+
+
+def test_a_booster_has_all_trees_and_an_estimator_those_that_it_predicts_with():
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("binary:logistic")
+    model = xgboost.XGBClassifier(
+        n_jobs=1, n_estimators=100, early_stopping_rounds=3, eta=0.3, verbosity=0
+    )
+    model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=False)
+    n_rounds = model.get_booster().num_boosted_rounds()
+    assert 0 < model.best_iteration < n_rounds - 1
+
+    ensemble = as_ensemble(model)
+    assert ensemble.n_trees == model.best_iteration + 1
+    margin = model.predict(X, output_margin=True)
+    terms = abs(ensemble.base_score) + ensemble.n_trees * np.abs(ensemble.value).max()
+    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=4, eps=EPS_32)
+
+    booster = model.get_booster()
+    ensemble = as_ensemble(booster)
+    assert ensemble.n_trees == n_rounds
+    margin = booster.predict(xgboost.DMatrix(X), output_margin=True)
+    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=8, eps=EPS_32)
+
+
+def test_an_estimator_that_did_not_stop_early_has_all_trees():
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    assert as_ensemble(xgboost.XGBRegressor(n_jobs=1, n_estimators=3).fit(X, y)).n_trees == 3
+
+
+def test_a_booster_without_trees_predicts_its_base_score():
+    ensemble = as_ensemble(train({"base_score": 0.25}, n_rounds=0))
+    assert_same(ensemble.raw_predict(np.zeros((2, 4))), [0.25, 0.25])
+
+
+def test_nodes_cannot_be_weighed_by_rows_that_were_not_counted():
+    ensemble = as_ensemble(train())
+    tree_shap(ensemble, training_data("reg:squarederror")[0][:2])
+    with pytest.raises(ValueError, match="'count'"):
+        tree_shap(ensemble, training_data("reg:squarederror")[0][:2], cover="count")
+
+
+# -------------------------------------------------------------------------------------- refusals
+
+
+REFUSED = {
+    "reg_alpha": ({"reg_alpha": 0.5}, "reg_alpha=0.5"),
+    "max_delta_step": ({"max_delta_step": 0.5}, "max_delta_step=0.5"),
+    "dart": ({"booster": "dart"}, "booster='dart'"),
+    "gblinear": ({"booster": "gblinear"}, "booster='gblinear'"),
+    "trees a round": ({"num_parallel_tree": 3}, "num_parallel_tree=3"),
+    "monotone": ({"monotone_constraints": "(0,-1,0,0)"}, r"monotone_constraints=\(0,-1,0,0\)"),
+    "eta 0": ({"eta": 0}, "learning_rate must be more than 0"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_parameters(case):
+    parameters, message = REFUSED[case]
+    booster = train(parameters)
+    with pytest.raises(ValueError, match=message):
+        as_ensemble(booster)
+
+
+def test_constraints_that_constrain_nothing_are_not_refused():
+    as_ensemble(train({"monotone_constraints": "(0,0,0,0)", "interaction_constraints": "[[0,1]]"}))
+
+
+@pytest.mark.parametrize(
+    ("objective", "others", "message"),
+    [
+        ("reg:absoluteerror", {}, "objective='reg:absoluteerror'"),
+        ("count:poisson", {}, "objective='count:poisson'"),
+        ("multi:softprob", {"num_class": 2}, "several classes.*num_class is 2"),
+    ],
+)
+def test_refused_objectives(objective, others, message):
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("binary:logistic")
+    booster = xgboost.train({"objective": objective, **others}, xgboost.DMatrix(X, y), 2)
+    with pytest.raises(ValueError, match=message):
+        as_ensemble(booster)
+
+
+@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
+def test_several_targets_are_refused(strategy):
+    xgboost = peer("xgboost")
+    X, y, weight = training_data("reg:squarederror")
+    model = xgboost.XGBRegressor(
+        n_jobs=1, n_estimators=2, multi_strategy=strategy, tree_method="hist"
+    )
+    model.fit(X, np.column_stack([y, weight]))
+    with pytest.raises(ValueError, match=r"several targets.*num_target is 2"):
+        as_ensemble(model)
+
+
+def test_a_random_forest_is_refused():
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    with pytest.raises(ValueError, match="num_parallel_tree=5"):
+        as_ensemble(xgboost.XGBRFRegressor(n_jobs=1, n_estimators=5).fit(X, y))
+
+
+def test_an_objective_of_ones_own_is_refused():
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    model = xgboost.XGBRegressor(
+        n_jobs=1, n_estimators=2, objective=lambda y, f: (f - y, np.ones_like(f))
+    )
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="objective of its own"):
+        as_ensemble(model)
+
+
+def test_another_marker_for_missing_values_is_refused():
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    model = xgboost.XGBRegressor(n_jobs=1, n_estimators=2, missing=-1).fit(
+        np.nan_to_num(X, nan=-1), y
+    )
+    with pytest.raises(ValueError, match=r"missing=-1.*get_booster\(\)"):
+        as_ensemble(model)
+    as_ensemble(model.get_booster())
+
+
+def test_categorical_splits_are_refused():
+    pandas, xgboost = peer("pandas"), peer("xgboost")
+    _, y, _ = training_data("reg:squarederror")
+    table = pandas.DataFrame({"city": pandas.Categorical((np.arange(len(y)) % 7).astype(str))})
+    model = xgboost.XGBRegressor(n_jobs=1, n_estimators=2, enable_categorical=True)
+    model.fit(table, np.arange(len(y)) % 7 % 2)
+    with pytest.raises(ValueError, match="Categorical splits cannot be imported"):
+        as_ensemble(model)
+
+
+def changing_rates(rates):
+    """Train with 0.3 in the first round; the callback sets a rate after each round."""
+    xgboost = peer("xgboost")
+    schedule = xgboost.callback.LearningRateScheduler(list(rates))
+    return train({}, n_rounds=len(rates), callbacks=[schedule])
+
+
+def test_a_learning_rate_that_changes_is_refused():
+    booster = changing_rates([0.3, 0.2, 0.2])
+    for model in (
+        lambda: as_ensemble(booster),
+        lambda: from_xgboost(json_of(booster), reg_lambda=1),
+    ):
+        with pytest.raises(ValueError, match="learning_rate or reg_lambda that changed"):
+            model()
+    assert as_ensemble(changing_rates([0.3, 0.3])).learning_rate == np.float32(0.3)
+
+
+def test_training_that_went_on_with_another_lambda_is_refused():
+    booster = train({"reg_lambda": 3}, xgb_model=train())
+    with pytest.raises(ValueError, match="learning_rate or reg_lambda that changed"):
+        as_ensemble(booster)
+
+
+def test_leaves_that_are_not_those_of_the_sums_are_refused():
+    """Statistics of other rows under the values of the first training."""
+    others = {"process_type": "update", "updater": "refresh"}
+    refreshed = train({**others, "refresh_leaf": False}, "binary:logistic", xgb_model=train())
+    with pytest.raises(ValueError, match="do not add up"):
+        as_ensemble(refreshed)
+
+
+@pytest.mark.parametrize("parameters", [{"reg_alpha": 5}, {"max_delta_step": 0.2}])
+def test_files_of_refused_models_are_refused_because_sums_do_not_add_up(parameters):
+    with pytest.raises(ValueError, match="reg_alpha, max_delta_step or monotone constraints"):
+        from_xgboost(json_of(train(parameters)), reg_lambda=1)
+
+
+def test_a_booster_that_was_read_from_a_file_has_forgotten_lambda_and_eta(tmp_path):
+    xgboost = peer("xgboost")
+    booster = train({"reg_lambda": 5, "eta": 0.1})
+    booster.save_model(tmp_path / "model.ubj")
+    read = xgboost.Booster(model_file=tmp_path / "model.ubj")
+    with pytest.raises(ValueError, match="read from a file has forgotten both"):
+        as_ensemble(read)
+    again = from_xgboost(read, reg_lambda=5, learning_rate=0.1)
+    assert_same(again.sum_gradient, as_ensemble(booster).sum_gradient)
+
+
+# -------------------------------------------------------------------------------------- one door
+
+
+def test_an_ensemble_is_its_own_ensemble():
+    ensemble = from_xgboost(hand_json(), reg_lambda=2)
+    assert as_ensemble(ensemble) is ensemble
+
+
+def test_our_estimators():
+    X, y, _ = training_data("reg:squarederror")
+    model = GBTRegressor(n_estimators=2)
+    with pytest.raises(NotFittedError):
+        as_ensemble(model)
+    assert as_ensemble(model.fit(X, y)) is model.ensemble_
+
+
+def test_an_estimator_of_xgboost_that_is_not_fitted():
+    xgboost = peer("xgboost")
+    with pytest.raises(NotFittedError):
+        as_ensemble(xgboost.XGBRegressor())
+
+
+@pytest.mark.parametrize("model", [None, 3, "model.json", [], LinearRegression(), GBTRegressor])
+def test_anything_else_is_a_type_error(model):
+    with pytest.raises(TypeError, match=r"an Ensemble.*GBTRegressor.*xgboost\.Booster.*got "):
+        as_ensemble(model)
+
+
+def test_other_classes_of_xgboost_are_a_type_error():
+    xgboost = peer("xgboost")
+    with pytest.raises(TypeError, match="got DMatrix"):
+        as_ensemble(xgboost.DMatrix(np.zeros((2, 2))))
+
+
+def test_a_dict_is_the_json_of_xgboost():
+    with pytest.raises(ValueError, match="reg_lambda"):
+        as_ensemble(hand_json())
+
+
+def test_the_door_does_not_import_xgboost():
+    code = (
+        "import sys; import gbt.formats.xgboost as module\n"
+        "from gbt.formats import as_ensemble\n"
+        "try: as_ensemble(3)\n"
+        "except TypeError: pass\n"
+        "assert 'xgboost' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,212 @@
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attributions import individual, predecomp
+from attributions.individual import as_individual, attribute, attribute_per_tree
+from attributions.predecomp import PreDecomp
+from attributions.saabas import Saabas
+from attributions.tree_shap import TreeShap
+from tests.asserts import assert_close, assert_same
+from tests.strategies import ensembles, rows_for
+from tests.tree_cases import deep_ensemble, ensemble_of, example_1, sum_of_node_values
+
+METHODS = {
+    "predecomp": lambda background: PreDecomp(),
+    "saabas": lambda background: Saabas(),
+    "saabas by count": lambda background: Saabas("count"),
+    "tree_shap": lambda background: TreeShap(),
+    "tree_shap by count": lambda background: TreeShap(cover="count"),
+    "tree_shap with background": lambda background: TreeShap(background),
+}
+
+
+@pytest.fixture(params=METHODS, scope="module")
+def case(request):
+    """Return an attribution, a model of three deep trees and 2500 rows, enough for two threads."""
+    rng = np.random.default_rng(11)
+    ensemble, X = deep_ensemble(rng, 6, 4, branching=0.6)
+    X = np.vstack([X, rng.normal(size=(2500 - len(X), 4))])
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return METHODS[request.param](X[:3]), ensemble, X
+
+
+@pytest.mark.parametrize("name", ["predecomp", "saabas", "tree_shap"])
+def test_names(name):
+    assert as_individual(name).name == name
+
+
+def test_attributions_are_themselves():
+    method = TreeShap(cover="count")
+    assert as_individual(method) is method
+
+
+@pytest.mark.parametrize("unknown", ["shap", None, 3, TreeShap])
+def test_what_is_no_attribution(unknown):
+    with pytest.raises(ValueError, match=r"one of \['predecomp', 'saabas', 'tree_shap'\]"):
+        as_individual(unknown)
+
+
+# --------------------------------------------------------------------------- rows, blocks, threads
+
+
+def test_rows_do_not_depend_on_threads_or_blocks(case, monkeypatch):
+    method, ensemble, X = case
+    expected = attribute(ensemble, X, method, n_jobs=1).values
+
+    for n_jobs in (2, 3, None):
+        assert_same(attribute(ensemble, X, method, n_jobs=n_jobs).values, expected)
+    for rows_in_cache in (1, 7, 5000):
+        monkeypatch.setattr(individual, "ROWS_IN_CACHE", rows_in_cache)
+        assert_same(attribute(ensemble, X[:300], method).values, expected[:300])
+    assert_same(attribute(ensemble, X[::-1], method).values, expected[::-1])
+    assert_same(attribute(ensemble, X[700:701], method).values, expected[700:701])
+
+
+def test_trees_add_up_to_the_whole(case):
+    method, ensemble, X = case
+    total = np.zeros(X.shape)
+    trees = []
+    for m, values in attribute_per_tree(ensemble, X, method):
+        trees.append(m)
+        total += values
+
+    result = attribute(ensemble, X, method)
+
+    assert trees == [0, 1, 2]
+    assert_close(result.values, total, np.full(X.shape, sum_of_node_values(ensemble)))
+    start = ensemble.base_score + method.bind(ensemble).base_values.sum()
+    assert_same(result.base_values, np.full(len(X), start))
+
+
+def test_one_tree_does_not_wait_for_others(case):
+    method, ensemble, X = case
+
+    m, values = next(attribute_per_tree(ensemble, X, method))
+
+    assert m == 0
+    assert_same(values, attribute(ensemble.truncate(1), X, method).values)
+
+
+def test_rows_are_weighed_and_added_to_what_is_there(case):
+    """Weights are powers of 2, which multiply without rounding."""
+    method, ensemble, X = case
+    bound = method.bind(ensemble)
+    weight = np.resize([1.0, -2.0, 0.5, 0.0], len(X))
+    plain, weighed = np.zeros(X.shape), np.zeros(X.shape)
+
+    bound.add(X, 1, np.ones(len(X)), plain)
+    bound.add(X, 1, weight, weighed)
+    assert_same(weighed, weight[:, None] * plain)
+
+    bound.add(X, 1, -weight, weighed)
+    assert_close(weighed, np.zeros(X.shape), np.full(X.shape, sum_of_node_values(ensemble)))
+
+
+def test_a_model_of_no_trees(case):
+    method, ensemble, X = case
+
+    result = attribute(ensemble.truncate(0), X, method)
+
+    assert_same(result.values, np.zeros(X.shape))
+    assert_same(result.base_values, np.full(len(X), ensemble.base_score))
+    assert list(attribute_per_tree(ensemble.truncate(0), X, method)) == []
+
+
+def test_no_rows(case):
+    method, ensemble, X = case
+
+    assert attribute(ensemble, X[:0], method).values.shape == (0, 4)
+
+
+def test_columns_that_the_model_does_not_have(case):
+    method, ensemble, X = case
+
+    with pytest.raises(ValueError, match=r"\(2500, 3\).*4 columns"):
+        attribute(ensemble, X[:, :3], method)
+
+
+@given(st.data())
+def test_rows_are_rounded_as_the_model_rounds_them(data):
+    """A model that compares float32 values sees a row and its float32 rounding alike."""
+    ensemble = data.draw(ensembles())
+    X = np.clip(data.draw(rows_for(ensemble)), -1e30, 1e30)
+    single = ensemble_of(ensemble.trees, 4, input_dtype=np.float32)
+
+    result = predecomp(single, X)
+
+    assert_same(result.values, predecomp(single, X.astype(np.float32)).values)
+    assert_same(result.data, X.astype(np.float32))
+
+
+# ------------------------------------------------------------------------------ a function as one
+
+
+def test_a_function_of_the_researcher():
+    ensemble, X, _ = example_1(0)
+
+    def depth_of_leaf(ensemble, m, X):
+        return np.full(X.shape, ensemble.trees[m].depth[ensemble.apply(X)[:, m]][:, None])
+
+    result = attribute(ensemble, X, depth_of_leaf)
+
+    assert_same(result.values, np.ones((3, 2)))
+    assert_same(result.base_values, np.zeros(3))
+    assert result.method == "depth_of_leaf"
+
+
+def test_a_function_may_repeat_an_attribution_of_ours():
+    rng = np.random.default_rng(5)
+    ensemble, X = deep_ensemble(rng, 5, 3, branching=0.5)
+
+    def again(ensemble, m, X):
+        return dict(attribute_per_tree(ensemble, X, "saabas"))[m]
+
+    values, expected = (attribute(ensemble, X, ifa).values for ifa in (again, "saabas"))
+    assert_close(values, expected, np.full(X.shape, sum_of_node_values(ensemble)))
+
+
+def test_a_function_sees_blocks_of_rows_on_the_callers_thread_and_others():
+    ensemble, _, _ = example_1(0)
+    X = np.zeros((5000, 2))
+    seen, threads = [], set()
+
+    def zeros(ensemble, m, X):
+        seen.append(len(X))
+        threads.add(threading.get_ident())
+        return np.zeros(X.shape)
+
+    attribute(ensemble, X, zeros, n_jobs=2)
+
+    assert sum(seen) == 5000
+    assert max(seen) <= individual.ROWS_IN_CACHE
+    assert len(threads) == 2
+
+
+@pytest.mark.parametrize(
+    ("returns", "message"),
+    [
+        (
+            lambda e, m, X: np.zeros(len(X)),
+            r"returned shape \(3,\) for tree 0 and 3 rows.*\(3, 2\)",
+        ),
+        (lambda e, m, X: np.zeros((2, len(X))), r"returned shape \(2, 3\)"),
+        (lambda e, m, X: np.where(X == 1, np.nan, 0), r"returned nan for tree 0 and feature 'x1'"),
+        (lambda e, m, X: np.full(X.shape, np.inf), r"returned inf for tree 0 and feature 'x0'"),
+    ],
+)
+def test_functions_that_do_not_return_a_number_a_row_and_feature(returns, message):
+    ensemble, X, _ = example_1(0)
+    with pytest.raises(ValueError, match=message):
+        attribute(ensemble, X, returns)
+
+
+def test_an_object_that_can_be_called_goes_by_its_class():
+    class Constant:
+        def __call__(self, ensemble, m, X):
+            return np.ones(X.shape)
+
+    assert as_individual(Constant()).name == "Constant"
