@@ -1,7 +1,7 @@
 """Hypothesis profiles, chosen by the environment variable HYPOTHESIS_PROFILE.
 
-There is no deadline anywhere: the first example compiles kernels and takes seconds. ``plain`` is for
-kernels that are not compiled, where every example takes that long.
+There is no deadline anywhere: the first example compiles kernels and takes seconds. ``plain`` is
+for kernels that are not compiled, where every example takes that long.
 """
 
 import os

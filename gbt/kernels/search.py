@@ -24,7 +24,7 @@ H_r >= H - H_0 - h::
        H_0       h   H - H_0 - h
 
 because smaller denominators only raise it, and what is then left is a parabola in G_l that opens
-upwards and is largest at an end. A bin is passed over only where its bound is strictly below a score that
+upwards and is largest at an end. A bin is passed over only where its bound is below a score that
 some cut reaches, so the result is the best of all cuts, ties included.
 
 Ties of the score: the lowest feature, then the highest cut; a cut with missing rows is scored with
