@@ -20,6 +20,9 @@ import numpy as np
 # As many rows as a table may have. Whole weights beyond it would leave few bits for x itself.
 MOST_REPEATS = 2.0**31
 
+# Below 1e-283 the integers become smaller instead: a larger scale would not be a float64.
+LARGEST_EXPONENT = 1000
+
 
 def to_fixed_point(x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
     """Return ``weight * x`` as int64 and the scale, a power of two, by which it was multiplied.
@@ -31,7 +34,8 @@ def to_fixed_point(x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float
     total = float(np.abs(weighted).sum())
     if total == 0.0:
         return np.zeros(len(x), dtype=np.int64), 1.0
-    exponent = 61 - int(np.frexp(total)[1])  # total = m * 2^(61 - exponent) with 1/2 <= m < 1
+    # total = m * 2^(61 - exponent) with 1/2 <= m < 1
+    exponent = min(61 - int(np.frexp(total)[1]), LARGEST_EXPONENT)
     scale = float(np.ldexp(1.0, exponent))
     whole = np.rint(weight).astype(np.int64) if weight.sum() <= MOST_REPEATS else None
     if whole is not None and np.array_equal(whole, weight):

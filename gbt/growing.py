@@ -156,14 +156,14 @@ class _Growth:
         )
         middle, low_code, high_code, left_sums = found
         children = len(nodes["start"]) + np.arange(2 * len(chosen))
-        nodes["threshold"][chosen] = self.columns.threshold_between(feature, low_code, high_code)
+        nodes["low_code"][chosen], nodes["high_code"][chosen] = low_code, high_code
         nodes["left"][chosen] = children[0::2]
         nodes["right"][chosen] = children[1::2]
         opened = _opened(
-            start=np.column_stack([start, middle]).ravel(),
-            stop=np.column_stack([middle, stop]).ravel(),
+            start=_in_turn(start, middle),
+            stop=_in_turn(middle, stop),
             depth=np.repeat(nodes["depth"][chosen] + 1, 2),
-            sums=np.hstack([left_sums, nodes["sums"][chosen] - left_sums]).reshape(-1, 3),
+            sums=_in_turn(left_sums, nodes["sums"][chosen] - left_sums),
         )
         self.nodes = {name: np.concatenate([nodes[name], opened[name]]) for name in nodes}
         return children
@@ -181,6 +181,11 @@ class _Growth:
 
         nodes["feature"][is_leaf] = -1  # found a split that was never made
         nodes["missing_left"][is_leaf] = False
+        nodes["threshold"] = np.zeros(len(place))
+        inner = np.flatnonzero(~is_leaf)
+        nodes["threshold"][inner] = self.columns.threshold_between(
+            *(nodes[name][inner] for name in ("feature", "low_code", "high_code"))
+        )
         for child in ("left", "right"):
             nodes[child] = np.where(is_leaf, -1, place[nodes[child]])
         structure = {}
@@ -188,6 +193,13 @@ class _Growth:
             structure[name] = np.empty(len(place), dtype=NODE_DTYPES[name])
             structure[name][place] = nodes[name]
         return structure, leaf_of_row
+
+
+def _in_turn(lefts, rights) -> np.ndarray:
+    """Return left, right, left, right, ..."""
+    both = np.empty((2 * len(lefts), *lefts.shape[1:]), dtype=lefts.dtype)
+    both[0::2], both[1::2] = lefts, rights
+    return both
 
 
 def _opened(start, stop, depth, sums) -> dict[str, np.ndarray]:
@@ -202,7 +214,8 @@ def _opened(start, stop, depth, sums) -> dict[str, np.ndarray]:
         "cut": np.zeros(n, dtype=np.int64),
         "missing_left": np.zeros(n, dtype=bool),
         "gain": np.zeros(n),
-        "threshold": np.zeros(n),
+        "low_code": np.zeros(n, dtype=np.int64),
+        "high_code": np.zeros(n, dtype=np.int64),
         "left": np.full(n, -1),
         "right": np.full(n, -1),
     }

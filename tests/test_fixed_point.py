@@ -74,3 +74,9 @@ def test_other_weights_lose_no_precision(weight):
     exact = [Fraction(v) * Fraction(scale) for v in (weight * x).tolist()]
     errors = [abs(e - i) for e, i in zip(exact, integers.tolist(), strict=True)]
     assert max(errors) <= Fraction(1, 2)
+
+
+def test_the_smallest_numbers_there_are():
+    integers, scale = to_fixed_point(np.array([5e-324, -1e-323]), np.ones(2))
+    assert scale == 2.0**1000
+    np.testing.assert_array_equal(integers, [0, 0])

@@ -12,7 +12,7 @@ and the gain is the score less that of the node, so the largest score is sought.
 4. Refinement. While the largest bound of any feature is not below the best score so far: sort by
    code the rows of that feature's bins whose bound is not below it, and score every cut in them.
 
-A small node is one bin: its rows are sorted at once.
+Where a node has few rows and a feature many bins, all rows are sorted at once instead.
 
 The bound. Let the sums left of a bin be (G_0, H_0), and let it hold gradients that add up to +P
 and -N and hessians that add up to h. A cut inside it has G_l in [G_0 - N, G_0 + P], H_l >= H_0 and
@@ -46,8 +46,8 @@ from gbt.kernels.compiling import kernel
 
 # Columns of a histogram.
 GRADIENT, MAGNITUDE, HESSIAN, ROWS = 0, 1, 2, 3
-# Below this many rows sorting costs less than clearing and scanning 256 bins.
-SORT_AT_ONCE = 64
+# Sorting a row costs about as much as clearing and scanning this many bins.
+BINS_PER_SORTED_ROW = 8
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12
 
@@ -240,7 +240,7 @@ def search_by_sorting(column, data, node, limits, scratch):
 def search_feature(column, data, node, limits, histogram, scratch):
     """Return the best cut of one feature between bins, and the largest bound on any inside one."""
     bins, _, n_bins, last_codes = column
-    if len(data[0]) <= SORT_AT_ONCE:
+    if len(data[0]) * BINS_PER_SORTED_ROW <= n_bins:
         return search_by_sorting(column, data, node, limits, scratch), -np.inf
     fill_histogram(bins, data, histogram[: n_bins + 1])
     score, edge, missing_left = best_edge(histogram, n_bins, node, limits)

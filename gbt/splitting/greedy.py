@@ -28,8 +28,10 @@ class Greedy:
         safe_weight = np.where(weight > 0, weight, np.inf)
         node_score = sum_gradient * sum_gradient / safe_weight
         rounding = ROUNDINGS * np.finfo(np.float64).eps * (sum_magnitude**2 / safe_weight)
-        gain_unit = frontier.gradient_scale**2 / frontier.hessian_scale
-        least_gain = np.maximum(limits.min_split_gain * gain_unit, rounding)
+        # In the integers' units; in this order nothing overflows that is not out of reach anyway.
+        least = limits.min_split_gain * frontier.gradient_scale
+        least *= frontier.gradient_scale / frontier.hessian_scale
+        least_gain = np.maximum(least, rounding)
 
         score, feature, cut, missing_left = self._search(
             frontier,
