@@ -172,7 +172,7 @@ class Branch:
     children: tuple = ()
 
 
-def grow(X, gradient, hessian, **parameters):
+def grow(X, gradient, hessian, sample_weight=None, **parameters):
     """Grow one tree.
 
     Parameters
@@ -180,7 +180,9 @@ def grow(X, gradient, hessian, **parameters):
     X : float64 array of shape (n, p)
         nan is a missing value.
     gradient, hessian : float64 arrays of shape (n,)
-        Of each row's loss, times its weight.
+        Derivatives of each row's loss.
+    sample_weight : array of shape (n,) or None
+        What they are multiplied by; None if that is done already, or weights are 1.
     **parameters
         See ``Parameters``.
 
@@ -191,15 +193,17 @@ def grow(X, gradient, hessian, **parameters):
     """
     given = Parameters(**parameters)
     X, gradient, hessian = (np.asarray(array, dtype=np.float64) for array in (X, gradient, hessian))
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     (g, g_scale), (h, h_scale) = (
-        to_fixed_point(x) if given.fixed_point else (x.tolist(), 1.0) for x in (gradient, hessian)
+        to_fixed_point(x, weight) if given.fixed_point else ((weight * x).tolist(), 1.0)
+        for x in (gradient, hessian)
     )
     sums = np.array([g, h, [1] * len(X)], dtype=object).T  # Python's numbers: no overflow
     scaled = replace(  # the same parameters in the units of g and h
         given,
         reg_lambda=given.reg_lambda * h_scale,
         min_child_weight=given.min_child_weight * h_scale,
-        min_split_gain=given.min_split_gain * (g_scale * g_scale / h_scale),
+        min_split_gain=(given.min_split_gain * g_scale) * (g_scale / h_scale),
     )
 
     def open_branch(rows, depth):
@@ -220,21 +224,25 @@ def grow(X, gradient, hessian, **parameters):
         n_leaves += 1
 
     tree = []
-    write(branches[0], tree, gradient, hessian, given)
+    write(branches[0], tree, weight * gradient, weight * hessian, given)
     return tree
 
 
-def to_fixed_point(x):
-    """Return integers near x * scale, and the power of two that takes sum|x| to 2^60 .. 2^61.
+def to_fixed_point(x, weight):
+    """Return integers near weight * x * scale, and scale, a power of two: sum|.| is 2^60 to 2^61.
 
-    Integers add up without rounding in whatever order: only so is a tie of scores an equality.
+    Integers add up without rounding, in whatever order: only so is a tie of scores an equality.
+    Whole weights multiply integers: a row of weight 3 is three rows, in ties too.
     """
-    total = math.fsum(abs(x))
+    total = math.fsum(abs(weight * x))
     if total == 0.0:
         return [0] * len(x), 1.0
     _, exponent = math.frexp(total)  # total = mantissa * 2^exponent with 1/2 <= mantissa < 1
-    scale = math.ldexp(1.0, 61 - exponent)
-    return [int(rounded) for rounded in np.rint(x * scale)], scale
+    scale = math.ldexp(1.0, min(61 - exponent, 1000))  # a float64, whatever x
+    # Beyond 2^31 repeats of a row its integer would have few digits.
+    is_whole = weight.sum() <= 2.0**31 and (weight == np.rint(weight)).all()
+    factor, real = (weight, x) if is_whole else (np.ones(len(x)), weight * x)
+    return [int(w) * int(r) for w, r in zip(factor, np.rint(real * scale), strict=True)], scale
 
 
 def goes_left(x, split):
@@ -314,7 +322,7 @@ def boost(
     raw_prediction = np.full(len(y), model.base_score)
     for _ in range(n_estimators):
         gradient, hessian = DERIVATIVES[loss](y, raw_prediction)
-        tree = grow(X, weight * gradient, weight * hessian, **parameters)
+        tree = grow(X, gradient, hessian, weight, **parameters)
         model.trees.append(tree)
         raw_prediction += leaf_values(tree, X)
     return model

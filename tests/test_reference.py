@@ -351,6 +351,22 @@ def test_integer_weights_are_repeated_rows():
     assert weighted == repeated
 
 
+def test_whole_weights_are_repeated_rows_in_ties_too():
+    # Three times 0.1 is not the float 0.3: multiplied before they are rounded, weights break ties.
+    n_splits = 0
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        X = generator.integers(0, 4, (8, 2)).astype(float)
+        gradient, weight = 0.1 * generator.integers(-3, 4, 8), generator.integers(1, 4, 8)
+        repeated = stump(
+            np.repeat(X, weight, axis=0), np.repeat(gradient, weight), fixed_point=True
+        )
+        weighted = stump(X, gradient, sample_weight=weight, fixed_point=True)
+        assert split_of(weighted) == split_of(repeated)
+        n_splits += len(weighted) > 1
+    assert n_splits > 100
+
+
 # ------------------------------------------------------------------------------- the single steps
 
 
@@ -386,7 +402,7 @@ def test_neighbouring_floats_are_separated():
 
 @given(st.lists(st.floats(-1e100, 1e100).filter(lambda x: x == 0 or abs(x) > 1e-100), min_size=1))
 def test_fixed_point_is_the_nearest_integer(x):
-    integers, scale = to_fixed_point(np.array(x))
+    integers, scale = to_fixed_point(np.array(x), np.ones(len(x)))
     exact = [Fraction(value) * Fraction(scale) for value in x]
     assert integers == [round(value) for value in exact]  # halves to even
     total = sum(map(abs, exact))
@@ -394,12 +410,30 @@ def test_fixed_point_is_the_nearest_integer(x):
     assert sum(map(abs, integers)) < 2**63
 
 
+@pytest.mark.parametrize(
+    ("weight", "is_whole"),
+    [([3.0, 1.0], True), ([1.5, 1.5], False), ([3e9, 1.0], False)],  # 3e9: no table has such rows
+)
+def test_whole_weights_multiply_integers(weight, is_whole):
+    x = [0.1, 0.3]
+    integers, scale = to_fixed_point(np.array(x), np.array(weight))
+    if is_whole:
+        expected = [
+            int(w) * round(Fraction(v) * Fraction(scale)) for w, v in zip(weight, x, strict=True)
+        ]
+    else:
+        expected = [
+            round(Fraction(w * v) * Fraction(scale)) for w, v in zip(weight, x, strict=True)
+        ]
+    assert integers == expected
+
+
 def test_fixed_point_of_nothing():
-    assert to_fixed_point(np.zeros(2)) == ([0, 0], 1.0)
+    assert to_fixed_point(np.zeros(2), np.ones(2)) == ([0, 0], 1.0)
 
 
 def test_fixed_point_keeps_small_numbers_beside_an_outlier():
-    integers, scale = to_fixed_point(np.array([1e9, 1.0, -1.0]))
+    integers, scale = to_fixed_point(np.array([1e9, 1.0, -1.0]), np.ones(3))
     assert scale == 2.0**31  # 2^29 < 1e9 < 2^30
     assert integers == [10**9 * 2**31, 2**31, -(2**31)]
 
@@ -430,9 +464,9 @@ def test_derivatives_of_the_squared_error():
 def test_sums_are_stored_to_the_last_bit(fixed_point):
     # Leaves from their rows in order, parents from their children, gains as left + right - parent.
     generator = np.random.default_rng(6)
-    X, gradient, hessian = generator.normal(size=(200, 3)), *generator.normal(size=(2, 200)) ** 3
-    gradient, hessian = gradient * 1e3, np.abs(hessian)
-    tree = grow(X, gradient, hessian, max_depth=4, reg_lambda=0.1, fixed_point=fixed_point)
+    X, gradient, hessian = generator.normal(size=(200, 3)), *generator.normal(size=(2, 200))
+    hessian = np.abs(hessian)
+    tree = grow(X, gradient, hessian, reg_lambda=0.1, fixed_point=fixed_point)
     leaf = leaf_values([replace(node, value=t) for t, node in enumerate(tree)], X).astype(int)
     sums = [np.bincount(leaf, x, minlength=len(tree)) for x in (gradient, hessian, np.ones(200))]
     gain = np.zeros(len(tree))
@@ -443,6 +477,7 @@ def test_sums_are_stored_to_the_last_bit(fixed_point):
                 x[t] = x[node.left] + x[node.right]
             score = sums[0] * (sums[0] / (sums[1] + 0.1))
             gain[t] = score[node.left] + score[node.right] - score[t]
+    assert len(tree) > 30
     assert [node.sum_gradient for node in tree] == sums[0].tolist()
     assert [node.sum_hessian for node in tree] == sums[1].tolist()
     assert [node.n_samples for node in tree] == sums[2].tolist()
@@ -450,19 +485,21 @@ def test_sums_are_stored_to_the_last_bit(fixed_point):
     assert [node.value for node in tree] == (-0.1 * (sums[0] / (sums[1] + 0.1))).tolist()
 
 
+@both_searches
 @pytest.mark.parametrize("loss", ["half_squared_error", "half_logistic"])
-def test_every_tree_is_grown_at_the_predictions_of_those_before(loss):
+def test_every_tree_is_grown_at_the_predictions_of_those_before(loss, fixed_point):
     generator = np.random.default_rng(3)
     X, y = generator.normal(size=(40, 3)), generator.integers(0, 2, 40).astype(float)
     X[generator.random(X.shape) < 0.2] = NAN
     weight = generator.random(40)
-    shape = {"max_depth": 3, "min_child_weight": 0.1, "fixed_point": True}
+    shape = {"max_depth": 3, "min_child_weight": 0.1, "fixed_point": fixed_point}
     model = boost(X, y, loss=loss, n_estimators=4, sample_weight=weight, **shape)
     assert len(model.trees) == 4
     for m, tree in enumerate(model.trees):
         before = reference.Model(model.base_score, model.trees[:m]).raw_predict(X)
         gradient, hessian = reference.DERIVATIVES[loss](y, before)
         assert tree == grow(X, weight * gradient, weight * hessian, **shape)
+        assert tree == grow(X, gradient, hessian, weight, **shape)
         assert len(tree) > 1
 
 
