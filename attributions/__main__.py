@@ -73,7 +73,7 @@ class Task:
     X_valid: np.ndarray
     y_valid: np.ndarray
     feature_names: tuple[str, ...]
-    relevant: np.ndarray | None = None
+    relevant: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +83,11 @@ class Findings:
     inner: GlobalAttribution
     partial: GlobalAttribution
     gain: GlobalAttribution
+
+    @property
+    def held_out(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Values and standard errors of the two that were computed on held-out rows."""
+        return [(r.values, np.asarray(r.standard_error)) for r in (self.inner, self.partial)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -121,13 +126,14 @@ def simulated_task(kind: str, seed: int) -> Task:
             f"Simulated {kind} (seed {seed}): 1,000 training and 1,000 held-out rows, 50 features.",
             "Feature xj has j + 1 distinct values. Five of the first ten are relevant, marked *.",
         ],
-        *((GBTClassifier, 0.5) if kind == "classification" else (GBTRegressor, 0.0)),
+        GBTClassifier if kind == "classification" else GBTRegressor,
+        0.5 if kind == "classification" else 0.0,
         data.X_train,
         data.y_train,
         data.X_valid,
         data.y_valid,
         data.feature_names,
-        data.relevant,
+        tuple(data.relevant.tolist()),
     )
 
 
@@ -201,15 +207,15 @@ def as_numbers(cells: Sequence[str]) -> tuple[np.ndarray, int]:
     """Return the cells as numbers, nan where missing, and how many words were coded."""
     missing = np.array([cell.casefold() in MISSING for cell in cells])
     known = [cell for cell, is_missing in zip(cells, missing, strict=True) if not is_missing]
-    words: list[str] = []
+    n_words = 0
     try:
         values = np.array([float(cell) for cell in known])
     except ValueError:
         words, codes = np.unique(known, return_inverse=True)
-        values = codes.astype(np.float64)
+        values, n_words = codes.astype(np.float64), len(words)
     numbers = np.full(len(cells), np.nan)
     numbers[~missing] = np.where(np.isfinite(values), values, np.nan)
-    return numbers, len(words)
+    return numbers, n_words
 
 
 def as_target(cells: np.ndarray, name: str) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -218,7 +224,7 @@ def as_target(cells: np.ndarray, name: str) -> tuple[np.ndarray, tuple[str, ...]
     if len(labels) == 2:
         return (cells == labels[1]).astype(np.float64), tuple(labels)
     if len(labels) > 2:
-        numbers, n_words = as_numbers(cells)
+        numbers, n_words = as_numbers(cells.tolist())
         if not n_words and np.isfinite(numbers).all():
             return numbers, ()
     raise UnusableTableError(
@@ -236,13 +242,13 @@ def fit(task: Task) -> Ensemble:
 
 def table_lines(task: Task, findings: Findings) -> list[str]:
     """Return the best features, and those that gain or the truth puts among the best."""
-    relevant = set() if task.relevant is None else set(task.relevant)
+    relevant = set(task.relevant or ())
     gain_rank = ranks(findings.gain)
     ranking = findings.inner.ranking()
     listed = {*ranking[:N_LISTED], *findings.gain.ranking()[:N_TOP], *relevant}
     width = max(len("feature"), *(len(task.feature_names[k]) for k in listed))
     unit = _unit(findings.gain.values)
-    digits = _digits(findings.inner.standard_error / unit, 2)
+    digits = _digits(findings.held_out[0][1] / unit, 2)
     gain_digits = _digits(findings.gain.values / unit, 4)
     lines = [f"All values in units of {unit:.0e}."] if unit != 1 else []
     lines += [
@@ -253,9 +259,8 @@ def table_lines(task: Task, findings: Findings) -> list[str]:
     for place, k in enumerate(ranking):
         if k in listed:
             with_errors = (
-                f"{result.values[k] / unit:>11.{digits}f} +-"
-                f" {result.standard_error[k] / unit:<6.{digits}f}"
-                for result in (findings.inner, findings.partial)
+                f"{values[k] / unit:>11.{digits}f} +- {errors[k] / unit:<6.{digits}f}"
+                for values, errors in findings.held_out
             )
             lines.append(
                 f"{place + 1:>4}  {task.feature_names[k]:{width}} {'*' if k in relevant else ' '}  "
@@ -314,8 +319,8 @@ def write_table(task: Task, findings: Findings, folder: Path) -> Path:
         )
         for k in findings.inner.ranking():
             row = [task.feature_names[k]]
-            for result in (findings.inner, findings.partial):
-                row += [result.values[k], result.standard_error[k]]
+            for values, errors in findings.held_out:
+                row += [values[k], errors[k]]
             row += [findings.gain.values[k], gain_rank[k]]
             if task.relevant is not None:
                 row.append(int(k in task.relevant))
@@ -334,7 +339,7 @@ def draw(model: Ensemble, task: Task, findings: Findings, folder: Path) -> Path:
     UsedUsefulDisplay.from_attributions(
         absolute(model, task.X_valid),
         findings.inner,
-        highlight=() if task.relevant is None else task.relevant,
+        highlight=task.relevant or (),
         highlight_label="truly relevant",
         ax=figure.subplots(),
     )

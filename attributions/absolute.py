@@ -62,13 +62,14 @@ def absolute(
     weight = as_weight(sample_weight, len(X))
 
     def by_tree(rows):
-        total, r = np.zeros((2, *X[rows].shape))
+        r = np.zeros(X[rows].shape)
+        total = np.zeros(r.T.shape)  # features first: a tree touches few of them
         ones = np.ones(len(r))
         for m, k in enumerate(touched):
             r[:, k] = 0.0
             bound.add(X[rows], m, ones, r)
-            total[:, k] += np.abs(r[:, k])
-        return weight[rows, np.newaxis] * total, None
+            total[k] += np.abs(r[:, k].T)
+        return np.ascontiguousarray((weight[rows] * total).T), None
 
     def by_forest(rows):
         total = np.zeros(X[rows].shape)

@@ -226,8 +226,12 @@ def forest_inner(
 
     Notes
     -----
-    With independent features the value of a feature without effect is centred on 0 on new rows
-    (Proposition 4, in the population); `tree_inner` is below 0 there.
+    In the population, with independent features, a feature without effect has the value 0
+    (Proposition 4). A model fitted to finitely many rows is another matter: on new rows the first
+    line is below 0 for such a feature, as `tree_inner` is, because its own work is part of the
+    residuals; the second is centred on 0 if y averages 0. Over 20 of the paper's simulated data
+    sets noise features averaged -.44 (classification) and -.51 (regression) standard errors by the
+    first line, -.06 and .02 by the second with y centred.
     """
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
@@ -292,34 +296,36 @@ class _JudgedRows:
     def tree_inner(self, rows: slice, per_tree: bool):
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         X, weight = self.X[rows], self.weight[rows]
-        q = np.zeros(X.shape)
-        by_tree = np.zeros((self.ensemble.n_trees, X.shape[1])) if per_tree else None
+        q, r = np.zeros((2, *X.shape))
+        by_tree = np.zeros((self.ensemble.n_trees, X.shape[1]))
         for m, gradient, _ in self.steps(rows):
             row_weight = -weight * gradient
             self.bound.add(X, m, row_weight, q)
-            if by_tree is not None:
-                r = np.zeros(X.shape)
+            if per_tree:
+                k = self.touched[m]
+                r[:, k] = 0.0
                 self.bound.add(X, m, row_weight, r)
-                by_tree[m] = r.sum(axis=0)
-        return self._per_unit_of_step(q), self._per_unit_of_step(by_tree)
+                by_tree[m, k] = r[:, k].sum(axis=0)
+        return self.per_unit_of_step(q), self.per_unit_of_step(by_tree) if per_tree else None
 
     def partial_inner(self, rows: slice, per_tree: bool):
         """Return w_i q_ik of the partial form, and with ``per_tree`` its sum by tree."""
         X, weight = self.X[rows], self.weight[rows]
-        ones = np.ones(len(X))
-        q, earlier, r = np.zeros((3, *X.shape))
-        by_tree = np.zeros((self.ensemble.n_trees, X.shape[1])) if per_tree else None
+        ones, r = np.ones(len(X)), np.zeros(X.shape)
+        q, earlier = np.zeros((2, *X.T.shape))  # features first: a tree touches few of them
+        by_tree = np.zeros((self.ensemble.n_trees, X.shape[1]))
         for m, gradient, hessian in self.steps(rows):
             k = self.touched[m]
             r[:, k] = 0.0
             self.bound.add(X, m, ones, r)
-            residual = hessian[:, np.newaxis] * earlier[:, k] - gradient[:, np.newaxis]
-            step = weight[:, np.newaxis] * (r[:, k] * residual)
-            q[:, k] += step
-            earlier[:, k] += r[:, k]
-            if by_tree is not None:
-                by_tree[m, k] = step.sum(axis=0)
-        return self._per_unit_of_step(q), self._per_unit_of_step(by_tree)
+            contribution = r[:, k].T
+            step = weight * (contribution * (hessian * earlier[k] - gradient))
+            q[k] += step
+            earlier[k] += contribution
+            if per_tree:
+                by_tree[m, k] = step.sum(axis=1)
+        q = np.ascontiguousarray(q.T)
+        return self.per_unit_of_step(q), self.per_unit_of_step(by_tree) if per_tree else None
 
     def forest_inner(self, rows: slice, variant: str):
         """Return w_i q_ik of ForestInner."""
@@ -330,18 +336,18 @@ class _JudgedRows:
             self.bound.add(X, m, np.ones(len(X)), forest)
             residual -= gradient
         other = residual if variant == "residual" else y
-        return self._per_unit_of_step(forest * (weight * other)[:, np.newaxis]), None
+        return self.per_unit_of_step(forest * (weight * other)[:, np.newaxis]), None
 
     def base_share(self, rows: slice):
         """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m."""
         share = np.zeros(rows.stop - rows.start)
         for m, gradient, _ in self.steps(rows):
             share -= self.bound.base_values[m] * gradient
-        return self._per_unit_of_step(share)
+        return self.per_unit_of_step(share)
 
-    def _per_unit_of_step(self, products):
+    def per_unit_of_step(self, products: np.ndarray) -> np.ndarray:
         """Divide by alpha: products of shrunk steps become comparable with total gain."""
-        return None if products is None else products / self.ensemble.learning_rate
+        return products / self.ensemble.learning_rate
 
 
 def touched_features(ensemble: Ensemble, ifa) -> list:
@@ -352,7 +358,7 @@ def touched_features(ensemble: Ensemble, ifa) -> list:
     """
     if not isinstance(ifa, str):
         return [slice(None)] * ensemble.n_trees
-    return [np.unique(tree.feature[~tree.is_leaf]) for tree in ensemble.trees]
+    return [np.unique(tree.feature[~tree.is_leaf]).astype(np.intp) for tree in ensemble.trees]
 
 
 def as_rows(ensemble: Ensemble, X) -> np.ndarray:
@@ -378,8 +384,8 @@ def as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
         unknown = ~(is_second | (y == first))
         if unknown.any():
             raise ValueError(
-                f"y holds {y[unknown].tolist()[0]!r}; the model tells {first!r} from {second!r}, so y must"
-                " hold these labels only."
+                f"y holds {y[unknown].tolist()[0]!r}; the model tells {first!r} from {second!r}, so"
+                " y must hold these labels only."
             )
         return is_second.astype(np.float64)
     y = y.astype(np.float64)

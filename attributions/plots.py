@@ -40,12 +40,16 @@ METHOD_UNITS = {
     "total_gain": "gain promised on the training rows",
     "unbiased_gain": "gain",
 }
-_SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)])
 IFA_TITLES = {"predecomp": "PreDecomp", "saabas": "Saabas", "tree_shap": "TreeSHAP"}
+
+# Where a name may stand beside its point, best first.
+_SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)])
 
 
 class ImportanceDisplay:
     """Bars of the most important features, with 95 % intervals where there are standard errors.
+
+    The single shuffles of permutation importance are dots.
 
     Parameters
     ----------
@@ -92,7 +96,11 @@ class ImportanceDisplay:
         if len(shown) < len(result.values):
             title += f": best {len(shown)} of {len(result.values)} features"
         ax.set_title(title, loc="left")
-        if (values < 0).any():
+        if result.repeats is not None:
+            shuffles = result.repeats[shown]
+            ax.plot(shuffles, np.arange(len(shown)), "o", color=INK, markersize=2.5, alpha=0.6)
+            ax.set_xlabel(f"{_value_label(result)} (dots: single shuffles)")
+        if ax.get_xlim()[0] < 0:
             ax.axvline(0, color=INK, linewidth=0.8)
         _quiet(ax, grid="x", left=False)
         self.ax_, self.figure_ = ax, ax.figure
@@ -449,7 +457,7 @@ def _spread(places, gap):
     group that then touches the next one takes it in.
     """
     order = np.argsort(places, kind="stable")
-    groups: list[list[int]] = []
+    groups = []
     for j in order:
         groups.append([j])
         while len(groups) > 1 and _group_end(places, groups[-2], gap, +1) + gap > _group_end(

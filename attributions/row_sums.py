@@ -16,6 +16,7 @@ So memory does not grow with n, and results are the same to the last bit for eve
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial, reduce
 
 import numpy as np
 
@@ -93,18 +94,17 @@ def sum_over_rows(
     """
     blocks = row_blocks(n_rows)
     n_threads = effective_n_jobs(n_jobs)
-    total = None
+    so_far: list[RowSums] = []
     for first in range(0, len(blocks), n_threads):
         at_once = blocks[first : first + n_threads]
-        parts: list[RowSums | None] = [None] * len(at_once)
+        parts: dict[int, RowSums] = {}
 
         def work(b, at_once=at_once, parts=parts):
             parts[b] = RowSums.of(*contributions(at_once[b]))
 
-        run_all([lambda b=b, work=work: work(b) for b in range(len(at_once))])
-        for part in parts:
-            total = part if total is None else total.merge(part)
-    return total
+        run_all([partial(work, b) for b in range(len(at_once))])
+        so_far = [reduce(RowSums.merge, [*so_far, *(parts[b] for b in range(len(at_once)))])]
+    return so_far[0]
 
 
 def row_blocks(n_rows: int) -> list[slice]:

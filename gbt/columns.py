@@ -16,7 +16,7 @@ Cost: one sort a column; 4 + 1 bytes a value.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Columns:
                 bins[k] = np.searchsorted(last_codes, codes[k])
 
         n_threads = min(effective_n_jobs(n_jobs), p)
-        run_all([lambda t=t: rank(t, n_threads) for t in range(n_threads)])
+        run_all([partial(rank, t, n_threads) for t in range(n_threads)])
         value_offset = np.cumsum([0, *map(len, values)])
         return cls(codes, np.concatenate(values), value_offset, bins, n_bins, last_code_of_bin)
 

@@ -20,6 +20,7 @@ is ``base_score`` plus the values of the leaves reached, added tree by tree in b
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,9 @@ NODE_DTYPES = {
     "gain": np.float64,  # 0 at a leaf
     "value": np.float64,
 }
+
+
+STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows tell of a tree
 
 
 class InvalidModelError(ValueError):
@@ -139,12 +143,10 @@ class Ensemble:
     @classmethod
     def from_trees(cls, trees: Sequence[Tree], **others) -> "Ensemble":
         """Lay trees end to end; ``others`` are the fields that are not node arrays."""
-        arrays = {
-            name: np.concatenate([np.empty(0, dtype), *(getattr(tree, name) for tree in trees)])
-            for name, dtype in NODE_DTYPES.items()
-        }
-        tree_offset = np.cumsum([0, *(tree.n_nodes for tree in trees)])
-        return cls(**arrays, tree_offset=tree_offset, **others)
+        for name, dtype in NODE_DTYPES.items():
+            of_trees = [getattr(tree, name) for tree in trees]
+            others[name] = np.concatenate([np.empty(0, dtype), *of_trees])
+        return cls(tree_offset=np.cumsum([0, *(tree.n_nodes for tree in trees)]), **others)
 
     def validate(self) -> None:
         """Raise `InvalidModelError` unless the arrays describe trees in preorder.
@@ -246,6 +248,12 @@ class Ensemble:
                 f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"
                 f" the first of them {self.feature_names[0]!r}."
             )
+        names = tuple(map(str, getattr(X, "columns", self.feature_names)))
+        if names != self.feature_names and set(names) == set(self.feature_names):
+            raise ValueError(
+                f"X has the columns of the model in another order: {list(names[:5])}... instead of"
+                f" {list(self.feature_names[:5])}... Select them in the order of feature_names."
+            )
         return np.ascontiguousarray(rows.astype(self.input_dtype, copy=False), dtype=np.float64)
 
     def raw_predict(self, X, n_jobs: int | None = None) -> np.ndarray:
@@ -298,9 +306,11 @@ class Ensemble:
                     self.reg_lambda,
                 )
             )
-        return replace(
-            self, **{name: np.concatenate([s[name] for s in refitted]) for name in refitted[0]}
-        )
+        statistics: dict[str, Any] = {
+            name: np.concatenate([np.empty(0), *(of_tree[name] for of_tree in refitted)])
+            for name in STATISTICS
+        }
+        return replace(self, **statistics)
 
     @property
     def _structure(self):

@@ -8,10 +8,13 @@ output, so results do not depend on the number of threads.
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 
+THREAD_NAME = "gbt-kernel"
 _pool: ThreadPoolExecutor | None = None
 
 
@@ -49,13 +52,20 @@ def effective_n_jobs(n_jobs: int | None) -> int:
 
 
 def run_all(tasks: list[Callable[[], None]]) -> None:
-    """Run the tasks at once, the first of them on the calling thread."""
+    """Run the tasks at once, the first of them on the calling thread.
+
+    Tasks of tasks run one after the other: a thread of the pool that waited for the pool could wait
+    for itself.
+    """
     global _pool
-    if len(tasks) > 1 and _pool is None:
-        _pool = ThreadPoolExecutor(max_workers=max(available_cores(), 2))
-    waiting = [_pool.submit(task) for task in tasks[1:]] if _pool is not None else []
-    for task in tasks[:1]:
-        task()
+    if len(tasks) < 2 or threading.current_thread().name.startswith(THREAD_NAME):
+        for task in tasks:
+            task()
+        return
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max(available_cores(), 2), thread_name_prefix=THREAD_NAME)
+    waiting = [_pool.submit(task) for task in tasks[1:]]
+    tasks[0]()
     for future in waiting:
         future.result()
 
@@ -69,4 +79,4 @@ def over_blocks(
     """
     n_blocks = max(1, min(effective_n_jobs(n_jobs), n_rows // min_rows))
     edges = [n_rows * b // n_blocks for b in range(n_blocks + 1)]
-    run_all([lambda start=start, stop=stop: work(start, stop) for start, stop in pairwise(edges)])
+    run_all([partial(work, start, stop) for start, stop in pairwise(edges)])

@@ -120,3 +120,17 @@ def test_arrays_cannot_be_changed_and_trees_are_views(ensemble):
 def test_a_table_of_another_width_is_refused(ensemble):
     with pytest.raises(ValueError, match=f"needs a table with {ensemble.n_features} columns"):
         ensemble.raw_predict(np.zeros((2, ensemble.n_features + 1)))
+
+
+def test_columns_in_another_order_are_refused():
+    import pandas as pd
+
+    from tests.trainer import fit
+
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    model = fit(X, X[:, 0]).ensemble
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
+    assert_same(model.raw_predict(frame), model.raw_predict(X))
+    assert_same(model.raw_predict(frame.rename(columns={"x1": "other"})), model.raw_predict(X))
+    with pytest.raises(ValueError, match="columns of the model in another order"):
+        model.raw_predict(frame[["x1", "x0", "x2"]])

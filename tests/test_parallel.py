@@ -60,6 +60,20 @@ def test_an_error_in_a_thread_reaches_the_caller():
         run_all([lambda: None, fail])
 
 
+def test_tasks_of_tasks_do_not_wait_for_each_other():
+    """More of them than the pool has threads, each asking for threads itself."""
+    done = np.zeros((8, 8), dtype=int)
+
+    def inner(i, j):
+        done[i, j] += 1
+
+    def outer(i):
+        run_all([lambda j=j: inner(i, j) for j in range(8)])
+
+    run_all([lambda i=i: outer(i) for i in range(8)])
+    assert_same(done, np.ones((8, 8), dtype=int))
+
+
 def test_four_fits_at_once_from_threads():
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(value_of_a_fit, range(4)))

@@ -214,7 +214,7 @@ def _refuse_other_models(learner) -> tuple[Loss, int]:
                 f"A model of several {noun} cannot be imported: {name} is {number:g}, the objective"
                 f" {objective!r}."
             )
-    if objective not in LOSS_OF_OBJECTIVE:
+    if objective not in [*LOSS_OF_OBJECTIVE]:  # a list: what a file has need not be hashable
         raise ValueError(
             f"objective={objective!r} cannot be imported, only {[*LOSS_OF_OBJECTIVE]} can."
         )

@@ -4,6 +4,8 @@ What XGBoost calls the exact method, and what every other policy is measured aga
 itself is ``gbt.kernels.search``; here its integers meet the parameters, and its work the threads.
 """
 
+from functools import partial
+
 import numpy as np
 
 from gbt.kernels.search import search_nodes
@@ -70,7 +72,7 @@ class Greedy:
                 found[thread],
             )
 
-        run_all([lambda thread=thread: search(thread) for thread in range(n_threads)])
+        run_all([partial(search, thread) for thread in range(n_threads)])
         best = found[0]
         for other in found[1:]:
             wins = (other[0] > best[0]) | ((other[0] == best[0]) & (other[1] < best[1]))
