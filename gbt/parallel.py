@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import pairwise
 
@@ -65,7 +65,10 @@ def run_all(tasks: list[Callable[[], None]]) -> None:
     if _pool is None:
         _pool = ThreadPoolExecutor(max(available_cores(), 2), thread_name_prefix=THREAD_NAME)
     waiting = [_pool.submit(task) for task in tasks[1:]]
-    tasks[0]()
+    try:
+        tasks[0]()
+    finally:
+        wait(waiting)  # an error here must not leave others writing to the caller's arrays
     for future in waiting:
         future.result()
 

@@ -110,11 +110,8 @@ def assert_valid_ensemble(ensemble: Ensemble, refitted: bool = False):
     assert ensemble.input_dtype in (np.float64, np.float32)
     eps = EPS_32 if ensemble.input_dtype == np.float32 else EPS
     offset = ensemble.tree_offset
-    assert offset.dtype == np.int64
-    assert offset.ndim == 1
     assert offset[0] == 0, "the first tree does not start at node 0"
     assert offset[-1] == len(ensemble.feature), "the last tree does not end at the last node"
-    assert (np.diff(offset) > 0).all(), "a tree without nodes, or offsets that go back"
     for tree in ensemble.trees:
         assert_valid_tree(tree, sums_eps=eps if eps == EPS_32 else 0.0)
 
@@ -168,16 +165,19 @@ def _assert_preorder(left, right):
     After a leaf the next node is the right child of the last inner node whose right child has not
     come yet. Cycles, shared children, orphans and indices out of range all fail this.
     """
+    n_nodes = len(left)
     right_to_come = []
-    for t in range(len(left)):
-        if left[t] == -1:
-            assert right[t] == -1, f"node {t} has a right child only"
-            following = right_to_come.pop() if right_to_come else len(left)
-            assert following == t + 1, f"node {t} is followed by {t + 1}, not by {following}"
-        else:
-            assert left[t] == t + 1, f"the left child of node {t} is {left[t]}, not {t + 1}"
+    for t in range(n_nodes):
+        if left[t] != -1:
+            assert left[t] == t + 1 < n_nodes, f"the left child of node {t} is {left[t]}"
             right_to_come.append(right[t])
-    assert not right_to_come, f"the right child {right_to_come[-1]} never comes"
+            continue
+        assert right[t] == -1, f"node {t} has a right child only"
+        if right_to_come:
+            following = right_to_come.pop()
+            assert following == t + 1 < n_nodes, f"after node {t} node {following} was to come"
+        else:
+            assert t + 1 == n_nodes, f"node {t + 1} has no parent"
 
 
 def _where(mask) -> tuple[int, ...]:

@@ -92,10 +92,10 @@ def test_hand_example(learning_rate):
 
 
 def test_hand_example_goes_left_below_the_threshold_in_float32():
-    """0.5 goes right. 0.5 - 2^-27 is less, but rounds to the float32 0.5 and goes right as well."""
+    """The float32 before 0.5 is 0.5 - 2^-25; a float64 between them goes with the nearer one."""
     ensemble = from_xgboost(hand_json(), reg_lambda=2)
-    x0 = [0.5, 0.5 - 2**-25, 0.5 - 2**-27, np.nan]
-    assert_same(ensemble.apply(np.column_stack([x0, [9.0] * 4]))[:, 0], [4, 3, 4, 3])
+    x0 = [0.5, 0.5 - 2**-27, 0.5 - 7 * 2**-28, 0.5 - 2**-25, np.nan]
+    assert_same(ensemble.apply(np.column_stack([x0, [9.0] * 5]))[:, 0], [4, 4, 3, 3, 3])
 
 
 @pytest.mark.parametrize(
@@ -214,6 +214,7 @@ MALFORMED = {
     "base score is no number": (planted((*SHAPE, "base_score"), "a"), "base_score"),
     "base score is a number": (planted((*SHAPE, "base_score"), 0.25), "base_score"),
     "two base scores": (planted((*SHAPE, "base_score"), "[1E0,2E0]"), "base_score"),
+    "objective is a list": (planted(("learner", "objective", "name"), ["a"]), "objective="),
     "no base score": (planted((*SHAPE, "base_score"), None), "base_score"),
     "infinite base score": (planted((*SHAPE, "base_score"), "[Infinity]"), "base_score"),
     "no probability": (hand_json("binary:logistic", "[1.5E0]"), "not one prediction"),
@@ -228,7 +229,8 @@ MALFORMED = {
 @pytest.mark.parametrize("case", MALFORMED)
 def test_malformed(case):
     model, message = MALFORMED[case]
-    with pytest.raises(InvalidModelError, match=message):
+    error = ValueError if "objective" in case else InvalidModelError
+    with pytest.raises(error, match=message):
         from_xgboost(model, reg_lambda=2, learning_rate=0.5)
 
 
@@ -371,23 +373,18 @@ every_training = pytest.mark.parametrize("training", TRAININGS)
 
 
 def rows_on_thresholds(booster, X):
-    """Return rows with a cell on each threshold, one float32 to either side, missing, and between.
+    """Return rows with a cell on each threshold, one float32 to either side, and missing.
 
-    ``between`` is no float32: it is less than the threshold, but rounds to it.
+    Two more lie between the threshold and the float32 below, and round to the one and the other.
     """
     rows = [X]
     for m, tree in enumerate(trees_of(booster)):
         inner = np.flatnonzero(np.array(tree["left_children"]) != -1)
         for t in inner:
             threshold = np.float32(tree["split_conditions"][t])
-            below = np.nextafter(threshold, np.float32(-np.inf))
-            cells = [
-                threshold,
-                below,
-                np.nextafter(threshold, np.float32(np.inf)),
-                np.float64(threshold) - (np.float64(threshold) - np.float64(below)) / 8,
-                np.nan,
-            ]
+            below, above = np.nextafter(threshold, np.float32([-np.inf, np.inf]))
+            between = threshold - (threshold - np.float64(below)) * np.array([1 / 8, 7 / 8])
+            cells = [threshold, below, above, *between, np.nan]
             block = np.tile(X[(7 * m + t) % len(X)].astype(np.float64), (len(cells), 1))
             block[:, tree["split_indices"][t]] = cells
             rows.append(block)

@@ -6,13 +6,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions import individual, predecomp
-from attributions.individual import as_individual, attribute, attribute_per_tree
+from attributions.individual import (
+    FunctionAttribution,
+    as_individual,
+    attribute,
+    attribute_per_tree,
+)
 from attributions.predecomp import PreDecomp
 from attributions.saabas import Saabas
 from attributions.tree_shap import TreeShap
 from tests.asserts import assert_close, assert_same
 from tests.strategies import ensembles, rows_for
 from tests.tree_cases import deep_ensemble, ensemble_of, example_1, sum_of_node_values
+
+
+def root_value_where_positive(ensemble, m, X):
+    return (X > 0) * ensemble.trees[m].value[0]
+
 
 METHODS = {
     "predecomp": lambda background: PreDecomp(),
@@ -21,6 +31,7 @@ METHODS = {
     "tree_shap": lambda background: TreeShap(),
     "tree_shap by count": lambda background: TreeShap(cover="count"),
     "tree_shap with background": lambda background: TreeShap(background),
+    "a function": lambda background: FunctionAttribution(root_value_where_positive),
 }
 
 
@@ -95,7 +106,7 @@ def test_rows_are_weighed_and_added_to_what_is_there(case):
     """Weights are powers of 2, which multiply without rounding."""
     method, ensemble, X = case
     bound = method.bind(ensemble)
-    weight = np.resize([1.0, -2.0, 0.5, 0.0], len(X))
+    weight = np.resize([1.0, -2.0, 0.5, 0.0, 4.0, -0.25, 8.0], len(X))  # no block repeats another
     plain, weighed = np.zeros(X.shape), np.zeros(X.shape)
 
     bound.add(X, 1, np.ones(len(X)), plain)

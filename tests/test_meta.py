@@ -72,6 +72,10 @@ def changed(tree, **entries):
     return replace(tree, **arrays)
 
 
+def first_nodes(tree, n):
+    return replace(tree, **{name: getattr(tree, name)[:n] for name in NODE_DTYPES})
+
+
 # ------------------------------------------------------------------------------------ assert_close
 
 
@@ -179,12 +183,18 @@ TREE_DEFECTS = {
     "swapped children": lambda tree: replace(tree, left=tree.right, right=tree.left),
     "off by one child": lambda tree: changed(tree, right={2: 3}),
     "child out of range": lambda tree: changed(tree, right={2: 5}),
+    "left child not next": lambda tree: changed(tree, left={0: 2}),
+    "both children the same": lambda tree: changed(tree, left={2: 4}),
+    "last leaf cut off": lambda tree: first_nodes(tree, 4),
+    "last two leaves cut off": lambda tree: first_nodes(tree, 3),
     "negative child": lambda tree: changed(tree, left={0: -2}),
     "cycle": lambda tree: changed(tree, left={2: 0}),
     "cycle to the right": lambda tree: changed(tree, right={2: 0}),
     "own child": lambda tree: changed(tree, right={0: 0}),
     "shared child": lambda tree: changed(tree, right={0: 3}),
-    "orphan": lambda tree: changed(tree, left={2: -1}, right={2: -1}, feature={2: -1}),
+    "orphans": lambda tree: changed(
+        tree, left={2: -1}, right={2: -1}, feature={2: -1}, threshold={2: 0}, gain={2: 0}
+    ),
     "leaf with one child": lambda tree: changed(tree, right={1: 4}),
     "right child missing": lambda tree: changed(tree, right={2: -1}),
     "leaf with a feature": lambda tree: changed(tree, feature={1: 0}),
@@ -261,6 +271,7 @@ ENSEMBLE_DEFECTS = {
         model, learning_rate=0.0, value=np.zeros_like(model.value)
     ),
     "lambda of another model": lambda model: replace(model, reg_lambda=0.0),
+    "negative lambda": lambda model: replace(model.truncate(0), reg_lambda=-1.0),
     "unknown loss": lambda model: replace(
         model, loss=SimpleNamespace(name="half_squared_error", metric="")
     ),

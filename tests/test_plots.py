@@ -85,6 +85,16 @@ def test_the_best_bars_only():
     assert len(importance(np.arange(50.0), None).plot(n_features=None).bars_) == 50
 
 
+def test_single_shuffles_are_dots():
+    repeats = np.arange(12.0).reshape(4, 3)
+    result = importance(repeats.mean(axis=1), None, "permutation(roc_auc)", repeats=repeats)
+    display = result.plot(n_features=2)
+    text = drawn(display)
+    dots = [line.get_xdata() for line in display.ax_.lines]
+    assert_same(dots, repeats[[3, 2]].T)
+    assert "drop of the score (dots: single shuffles)" in text
+
+
 def test_curves_add_up_the_trees():
     display = BoostingDisplay.from_attribution(importance(per_tree=PER_TREE), n_features=2)
     text = drawn(display)
