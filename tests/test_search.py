@@ -61,9 +61,13 @@ def test_missing_rows_go_where_the_score_is_larger():
     assert (score, missing_left) == (2**2 / 1 + 4**2 / 2, False)
 
 
+@pytest.mark.parametrize("n_missing", [0, 1])
 @pytest.mark.parametrize(("left_h", "missing_left"), [(1, False), (2, True), (3, True)])
-def test_without_missing_rows_the_heavier_side_takes_them(left_h, missing_left):
-    node, missing, limits = (0, 4, 4), (0, 0, 0), (0.0, 0.0, 1)
+def test_where_it_makes_no_difference_missing_rows_join_the_heavier_side(
+    left_h, missing_left, n_missing
+):
+    """There are none, or one without gradient and hessian."""
+    node, missing, limits = (0, 4, 4 + n_missing), (0, 0, n_missing), (0.0, 0.0, 1)
     assert search.score_both_ways(1, left_h, 2, missing, node, limits)[1] == missing_left
 
 
