@@ -10,11 +10,11 @@ or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
@@ -26,70 +26,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gbt import boosting
 from gbt.losses import LOSSES
 from gbt.parallel import effective_n_jobs
+from gbt.parameters import OF_CLASSIFIER, OF_REGRESSOR, Allowed
 from gbt.splitting.greedy import Greedy
-
-
-@dataclass(frozen=True)
-class _Allowed:
-    """What a parameter may be, in words and as a test."""
-
-    words: str
-    admits: Callable[[Any], bool]
-
-
-def _number(kind: type, interval: str, *others: Any) -> _Allowed:
-    """Allow numbers of a kind in an interval written as in mathematics, and a few other values."""
-    low, high = (float(end) for end in interval[1:-1].split(","))
-
-    def admits(value):
-        if isinstance(value, kind) and not isinstance(value, bool):
-            above = value >= low if interval[0] == "[" else value > low
-            below = value <= high if interval[-1] == "]" else value < high
-            return above and below
-        return any(value is other for other in others)
-
-    noun = "an integer" if kind is Integral else "a number"
-    return _Allowed(" or ".join([f"{noun} in {interval}", *map(repr, others)]), admits)
-
-
-_ALLOWED = {
-    "n_estimators": _number(Integral, "[1, inf)"),
-    "learning_rate": _number(Real, "(0, inf)"),
-    "max_depth": _number(Integral, "[1, inf)", None),
-    "max_leaves": _number(Integral, "[2, inf)", None),
-    "min_child_weight": _number(Real, "[0, inf)"),
-    "min_samples_leaf": _number(Integral, "[1, inf)"),
-    "reg_lambda": _number(Real, "[0, inf)"),
-    "min_split_gain": _number(Real, "[0, inf)"),
-    "subsample": _number(Real, "(0, 1]"),
-    "colsample": _number(Real, "(0, 1]"),
-    "base_score": _number(Real, "(-inf, inf)", None),
-    "splitter": _Allowed(
-        "'greedy' or an object with the method split of gbt.growing.Splitter"
-        " ('cross_validated' and 'unbiased' are not available yet)",
-        lambda value: value == "greedy" if isinstance(value, str) else _is_splitter(value),
-    ),
-    "categorical_features": _Allowed(
-        "'from_dtype' or None (categories are not supported yet, so there are none to name:"
-        " encode them as numbers first)",
-        lambda value: value is None or (isinstance(value, str) and value == "from_dtype"),
-    ),
-    "early_stopping_rounds": _number(Integral, "[1, inf)", None),
-    "validation_fraction": _number(Real, "(0, 1)"),
-    "n_jobs": _number(Integral, "(-inf, inf)", None),
-    "random_state": _Allowed(
-        "None, an integer in [0, 4294967295], a numpy RandomState or a numpy Generator",
-        lambda value: (
-            isinstance(value, np.random.RandomState | np.random.Generator)
-            or _number(Integral, "[0, 4294967295]", None).admits(value)
-        ),
-    ),
-    "verbose": _number(Integral, "[0, inf)", False, True),
-}
-
-
-def _is_splitter(value) -> bool:
-    return callable(getattr(value, "split", None)) and not isinstance(value, type)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +52,7 @@ class Sampling:
 class _GBT(BaseEstimator):
     """What the two estimators share: all but the meaning of a target."""
 
-    _allowed: ClassVar[dict[str, _Allowed]] = _ALLOWED
+    _allowed: ClassVar[dict[str, Allowed]] = OF_REGRESSOR
     _loss_name: ClassVar[str]
 
     def __init__(
@@ -531,10 +469,7 @@ class GBTClassifier(ClassifierMixin, _GBT):
         Only if fitted on a data frame with string column names.
     """
 
-    _allowed: ClassVar[dict[str, _Allowed]] = {
-        **_ALLOWED,
-        "base_score": _number(Real, "(0, 1)", None),
-    }
+    _allowed: ClassVar[dict[str, Allowed]] = OF_CLASSIFIER
     _loss_name = "half_logistic"
 
     def __sklearn_tags__(self):

@@ -9,6 +9,8 @@ from tests.asserts import assert_close, assert_same
 from tests.strategies import ensembles, rows_for
 from tests.tree_cases import deep_ensemble, example_1, fit_values, sum_of_node_values
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.mark.parametrize(
     ("split_on", "left", "right"), [(0, 1 / 3, -1 / 2), (1, -1 / 3, 1 / 2)], ids=["I", "II"]

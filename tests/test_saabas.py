@@ -21,6 +21,8 @@ from tests.tree_cases import (
     sum_of_node_values,
 )
 
+pytestmark = pytest.mark.kernels
+
 
 def mean_values(ensemble, weights="hessian"):
     """Return p~ of all nodes as the walk uses them."""

@@ -16,6 +16,8 @@ from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.strategies import ensembles, rows_for
 from tests.tree_cases import deep_ensemble, ensemble_of, example_1, sum_of_node_values
 
+pytestmark = pytest.mark.kernels
+
 
 def tree_of(left, right, feature, threshold, value, n_samples) -> Tree:
     """Return a tree with the given arrays, and zeros elsewhere."""
