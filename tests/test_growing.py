@@ -193,7 +193,8 @@ def test_an_outlier_does_not_blur_the_rest():
 @pytest.mark.parametrize("missing", [False, True])
 def test_threads_change_nothing(missing):
     rng = np.random.default_rng(1)
-    X = np.round(rng.normal(size=(20_000, 12)), 2)  # enough work for two threads, and many ties
+    X = np.round(rng.normal(size=(20_000, 7)), 2)  # enough work for two threads
+    X = np.hstack([X, X])  # column k + 7 ties with k, and is searched by another thread
     if missing:
         X[rng.random(X.shape) < 0.1] = NAN
     y = X[:, :3].sum(axis=1) if not missing else np.nansum(X[:, :3], axis=1)
