@@ -140,6 +140,10 @@ class Ensemble:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.__post_init__()  # pickle forgets that arrays are read-only
+
     @classmethod
     def from_trees(cls, trees: Sequence[Tree], **others) -> "Ensemble":
         """Lay trees end to end; ``others`` are the fields that are not node arrays."""
@@ -279,7 +283,8 @@ class Ensemble:
     def total_gain(self) -> np.ndarray:
         """Return, for every feature, the sum of the gains of the nodes that split on it."""
         inner = self.left >= 0
-        return np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
+        gain = np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
+        return gain.astype(np.float64, copy=False)  # without any split it is one of integers
 
     def refit_statistics(self, X, y, sample_weight=None) -> "Ensemble":
         """Return the same splits and values with the G, H, counts and gains of other rows.

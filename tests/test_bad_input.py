@@ -51,7 +51,7 @@ TABLES = {
     ),
     "text": (
         pd.DataFrame({"size": y, "colour": labels, "shape": labels}),
-        r"not numbers: 'colour' \(str.*\), 'shape' \(str.*\)",
+        r"not numbers: 'colour' \(.+\), 'shape' \(.+\)\. Cat",
     ),
     "text as objects": (
         pd.DataFrame({"size": y, "colour": labels}).astype(object),

@@ -1,10 +1,13 @@
 """The model's arrays: walking them, cutting them off, giving them the statistics of other rows."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gbt.ensemble import NODE_DTYPES
 from gbt.kernels.walk import ROWS_IN_CACHE
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import ensembles, rows_for
@@ -114,6 +117,23 @@ def test_arrays_cannot_be_changed_and_trees_are_views(ensemble):
     assert np.shares_memory(ensemble.trees[-1].value, ensemble.value)
     with pytest.raises(IndexError, match=f"tree {ensemble.n_trees} of an ensemble"):
         ensemble.trees[ensemble.n_trees]
+
+
+@given(ensemble=ensembles())
+def test_pickled_arrays_stay_read_only(ensemble):
+    again = pickle.loads(pickle.dumps(ensemble))
+    for name in (*NODE_DTYPES, "tree_offset"):
+        assert_same(getattr(again, name), getattr(ensemble, name))
+        assert not getattr(again, name).flags.writeable
+    assert again.loss.name == ensemble.loss.name
+
+
+def test_without_splits_every_total_gain_is_zero():
+    from tests.trainer import fit
+
+    gain = fit(np.zeros((3, 2)), np.ones(3)).ensemble.total_gain()
+    assert_same(gain, [0.0, 0.0])
+    assert gain.dtype == np.float64
 
 
 @given(ensemble=ensembles())

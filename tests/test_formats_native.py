@@ -429,6 +429,7 @@ DAMAGE = [
     ("estimator.classes", {"dtype": "str", "values": ["a", "b"]}, "estimator has unknown keys"),
     ("estimator.parameters.max_depth", 0, "estimator.parameters: max_depth must be"),
     ("estimator.parameters.max_depth", {}, "estimator.parameters: max_depth must be"),
+    ("estimator.parameters.n_jobs", 0, "estimator.parameters: n_jobs=0 is not allowed"),
     ("estimator.parameters.verbose", GONE, "estimator.parameters lacks verbose"),
     ("estimator.parameters.gamma", 1, "estimator.parameters has unknown keys.*gamma"),
     ("estimator.parameters.splitter", "__import__('os')", "parameters: splitter must be"),
@@ -489,6 +490,13 @@ def put(document, where, value):
 def test_damage(text, where, value, message, path):
     with pytest.raises(InvalidModelError, match=message):
         load_document(put(json.loads(text), where, value), path)
+
+
+def test_an_estimator_has_trees(path):
+    document = json.loads(CLASSIFIER)
+    document["ensemble"].update({name: [] for name in NODE_DTYPES}, tree_offset=[0])
+    with pytest.raises(InvalidModelError, match="a GBTClassifier has at least one tree"):
+        load_document(document, path)
 
 
 def test_infinite_numbers(path):
@@ -639,6 +647,7 @@ def is_valid(ensemble):
         ([1, -1, -1, 4, -1, -1], [2, -1, -1, 5, -1, -1]),  # two trees
         ([1, -1, 3, -1, -1], [3, -1, 4, -1, -1]),  # a shared child
         ([-1, 2, -1, -1], [-1, 3, -1, -1]),  # the first leaf is all of the tree
+        ([-1, 2, -1], [-1, 0, -1]),  # the same, and promises come out even
     ],
 )
 def test_links_that_are_no_tree_in_preorder(left, right):
@@ -664,6 +673,7 @@ def test_numbers_of_nodes_are_finite(name, value, path):
         ({"input_dtype": np.int64}, "input_dtype must be float64 or float32"),
         ({"value": np.zeros((3, 1))}, re.escape("'value': (3, 1)")),
         ({"tree_offset": [[0, 3]]}, "tree_offset must rise"),
+        ({"tree_offset": 3}, "tree_offset must rise"),
     ],
 )
 def test_what_trees_have_in_common(changes, message, path):

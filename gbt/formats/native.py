@@ -311,7 +311,7 @@ def _array(value, where, dtype) -> np.ndarray:
         if dtype.kind == "b":
             return np.array(value, dtype=dtype)
         if dtype.kind != "f":
-            limits = np.iinfo(dtype)
+            limits = np.iinfo(dtype)  # NumPy 1 would wrap round
             if value and not limits.min <= min(value) <= max(value) <= limits.max:
                 raise OverflowError
             return np.array(value, dtype=dtype)
