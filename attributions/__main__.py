@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     print(f"All features: {write_table(task, findings, options.out)}")
     if find_spec("matplotlib") is None:
-        print("No picture: Matplotlib is not installed (pip install 'gbt-attributions[plot]').")
+        print("No picture: Matplotlib is not installed (pip install matplotlib).")
     else:
         print(f"Used against useful: {draw(model, task, findings, options.out)}")
     return 0

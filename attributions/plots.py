@@ -400,7 +400,7 @@ def _axes(ax, size):
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("plots need Matplotlib: pip install 'gbt-attributions[plot]'.") from error
+        raise ImportError("plots need Matplotlib: pip install matplotlib.") from error
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 

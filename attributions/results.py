@@ -18,8 +18,10 @@ from scipy.special import ndtr, ndtri
 
 from attributions.row_sums import RowSums, sum_over_rows
 
+N_SHOWN = 10  # features in the text of a result
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class LocalAttribution:
     """Contributions of every feature to every row's prediction.
 
@@ -64,6 +66,10 @@ class LocalAttribution:
             object.__setattr__(self, "data", np.asarray(self.data, dtype=np.float64))
             _check_shape("data", self.data, values.shape)
 
+    def __repr__(self):
+        n_rows, n_features = self.values.shape
+        return f"<LocalAttribution {self.method}: {n_rows:,} rows, {n_features} features>"
+
     def residual(self, raw_prediction) -> np.ndarray:
         """Return the part of the prediction that the contributions leave unexplained.
 
@@ -103,9 +109,7 @@ class LocalAttribution:
         try:
             import shap
         except ImportError as error:
-            raise ImportError(
-                "to_shap needs shap: pip install 'gbt-attributions[shap]'."
-            ) from error
+            raise ImportError("to_shap needs shap: pip install shap.") from error
         return shap.Explanation(
             values=self.values,
             base_values=self.base_values,
@@ -142,7 +146,7 @@ _NOT_SUMS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GlobalAttribution:
     """One number a feature, with a standard error where rows can give one.
 
@@ -188,6 +192,17 @@ class GlobalAttribution:
             _check_shape("per_tree", self.per_tree, (len(self.per_tree), n_features))
         if self.repeats is not None:
             _check_shape("repeats", self.repeats, (n_features, *self.repeats.shape[1:]))
+
+    def __repr__(self):
+        shown = self.ranking()[:N_SHOWN]
+        names = [self.feature_names[k] for k in shown]
+        lines = [f"{self.method}, {len(self.values)} features"]
+        for k, name in zip(shown, names, strict=True):
+            error = "" if self.standard_error is None else f" +- {self.standard_error[k]:.3g}"
+            lines.append(f"  {name:<{max(map(len, names))}}  {self.values[k]:>10.4g}{error}")
+        if len(self.values) > N_SHOWN:
+            lines.append(f"  ... {len(self.values) - N_SHOWN} more")
+        return "\n".join(lines)
 
     @classmethod
     def from_rows(cls, rows: LocalAttribution, sample_weight=None) -> "GlobalAttribution":

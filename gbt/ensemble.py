@@ -49,7 +49,7 @@ class InvalidModelError(ValueError):
     """A model whose arrays do not describe trees."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """One tree: the node arrays of `Ensemble`, in preorder, the root at 0."""
 
@@ -63,6 +63,9 @@ class Tree:
     n_samples: np.ndarray
     gain: np.ndarray
     value: np.ndarray
+
+    def __repr__(self):
+        return f"<Tree of {self.n_nodes} nodes, depth {self.depth.max()}>"
 
     @property
     def n_nodes(self) -> int:
@@ -93,7 +96,7 @@ class Tree:
         over_blocks(add, len(X), n_jobs)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ensemble:
     """Trees end to end in flat arrays, one entry a node; see the module's docstring.
 
@@ -139,6 +142,13 @@ class Ensemble:
             array = np.array(getattr(self, name), dtype=dtype)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def __repr__(self):
+        return (
+            f"<Ensemble of {self.n_trees} trees, {len(self.feature)} nodes, on {self.n_features}"
+            f" features; {self.loss.name}, base_score={self.base_score:.6g},"
+            f" learning_rate={self.learning_rate:.6g}, reg_lambda={self.reg_lambda:.6g}>"
+        )
 
     def __setstate__(self, state):
         self.__dict__.update(state)

@@ -154,3 +154,14 @@ def test_columns_in_another_order_are_refused():
     assert_same(model.raw_predict(frame.rename(columns={"x1": "other"})), model.raw_predict(X))
     with pytest.raises(ValueError, match="columns of the model in another order"):
         model.raw_predict(frame[["x1", "x0", "x2"]])
+
+
+def test_the_text_of_a_model_is_short():
+    from tests.trainer import fit
+
+    model = fit(np.arange(4.0).reshape(-1, 1), np.arange(4.0), n_estimators=2, max_depth=1).ensemble
+    assert repr(model) == (
+        "<Ensemble of 2 trees, 6 nodes, on 1 features; half_squared_error, base_score=1.5,"
+        " learning_rate=0.1, reg_lambda=1>"
+    )
+    assert repr(model.trees[0]) == "<Tree of 3 nodes, depth 1>"

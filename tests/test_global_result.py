@@ -244,3 +244,22 @@ def test_the_package_knows_its_names():
     assert set(attributions.__all__) == set(attributions._HOME)
     with pytest.raises(AttributeError, match="no attribute 'treeinner'"):
         attributions.treeinner  # noqa: B018
+
+
+def test_the_text_of_a_result_is_its_ranking():
+    result = GlobalAttribution(
+        values=[1.5, -2.0, 30.25],
+        standard_error=[0.5, 1.0, 2.0],
+        n_samples=10,
+        feature_names=("age", "b", "income"),
+        method="tree_inner(predecomp)",
+    )
+    assert repr(result).splitlines() == [
+        "tree_inner(predecomp), 3 features",
+        "  income       30.25 +- 2",
+        "  age            1.5 +- 0.5",
+        "  b               -2 +- 1",
+    ]
+    many = GlobalAttribution(np.arange(30.0), None, 1, [f"x{k}" for k in range(30)], "total_gain")
+    assert repr(many).splitlines()[-1] == "  ... 20 more"
+    assert len(repr(many).splitlines()) == 12

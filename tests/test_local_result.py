@@ -91,7 +91,7 @@ def test_to_shap_is_what_shap_draws():
     ("module", "method", "message"),
     [
         ("pandas", "to_frame", "pip install pandas"),
-        ("shap", "to_shap", r"pip install 'gbt-attributions\[shap\]'"),
+        ("shap", "to_shap", "pip install shap"),
     ],
 )
 def test_what_to_install_is_said(monkeypatch, module, method, message):
@@ -112,3 +112,7 @@ def test_plot_makes_the_display_and_passes_the_options_on(monkeypatch):
 
     assert result.plot(row=1) == "the display"
     assert calls == [((result,), {"row": 1})]
+
+
+def test_the_text_of_a_result_is_short():
+    assert repr(attribution()) == "<LocalAttribution by hand: 3 rows, 2 features>"

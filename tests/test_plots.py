@@ -238,5 +238,5 @@ def test_matplotlib_is_imported_only_to_draw():
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"gbt-attributions\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         importance().plot()
