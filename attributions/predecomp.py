@@ -32,14 +32,7 @@ class PathChanges:
 
     def __init__(self, ensemble: Ensemble, node_value: np.ndarray):
         self.roots = ensemble.tree_offset[:-1]
-        self.trees = (
-            ensemble.feature,
-            ensemble.threshold,
-            ensemble.left,
-            ensemble.right,
-            ensemble.missing_left,
-            node_value,
-        )
+        self.trees = (*ensemble.structure, node_value)
         self.base_values = node_value[self.roots]
 
     def add(self, X, m, row_weight, out):

@@ -132,15 +132,7 @@ def shares_of_background(ensemble: Ensemble, background: np.ndarray, m: int) -> 
     """Return, for tree m, which edges each background row would take: (n_background, n_nodes)."""
     tree = ensemble.trees[m]
     share = np.empty((len(background), tree.n_nodes))
-    follow_background(
-        background,
-        tree.feature,
-        tree.threshold,
-        tree.left,
-        tree.right,
-        tree.missing_left,
-        share,
-    )
+    follow_background(background, *tree.structure, share)
     return share
 
 

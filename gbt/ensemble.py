@@ -50,8 +50,8 @@ class InvalidModelError(ValueError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tree:
-    """One tree: the node arrays of `Ensemble`, in preorder, the root at 0."""
+class Nodes:
+    """What is known of every node: one array a property, of the dtypes in ``NODE_DTYPES``."""
 
     feature: np.ndarray
     threshold: np.ndarray
@@ -63,6 +63,16 @@ class Tree:
     n_samples: np.ndarray
     gain: np.ndarray
     value: np.ndarray
+
+    @property
+    def structure(self) -> tuple[np.ndarray, ...]:
+        """The arrays that say how to walk, in the order in which kernels take them."""
+        return self.feature, self.threshold, self.left, self.right, self.missing_left
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tree(Nodes):
+    """One tree in preorder, the root at 0."""
 
     def __repr__(self):
         return f"<Tree of {self.n_nodes} nodes, depth {self.depth.max()}>"
@@ -88,16 +98,15 @@ class Tree:
     def add_values(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None = None) -> None:
         """Add to ``out`` the value of the leaf that each row of ``X`` (float64) reaches."""
         root = np.zeros(1, dtype=np.int64)
-        structure = self.feature, self.threshold, self.left, self.right, self.missing_left
 
         def add(start, stop):
-            walk.add_leaf_values(X[start:stop], root, *structure, self.value, out[start:stop])
+            walk.add_leaf_values(X[start:stop], root, *self.structure, self.value, out[start:stop])
 
         over_blocks(add, len(X), n_jobs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ensemble:
+class Ensemble(Nodes):
     """Trees end to end in flat arrays, one entry a node; see the module's docstring.
 
     Parameters
@@ -119,16 +128,6 @@ class Ensemble:
         imported from libraries that compare float32 values.
     """
 
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    missing_left: np.ndarray
-    sum_gradient: np.ndarray
-    sum_hessian: np.ndarray
-    n_samples: np.ndarray
-    gain: np.ndarray
-    value: np.ndarray
     tree_offset: np.ndarray
     base_score: float
     learning_rate: float
@@ -327,17 +326,11 @@ class Ensemble:
         }
         return replace(self, **statistics)
 
-    @property
-    def _structure(self):
-        return self.feature, self.threshold, self.left, self.right, self.missing_left
-
     def _add_trees(self, X, which: slice, out, n_jobs):
         roots = self.tree_offset[:-1][which]
 
         def add(start, stop):
-            walk.add_leaf_values(
-                X[start:stop], roots, *self._structure, self.value, out[start:stop]
-            )
+            walk.add_leaf_values(X[start:stop], roots, *self.structure, self.value, out[start:stop])
 
         over_blocks(add, len(X), n_jobs)
 
@@ -346,7 +339,7 @@ class Ensemble:
         out = np.empty((len(X), len(roots)), dtype=np.int32)
 
         def find(start, stop):
-            walk.find_leaves(X[start:stop], roots, *self._structure, out[start:stop])
+            walk.find_leaves(X[start:stop], roots, *self.structure, out[start:stop])
 
         over_blocks(find, len(X), n_jobs)
         return out
