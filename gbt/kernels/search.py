@@ -9,8 +9,9 @@ and the gain is the score less that of the node, so the largest score is sought.
 1. Histogram. Add up g, |g|, h and rows of every coarse bin.
 2. Edges. Score the cuts between bins. Where every code has a bin of its own that is all.
 3. Bounds. For every bin, bound the score of the cuts inside it (below).
-4. Refinement. While the largest bound of any feature is not below the best score so far: sort by
-   code the rows of that feature's bins whose bound is not below it, and score every cut in them.
+4. Refinement. While the largest bound of any feature is not below the best score so far: put in
+   order of code the rows of that feature's bins whose bound is not below it, by a histogram of
+   codes or by sorting, and score every cut in them.
 
 Where a node has few rows and a feature many bins, all rows are sorted at once instead.
 
@@ -36,7 +37,7 @@ Arguments that travel together are tuples:
     limits    float64 lambda, float64 least H of a side, int64 least rows of a side
     data      int32 rows (m,), int64 gradient (m,), int64 hessian (m,) of the node's m rows
     column    uint8 bins (n,), int32 codes (n,), int64 number of bins, int32 last code of each bin
-    scratch   float64 bounds (256,), bool selected (256,), int64 keys (m,)
+    scratch   float64 bounds (256,), bool selected (256,), int64 keys (m,), int64 shift (256,)
     cut       float64 score, int64 code, bool whether missing rows go left
 """
 
@@ -48,6 +49,8 @@ from gbt.kernels.compiling import kernel
 GRADIENT, MAGNITUDE, HESSIAN, ROWS = 0, 1, 2, 3
 # Sorting a row costs about as much as clearing and scanning this many bins.
 BINS_PER_SORTED_ROW = 8
+# Sorting a row costs about as much as clearing and scanning this many entries by code.
+CODES_PER_SORTED_ROW = 8
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12
 
@@ -219,7 +222,7 @@ def best_in_order(keys, before, missing, data, node, limits, best):
 @kernel
 def search_by_sorting(column, data, node, limits, scratch):
     """Return the best cut of one feature of a small node: all its present rows are one bin."""
-    _, selected, keys = scratch
+    _, selected, keys, _ = scratch
     rows, gradient, hessian = data
     n_bins = column[2]
     selected[:n_bins] = True
@@ -251,25 +254,91 @@ def search_feature(column, data, node, limits, histogram, scratch):
 
 
 @kernel
+def best_in_bin(by_code, first_code, before, missing, node, limits, best):
+    """Return the better of the cut ``best`` and the best cut after any code of one bin.
+
+    by_code           (codes, 3)   int64   IN   sums of g, h and rows of every code of the bin
+    before, missing   3 x int64            IN   sums of g, h, rows left of it, and without value
+    """
+    best_score, best_code, best_missing_left = best
+    g, h, n = before
+    for c in range(len(by_code)):
+        if by_code[c, 2] > 0:
+            g += by_code[c, 0]
+            h += by_code[c, 1]
+            n += by_code[c, 2]
+            score, missing_left = score_both_ways(g, h, n, missing, node, limits)
+            if score >= best_score and (score > best_score or first_code + c > best_code):
+                best_score, best_code, best_missing_left = score, first_code + c, missing_left
+    return best_score, best_code, best_missing_left
+
+
+@kernel
+def fill_by_code(column, data, selected, shift, by_code):
+    """Add the rows of the selected bins to a histogram of their codes.
+
+    selected   (n_bins + 1,)   bool    IN
+    shift      (n_bins + 1,)   int64   IN      what a bin adds to its codes to find their entries
+    by_code    (codes, 3)      int64   INOUT   zero on entry
+    """
+    bins, codes, _, _ = column
+    rows, gradient, hessian = data
+    for i in range(len(rows)):
+        b = bins[rows[i]]
+        if selected[b]:
+            entry = by_code[codes[rows[i]] + shift[b]]
+            entry[0] += gradient[i]
+            entry[1] += hessian[i]
+            entry[2] += 1
+
+
+@kernel
+def select_bins(column, histogram, to_beat, scratch):
+    """Select the bins that can hold a cut as good as ``to_beat``; return their rows and codes."""
+    _, _, n_bins, last_codes = column
+    bounds, selected, _, shift = scratch
+    n_rows = n_codes = histogram[0, ROWS] - histogram[0, ROWS]
+    first_code = n_codes
+    for b in range(n_bins):
+        selected[b] = bounds[b] > -np.inf and bounds[b] >= to_beat
+        if selected[b]:
+            shift[b] = n_codes - first_code
+            n_rows += histogram[b, ROWS]
+            n_codes += last_codes[b] + 1 - first_code
+        first_code = np.int64(last_codes[b] + 1)
+    selected[n_bins] = False
+    return n_rows, n_codes
+
+
+@kernel
 def refine_feature(column, data, node, limits, to_beat, histogram, scratch, best):
     """Return the better of ``best`` and the best cut inside the bins that can reach ``to_beat``."""
-    n_bins = column[2]
-    bounds, selected, keys = scratch
+    _, _, n_bins, last_codes = column
+    bounds, selected, keys, shift = scratch
     bound_bins(histogram, n_bins, node, limits, bounds)
-    for b in range(n_bins + 1):
-        selected[b] = bounds[b] > -np.inf and bounds[b] >= to_beat
-    sort_selected(column, data[0], selected, keys)
+    n_rows, n_codes = select_bins(column, histogram, to_beat, scratch)
+    is_sorted = n_rows * CODES_PER_SORTED_ROW < n_codes
+    by_code = np.zeros((0 if is_sorted else n_codes, 3), dtype=np.int64)
+    if is_sorted:
+        sort_selected(column, data[0], selected, keys)
+    else:
+        fill_by_code(column, data, selected, shift, by_code)
     missing = sums_of_bin(histogram, n_bins)
-    g = h = n = first = node[0] - node[0]
+    g = h = n = first = first_code = node[0] - node[0]
     for b in range(n_bins):
         inside_g, inside_h, inside_n = sums_of_bin(histogram, b)
-        if selected[b]:
+        next_code = np.int64(last_codes[b] + 1)
+        if selected[b] and is_sorted:
             in_bin = keys[first : first + inside_n]
             best = best_in_order(in_bin, (g, h, n), missing, data, node, limits, best)
             first += inside_n
+        elif selected[b]:
+            codes_in_bin = by_code[first_code + shift[b] : next_code + shift[b]]
+            best = best_in_bin(codes_in_bin, first_code, (g, h, n), missing, node, limits, best)
         g += inside_g
         h += inside_h
         n += inside_n
+        first_code = next_code
     return best
 
 
@@ -322,7 +391,12 @@ def search_nodes(features, table, data, start, stop, sums, limits, to_beat, foun
         most_rows = max(most_rows, stop[j] - start[j])
     q = len(features)
     histograms = np.empty((q, 256, 4), dtype=np.int64)
-    scratch = np.empty(256), np.empty(256, dtype=np.bool_), np.empty(most_rows, dtype=np.int64)
+    scratch = (
+        np.empty(256),
+        np.empty(256, dtype=np.bool_),
+        np.empty(most_rows, dtype=np.int64),
+        np.empty(256, dtype=np.int64),
+    )
     cuts = np.empty(q), np.empty(q, dtype=np.int64), np.empty(q, dtype=np.bool_), np.empty(q)
     for j in range(len(start)):
         own = slice(start[j], stop[j])
