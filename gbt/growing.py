@@ -155,6 +155,8 @@ class _Growth:
             found,
         )
         middle, low_code, high_code, left_sums = found
+        if ((middle == start) | (middle == stop)).any():  # else growth would never end
+            raise ValueError("The splitter returned a split that sends no row to one of its sides.")
         children = len(nodes["start"]) + np.arange(2 * len(chosen))
         nodes["low_code"][chosen], nodes["high_code"][chosen] = low_code, high_code
         nodes["left"][chosen] = children[0::2]

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from gbt import reference
 from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES
+from gbt.growing import Shape, grow
+from gbt.splitting.frontier import Limits, Splits
 from tests.asserts import assert_same, assert_valid_tree
 from tests.trainer import coarse_columns, fit, grow_tree
 
@@ -202,3 +204,27 @@ def test_threads_change_nothing(missing):
     one, two = (fit(X, y, n_jobs=n_jobs, max_depth=6).ensemble for n_jobs in (1, 2))
     for name in (*NODE_DTYPES, "tree_offset"):
         assert_same(getattr(two, name), getattr(one, name))
+
+
+def test_a_policy_that_separates_nothing_is_refused():
+    """Or growth without a limit of depth would never end."""
+
+    class Useless:
+        def split(self, frontier, limits, n_jobs):
+            n = len(frontier.start)
+            return Splits(np.zeros(n, int), np.full(n, 99), np.zeros(n, bool), np.ones(n))
+
+    X = np.arange(4.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match="sends no row to one of its sides"):
+        grow(
+            Columns.from_table(X),
+            X[:, 0],
+            np.ones(4),
+            np.ones(4),
+            rows=np.arange(4),
+            features=np.array([0]),
+            splitter=Useless(),
+            limits=Limits(0.0, 0.0, 1, 0.0),
+            shape=Shape(None, None),
+            learning_rate=1.0,
+        )

@@ -61,10 +61,6 @@ def problem(seed: int) -> Problem:
     reg_lambda, min_child_weight = rng.choice([0, 0.1, 1, 10]), rng.choice([0, 0.5, 1, 3, 8])
     if loss == "half_logistic" and reg_lambda == 0:
         min_child_weight = max(min_child_weight, 0.5)  # 0 and 0 is the one case left out
-    # A root lighter than min_child_weight gets the value 0 in XGBoost. Ours is that of any node, so
-    # such problems are not drawn; the test makes sure of it.
-    hessian = {"half_squared_error": 1.0, "half_logistic": 0.25}[loss] * weight
-    min_child_weight = min(min_child_weight, hessian.sum() / 50)
     return Problem(
         X=X.astype(np.float32).astype(float),
         y=y,
@@ -73,10 +69,7 @@ def problem(seed: int) -> Problem:
         max_depth=int(rng.integers(1, 9)),
         reg_lambda=float(np.float32(reg_lambda)),
         min_child_weight=float(min_child_weight),
-        # At 1.0 a separable logistic problem soon has no hessian left, see above.
-        learning_rate=float(
-            np.float32(rng.choice([0.1, 0.3] if loss == "half_logistic" else [0.1, 0.3, 1.0]))
-        ),
+        learning_rate=float(np.float32(rng.choice([0.1, 0.3, 1.0]))),
     )
 
 
@@ -218,7 +211,14 @@ def test_trees_are_those_of_xgboost(seed):
             shape=Shape(given.max_depth, None),
             learning_rate=given.learning_rate,
         )
-        assert (given.weight * hessian).sum() >= given.min_child_weight
+        if (given.weight * hessian).sum() < given.min_child_weight:
+            # The one known difference of meaning: XGBoost gives such a root the value 0, we give it
+            # -eta G/(H + lambda) like any node. Neither splits it; go on from XGBoost's margins.
+            assert our_tree.n_nodes == 1
+            assert their_tree["left_children"] == [-1]
+            assert their_tree["split_conditions"] == [0.0]
+            margin = their_margins[m + 1].copy()
+            continue
         g, h = xgboost_gradients(given, their_margins[m])
         slack = given.weight * (np.abs(given.y) + np.abs(margin) + 1)
         reasons = compare_tree(given, our_tree, their_tree, g, h, slack)
