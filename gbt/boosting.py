@@ -14,10 +14,10 @@ import numpy as np
 
 from gbt.columns import Columns
 from gbt.ensemble import Ensemble
-from gbt.growing import Shape, Splitter, grow
+from gbt.growing import Grower, Splitter
 from gbt.losses import Loss, best_constant
 from gbt.progress import Progress
-from gbt.splitting.frontier import Limits
+from gbt.splitting.frontier import Limits, Shape
 
 EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
@@ -78,7 +78,14 @@ def boost(
         parameters.min_samples_leaf,
         parameters.min_split_gain,
     )
-    shape = Shape(parameters.max_depth, parameters.max_leaves)
+    grower = Grower(
+        columns,
+        splitter=splitter,
+        limits=limits,
+        shape=Shape(parameters.max_depth, parameters.max_leaves),
+        learning_rate=parameters.learning_rate,
+        n_jobs=n_jobs,
+    )
     watched = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
     patience = parameters.early_stopping_rounds
     raw_prediction = np.full(len(y), base_score)
@@ -87,18 +94,12 @@ def boost(
         for m in range(parameters.n_estimators):
             gradient, hessian = loss.gradient_hessian(y, raw_prediction)
             rows = sampled_rows(seed, m, len(y), parameters.subsample)
-            tree, leaves = grow(
-                columns,
+            tree, leaves = grower.grow(
                 gradient,
                 hessian,
                 sample_weight,
                 rows=rows,
                 features=sampled_features(seed, m, columns.n_columns, parameters.colsample),
-                splitter=splitter,
-                limits=limits,
-                shape=shape,
-                learning_rate=parameters.learning_rate,
-                n_jobs=n_jobs,
             )
             trees.append(tree)
             if len(rows) == len(y):

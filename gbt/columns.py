@@ -4,15 +4,20 @@ A split asks whether ``x <= threshold``, so of a column only the order matters. 
 replaced by its rank among the column's distinct values, which is exact for every dtype::
 
     column   0.3   7.0   nan   0.3  -1.5
-    values  -1.5   0.3   7.0                    distinct, ascending
     codes      1     2     3     1     0        missing is one past the last rank
 
 Beside its code every value has a coarse bin, at most ``MAX_BINS`` a column: a range of neighbouring
 codes. Bins never replace codes. A histogram of bins is small and quickly made, and tells which few
-ranges can hold the best cut (``gbt.kernels.search``); there the codes are looked at one by one. A
-column of few distinct values has one bin a code, and its histogram is exact already.
+ranges can hold the best cut (``gbt.kernels.search``); there the rows are looked at one by one, in
+the order of their values, which is kept too. A column of few distinct values has one bin a code,
+and its histogram is exact already.
 
-Cost: one sort a column; 4 + 1 bytes a value.
+The bins of eight columns are packed into one word a row, so that one read serves eight histograms::
+
+    words[block, row]    bin of column 8 block, of column 8 block + 1, ..., of column 8 block + 7
+
+Cost: one sort a column; 4 + 4 + 1 bytes a value beside the table itself, which is kept, not copied:
+thresholds are midpoints of its values.
 """
 
 from dataclasses import dataclass
@@ -20,6 +25,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from gbt.kernels.ranking import bin_rows, rank_rows
 from gbt.parallel import effective_n_jobs, run_all
 
 # With the bin of missing values a bin fits into uint8.
@@ -27,6 +33,8 @@ MAX_BINS = 255
 # Bins shrink towards both ends of a column, to 1/6 of the rows beyond them: there one side of a cut
 # is light, and the same uncertainty about its gradient sum makes for a larger one about the gain.
 TAIL_FRACTION = 6
+# Columns whose bins share a word.
+COLUMNS_PER_WORD = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,47 +43,73 @@ class Columns:
 
     Parameters
     ----------
+    table : float64 or float32 array of shape (n, p)
+        The values; nan is missing.
     codes : int32 array of shape (p, n)
-    values : float64 array
-        Distinct values of all columns end to end, each column ascending.
-    value_offset : int64 array of shape (p + 1,)
-        Column k owns ``values[value_offset[k]:value_offset[k + 1]]``.
-    bins : uint8 array of shape (p, n)
+    order : int32 array of shape (p, n)
+        Rows by value, missing last, with ~row in place of a row where a new value starts.
+    n_values : int64 array of shape (p,)
+        Distinct values present, which is also the code of missing ones.
+    n_present : int64 array of shape (p,)
+        Rows that have a value.
+    words : uint64 array of shape (ceil(p / 8), n)
+        Bins, packed.
     n_bins : int64 array of shape (p,)
         Of present values; the missing ones are in bin ``n_bins[k]``.
-    last_code_of_bin : int32 array of shape (p, MAX_BINS)
-        The highest code in every bin of present values.
+    bin_start : int64 array of shape (p, MAX_BINS + 2)
+        Bin b of column k owns the positions ``bin_start[k, b]:bin_start[k, b + 1]`` of its order.
     """
 
+    table: np.ndarray
     codes: np.ndarray
-    values: np.ndarray
-    value_offset: np.ndarray
-    bins: np.ndarray
+    order: np.ndarray
+    n_values: np.ndarray
+    n_present: np.ndarray
+    words: np.ndarray
     n_bins: np.ndarray
-    last_code_of_bin: np.ndarray
+    bin_start: np.ndarray
 
     @classmethod
     def from_table(cls, X: np.ndarray, n_jobs: int | None = None) -> "Columns":
-        """Rank every column of a float64 table; nan is missing."""
+        """Rank every column of a table of floats; nan is missing."""
         n, p = X.shape
-        codes = np.empty((p, n), dtype=np.int32)
-        bins = np.empty((p, n), dtype=np.uint8)
-        n_bins = np.empty(p, dtype=np.int64)
-        last_code_of_bin = np.zeros((p, MAX_BINS), dtype=np.int32)
-        values: list[np.ndarray] = [np.empty(0)] * p
+        columns = cls(
+            table=X,
+            codes=np.empty((p, n), dtype=np.int32),
+            order=np.empty((p, n), dtype=np.int32),
+            n_values=np.empty(p, dtype=np.int64),
+            n_present=np.empty(p, dtype=np.int64),
+            words=np.zeros((-(-p // COLUMNS_PER_WORD), n), dtype=np.uint64),
+            n_bins=np.empty(p, dtype=np.int64),
+            bin_start=np.full((p, MAX_BINS + 2), n, dtype=np.int64),
+        )
 
         def rank(first, step):
-            for k in range(first, p, step):
-                values[k], codes[k], counts = rank_column(X[:, k])
-                last_codes = coarse_bins(counts)
-                n_bins[k] = len(last_codes)
-                last_code_of_bin[k, : n_bins[k]] = last_codes
-                bins[k] = np.searchsorted(last_codes, codes[k])
+            for word in range(first, len(columns.words), step):  # a word belongs to one thread
+                for k in range(word * COLUMNS_PER_WORD, min((word + 1) * COLUMNS_PER_WORD, p)):
+                    columns._rank_column(k)
 
-        n_threads = min(effective_n_jobs(n_jobs), p)
+        n_threads = min(effective_n_jobs(n_jobs), len(columns.words))
         run_all([partial(rank, t, n_threads) for t in range(n_threads)])
-        value_offset = np.cumsum([0, *map(len, values)])
-        return cls(codes, np.concatenate(values), value_offset, bins, n_bins, last_code_of_bin)
+        return columns
+
+    def _rank_column(self, k: int) -> None:
+        """Fill in one column."""
+        column = np.ascontiguousarray(self.table[:, k])
+        rank_rows(column, np.argsort(column), self.codes[k], self.order[k])
+        self.n_present[k] = len(column) - np.isnan(column).sum()
+        value_start = np.flatnonzero(self.order[k, : self.n_present[k]] < 0)
+        self.n_values[k] = len(value_start)
+        self.set_bins(k, coarse_bins(value_start, int(self.n_present[k])))
+
+    def set_bins(self, k: int, bin_start: np.ndarray) -> None:
+        """Start bins of column ``k`` at these positions of its order, where a new value starts."""
+        n_bins = len(bin_start)
+        self.n_bins[k] = n_bins
+        self.bin_start[k, :n_bins] = bin_start
+        self.bin_start[k, n_bins] = self.n_present[k]
+        self.bin_start[k, n_bins + 1 :] = self.n_rows
+        bin_rows(self.order[k], self.bin_start[k, : n_bins + 2], self.bins(k))
 
     @property
     def n_rows(self) -> int:
@@ -87,42 +121,31 @@ class Columns:
         """Number of columns."""
         return self.codes.shape[0]
 
-    @property
-    def missing_code(self) -> np.ndarray:
-        """The code of missing values in every column: one past that of the highest value."""
-        return np.diff(self.value_offset)
+    def bins(self, k: int) -> np.ndarray:
+        """Return the bin of every row in one column, a view of one byte in each word."""
+        word, lane = divmod(k, COLUMNS_PER_WORD)
+        return self.words[word].view(np.uint8)[lane::COLUMNS_PER_WORD]
 
-    def threshold_between(self, feature, low_code, high_code) -> np.ndarray:
-        """Return the midpoint of two distinct values of a column, such that low <= it < high.
+    def threshold_between(self, feature, low_row, high_row) -> np.ndarray:
+        """Return the midpoints of the values of two rows, such that low <= it < high.
 
-        Where ``high_code`` is that of missing values no present value goes right, and the threshold
-        is the largest float. Arguments are arrays of the same shape.
+        Where ``high_row`` is -1 no present value goes right, and the threshold is the largest
+        float. Arguments are arrays of the same shape.
         """
-        last = self.value_offset[feature + 1] - 1
-        low = self.values[self.value_offset[feature] + low_code]
-        high_position = self.value_offset[feature] + high_code
-        high = self.values[np.minimum(high_position, last)]
+        low = self.table[low_row, feature].astype(np.float64)
+        high = self.table[high_row, feature].astype(np.float64)
         middle = low / 2 + high / 2  # halves first: the sum of two large values overflows
         middle = np.where((low <= middle) & (middle < high), middle, low)
-        return np.where(high_position > last, np.finfo(np.float64).max, middle)
+        return np.where(high_row < 0, np.finfo(np.float64).max, middle)
 
 
-def rank_column(column: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct values, the code of every row, and the rows of every distinct value."""
-    values, codes, counts = np.unique(
-        column, return_inverse=True, return_counts=True, equal_nan=True
-    )
-    n_present = len(values) - int(len(values) > 0 and np.isnan(values[-1]))
-    return values[:n_present], codes, counts[:n_present]
-
-
-def coarse_bins(counts: np.ndarray) -> np.ndarray:
-    """Return the last code of every bin, for distinct values that have ``counts`` rows each."""
-    n_distinct = len(counts)
-    if n_distinct <= MAX_BINS:
-        return np.arange(n_distinct)
-    rows_up_to = np.cumsum(counts)
-    return np.unique(np.searchsorted(rows_up_to, bin_ends(int(rows_up_to[-1]))))
+def coarse_bins(value_start: np.ndarray, n_present: int) -> np.ndarray:
+    """Return where bins start, given where each of the distinct values of a column does."""
+    if len(value_start) <= MAX_BINS:
+        return value_start
+    value_end = np.append(value_start[1:], n_present)
+    last_value = np.unique(np.searchsorted(value_end, bin_ends(n_present)))
+    return np.append(0, value_end[last_value[:-1]])
 
 
 @lru_cache(maxsize=64)

@@ -191,18 +191,20 @@ class _GBT(BaseEstimator):
             ) from error
 
     def _check_table(self, X, y="no_validation", **options):
-        """Return a table as float64 rows, and the targets if any are given."""
+        """Return a table as rows of float64 or float32, and the targets if any are given."""
         if self.categorical_features is not None:
             _refuse_categories(X)
-        return validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", **options)
+        return validate_data(
+            self, X, y, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", **options
+        )
 
     def _check_rows(self, X, y, sample_weight, reset):
-        """Return a table as float64 rows, its targets as they are, and its weights."""
+        """Return a table as rows of floats, its targets as they are, and its weights."""
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, _check_weight(sample_weight, len(y))
 
     def _check_eval_set(self, eval_set):
-        """Return the evaluation sets as (float64 rows, float64 targets, weights)."""
+        """Return the evaluation sets as (rows of floats, float64 targets, weights)."""
         if eval_set is None:
             return []
         if not isinstance(eval_set, list) or not all(

@@ -17,6 +17,8 @@ Integers only search. The G and H that a tree stores are float64 sums of the flo
 
 import numpy as np
 
+from gbt.kernels.quantise import quantise
+
 # As many rows as a table may have. Whole weights beyond it would leave few bits for x itself.
 MOST_REPEATS = 2.0**31
 
@@ -24,20 +26,18 @@ MOST_REPEATS = 2.0**31
 LARGEST_EXPONENT = 1000
 
 
-def to_fixed_point(x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
+def to_fixed_point(
+    x: np.ndarray, weight: np.ndarray, rows: np.ndarray | None = None
+) -> tuple[np.ndarray, float]:
     """Return ``weight * x`` as int64 and the scale, a power of two, by which it was multiplied.
 
     Whole weights multiply the rounded x: a row of weight 3 is, to the last bit, three rows, and
-    cuts that tie among repeated rows tie among weighted ones.
+    cuts that tie among repeated rows tie among weighted ones. With ``rows`` only those matter, and
+    the others become 0.
     """
-    weighted = weight * x
-    total = float(np.abs(weighted).sum())
-    if total == 0.0:
-        return np.zeros(len(x), dtype=np.int64), 1.0
-    # total = m * 2^(61 - exponent) with 1/2 <= m < 1
-    exponent = min(61 - int(np.frexp(total)[1]), LARGEST_EXPONENT)
-    scale = float(np.ldexp(1.0, exponent))
-    whole = np.rint(weight).astype(np.int64) if weight.sum() <= MOST_REPEATS else None
-    if whole is not None and np.array_equal(whole, weight):
-        return whole * np.rint(np.ldexp(x, exponent)).astype(np.int64), scale
-    return np.rint(np.ldexp(weighted, exponent)).astype(np.int64), scale
+    rows = np.arange(len(x)) if rows is None else rows
+    integers = np.zeros(len(x), dtype=np.int64)
+    scale = quantise(x, weight, rows, LARGEST_EXPONENT, MOST_REPEATS, integers)
+    if not np.isfinite(scale):
+        raise FloatingPointError("the sum of their magnitudes overflows")
+    return integers, scale

@@ -6,218 +6,216 @@ largest gain; nothing else differs. The way of the data::
     gradients -> fixed point -> policy: a split a node -> rows partitioned -> children opened
                                    ^---------------------------------------------'
     then: the leaf of every row -> float64 sums G and H, parents from children -> Tree
+
+The greedy policy does the loop in the middle by itself, in one compiled call. For any other, which
+is asked for one split a node, it stands here.
 """
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.ensemble import NODE_DTYPES, Tree, node_statistics, node_step
+from gbt.ensemble import Tree
 from gbt.fixed_point import to_fixed_point
-from gbt.kernels.partition import partition_nodes
+from gbt.kernels.finish import finish_tree
+from gbt.kernels.partition import partition_rows, rows_at_the_cut
 from gbt.kernels.walk import preorder
-from gbt.splitting.frontier import Frontier, Limits, Splits
+from gbt.splitting.frontier import (
+    Branches,
+    Derivatives,
+    Frontier,
+    Growth,
+    Limits,
+    Shape,
+    Splits,
+)
 
 
 class Splitter(Protocol):
-    """How a node chooses its split. A new policy is a new class with this method."""
+    """How a node chooses its split. A new policy is a new class with this method.
+
+    A policy that would rather grow whole trees itself, as the greedy one does, has a method
+    ``prepare(columns, limits, shape, n_jobs)`` instead, which returns a ``Growth``.
+    """
 
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
         """Return the split of every open node of the frontier."""
         ...
 
 
-@dataclass(frozen=True)
-class Shape:
-    """How large a tree may become; None is without limit."""
+class Grower:
+    """Grows tree after tree on one table."""
 
-    max_depth: int | None
-    max_leaves: int | None
-
-
-def grow(
-    columns: Columns,
-    gradient: np.ndarray,
-    hessian: np.ndarray,
-    sample_weight: np.ndarray,
-    *,
-    rows: np.ndarray,
-    features: np.ndarray,
-    splitter: Splitter,
-    limits: Limits,
-    shape: Shape,
-    learning_rate: float,
-    n_jobs: int | None = None,
-) -> tuple[Tree, np.ndarray]:
-    """Grow a tree on some rows of a table, and say which leaf each of them is in.
-
-    Parameters
-    ----------
-    gradient, hessian, sample_weight : float64 arrays of shape (columns.n_rows,)
-        Derivatives of the loss, not yet multiplied by the weights.
-    rows : int array
-        The rows that this tree sees, ascending.
-    features : int array
-        The columns that it may split on, ascending.
-
-    Returns
-    -------
-    tree : Tree
-    leaves : int array of shape (len(rows),)
-        Numbers of nodes of the tree.
-    """
-    gradient, hessian, sample_weight = gradient[rows], hessian[rows], sample_weight[rows]
-    growth = _Growth(columns, gradient, hessian, sample_weight, rows, features)
-    growth.find_splits(np.array([0]), splitter, limits, shape, n_jobs)
-    while len(chosen := growth.next_to_split(shape)):
-        children = growth.split(chosen)
-        growth.find_splits(children, splitter, limits, shape, n_jobs)
-    structure, leaf_of_row = growth.in_preorder()
-
-    leaves = leaf_of_row[rows]
-    left, right = structure["left"], structure["right"]
-    statistics = node_statistics(
-        left, right, leaves, sample_weight * gradient, sample_weight * hessian, limits.reg_lambda
-    )
-    step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], limits.reg_lambda)
-    return Tree(**structure, **statistics, value=-learning_rate * step), leaves
-
-
-class _Growth:
-    """A tree while it grows: one list of rows, and nodes that own stretches of it.
-
-    Nodes stand in the order in which they were opened, one array a property. A node whose split is
-    known has a ``feature``; a node that has been split has children as well.
-    """
-
-    def __init__(self, columns, gradient, hessian, sample_weight, rows, features):
+    def __init__(
+        self,
+        columns: Columns,
+        *,
+        splitter: Splitter,
+        limits: Limits,
+        shape: Shape,
+        learning_rate: float,
+        n_jobs: int | None = None,
+    ):
         self.columns = columns
-        self.features = np.asarray(features, dtype=np.int64)
-        self.rows = np.array(rows, dtype=np.int32)
-        self.gradient, self.gradient_scale = to_fixed_point(gradient, sample_weight)
-        self.hessian, self.hessian_scale = to_fixed_point(hessian, sample_weight)
-        sums = [self.gradient.sum(), self.hessian.sum(), np.abs(self.gradient).sum()]
-        self.nodes = _opened(
-            start=np.array([0]),
-            stop=np.array([len(rows)]),
-            depth=np.array([0]),
-            sums=np.array([sums]),
+        self.limits = limits
+        self.learning_rate = learning_rate
+        self.growth: Growth = (
+            splitter.prepare(columns, limits, shape, n_jobs)
+            if hasattr(splitter, "prepare")
+            else LevelwiseGrowth(columns, splitter, limits, shape, n_jobs)
         )
 
-    def find_splits(self, opened, splitter, limits, shape, n_jobs):
-        """Ask the policy how to split those of the nodes just opened that may be split."""
-        nodes = self.nodes
-        opened = opened[(nodes["stop"] - nodes["start"])[opened] >= 2 * limits.min_samples_leaf]
-        if shape.max_depth is not None:
-            opened = opened[nodes["depth"][opened] < shape.max_depth]
-        if len(opened) == 0:
-            return
-        frontier = Frontier(
-            columns=self.columns,
-            features=self.features,
-            rows=self.rows,
-            gradient=self.gradient,
-            hessian=self.hessian,
-            gradient_scale=self.gradient_scale,
-            hessian_scale=self.hessian_scale,
-            **{name: nodes[name][opened] for name in ("start", "stop", "sums")},
-        )
-        splits = splitter.split(frontier, limits, n_jobs)
-        for name in ("feature", "cut", "missing_left", "gain"):
-            nodes[name][opened] = getattr(splits, name)
+    def grow(
+        self,
+        gradient: np.ndarray,
+        hessian: np.ndarray,
+        sample_weight: np.ndarray,
+        *,
+        rows: np.ndarray,
+        features: np.ndarray,
+    ) -> tuple[Tree, np.ndarray]:
+        """Grow a tree on some rows, and say which leaf each of them is in.
 
-    def next_to_split(self, shape):
-        """Return the nodes to split now: all that can be, or the one of largest gain."""
-        is_split = self.nodes["left"] >= 0
-        waiting = np.flatnonzero((self.nodes["feature"] >= 0) & ~is_split)
-        if shape.max_leaves is None or len(waiting) == 0:
-            return waiting
-        if 1 + is_split.sum() >= shape.max_leaves:  # every split adds one leaf
-            return waiting[:0]
-        return waiting[[np.argmax(self.nodes["gain"][waiting])]]
+        Parameters
+        ----------
+        gradient, hessian, sample_weight : float64 arrays of shape (columns.n_rows,)
+            Derivatives of the loss, not yet multiplied by the weights.
+        rows : int array
+            The rows that this tree sees, ascending.
+        features : int array
+            The columns that it may split on, ascending.
 
-    def split(self, chosen):
-        """Partition the rows of the chosen nodes, open their children and return those."""
-        nodes = self.nodes
-        feature, start, stop = (nodes[name][chosen] for name in ("feature", "start", "stop"))
-        found = (*np.empty((3, len(chosen)), dtype=np.int64), np.empty((len(chosen), 3), np.int64))
-        partition_nodes(
-            self.columns.codes,
-            self.columns.missing_code[feature],
-            feature,
-            nodes["cut"][chosen],
-            nodes["missing_left"][chosen],
-            (self.rows, self.gradient, self.hessian),
-            start,
-            stop,
-            found,
-        )
-        middle, low_code, high_code, left_sums = found
-        if ((middle == start) | (middle == stop)).any():  # else growth would never end
-            raise ValueError("The splitter returned a split that sends no row to one of its sides.")
-        children = len(nodes["start"]) + np.arange(2 * len(chosen))
-        nodes["low_code"][chosen], nodes["high_code"][chosen] = low_code, high_code
-        nodes["left"][chosen] = children[0::2]
-        nodes["right"][chosen] = children[1::2]
-        opened = _opened(
-            start=_in_turn(start, middle),
-            stop=_in_turn(middle, stop),
-            depth=np.repeat(nodes["depth"][chosen] + 1, 2),
-            sums=_in_turn(left_sums, nodes["sums"][chosen] - left_sums),
-        )
-        self.nodes = {name: np.concatenate([nodes[name], opened[name]]) for name in nodes}
-        return children
-
-    def in_preorder(self):
-        """Return the arrays that say how to walk the tree, and the leaf of every row it saw."""
-        nodes = self.nodes
-        place = preorder(nodes["left"], nodes["right"])
-        is_leaf = nodes["left"] < 0
-
-        leaves = np.flatnonzero(is_leaf)
-        leaves = leaves[np.argsort(nodes["start"][leaves])]
+        Returns
+        -------
+        tree : Tree
+        leaves : int array of shape (len(rows),)
+            Numbers of nodes of the tree.
+        """
+        derivatives = derivatives_of(gradient, hessian, sample_weight, rows)
+        branches = self.growth.grow(derivatives, rows, features)
+        n_nodes = len(branches.start)
+        place = preorder(branches.left, branches.right)
         leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int64)
-        leaf_of_row[self.rows] = np.repeat(place[leaves], (nodes["stop"] - nodes["start"])[leaves])
-
-        nodes["feature"][is_leaf] = -1  # found a split that was never made
-        nodes["missing_left"][is_leaf] = False
-        nodes["threshold"] = np.zeros(len(place))
-        inner = np.flatnonzero(~is_leaf)
-        nodes["threshold"][inner] = self.columns.threshold_between(
-            *(nodes[name][inner] for name in ("feature", "low_code", "high_code"))
+        links = np.empty((3, n_nodes), dtype=np.int64)
+        numbers = np.empty((4, n_nodes))
+        finish_tree(
+            branches.rows, branches.start, branches.stop, branches.left, branches.right,
+            gradient, hessian, sample_weight, self.limits.reg_lambda, self.learning_rate,
+            place, leaf_of_row, links, numbers,
+        )  # fmt: skip
+        if not np.isfinite(numbers).all():
+            raise FloatingPointError("a squared sum overflows")
+        left, right, n_samples = links
+        sum_gradient, sum_hessian, gain, value = numbers
+        tree = Tree(
+            **self._rules_of(branches, place),
+            left=left.astype(np.int32),
+            right=right.astype(np.int32),
+            sum_gradient=sum_gradient,
+            sum_hessian=sum_hessian,
+            n_samples=n_samples,
+            gain=gain,
+            value=value,
         )
-        for child in ("left", "right"):
-            nodes[child] = np.where(is_leaf, -1, place[nodes[child]])
-        structure = {}
-        for name in ("feature", "threshold", "left", "right", "missing_left"):
-            structure[name] = np.empty(len(place), dtype=NODE_DTYPES[name])
-            structure[name][place] = nodes[name]
-        return structure, leaf_of_row
+        return tree, leaf_of_row if len(rows) == len(leaf_of_row) else leaf_of_row[rows]
+
+    def _rules_of(self, branches: Branches, place: np.ndarray) -> dict[str, np.ndarray]:
+        """Return feature, threshold and direction of missing rows of all nodes in preorder."""
+        inner = np.flatnonzero(branches.left >= 0)
+        to, k = place[inner], branches.feature[inner]
+        feature = np.full(len(place), -1, dtype=np.int32)
+        threshold = np.zeros(len(place))
+        missing_left = np.zeros(len(place), dtype=np.bool_)
+        feature[to] = k
+        threshold[to] = self.columns.threshold_between(
+            k, branches.low_row[inner], branches.high_row[inner]
+        )
+        missing_left[to] = branches.missing_left[inner]
+        return {"feature": feature, "threshold": threshold, "missing_left": missing_left}
 
 
-def _in_turn(lefts, rights) -> np.ndarray:
-    """Return left, right, left, right, ..."""
-    both = np.empty((2 * len(lefts), *lefts.shape[1:]), dtype=lefts.dtype)
-    both[0::2], both[1::2] = lefts, rights
-    return both
+def derivatives_of(gradient, hessian, sample_weight, rows) -> Derivatives:
+    """Turn the derivatives of the rows that take part into integers."""
+    g, g_scale = to_fixed_point(gradient, sample_weight, rows)
+    h, h_scale = to_fixed_point(hessian, sample_weight, rows)
+    return Derivatives(g, h, g_scale, h_scale)
 
 
-def _opened(start, stop, depth, sums) -> dict[str, np.ndarray]:
-    """Return new nodes, leaves for the time being."""
-    n = len(start)
-    return {
-        "start": start,
-        "stop": stop,
-        "depth": depth,
-        "sums": sums,
-        "feature": np.full(n, -1),
-        "cut": np.zeros(n, dtype=np.int64),
-        "missing_left": np.zeros(n, dtype=bool),
-        "gain": np.zeros(n),
-        "low_code": np.zeros(n, dtype=np.int64),
-        "high_code": np.zeros(n, dtype=np.int64),
-        "left": np.full(n, -1),
-        "right": np.full(n, -1),
-    }
+class LevelwiseGrowth:
+    """The loop around a policy that is asked for one split a node."""
+
+    def __init__(self, columns, splitter, limits, shape, n_jobs):
+        self.columns = columns
+        self.splitter = splitter
+        self.limits = limits
+        self.shape = shape
+        self.n_jobs = n_jobs
+
+    def grow(self, derivatives: Derivatives, rows: np.ndarray, features: np.ndarray) -> Branches:
+        """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
+        rows = np.array(rows, dtype=np.int32)
+        nodes = [_Node(0, len(rows), depth=0)]
+        opened = nodes[:]
+        while opened:
+            self._find_splits(opened, derivatives, rows, features)
+            opened = []
+            for node in self._next_to_split(nodes):
+                children = self._split(node, rows)
+                node.left, node.right = len(nodes), len(nodes) + 1
+                nodes.extend(children)
+                opened.extend(children)
+        names = (
+            "start", "stop", "feature", "low_row", "high_row", "missing_left", "left", "right",
+        )  # fmt: skip
+        return Branches(
+            rows, *(np.array([getattr(node, name) for node in nodes]) for name in names)
+        )
+
+    def _find_splits(self, opened, derivatives, rows, features):
+        """Ask the policy how to split those of the nodes just opened that may be split."""
+        deepest = np.inf if self.shape.max_depth is None else self.shape.max_depth
+        least = 2 * self.limits.min_samples_leaf
+        asked = [n for n in opened if n.depth < deepest and n.stop - n.start >= least]
+        if not asked:
+            return
+        start, stop = np.array([(node.start, node.stop) for node in asked]).T
+        frontier = Frontier(
+            self.columns, np.asarray(features, dtype=np.int64), derivatives, rows, start, stop
+        )
+        splits = self.splitter.split(frontier, self.limits, self.n_jobs)
+        for j, node in enumerate(asked):
+            node.feature, node.cut = int(splits.feature[j]), int(splits.cut[j])
+            node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])
+
+    def _next_to_split(self, nodes):
+        """Return the nodes to split now: all that can be, or the one of largest gain."""
+        waiting = [node for node in nodes if node.feature >= 0 and node.left < 0]
+        if self.shape.max_leaves is None or not waiting:
+            return waiting
+        if (len(nodes) + 1) // 2 >= self.shape.max_leaves:  # every split adds one leaf
+            return []
+        return [max(waiting, key=lambda node: node.gain)]
+
+    def _split(self, node, rows):
+        """Partition the rows of a node and return its children."""
+        own, codes = rows[node.start : node.stop], self.columns.codes[node.feature]
+        missing_code = self.columns.n_values[node.feature]
+        n_left = partition_rows(
+            codes, missing_code, node.cut, node.missing_left, own, np.empty_like(own)
+        )
+        if n_left in (0, len(own)):  # else growth would never end
+            raise ValueError("The splitter returned a split that sends no row to one of its sides.")
+        node.low_row, node.high_row = rows_at_the_cut(codes, missing_code, own, n_left)
+        middle, depth = node.start + n_left, node.depth + 1
+        return _Node(node.start, middle, depth), _Node(middle, node.stop, depth)
+
+
+class _Node:
+    """A node of `LevelwiseGrowth`; ``feature`` is -1 as long as it has no split."""
+
+    def __init__(self, start, stop, depth):
+        self.start, self.stop, self.depth = start, stop, depth
+        self.feature, self.cut, self.missing_left, self.gain = -1, 0, False, 0.0
+        self.low_row, self.high_row = 0, 0
+        self.left, self.right = -1, -1

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 THREAD_NAME = "gbt-kernel"
 _pool: ThreadPoolExecutor | None = None
@@ -51,26 +52,61 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
 
 
+def _pool_of_threads() -> ThreadPoolExecutor:
+    """Return the pool, made when it is first asked for."""
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max(available_cores(), 2), thread_name_prefix=THREAD_NAME)
+    return _pool
+
+
 def run_all(tasks: list[Callable[[], None]]) -> None:
     """Run the tasks at once, the first of them on the calling thread.
 
     Tasks of tasks run one after the other: a thread of the pool that waited for the pool could wait
     for itself.
     """
-    global _pool
     if len(tasks) < 2 or threading.current_thread().name.startswith(THREAD_NAME):
         for task in tasks:
             task()
         return
-    if _pool is None:
-        _pool = ThreadPoolExecutor(max(available_cores(), 2), thread_name_prefix=THREAD_NAME)
-    waiting = [_pool.submit(task) for task in tasks[1:]]
+    waiting = [_pool_of_threads().submit(task) for task in tasks[1:]]
     try:
         tasks[0]()
     finally:
         wait(waiting)  # an error here must not leave others writing to the caller's arrays
     for future in waiting:
         future.result()
+
+
+def threads_for(work: int, least_work: int, n_jobs: int | None) -> int:
+    """Return how many threads to use where each should have some least amount of work.
+
+    One, where the caller is itself a thread of the pool: the others are its siblings'.
+    """
+    if threading.current_thread().name.startswith(THREAD_NAME):
+        return 1
+    return max(1, min(effective_n_jobs(n_jobs), work // least_work))
+
+
+def run_with_helpers(
+    lead: Callable[[], Any], helpers: list[Callable[[], None]], dismiss: Callable[[], None]
+) -> Any:
+    """Return what ``lead`` does, run on the calling thread while helpers run on the pool's.
+
+    The helpers work for the leader until it, or in an emergency ``dismiss``, sends them home. One
+    that no thread of the pool was free for is never started: the leader must not wait for any.
+    """
+    if not helpers:
+        return lead()
+    waiting = [_pool_of_threads().submit(helper) for helper in helpers]
+    try:
+        return lead()
+    finally:
+        dismiss()
+        for future in waiting:
+            if not future.cancel():
+                future.result()
 
 
 def over_blocks(

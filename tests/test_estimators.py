@@ -25,6 +25,7 @@ from gbt.ensemble import NODE_DTYPES
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems
+from tests.test_growing import ByThePage
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 
@@ -439,16 +440,20 @@ def test_an_empty_list_of_evaluation_sets_is_none():
 
 
 class InterruptedSplitter:
-    """Behaves like Greedy until the third question; then somebody presses Ctrl-C."""
+    """Behaves like Greedy until the third tree; then somebody presses Ctrl-C."""
 
     def __init__(self):
-        self.questions = 0
+        self.trees = 0
 
-    def split(self, frontier, limits, n_jobs):
-        self.questions += 1
-        if self.questions == 3:
+    def prepare(self, *table_and_limits):
+        self.growth = Greedy().prepare(*table_and_limits)
+        return self
+
+    def grow(self, *derivatives_rows_features):
+        self.trees += 1
+        if self.trees == 3:
             raise KeyboardInterrupt
-        return Greedy().split(frontier, limits, n_jobs)
+        return self.growth.grow(*derivatives_rows_features)
 
 
 @BOTH
@@ -482,7 +487,7 @@ def test_failed_second_fit_leaves_the_first_model(estimator, ending):
 
 
 def test_splitter_objects_are_asked():
-    class Counting(Greedy):
+    class Counting(ByThePage):
         questions = 0
 
         def split(self, frontier, limits, n_jobs):

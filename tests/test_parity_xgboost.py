@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from gbt.columns import Columns
-from gbt.growing import Shape, grow
+from gbt.growing import Grower
 from gbt.losses import LOSSES
-from gbt.splitting.frontier import Limits
+from gbt.splitting.frontier import Limits, Shape
 from gbt.splitting.greedy import Greedy
 from tests.asserts import EPS_32, peer
 
@@ -197,19 +197,21 @@ def test_trees_are_those_of_xgboost(seed):
     limits = Limits(given.reg_lambda, given.min_child_weight, 1, 0.0)
     columns = Columns.from_table(given.X)
     margin = their_margins[0].copy()
+    grower = Grower(
+        columns,
+        splitter=Greedy(),
+        limits=limits,
+        shape=Shape(given.max_depth, None),
+        learning_rate=given.learning_rate,
+    )
     for m, their_tree in enumerate(their_trees):
         gradient, hessian = loss.gradient_hessian(given.y, margin)
-        our_tree, leaves = grow(
-            columns,
+        our_tree, leaves = grower.grow(
             gradient,
             hessian,
             given.weight,
             rows=np.arange(len(given.y)),
             features=np.arange(columns.n_columns),
-            splitter=Greedy(),
-            limits=limits,
-            shape=Shape(given.max_depth, None),
-            learning_rate=given.learning_rate,
         )
         if (given.weight * hessian).sum() < given.min_child_weight:
             # The one known difference of meaning: XGBoost gives such a root the value 0, we give it
@@ -242,17 +244,19 @@ def test_a_defect_is_not_excused(defect):
     wrong = {name: getattr(given, name) * factor for name, factor in defect.items()}
     asked = {**vars(given), **wrong}
     gradient, hessian = xgboost_gradients(given, their_margins[0])
-    our_tree, _ = grow(
+    grower = Grower(
         Columns.from_table(given.X),
+        splitter=Greedy(),
+        limits=Limits(asked["reg_lambda"], asked["min_child_weight"], 1, 0.0),
+        shape=Shape(given.max_depth, None),
+        learning_rate=asked["learning_rate"],
+    )
+    our_tree, _ = grower.grow(
         gradient,
         hessian,
         np.ones(len(given.y)),
         rows=np.arange(len(given.y)),
         features=np.arange(given.X.shape[1]),
-        splitter=Greedy(),
-        limits=Limits(asked["reg_lambda"], asked["min_child_weight"], 1, 0.0),
-        shape=Shape(given.max_depth, None),
-        learning_rate=asked["learning_rate"],
     )
     slack = given.weight * (np.abs(given.y) + 1)
     with pytest.raises(AssertionError):

@@ -1,22 +1,22 @@
 """Growing and boosting with few words, for tests of the trainer below the estimators."""
 
-from dataclasses import replace
+from contextlib import contextmanager
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from gbt.boosting import Parameters, boost
 from gbt.columns import Columns
-from gbt.growing import Shape, grow
+from gbt.growing import Grower
 from gbt.losses import LOSSES
-from gbt.splitting.frontier import Limits
+from gbt.splitting import greedy
+from gbt.splitting.frontier import Limits, Shape
 from gbt.splitting.greedy import Greedy
 
 
-def grow_tree(
-    columns, gradient, hessian, sample_weight=None, *, learning_rate=0.5, n_jobs=1, **parameters
-):
-    """Grow one tree on all rows and columns; parameters have the names of the estimators'."""
+def grower_for(columns, *, splitter=None, learning_rate=0.5, n_jobs=1, **parameters):
+    """Return a grower without limits but those given; parameters have the names of estimators'."""
     asked = {
         "max_depth": None,
         "max_leaves": None,
@@ -26,19 +26,33 @@ def grow_tree(
         "min_split_gain": 0.0,
     } | parameters
     shape = Shape(asked.pop("max_depth"), asked.pop("max_leaves"))
-    return grow(
+    return Grower(
         columns,
-        gradient,
-        hessian,
-        np.ones(columns.n_rows) if sample_weight is None else sample_weight,
-        rows=np.arange(columns.n_rows),
-        features=np.arange(columns.n_columns),
-        splitter=Greedy(),
+        splitter=splitter or Greedy(),
         limits=Limits(**asked),
         shape=shape,
         learning_rate=learning_rate,
         n_jobs=n_jobs,
     )
+
+
+def grow_tree(columns, gradient, hessian, sample_weight=None, **parameters):
+    """Grow one tree on all rows and columns; see ``grower_for``."""
+    return grower_for(columns, **parameters).grow(
+        gradient,
+        hessian,
+        np.ones(columns.n_rows) if sample_weight is None else sample_weight,
+        rows=np.arange(columns.n_rows),
+        features=np.arange(columns.n_columns),
+    )
+
+
+@contextmanager
+def with_threads(least_values):
+    """Let small tables be grown by several threads, each with so many values at least."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(greedy, "LEAST_VALUES_PER_THREAD", least_values)
+        yield
 
 
 def fit(
@@ -70,23 +84,12 @@ def fit(
     )
 
 
-def with_bins_that_end_at(columns: Columns, ends: list[np.ndarray]) -> Columns:
-    """Return the columns with other coarse bins: ``ends[k]`` are the last codes of column k's."""
-    bins = np.empty_like(columns.bins)
-    n_bins = np.array([len(e) for e in ends])
-    last_code_of_bin = np.zeros_like(columns.last_code_of_bin)
-    for k, e in enumerate(ends):
-        bins[k] = np.searchsorted(e, columns.codes[k])
-        last_code_of_bin[k, : len(e)] = e
-    return replace(columns, bins=bins, n_bins=n_bins, last_code_of_bin=last_code_of_bin)
-
-
 @st.composite
 def coarse_columns(draw, X) -> Columns:
     """Draw any coarse bins for a table: the result of a search must not depend on them."""
     columns = Columns.from_table(X)
-    ends = []
-    for n_distinct in columns.missing_code.tolist():
-        cuts = draw(st.sets(st.integers(0, max(n_distinct - 2, 0)), max_size=4))
-        ends.append(np.array(sorted({*cuts, n_distinct - 1}))[: n_distinct or None])
-    return with_bins_that_end_at(columns, [e[e >= 0] for e in ends])
+    for k in range(columns.n_columns):
+        starts = np.flatnonzero(columns.order[k, : columns.n_present[k]] < 0)
+        kept = draw(st.sets(st.integers(0, max(len(starts) - 1, 0)), max_size=4))
+        columns.set_bins(k, starts[sorted({0, *kept})] if len(starts) else starts)
+    return columns

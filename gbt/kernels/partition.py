@@ -7,84 +7,55 @@ stretch in place; right-going rows wait in a buffer until the left-going ones ha
     in place  a d e . . .            buffer   b c f
     after     a d e b c f            left child a d e, right child b c f
 
-Since the order is kept, the rows of a node are always ascending: memory is read forwards. Gradients
-and hessians move along, so that no search has to look them up.
+Since the order is kept, the rows of a node are always ascending: memory is read forwards.
 """
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel
+from gbt.kernels.compiling import uncounted
 
 
-@kernel
-def partition_node(codes, missing_code, cut, missing_left, data, buffers, sums):
-    """Partition one node; return its number of left rows and the codes on both sides of the cut.
+@uncounted
+def partition_rows(codes, missing_code, cut, missing_left, rows, buffer):
+    """Partition the rows of one node and return how many go left.
 
-    codes     (n,)   int32   IN      of the split feature
-    cut              int64   IN      codes up to it go left
-    data      rows (m,) int32, gradient (m,) int64, hessian (m,) int64 of the node   INOUT
-    buffers   likewise, for the rows that go right
-    sums      (3,)   int64   OUT     of g, h and |g| over those that go left
-
-    The codes returned are the highest present one on the left and the lowest on the right, which is
-    that of missing values if no present one is there.
+    codes          (n,)   int32   IN      of the split feature
+    missing_code          int64   IN      of rows without a value
+    cut                   int64   IN      codes up to it go left
+    missing_left          bool    IN
+    rows           (m,)   int32   INOUT   of the node
+    buffer         (m,)   int32   scratch
     """
-    rows, gradient, hessian = data
-    right_rows, right_gradient, right_hessian = buffers
+    # Where missing rows go left all codes are one higher, and theirs, beyond the last, becomes 0.
+    shift = np.int64(missing_left)
     n_left, n_right = 0, 0
-    low_code, high_code = -1, missing_code
-    sums[:] = 0
     for i in range(len(rows)):
-        row, g, h = rows[i], gradient[i], hessian[i]
-        code = codes[row]
-        is_missing = code == missing_code
-        if missing_left if is_missing else code <= cut:
-            rows[n_left], gradient[n_left], hessian[n_left] = row, g, h
-            n_left += 1
-            sums[0] += g
-            sums[1] += h
-            sums[2] += abs(g)
-            if not is_missing:
-                low_code = max(low_code, code)
-        else:
-            right_rows[n_right], right_gradient[n_right], right_hessian[n_right] = row, g, h
-            n_right += 1
-            high_code = min(high_code, code)
+        # Whether a row goes left is anybody's guess, and a wrong guess of the processor costs as
+        # much as ten rows. So there is no branch: write to both sides, keep one.
+        row = rows[i]
+        code = np.int64(codes[row]) + shift
+        code *= np.int64(code <= missing_code)
+        is_right = (cut + shift - code) >> 63 & 1
+        rows[n_left] = row
+        buffer[n_right] = row
+        n_left += 1 - is_right
+        n_right += is_right
     for i in range(n_right):  # assigning slices would compile two seconds longer
-        rows[n_left + i] = right_rows[i]
-        gradient[n_left + i] = right_gradient[i]
-        hessian[n_left + i] = right_hessian[i]
-    return n_left, low_code, high_code
+        rows[n_left + i] = buffer[i]
+    return n_left
 
 
-@kernel
-def partition_nodes(codes, missing_code, feature, cut, missing_left, data, start, stop, found):
-    """Partition several nodes; see ``partition_node``.
+@uncounted
+def rows_at_the_cut(codes, missing_code, rows, n_left):
+    """Return a row of the highest value on the left and one of the lowest on the right.
 
-    codes          (p, n)     int32   IN
-    missing_code   (nodes,)   int64   IN      of each node's split feature
-    feature, cut   (nodes,)   int64   IN
-    missing_left   (nodes,)   bool    IN
-    data           of all rows, those of a node beside each other   INOUT
-    start, stop    (nodes,)   int64   IN
-    found          where the right child starts, low code, high code (nodes,) int64,
-                   sums over the left child (nodes, 3) int64        OUT
+    Arguments are those of ``partition_rows`` after the partition. The second row is -1 if no row
+    with a value went right.
     """
-    rows, gradient, hessian = data
-    middle, low_code, high_code, sums = found
-    most_rows = 0
-    for j in range(len(start)):
-        most_rows = max(most_rows, stop[j] - start[j])
-    buffers = (
-        np.empty(most_rows, dtype=np.int32),
-        np.empty(most_rows, dtype=np.int64),
-        np.empty(most_rows, dtype=np.int64),
-    )
-    for j in range(len(start)):
-        own = slice(start[j], stop[j])
-        its_data = (rows[own], gradient[own], hessian[own])
-        its_codes = codes[feature[j]]
-        n_left, low_code[j], high_code[j] = partition_node(
-            its_codes, missing_code[j], cut[j], missing_left[j], its_data, buffers, sums[j]
-        )
-        middle[j] = start[j] + n_left
+    low, high = np.int64(-1), np.int64(missing_code) << 32
+    for row in rows[:n_left]:
+        code = np.int64(codes[row])
+        low = max(low, code << 32 | row if code < missing_code else np.int64(-1))
+    for row in rows[n_left:]:
+        high = min(high, np.int64(codes[row]) << 32 | row)
+    return low & 0xFFFFFFFF, high & 0xFFFFFFFF if high >> 32 < missing_code else np.int64(-1)

@@ -1,6 +1,7 @@
-"""What a policy is asked, the frontier of open nodes, and what it answers, a split for each."""
+"""What a policy is asked and what it answers, and what is left when a tree has grown."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +18,32 @@ class Limits:
     min_split_gain: float
 
 
+@dataclass(frozen=True)
+class Shape:
+    """How large a tree may become; None is without limit."""
+
+    max_depth: int | None
+    max_leaves: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Derivatives:
+    """Fixed-point gradients and hessians of the rows of a table, weights included.
+
+    Parameters
+    ----------
+    gradient, hessian : int64 arrays of shape (n,)
+        Of all rows of the table; without meaning where a row takes no part.
+    gradient_scale, hessian_scale : float
+        What the integers were multiplied by.
+    """
+
+    gradient: np.ndarray
+    hessian: np.ndarray
+    gradient_scale: float
+    hessian_scale: float
+
+
 @dataclass(frozen=True, eq=False)
 class Frontier:
     """Open nodes, each a stretch of one list of rows.
@@ -26,26 +53,19 @@ class Frontier:
     columns : Columns
     features : int64 array
         The columns that this tree may split on, ascending.
-    rows, gradient, hessian : int32, int64, int64 arrays of shape (n_rows,)
-        Rows and their fixed-point gradients and hessians, the rows of a node beside each other.
-    gradient_scale, hessian_scale : float
-        What the integers were multiplied by.
+    derivatives : Derivatives
+    rows : int32 array
+        Rows of the table, those of a node beside each other.
     start, stop : int64 arrays of shape (n_nodes,)
         Node j owns ``rows[start[j]:stop[j]]``.
-    sums : int64 array of shape (n_nodes, 3)
-        Sums of g, h and |g| over each node's rows.
     """
 
     columns: Columns
     features: np.ndarray
+    derivatives: Derivatives
     rows: np.ndarray
-    gradient: np.ndarray
-    hessian: np.ndarray
-    gradient_scale: float
-    hessian_scale: float
     start: np.ndarray
     stop: np.ndarray
-    sums: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +80,42 @@ class Splits:
     cut: np.ndarray
     missing_left: np.ndarray
     gain: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """A grown tree: nodes in the order in which they were opened, the root at 0.
+
+    Parameters
+    ----------
+    rows : int32 array
+        Rows of the table, those of a leaf beside each other and ascending.
+    start, stop : int64 arrays of shape (n_nodes,)
+        Node j owns ``rows[start[j]:stop[j]]``.
+    feature : int64 array
+        Of an inner node.
+    low_row, high_row : int64 arrays
+        A row with the highest value left of the cut and one with the lowest right of it, the latter
+        -1 where no value is there.
+    missing_left : bool array
+    left, right : int64 arrays
+        Children; -1 at a leaf.
+    """
+
+    rows: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    feature: np.ndarray
+    low_row: np.ndarray
+    high_row: np.ndarray
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+
+class Growth(Protocol):
+    """A policy at work on one table: it grows tree after tree."""
+
+    def grow(self, derivatives: Derivatives, rows: np.ndarray, features: np.ndarray) -> Branches:
+        """Grow a tree on some rows, ascending, that may split on some columns, ascending."""
+        ...

@@ -1,81 +1,170 @@
 """Greedy: the cut of largest gain over all cuts of all features.
 
 What XGBoost calls the exact method, and what every other policy is measured against. The search
-itself is ``gbt.kernels.search``; here its integers meet the parameters, and its work the threads.
+is ``gbt.kernels.search``, the growth of a whole tree ``gbt.kernels.growth``; here the parameters
+meet the integers, memory is laid out, and threads are called.
 """
 
 from functools import partial
 
 import numpy as np
 
-from gbt.kernels.search import search_nodes
-from gbt.parallel import effective_n_jobs, run_all
-from gbt.splitting.frontier import Frontier, Limits, Splits
+from gbt.columns import COLUMNS_PER_WORD, Columns
+from gbt.kernels import crew
+from gbt.kernels.growth import (
+    COLUMN_FACTS,
+    FIRST_BIN,
+    IS_ALLOWED,
+    LARGE,
+    N_BINS,
+    N_VALUES,
+    NODE,
+    Rows,
+    Rules,
+    Scratch,
+    Slots,
+    Table,
+    grow_tree,
+)
+from gbt.kernels.histogram import layout_for, pack_entries
+from gbt.parallel import run_with_helpers, threads_for
+from gbt.splitting.frontier import Branches, Derivatives, Limits, Shape
 
-# A score and that of its node carry fewer than 16 roundings between them, each of eps/2 of at most
-# (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
-ROUNDINGS = 16
-# Handing work to a thread costs about 50 microseconds, an entry of a histogram about 1 nanosecond.
-LEAST_WORK_PER_THREAD = 100_000
+# A helper arrives some 60 microseconds after it was called. That pays from about this many values,
+# rows times columns, of which a level looks at most once.
+LEAST_VALUES_PER_THREAD = 30_000
+NO_LIMIT = -1
 
 
 class Greedy:
     """Split every node where the gain is largest."""
 
-    def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
-        """Return the best split of every open node of the frontier."""
-        sum_gradient, sum_hessian, sum_magnitude = frontier.sums.T.astype(np.float64)
-        penalty = limits.reg_lambda * frontier.hessian_scale
-        weight = sum_hessian + penalty
-        safe_weight = np.where(weight > 0, weight, np.inf)
-        node_score = sum_gradient * sum_gradient / safe_weight
-        rounding = ROUNDINGS * np.finfo(np.float64).eps * (sum_magnitude**2 / safe_weight)
-        # In the integers' units; in this order nothing overflows that is not out of reach anyway.
-        least = limits.min_split_gain * frontier.gradient_scale
-        least *= frontier.gradient_scale / frontier.hessian_scale
-        least_gain = np.maximum(least, rounding)
+    def prepare(
+        self, columns: Columns, limits: Limits, shape: Shape, n_jobs: int | None
+    ) -> "GreedyGrowth":
+        """Lay out what growing trees on this table takes."""
+        return GreedyGrowth(columns, limits, shape, n_jobs)
 
-        score, feature, cut, missing_left = self._search(
-            frontier,
-            (penalty, limits.min_child_weight * frontier.hessian_scale, limits.min_samples_leaf),
-            to_beat=node_score + least_gain,
-            n_jobs=n_jobs,
+
+class GreedyGrowth:
+    """The memory of growing greedy trees on one table, used again for every tree."""
+
+    def __init__(self, columns: Columns, limits: Limits, shape: Shape, n_jobs: int | None):
+        n, p = columns.n_rows, columns.n_columns
+        self.limits, self.shape = limits, shape
+        self.table = _table_of(columns)
+        self.n_threads = threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs)
+        self.n_bins = int(self.table.word_start[-1])
+        n_nodes = 2 * n - 1
+        n_large = n * p // (LARGE * self.n_bins) + 1
+        if shape.max_depth is not None:
+            n_nodes = min(n_nodes, 2 ** (min(shape.max_depth, 60) + 1) - 1)
+            n_large = min(n_large, 2 ** min(shape.max_depth, 60))
+        if shape.max_leaves is not None:
+            n_nodes = min(n_nodes, 2 * shape.max_leaves - 1)
+        # A large node and its sibling have a slot each, every thread one more.
+        self.n_slots = self.n_threads + 2 * n_large
+        self.nodes = np.recarray(n_nodes, dtype=NODE)
+        n_tasks = max(n_nodes, self.n_slots * max(p, len(columns.words)) + n_nodes)
+        self.tasks = np.empty((n_tasks, 3), dtype=np.int64)
+        self.scratch = Scratch(
+            sums=np.empty((self.n_threads, 4, 258), dtype=np.int64),
+            work=np.empty((self.n_threads, 258)),
+            selected=np.empty((self.n_threads, 258), dtype=np.int64),
+            keys=np.empty((self.n_threads, n), dtype=np.int64),
         )
-        gain = score - node_score
-        is_split = (gain > least_gain) & (weight > 0)
-        return Splits(np.where(is_split, feature, -1), cut, missing_left, gain)
+        self.node_of_row = np.empty(n, dtype=np.int32)
+        self.width = 0  # numbers an entry, for which there are slots
 
-    @staticmethod
-    def _search(frontier, limits, to_beat, n_jobs):
-        """Search all features, in as many threads as the work pays for, and keep the best."""
-        columns, features = frontier.columns, frontier.features
-        work = int((frontier.stop - frontier.start).sum()) * len(features)
-        n_threads = max(
-            1, min(effective_n_jobs(n_jobs), len(features), work // LEAST_WORK_PER_THREAD)
+    def grow(self, derivatives: Derivatives, rows: np.ndarray, features: np.ndarray) -> Branches:
+        """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
+        layout = layout_for(derivatives.hessian[rows])
+        if self.width != layout.width:
+            self.width = layout.width
+            self.slots = self._slots(layout.width)
+        self.table.facts[:, IS_ALLOWED] = 0
+        self.table.facts[features, IS_ALLOWED] = 1
+        own_rows = self._rows(derivatives, rows, layout)
+        board = crew.board_for(self.n_threads)
+        rules = self._rules(derivatives, layout)
+
+        def grow(thread):
+            return grow_tree(
+                thread, board, self.table, own_rows, self.nodes, self.slots, self.tasks,
+                rules, self.scratch,
+            )  # fmt: skip
+
+        n_nodes = run_with_helpers(
+            partial(grow, 0),
+            [partial(grow, thread) for thread in range(1, self.n_threads)],
+            dismiss=partial(crew.finish, board),
         )
-        n_nodes = len(frontier.start)
-        found = [
-            (np.empty(n_nodes), *np.empty((2, n_nodes), dtype=np.int64), np.empty(n_nodes, bool))
-            for _ in range(n_threads)
-        ]
+        nodes = self.nodes.view(np.ndarray)[:n_nodes]
+        names = (
+            "start", "stop", "feature", "low_row", "high_row", "missing_left", "left", "right",
+        )  # fmt: skip
+        return Branches(own_rows.listed, *(nodes[name].copy() for name in names))
 
-        def search(thread):
-            search_nodes(
-                features[thread::n_threads],
-                (columns.codes, columns.bins, columns.n_bins, columns.last_code_of_bin),
-                (frontier.rows, frontier.gradient, frontier.hessian),
-                frontier.start,
-                frontier.stop,
-                frontier.sums,
-                limits,
-                to_beat,
-                found[thread],
-            )
+    def _rows(self, derivatives, rows, layout) -> Rows:
+        """Return what the kernels need of the rows."""
+        n = len(self.node_of_row)
+        entries = np.empty(n * layout.width, dtype=np.int64)
+        pack_entries(derivatives.gradient, derivatives.hessian, layout, entries)
+        return Rows(
+            entries=entries,
+            node=self.node_of_row,
+            listed=np.array(rows, dtype=np.int32),
+            buffer=np.empty(len(rows), dtype=np.int32),
+            gathered=np.empty(len(rows) * layout.width, dtype=np.int64),
+        )
 
-        run_all([partial(search, thread) for thread in range(n_threads)])
-        best = found[0]
-        for other in found[1:]:
-            wins = (other[0] > best[0]) | ((other[0] == best[0]) & (other[1] < best[1]))
-            pairs = zip(other, best, strict=True)
-            best = tuple(np.where(wins, theirs, ours) for theirs, ours in pairs)
-        return best
+    def _rules(self, derivatives: Derivatives, layout) -> Rules:
+        """Return the limits in the units of the integers."""
+        limits, shape = self.limits, self.shape
+        # In this order nothing overflows that is not out of reach anyway.
+        least_gain = limits.min_split_gain * derivatives.gradient_scale
+        least_gain *= derivatives.gradient_scale / derivatives.hessian_scale
+        return Rules(
+            layout=layout,
+            penalty=limits.reg_lambda * derivatives.hessian_scale,
+            min_hessian=limits.min_child_weight * derivatives.hessian_scale,
+            min_rows=max(limits.min_samples_leaf, 1),
+            least_gain=least_gain,
+            max_depth=NO_LIMIT if shape.max_depth is None else shape.max_depth,
+            max_leaves=NO_LIMIT if shape.max_leaves is None else shape.max_leaves,
+        )
+
+    def _slots(self, width: int) -> Slots:
+        """Return empty slots for entries of so many numbers."""
+        n_slots, p = self.n_slots, len(self.table.facts)
+        return Slots(
+            histogram=np.empty((n_slots, (self.n_bins + 1) * width), dtype=np.int64),
+            score=np.empty((n_slots, p)),
+            bound=np.empty((n_slots, p)),
+            code=np.empty((n_slots, p), dtype=np.int64),
+            missing_left=np.empty((n_slots, p), dtype=np.int64),
+            to_beat=np.empty(n_slots),
+            free=np.empty(n_slots + 1, dtype=np.int64),
+        )
+
+
+def _table_of(columns: Columns) -> Table:
+    """Return the columns as the kernels take them, and lay out their histograms."""
+    p, n_words = columns.n_columns, len(columns.words)
+    first_bin = np.cumsum([0, *(columns.n_bins + 1)])  # one more for missing rows
+    n_bins = first_bin[-1]
+    first = np.full((n_words, COLUMNS_PER_WORD), n_bins, dtype=np.uint64)  # read by nobody
+    first.ravel()[:p] = first_bin[:-1]
+    facts = np.empty((p, COLUMN_FACTS), dtype=np.int64)
+    facts[:, N_VALUES] = columns.n_values
+    facts[:, N_BINS] = columns.n_bins
+    facts[:, FIRST_BIN] = first_bin[:-1]
+    return Table(
+        codes=columns.codes,
+        order=columns.order,
+        words=columns.words,
+        bin_start=columns.bin_start,
+        facts=facts,
+        first=first,
+        word_start=np.append(first_bin[:-1][::COLUMNS_PER_WORD], n_bins),
+    )

@@ -1,0 +1,540 @@
+"""Growth: a whole tree by exact greedy splits in one call, by one thread or a crew of them.
+
+A level of the tree is three phases, whose tasks the crew shares (``gbt.kernels.crew``)::
+
+    PART     a node that splits       partition its rows, add up its children
+    SEARCH   a large pair of          histogram of the smaller child from its rows, of the larger
+             children, one word of    one by subtraction from their parent's; survey of the columns
+             columns
+             a small node             the whole search, all columns
+    REFINE   a large node, a column   the cuts inside bins that could beat all edges
+
+Between the phases the leader decides which nodes to split and which histograms to keep. It makes no
+difference which thread runs a task: sums are integers, and an old value of the score to beat only
+makes a thread look at more cuts than it needs to.
+
+Compiling takes longer the deeper calls are nested and the more arrays they hand on, so nodes are
+records in one array. A view of part of an array costs some nanoseconds each time it is made: in
+loops over columns arrays are handed on whole, with the place to look at.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.kernels import crew
+from gbt.kernels.compiling import uncounted
+from gbt.kernels.histogram import LANES, Layout, add_pairs, add_triples
+from gbt.kernels.partition import partition_rows, rows_at_the_cut
+from gbt.kernels.refine import edge_of_column, refine_column, sort_column
+from gbt.kernels.search import add_up, survey
+
+PART, SEARCH, REFINE = 0, 1, 2
+ALL_WORDS = -1
+# A node is large if its rows times columns are this many times the bins of its histogram: then
+# subtracting that, from beyond the L1 cache, takes less time than adding rows.
+LARGE = 4
+# Sorting a row takes as long as clearing and surveying this many bins.
+BINS_PER_SORTED_ROW = 12
+# A score and that of its node carry fewer than 16 roundings between them, each of eps/2 of at most
+# (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
+ROUNDING = 16 * np.finfo(np.float64).eps
+
+# A node; they stand in the order in which they were opened.
+NODE = np.dtype(
+    [
+        ("start", np.int64),  # it owns the listed rows start:stop
+        ("stop", np.int64),
+        ("depth", np.int64),
+        ("g", np.int64),  # sums over these rows
+        ("h", np.int64),
+        ("magnitude", np.int64),  # sum of |g|
+        ("slot", np.int64),  # of its histogram; -1 if there is none
+        ("feature", np.int64),  # of its split; -1 if there is none
+        ("cut", np.int64),  # codes up to it go left
+        ("missing_left", np.int64),
+        ("gain", np.float64),
+        ("left", np.int64),  # children; -1 if there are none
+        ("right", np.int64),
+        ("low_row", np.int64),  # a row with the highest value that went left
+        ("high_row", np.int64),  # one with the lowest that went right; -1 if no value did
+    ]
+)
+# What is known of a column of the table, a row of integers each.
+N_VALUES, N_BINS, FIRST_BIN, IS_ALLOWED, COLUMN_FACTS = 0, 1, 2, 3, 4
+
+
+class Table(NamedTuple):
+    """The columns, see ``gbt.columns.Columns``, and where their histograms lie."""
+
+    codes: np.ndarray
+    order: np.ndarray
+    words: np.ndarray
+    bin_start: np.ndarray
+    facts: np.ndarray  # (p, COLUMN_FACTS) int64; FIRST_BIN is that of the column's histogram
+    first: np.ndarray  # (words, 8) uint64, first bin of the histogram of each lane
+    word_start: np.ndarray  # (words + 1,) int64, first bin of each word's histograms
+
+
+class Rows(NamedTuple):
+    """The rows: what they carry, and which node they are in."""
+
+    entries: np.ndarray  # (n * width,) int64, by row of the table
+    node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
+    listed: np.ndarray  # (m,) int32, rows of a node beside each other
+    buffer: np.ndarray  # (m,) int32
+    gathered: np.ndarray  # (m * width,) int64, entries of the rows as listed
+
+
+class Slots(NamedTuple):
+    """Places for what is known of a node while it is searched; every thread has one of its own."""
+
+    histogram: np.ndarray  # (slots, bins * width) int64
+    score: np.ndarray  # (slots, p) float64, of the best cut found in each column
+    bound: np.ndarray  # (slots, p) float64, of the cuts that were not looked at
+    code: np.ndarray  # (slots, p) int64, of the cut; -1 if it is yet to be looked up
+    missing_left: np.ndarray  # (slots, p) int64, of the cut
+    to_beat: np.ndarray  # (slots,) float64, least score of interest
+    free: np.ndarray  # (slots + 1,) int64, a stack of slots not in use, its height at the end
+
+
+class Scratch(NamedTuple):
+    """Arrays of each thread's own."""
+
+    sums: np.ndarray  # (threads, 4, 258) int64
+    work: np.ndarray  # (threads, 258) float64
+    selected: np.ndarray  # (threads, 258) int64
+    keys: np.ndarray  # (threads, m) int64
+
+
+class Rules(NamedTuple):
+    """What the tree must respect, in the integers' units."""
+
+    layout: Layout
+    penalty: float
+    min_hessian: float
+    min_rows: int
+    least_gain: float
+    max_depth: int  # -1 without limit
+    max_leaves: int  # -1 without limit
+
+
+@uncounted
+def limits_of(rules):
+    """Return the limits as the search takes them."""
+    return rules.penalty, rules.min_hessian, rules.min_rows
+
+
+@uncounted
+def sums_of(node):
+    """Return the sums of g and h over a node and its number of rows."""
+    return node.g, node.h, node.stop - node.start
+
+
+@uncounted
+def prefix_arrays(scratch, thread):
+    """Return a thread's arrays for the sums before each bin, see ``gbt.kernels.search``."""
+    sums = scratch.sums[thread]
+    return sums[0], sums[1], sums[2], sums[3]
+
+
+@uncounted
+def own_score(node, rules):
+    """Return the score of an unsplit node, and the gain that a split must exceed."""
+    weight = float(node.h) + rules.penalty
+    if weight <= 0.0:
+        return 0.0, np.inf
+    g, magnitude = float(node.g), float(node.magnitude)
+    rounding = ROUNDING * (magnitude * magnitude / weight)
+    return g * g / weight, max(rules.least_gain, rounding)
+
+
+@uncounted
+def is_large(n_rows, table):
+    """Say whether nodes of so many rows keep a histogram."""
+    return n_rows * len(table.facts) > LARGE * table.word_start[-1]
+
+
+@uncounted
+def may_split(node, rules):
+    """Say whether a node is to be searched at all."""
+    is_deep = rules.max_depth >= 0 and node.depth >= rules.max_depth
+    return not is_deep and node.stop - node.start >= 2 * rules.min_rows
+
+
+@uncounted
+def gather(rows, node, layout):
+    """Put the entries of a node's rows beside each other, and add up g, h and |g|."""
+    width = layout.width
+    g = h = magnitude = np.int64(0)
+    for i in range(node.start, node.stop):
+        place = np.int64(rows.listed[i]) * width
+        for c in range(width):
+            rows.gathered[i * width + c] = rows.entries[place + c]
+        g += rows.entries[place]
+        magnitude += abs(rows.entries[place])
+        h += layout.hessian if width == 2 else rows.entries[place + 1]
+    node.g, node.h, node.magnitude = g, h, magnitude
+
+
+@uncounted
+def part(j, table, rows, nodes, rules):
+    """Give the rows of a node to its children."""
+    parent = nodes[j]
+    start, stop, k = parent.start, parent.stop, parent.feature
+    codes, missing_code = table.codes[k], table.facts[k, N_VALUES]
+    listed = rows.listed[start:stop]
+    n_left = partition_rows(
+        codes, missing_code, parent.cut, parent.missing_left, listed, rows.buffer[start:stop]
+    )
+    parent.low_row, parent.high_row = rows_at_the_cut(codes, missing_code, listed, n_left)
+    middle, depth = start + n_left, parent.depth + 1
+    open_node(nodes[parent.left], start, middle, depth)
+    open_node(nodes[parent.right], middle, stop, depth)
+    for i in range(start, stop):
+        rows.node[rows.listed[i]] = parent.left if i < middle else parent.right
+    first, second = by_size(nodes, parent.left)
+    smaller, larger = nodes[first], nodes[second]
+    larger.slot = parent.slot
+    if not may_split(larger, rules):
+        return
+    gather(rows, smaller, rules.layout)
+    if is_large(larger.stop - larger.start, table):
+        larger.g, larger.h = parent.g - smaller.g, parent.h - smaller.h
+        larger.magnitude = parent.magnitude - smaller.magnitude
+    else:
+        gather(rows, larger, rules.layout)
+
+
+@uncounted
+def by_size(nodes, left):
+    """Return the smaller and the larger of two siblings, which stand beside each other."""
+    right = left + 1
+    if nodes[left].stop - nodes[left].start > nodes[right].stop - nodes[right].start:
+        return right, left
+    return left, right
+
+
+@uncounted
+def open_node(node, start, stop, depth):
+    """Start a node that owns the listed rows start:stop."""
+    node.start, node.stop, node.depth = start, stop, depth
+    node.slot = node.feature = node.left = node.right = -1
+
+
+@uncounted
+def fill_word(word, node, table, rows, layout, histogram):
+    """Make the histograms of the columns of one word from the rows of a node."""
+    width, start, stop = layout.width, node.start, node.stop
+    for place in range(table.word_start[word] * width, table.word_start[word + 1] * width):
+        histogram[place] = 0
+    words, first = table.words[word], table.first[word]
+    listed, entries = rows.listed[start:stop], rows.gathered[start * width : stop * width]
+    n_lanes = min(LANES, len(table.facts) - LANES * word)
+    if width == 2:
+        add_pairs(words, listed, entries, first, n_lanes, histogram)
+    else:
+        add_triples(words, listed, entries, first, n_lanes, histogram)
+
+
+@uncounted
+def survey_word(word, node, slot, table, slots, rules, sums, work):
+    """Score all edges of the columns of one word, and bound the cuts between them."""
+    sums_of_node, limits, histogram = sums_of(node), limits_of(rules), slots.histogram[slot]
+    for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
+        slots.code[slot, k] = -1
+        slots.score[slot, k] = slots.bound[slot, k] = -np.inf
+        if table.facts[k, IS_ALLOWED]:
+            n_bins = table.facts[k, N_BINS]
+            is_atomic = n_bins == table.facts[k, N_VALUES]
+            slots.score[slot, k], slots.bound[slot, k] = survey(
+                histogram, table.facts[k, FIRST_BIN], n_bins, is_atomic, rules.layout,
+                sums_of_node, limits, sums, work,
+            )  # fmt: skip
+
+
+@uncounted
+def sort_word(word, node, slot, table, rows, slots, rules, keys):
+    """Find the best cuts of the columns of one word by sorting the rows of a node."""
+    sums_of_node, limits = sums_of(node), limits_of(rules)
+    listed = rows.listed[node.start : node.stop]
+    for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
+        slots.score[slot, k] = slots.bound[slot, k] = -np.inf
+        if table.facts[k, IS_ALLOWED]:
+            slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = sort_column(
+                table.codes[k], table.facts[k, N_VALUES], listed, rows.entries, rules.layout,
+                sums_of_node, limits, keys,
+            )  # fmt: skip
+
+
+@uncounted
+def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, selected, keys):
+    """Look at the cuts of one column that could be the best of a node."""
+    if not slots.bound[slot, k] >= slots.to_beat[slot]:
+        return
+    node = nodes[j]
+    slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = refine_column(
+        table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_BINS],
+        table.words[k // LANES], k % LANES, slots.histogram[slot], table.facts[k, FIRST_BIN],
+        rules.layout, rows.listed[node.start : node.stop], j, rows.entries, rows.node,
+        sums_of(node), limits_of(rules), slots.to_beat[slot], sums, work, selected, keys,
+    )  # fmt: skip
+    slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
+
+
+@uncounted
+def aim(node, slot, slots, rules):
+    """Set the score to beat of a node: its own and the least gain, or that of its best edge."""
+    score, least_gain = own_score(node, rules)
+    to_beat = score + least_gain
+    for k in range(slots.score.shape[1]):
+        to_beat = max(to_beat, slots.score[slot, k])
+    slots.to_beat[slot] = to_beat
+
+
+@uncounted
+def conclude(node, slot, table, slots, rules, sums):
+    """Write down the split of a node, if one gains enough."""
+    k = 0
+    for other in range(1, slots.score.shape[1]):
+        if slots.score[slot, other] > slots.score[slot, k]:  # of equals the lowest feature
+            k = other
+    score, least_gain = own_score(node, rules)
+    node.feature, node.gain = -1, slots.score[slot, k] - score
+    if node.gain > least_gain:
+        if slots.code[slot, k] < 0:  # an edge, of which only the score was kept
+            n_bins = table.facts[k, N_BINS]
+            missing = add_up(
+                slots.histogram[slot], table.facts[k, FIRST_BIN], n_bins, rules.layout, sums
+            )
+            _, slots.code[slot, k], slots.missing_left[slot, k] = edge_of_column(
+                table.codes[k], table.order[k], table.bin_start[k], n_bins, sums, missing,
+                sums_of(node), limits_of(rules),
+            )  # fmt: skip
+        node.feature, node.cut = k, slots.code[slot, k]
+        node.missing_left = slots.missing_left[slot, k]
+
+
+@uncounted
+def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, selected, keys):
+    """Find the split of a small node, in the thread's own slot."""
+    node = nodes[j]
+    for word in range(len(table.words)):
+        n_bins = table.word_start[word + 1] - table.word_start[word]
+        n_lanes = min(LANES, len(table.facts) - LANES * word)
+        if (node.stop - node.start) * BINS_PER_SORTED_ROW * n_lanes < n_bins:
+            sort_word(word, node, slot, table, rows, slots, rules, keys)
+        else:
+            fill_word(word, node, table, rows, rules.layout, slots.histogram[slot])
+            survey_word(word, node, slot, table, slots, rules, sums, work)
+    aim(node, slot, slots, rules)
+    for k in range(len(table.facts)):
+        if slots.bound[slot, k] > -np.inf:
+            refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, selected, keys)
+    conclude(node, slot, table, slots, rules, sums)
+
+
+@uncounted
+def search_pair(smaller, larger, word, table, rows, nodes, slots, rules, sums, work):
+    """Survey the columns of one word in a pair of large nodes; the root comes alone, with -1."""
+    own = nodes[smaller].slot
+    fill_word(word, nodes[smaller], table, rows, rules.layout, slots.histogram[own])
+    survey_word(word, nodes[smaller], own, table, slots, rules, sums, work)
+    if larger >= 0:
+        other, width = nodes[larger].slot, rules.layout.width
+        histogram, of_larger = slots.histogram[own], slots.histogram[other]
+        for place in range(table.word_start[word] * width, table.word_start[word + 1] * width):
+            of_larger[place] -= histogram[place]
+        survey_word(word, nodes[larger], other, table, slots, rules, sums, work)
+
+
+@uncounted
+def run_task(kind, task, thread, table, rows, nodes, slots, tasks, rules, scratch):
+    """Do one task of a phase; what it is about stands in ``tasks``."""
+    first, second, word = tasks[task, 0], tasks[task, 1], tasks[task, 2]
+    sums, work = prefix_arrays(scratch, thread), scratch.work[thread]
+    selected, keys = scratch.selected[thread], scratch.keys[thread]
+    if kind == PART:
+        part(first, table, rows, nodes, rules)
+    elif kind == REFINE:
+        slot = nodes[first].slot
+        refine(first, second, slot, table, rows, nodes, slots, rules, sums, work, selected, keys)
+    elif word == ALL_WORDS:
+        search_small(first, thread, table, rows, nodes, slots, rules, sums, work, selected, keys)
+    else:
+        search_pair(first, second, word, table, rows, nodes, slots, rules, sums, work)
+
+
+@uncounted
+def release(node, slots):
+    """Give back the slot of a node, if it has one."""
+    if node.slot >= 0:
+        height = slots.free[-1]
+        slots.free[height] = node.slot
+        slots.free[-1] = height + 1
+        node.slot = -1
+
+
+@uncounted
+def take(node, slots):
+    """Take a slot for a node."""
+    slots.free[-1] -= 1
+    node.slot = slots.free[slots.free[-1]]
+
+
+@uncounted
+def list_task(tasks, n_tasks, first, second, word):
+    """Write down a task and return how many there are now."""
+    tasks[n_tasks, 0], tasks[n_tasks, 1], tasks[n_tasks, 2] = first, second, word
+    return n_tasks + 1
+
+
+@uncounted
+def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
+    """List the searches of the nodes opened last, small ones first; settle who has a slot."""
+    n_tasks = 0
+    for left in range(first, n_nodes, 2):
+        smaller, larger = by_size(nodes, left)
+        n_rows = nodes[larger].stop - nodes[larger].start
+        if may_split(nodes[larger], rules) and is_large(n_rows, table):
+            take(nodes[smaller], slots)
+            continue
+        release(nodes[larger], slots)
+        if may_split(nodes[larger], rules):
+            n_tasks = list_task(tasks, n_tasks, larger, -1, ALL_WORDS)
+        if may_split(nodes[smaller], rules):
+            n_tasks = list_task(tasks, n_tasks, smaller, -1, ALL_WORDS)
+    for word in range(len(table.words)):
+        for left in range(first, n_nodes, 2):
+            if nodes[left].slot >= 0:
+                smaller, larger = by_size(nodes, left)
+                n_tasks = list_task(tasks, n_tasks, smaller, larger, word)
+    return n_tasks
+
+
+@uncounted
+def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
+    """List the columns of large nodes in which a cut inside a bin could beat all edges."""
+    n_tasks = 0
+    for j in range(first, n_nodes):
+        slot = nodes[j].slot
+        if slot >= 0:
+            aim(nodes[j], slot, slots, rules)
+            for k in range(len(table.facts)):
+                bound = slots.bound[slot, k]
+                if bound > -np.inf and bound >= slots.to_beat[slot]:
+                    n_tasks = list_task(tasks, n_tasks, j, k, 0)
+    return n_tasks
+
+
+@uncounted
+def conclude_all(first, n_nodes, table, nodes, slots, rules, sums):
+    """Write down the splits of the large nodes; keep the slots that their children will need."""
+    for j in range(first, n_nodes):
+        node = nodes[j]
+        if node.slot >= 0:
+            conclude(node, node.slot, table, slots, rules, sums)
+            if node.feature < 0 or not is_large(node.stop - node.start, table):
+                release(node, slots)
+
+
+@uncounted
+def open_children(first, n_nodes, nodes, tasks, rules):
+    """List the nodes to split now, all that can be or the one of largest gain; number children."""
+    n_tasks = 0
+    if rules.max_leaves < 0:
+        for j in range(first, n_nodes):
+            if nodes[j].feature >= 0:
+                n_tasks = list_task(tasks, n_tasks, j, -1, 0)
+    elif (n_nodes + 1) // 2 < rules.max_leaves:
+        best = -1
+        for j in range(n_nodes):
+            waits = nodes[j].feature >= 0 and nodes[j].left < 0
+            if waits and (best < 0 or nodes[j].gain > nodes[best].gain):
+                best = j
+        if best >= 0:
+            n_tasks = list_task(tasks, n_tasks, best, -1, 0)
+    for task in range(n_tasks):
+        parent = nodes[tasks[task, 0]]
+        parent.left, parent.right = n_nodes + 2 * task, n_nodes + 2 * task + 1
+    return n_tasks
+
+
+@uncounted
+def plant(table, rows, nodes, slots, tasks, rules, n_threads):
+    """Open the root, which owns all listed rows, list its search and count the tasks."""
+    n_slots = len(slots.to_beat)
+    for slot in range(n_threads, n_slots):  # the first ones are the threads' own
+        slots.free[slot - n_threads] = slot
+    slots.free[-1] = n_slots - n_threads
+    rows.node[:] = -1
+    for row in rows.listed:
+        rows.node[row] = 0
+    root = nodes[0]
+    open_node(root, 0, len(rows.listed), 0)
+    gather(rows, root, rules.layout)
+    if not may_split(root, rules):
+        return 0
+    if not is_large(root.stop, table):
+        return list_task(tasks, 0, 0, -1, ALL_WORDS)
+    take(root, slots)
+    for word in range(len(table.words)):
+        list_task(tasks, word, 0, -1, word)
+    return len(table.words)
+
+
+@uncounted
+def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules, sums):
+    """Decide what comes after a phase; return kind and number of tasks, and which nodes are new.
+
+    The nodes first .. n_nodes - 1 are those that were opened last. No tasks at the end.
+    """
+    n_tasks = 0
+    while n_tasks == 0:
+        if kind == SEARCH:
+            kind = REFINE
+            n_tasks = list_candidates(first, n_nodes, table, nodes, slots, tasks, rules)
+        elif kind == REFINE:
+            kind = PART
+            conclude_all(first, n_nodes, table, nodes, slots, rules, sums)
+            n_tasks = open_children(first, n_nodes, nodes, tasks, rules)
+            if n_tasks == 0:
+                break
+            first, n_nodes = n_nodes, n_nodes + 2 * n_tasks
+        else:
+            kind = SEARCH
+            n_tasks = list_searches(first, n_nodes, table, nodes, slots, tasks, rules)
+    return kind, n_tasks, first, n_nodes
+
+
+@uncounted
+def grow_tree(thread, board, table, rows, nodes, slots, tasks, rules, scratch):
+    """Grow a tree, alone or as one of a crew; return the number of its nodes to the leader.
+
+    thread      int64                  IN      0 leads, the others help
+    board       (BOARD_LENGTH,)        INOUT   see ``gbt.kernels.crew``
+    nodes       (most,)     NODE       OUT
+    tasks       (most, 3)   int64      what the tasks of a phase are about: nodes, column or word
+    """
+    # Typed: literals would compile everything below a second time.
+    kind, first, n_nodes = np.int64(SEARCH), np.int64(0), np.int64(1)
+    n_tasks = np.int64(0)
+    if thread == 0:
+        n_tasks = plant(table, rows, nodes, slots, tasks, rules, len(scratch.keys))
+        crew.open_phase(board, kind, n_tasks)
+    while True:
+        task = crew.next_task(board, n_tasks) if thread == 0 else crew.next_offer(board)
+        if task >= 0:
+            kind = board[crew.KIND]
+            run_task(kind, task, thread, table, rows, nodes, slots, tasks, rules, scratch)
+            crew.report_done(board)
+            continue
+        if thread == 0:
+            kind, n_tasks, first, n_nodes = next_phase(
+                kind, first, n_nodes, table, nodes, slots, tasks, rules, prefix_arrays(scratch, 0)
+            )
+            if n_tasks > 0:
+                crew.open_phase(board, kind, n_tasks)
+                continue
+            crew.finish(board)
+        return n_nodes

@@ -1,0 +1,117 @@
+"""Histograms: for every bin of every column the sums over the rows of a node.
+
+Each row has an *entry* of 2 or 3 integers, and a bin adds up the entries of its rows:
+
+    [g, size]        where all rows have the same hessian h: a bin's sum is h times its rows
+    [g, h, size]     otherwise
+
+``size`` carries two sums in one word, the number of rows in its low bits and |g| above them, in
+coarser units and rounded up::
+
+    size   = ceil(|g| / 2^shift) << count_bits | 1            sum over a bin:  [ |g| .... | rows ]
+
+|g| serves the bounds of ``gbt.kernels.search`` only, for which too much is safe. Adding integers is
+exact, so the histogram of a node less that of one child is that of the other.
+
+Histograms of all columns lie end to end, column k from bin ``offset[k]``, its missing rows in the
+bin after the present ones; lanes of a word that belong to no column count into the last bin of all,
+which nobody reads. Cost: 0.6 nanoseconds a row and column with 2 numbers an entry, 0.75 with 3; one
+read of a word of eight bins feeds eight additions whose histograms stay in the L1 cache.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.kernels.compiling import uncounted
+
+LANES = 8  # columns whose bins share a word
+
+
+class Layout(NamedTuple):
+    """How entries and bins are to be read."""
+
+    width: int  # numbers an entry, 2 or 3
+    count_bits: int
+    shift: int
+    hessian: int  # of every row, where the width is 2
+
+
+def layout_for(hessian: np.ndarray) -> Layout:
+    """Choose the layout for the fixed-point hessians of all rows that take part."""
+    count_bits = len(hessian).bit_length()
+    is_constant = bool((hessian == hessian[0]).all())
+    # |g| adds up to less than 2^62, so in units of 2^shift, rounded up, to less than
+    # 2^62 / 2^shift + n, which leaves count_bits of the word for the rows.
+    return Layout(
+        width=2 if is_constant else 3,
+        count_bits=count_bits,
+        shift=count_bits - 1,
+        hessian=int(hessian[0]),
+    )
+
+
+@uncounted
+def pack_entries(gradient, hessian, layout, entries):
+    """Write the entries of all rows.
+
+    gradient, hessian   (n,)           int64   IN    fixed point
+    entries             (n * width,)   int64   OUT
+    """
+    width, count_bits, shift, _ = layout
+    round_up = (1 << shift) - 1
+    for i in range(len(gradient)):
+        entries[i * width] = gradient[i]
+        if width == 3:
+            entries[i * width + 1] = hessian[i]
+        magnitude = (abs(gradient[i]) + round_up) >> shift
+        entries[i * width + width - 1] = magnitude << count_bits | 1
+
+
+@uncounted
+def add_pairs(words, rows, entries, first, n_lanes, histogram):
+    """Add the entries of some rows, 2 numbers each, to the histograms of the columns of one word.
+
+    words       (n,)           uint64   IN      of all rows of the table
+    rows        (m,)           int32    IN
+    entries     (m * 2,)       int64    IN      of these rows, end to end
+    first       (8,)           uint64   IN      first bin of the histogram of each lane
+    n_lanes                    int64    IN      lanes in use
+    histogram   (bins * 2,)    int64    INOUT   bins of all columns, end to end
+    """
+    # Unsigned and flat: 0.40 ns an addition; signed or two-dimensional indices take 0.66.
+    two, one, byte = np.uint64(2), np.uint64(1), np.uint64(255)
+    for i in range(len(rows)):
+        word = words[np.uint64(rows[i])]
+        entry = np.uint64(i) * two
+        g, size = entries[entry], entries[entry + one]
+        for lane in range(4):
+            place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * two
+            histogram[place] += g
+            histogram[place + one] += size
+        if n_lanes > 4:
+            for lane in range(4, 8):
+                place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * two
+                histogram[place] += g
+                histogram[place + one] += size
+
+
+@uncounted
+def add_triples(words, rows, entries, first, n_lanes, histogram):
+    """Do what ``add_pairs`` does with entries of 3 numbers."""
+    three, two, one, byte = np.uint64(3), np.uint64(2), np.uint64(1), np.uint64(255)
+    for i in range(len(rows)):
+        word = words[np.uint64(rows[i])]
+        entry = np.uint64(i) * three
+        g, h, size = entries[entry], entries[entry + one], entries[entry + two]
+        for lane in range(4):
+            place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * three
+            histogram[place] += g
+            histogram[place + one] += h
+            histogram[place + two] += size
+        if n_lanes > 4:
+            for lane in range(4, 8):
+                place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * three
+                histogram[place] += g
+                histogram[place + one] += h
+                histogram[place + two] += size

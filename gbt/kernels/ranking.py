@@ -1,0 +1,48 @@
+"""Ranking: codes, order and bins of one column from the rows in the order of their values.
+
+::
+
+    row              0     1     2     3     4
+    column          0.3   7.0   nan   0.3  -1.5
+    rows by value    4     0     3     1     2       missing last
+    order           ~4    ~0     3    ~1    ~2       ~row where a new value starts
+    codes            1     2     3     1     0
+"""
+
+from gbt.kernels.compiling import uncounted
+
+
+@uncounted
+def rank_rows(column, by_value, codes, order):
+    """Give every row the rank of its value; missing ones share the rank after the last.
+
+    column     (n,)   float64 or float32   IN
+    by_value   (n,)   int64                IN    rows, ascending by value, missing last
+    codes      (n,)   int32                OUT
+    order      (n,)   int32                OUT   ``by_value``, with ~row where a new value starts
+    """
+    code = -1
+    previous = column[by_value[0]]
+    for position in range(len(by_value)):
+        row = by_value[position]
+        value = column[row]
+        is_missing_too = value != value and previous != previous
+        starts = position == 0 or not (value == previous or is_missing_too)
+        code += starts
+        codes[row] = code
+        order[position] = ~row if starts else row
+        previous = value
+
+
+@uncounted
+def bin_rows(order, bin_start, bins):
+    """Write the bin of every row.
+
+    order       (n,)          int32   IN    see ``rank_rows``
+    bin_start   (bins + 1,)   int64   IN    bin b owns the positions bin_start[b]:bin_start[b + 1]
+    bins        (n,)          uint8   OUT   one lane of the packed bins
+    """
+    for b in range(len(bin_start) - 1):
+        for position in range(bin_start[b], bin_start[b + 1]):
+            row = order[position]
+            bins[max(row, ~row)] = b

@@ -1,0 +1,38 @@
+"""Compile every kernel ahead of its first use: for images, classrooms and impatient first calls.
+
+    python -m gbt.warmup
+
+Kernels are compiled when they are first called, and kept in a cache on disk beside the package, or
+in ``NUMBA_CACHE_DIR``. This fits two small models, of either loss, and asks them for every kind of
+attribution, so that later processes find everything compiled.
+"""
+
+import time
+
+import numpy as np
+
+
+def warm_up() -> None:
+    """Fit, predict and explain with both losses, so that every kernel is compiled."""
+    import attributions  # the one place where gbt knows of them
+    from gbt import GBTClassifier, GBTRegressor
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)).astype(np.float32)
+    X[::50, 0] = np.nan
+    for model, y in ((GBTRegressor(), X[:, 1]), (GBTClassifier(), (X[:, 1] > 0).astype(int))):
+        model.set_params(n_estimators=2, max_depth=3).fit(X, y)
+        model.predict(X)
+        model.apply(X)
+        attributions.tree_shap(model, X, background=X[:2])
+        for explain in ("predecomp", "saabas", "tree_shap", "absolute"):
+            getattr(attributions, explain)(model, X)
+        for judge in ("tree_inner", "partial_inner", "forest_inner"):
+            getattr(attributions, judge)(model, X, y)
+        attributions.tree_inner(model, X, y, standard_error=False)
+
+
+if __name__ == "__main__":
+    started = time.perf_counter()
+    warm_up()
+    print(f"All kernels are compiled ({time.perf_counter() - started:.1f} s).")
