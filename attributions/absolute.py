@@ -10,10 +10,11 @@ held-out rows the two make a picture of both (``attributions.plots.UsedUsefulDis
 
 import numpy as np
 
-from attributions.individual import as_individual
+from attributions.individual import as_individual, tree_blocks
 from attributions.inner import as_rows, as_weight, touched_features
 from attributions.results import GlobalAttribution
 from attributions.row_sums import sum_over_rows
+from gbt.ensemble import transposed
 from gbt.formats import as_ensemble
 
 LEVELS = ("tree", "forest")
@@ -62,21 +63,21 @@ def absolute(
     weight = as_weight(sample_weight, len(X))
 
     def by_tree(rows):
-        r = np.zeros(X[rows].shape)
-        total = np.zeros(r.T.shape)  # features first: a tree touches few of them
-        ones = np.ones(len(r))
+        block = transposed(X[rows])
+        r, total = np.zeros((2, *block.shape[1:]))
+        ones = np.ones((1, block.shape[2]))
         for m, k in enumerate(touched):
-            r[:, k] = 0.0
-            bound.add(X[rows], m, ones, r)
-            total[k] += np.abs(r[:, k].T)
+            r[k] = 0.0
+            bound.add(block, range(m, m + 1), ones, r)
+            total[k] += np.abs(r[k])
         return np.ascontiguousarray((weight[rows] * total).T), None
 
     def by_forest(rows):
-        total = np.zeros(X[rows].shape)
-        ones = np.ones(len(total))
-        for m in range(ensemble.n_trees):
-            bound.add(X[rows], m, ones, total)
-        return weight[rows, np.newaxis] * np.abs(total), None
+        block = transposed(X[rows])
+        total = np.zeros(block.shape[1:])
+        for trees in tree_blocks(ensemble.n_trees):
+            bound.add(block, trees, np.ones((len(trees), block.shape[2])), total)
+        return np.ascontiguousarray((weight[rows] * np.abs(total)).T), None
 
     sums = sum_over_rows(by_tree if level == "tree" else by_forest, len(X), n_jobs)
     return GlobalAttribution(

@@ -1,9 +1,10 @@
 """Individual feature attributions: r_mk(x), for tree m and row x one number a feature k.
 
 An attribution is used in two steps. ``bind`` prepares what depends on the model alone (node means,
-the shares of cover along paths); the bound attribution then adds blocks of rows, tree by tree:
+the shares of cover along paths); the bound attribution then adds blocks of rows, many trees at a
+time:
 
-    out[i, k] += row_weight[i] * r_mk(x_i)
+    out[k, i] += sum over m of row_weight[m, i] * r_mk(x_i)
 
 Summing over trees with weights 1 explains predictions (``attribute``); TreeInner sums over rows
 with the negative gradients as weights. Nothing of shape (M, n, p) is ever held.
@@ -19,11 +20,12 @@ from typing import Protocol
 import numpy as np
 
 from attributions.results import LocalAttribution
-from gbt.ensemble import Ensemble
+from gbt.ensemble import Ensemble, over_transposed, transposed
 from gbt.formats import as_ensemble
 from gbt.parallel import over_blocks
 
-ROWS_IN_CACHE = 1024  # 50 columns of a block and of its output are 800 kB: they stay in L2
+ROWS_IN_CACHE = 512  # 50 columns of a block and of its output are 600 kB: they stay in L2
+TREES_AT_ONCE = 32  # a number for each of them and of 1024 rows is 260 kB; 500 kB are fresh pages
 
 HOME = {
     "predecomp": ("attributions.predecomp", "PreDecomp"),
@@ -38,11 +40,13 @@ class BoundAttribution(Protocol):
     base_values: np.ndarray
     """float64 of shape (M,): what the contributions to each tree start from."""
 
-    def add(self, X: np.ndarray, m: int, row_weight: np.ndarray, out: np.ndarray) -> None:
-        """Add ``row_weight[i] * r_mk(x_i)`` to ``out[i, k]``, from several threads at once.
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
+        """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]`` for some trees.
 
-        X, out are C-contiguous float64 of shape (n, p), ``row_weight`` float64 of shape (n,). Rows
-        do not depend on one another: callers cut them into blocks as they please.
+        X is a block of rows as made by ``gbt.ensemble.transposed``, of shape (2, p, n);
+        ``row_weight`` is float64 of shape (len(trees), n), ``out`` of (p, n), both C-contiguous.
+        Trees are added in order, and rows do not depend on one another: callers cut both as they
+        please, and call from several threads at once.
         """
         ...
 
@@ -106,16 +110,16 @@ def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttributi
     individual = as_individual(individual)
     bound = individual.bind(ensemble)
     X = ensemble.as_input(X)
-    values = np.zeros(X.shape)
-    ones = np.ones(ROWS_IN_CACHE)
+    values = np.empty(X.shape)
 
-    def add(start, stop):
-        for first in range(start, stop, ROWS_IN_CACHE):
-            rows = slice(first, min(first + ROWS_IN_CACHE, stop))
-            for m in range(ensemble.n_trees):
-                bound.add(X[rows], m, ones[: rows.stop - first], values[rows])
+    def add(block, rows):
+        out = np.zeros(block.shape[1:])
+        ones = np.ones((TREES_AT_ONCE, block.shape[2]))
+        for trees in tree_blocks(ensemble.n_trees):
+            bound.add(block, trees, ones[: len(trees)], out)
+        values[rows] = out.T
 
-    over_blocks(add, len(X), n_jobs)
+    over_transposed(add, X, n_jobs, ROWS_IN_CACHE)
     return LocalAttribution(
         values=values,
         base_values=np.full(len(X), ensemble.base_score + np.sum(bound.base_values)),
@@ -129,6 +133,8 @@ def attribute_per_tree(
     model, X, individual, n_jobs: int | None = None
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield the attribution of every tree in turn, in one pass over the model.
+
+    Meanwhile the rows are held a second and third time, transposed.
 
     Parameters
     ----------
@@ -145,15 +151,29 @@ def attribute_per_tree(
     ensemble = as_ensemble(model)
     bound = as_individual(individual).bind(ensemble)
     X = ensemble.as_input(X)
-    ones = np.ones(len(X))
+    blocks = [
+        (slice(start, start + ROWS_IN_CACHE), transposed(X[start : start + ROWS_IN_CACHE]))
+        for start in range(0, len(X), ROWS_IN_CACHE)
+    ]
     for m in range(ensemble.n_trees):
-        values = np.zeros(X.shape)
+        values = np.empty(X.shape)
 
-        def add(start, stop, m=m, values=values):
-            bound.add(X[start:stop], m, ones[start:stop], values[start:stop])
+        def add(first, last, m=m, values=values):
+            for rows, block in blocks[first:last]:
+                out = np.zeros(block.shape[1:])
+                bound.add(block, range(m, m + 1), np.ones((1, block.shape[2])), out)
+                values[rows] = out.T
 
-        over_blocks(add, len(X), n_jobs)
+        over_blocks(add, len(blocks), n_jobs, min_rows=1)
         yield m, values
+
+
+def tree_blocks(n_trees: int) -> list[range]:
+    """Cut the numbers of the trees into ranges of ``TREES_AT_ONCE``, the last one shorter."""
+    return [
+        range(first, min(first + TREES_AT_ONCE, n_trees))
+        for first in range(0, n_trees, TREES_AT_ONCE)
+    ]
 
 
 class FunctionAttribution:
@@ -176,14 +196,20 @@ class _BoundFunction:
         self.ensemble = ensemble
         self.base_values = np.zeros(ensemble.n_trees)
 
-    def add(self, X, m, row_weight, out):
-        """Add ``row_weight[i] * r_mk(x_i)`` to ``out[i, k]``."""
+    def add(self, X, trees, row_weight, out):
+        """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
+        rows = np.ascontiguousarray(X[0].T)
+        for m, weight in zip(trees, row_weight, strict=True):
+            out += weight * self.values_of(m, rows).T
+
+    def values_of(self, m, rows):
+        """Return r_mk of rows of shape (n, p), checked."""
         name = self.attribution.name
-        values = np.asarray(self.attribution.function(self.ensemble, m, X), dtype=np.float64)
-        if values.shape != X.shape:
+        values = np.asarray(self.attribution.function(self.ensemble, m, rows), dtype=np.float64)
+        if values.shape != rows.shape:
             raise ValueError(
-                f"{name} returned shape {values.shape} for tree {m} and {len(X)} rows; an"
-                f" individual attribution returns one number a row and feature, {X.shape}."
+                f"{name} returned shape {values.shape} for tree {m} and {len(rows)} rows; an"
+                f" individual attribution returns one number a row and feature, {rows.shape}."
             )
         if not np.isfinite(values).all():
             row, feature = np.argwhere(~np.isfinite(values))[0]
@@ -191,7 +217,7 @@ class _BoundFunction:
                 f"{name} returned {values[row, feature]} for tree {m} and feature"
                 f" {self.ensemble.feature_names[feature]!r}; contributions must be finite."
             )
-        out += row_weight[:, np.newaxis] * values
+        return values
 
 
 def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:

@@ -12,9 +12,9 @@ that of predicting.
 import numpy as np
 
 from attributions.individual import attribute
-from attributions.kernels.paths import add_value_changes
+from attributions.kernels.paths import add_up_leaves, add_value_changes
 from attributions.results import LocalAttribution
-from gbt.ensemble import Ensemble
+from gbt.ensemble import Ensemble, columns_of
 
 
 class PreDecomp:
@@ -31,13 +31,32 @@ class PathChanges:
     """Changes along the path of any ``node_value``, float64 of shape (n_nodes,)."""
 
     def __init__(self, ensemble: Ensemble, node_value: np.ndarray):
-        self.roots = ensemble.tree_offset[:-1]
-        self.trees = (*ensemble.structure, node_value)
-        self.base_values = node_value[self.roots]
+        self.ensemble = ensemble
+        self.node_value = node_value
+        self.base_values = node_value[ensemble.tree_offset[:-1]]
+        self.feature = np.maximum(ensemble.feature, 0).astype(np.uint64)  # -1 at a leaf
+        self.change = node_value[ensemble.links.lower] - node_value[:, np.newaxis]  # 0 at a leaf
 
-    def add(self, X, m, row_weight, out):
-        """Add ``row_weight[i] * r_mk(x_i)`` to ``out[i, k]``."""
-        add_value_changes(X, self.roots[m], *self.trees, row_weight, out)
+    def add(self, X, trees, row_weight, out):
+        """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
+        *links, _ = self.ensemble.links.of(trees)
+        add_value_changes(columns_of(X), *links, self.feature, self.change, row_weight, out)
+
+    def sum_by_tree(self, leaf_weight: np.ndarray) -> np.ndarray:
+        """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from what reached the leaves.
+
+        ``leaf_weight``, float64 of shape (n_nodes,), has at every leaf the sum of the weights of
+        its rows. All rows that take an edge meet the same change of value, so their sum is that
+        change times their weight.
+        """
+        ensemble, lower = self.ensemble, self.ensemble.links.lower
+        weight = leaf_weight.copy()
+        add_up_leaves(lower, weight)
+        worth = (self.change * weight[lower]).sum(axis=1)
+        tree = np.repeat(np.arange(ensemble.n_trees), np.diff(ensemble.tree_offset))
+        shape = (ensemble.n_trees, ensemble.n_features)
+        cell = tree * ensemble.n_features + self.feature.astype(np.int64)
+        return np.bincount(cell, worth, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def predecomp(model, X, *, n_jobs: int | None = None) -> LocalAttribution:

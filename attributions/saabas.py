@@ -45,7 +45,6 @@ class Saabas:
         leaf_weight = node_cover(ensemble, self.weights)
         mean_value = ensemble.value.copy()
         average_leaves(ensemble.tree_offset, ensemble.left, ensemble.right, leaf_weight, mean_value)
-        mean_value.flags.writeable = False  # as ensemble.value is: one compiled kernel for both
         return PathChanges(ensemble, mean_value)
 
 

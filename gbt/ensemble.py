@@ -18,13 +18,14 @@ A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. 
 is ``base_score`` plus the values of the leaves reached, added tree by tree in boosting order.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.kernels import walk
+from gbt.kernels import descent, walk
 from gbt.losses import LOSSES, Loss
 from gbt.parallel import over_blocks
 
@@ -41,6 +42,8 @@ NODE_DTYPES = {
     "value": np.float64,
 }
 
+
+ROWS_AT_ONCE = 512  # of 50 columns are 400 kB, which stay in a core's cache while all trees pass
 
 STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows tell of a tree
 
@@ -97,12 +100,33 @@ class Tree(Nodes):
 
     def add_values(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None = None) -> None:
         """Add to ``out`` the value of the leaf that each row of ``X`` (float64) reaches."""
-        root = np.zeros(1, dtype=np.int64)
+        out += self.value[self.find_leaves(X, n_jobs)]
 
-        def add(start, stop):
-            walk.add_leaf_values(X[start:stop], root, *self.structure, self.value, out[start:stop])
+    def find_leaves(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Return the leaf that each row of ``X`` (float64) reaches, int32 of shape (n,)."""
+        leaves = np.empty(len(X), dtype=np.int32)
 
-        over_blocks(add, len(X), n_jobs)
+        def find(start, stop):
+            walk.find_leaves(X[start:stop], *self.structure, leaves[start:stop])
+
+        over_blocks(find, len(X), n_jobs)
+        return leaves
+
+
+class Links(NamedTuple):
+    """The nodes of all trees as ``gbt.kernels.descent`` goes down them, from `link_nodes`."""
+
+    roots: np.ndarray
+    levels: np.ndarray
+    column: np.ndarray
+    threshold: np.ndarray
+    lower: np.ndarray
+    itself: np.ndarray
+
+    def of(self, trees: range) -> tuple[np.ndarray, ...]:
+        """Return what kernels take, for some trees."""
+        these = slice(trees.start, trees.stop)
+        return self.roots[these], self.levels[these], *self[2:]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,6 +172,9 @@ class Ensemble(Nodes):
             f" features; {self.loss.name}, base_score={self.base_score:.6g},"
             f" learning_rate={self.learning_rate:.6g}, reg_lambda={self.reg_lambda:.6g}>"
         )
+
+    def __getstate__(self):
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -254,7 +281,11 @@ class Ensemble(Nodes):
         return replace(self, **arrays, tree_offset=self.tree_offset[: n_trees + 1])
 
     def as_input(self, X) -> np.ndarray:
-        """Return ``X`` as the float64 rows that the trees compare with their thresholds."""
+        """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.
+
+        They are float32 if the model or the table is, else float64: `transposed` makes float64 of
+        either, a block at a time, and the numbers are the same.
+        """
         rows = np.asarray(X)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
@@ -267,27 +298,80 @@ class Ensemble(Nodes):
                 f"X has the columns of the model in another order: {list(names[:5])}... instead of"
                 f" {list(self.feature_names[:5])}... Select them in the order of feature_names."
             )
-        return np.ascontiguousarray(rows.astype(self.input_dtype, copy=False), dtype=np.float64)
+        single = np.float32 in (self.input_dtype, rows.dtype)
+        return np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
 
     def raw_predict(self, X, n_jobs: int | None = None) -> np.ndarray:
         """Return the raw prediction of every row, float64 of shape (n,)."""
         X = self.as_input(X)
         out = np.full(len(X), self.base_score)
-        self._add_trees(X, slice(0, self.n_trees), out, n_jobs)
+        links = self.links.of(range(self.n_trees))
+
+        def add(block, rows):
+            descent.add_leaf_values(columns_of(block), *links, self.value, out[rows])
+
+        over_transposed(add, X, n_jobs)
         return out
 
     def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each tree in turn, each time a new array."""
-        X = self.as_input(X)
+        X = np.asarray(self.as_input(X), dtype=np.float64)
         out = np.full(len(X), self.base_score)
-        for m in range(self.n_trees):
-            self._add_trees(X, slice(m, m + 1), out, n_jobs)
+        for tree in self.trees:
+            tree.add_values(X, out, n_jobs)
             yield out.copy()
 
     def apply(self, X, n_jobs: int | None = None) -> np.ndarray:
         """Return the number, within its tree, of every leaf reached: int32 of shape (n, M)."""
         X = self.as_input(X)
-        return self._find_leaves(X, slice(0, self.n_trees), n_jobs)
+        out = np.empty((len(X), self.n_trees), dtype=np.int32)
+
+        def find(block, rows):
+            out[rows] = self.find_leaves(block, range(self.n_trees)).T - self.tree_offset[:-1]
+
+        over_transposed(find, X, n_jobs)
+        return out
+
+    def find_leaves(self, block: np.ndarray, trees: range) -> np.ndarray:
+        """Return the leaves that the rows of a `transposed` block reach in some trees.
+
+        uint64 of shape (T, n), counted through all trees: an index of the flat arrays.
+        """
+        leaves = np.empty((len(trees), block.shape[2]), dtype=np.uint64)
+        descent.find_leaves(columns_of(block), *self.links.of(trees), leaves)
+        return leaves
+
+    def predict_before(self, leaves: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return the raw predictions before each of some trees, float64 of shape (T, n).
+
+        ``raw_prediction`` is that before the first of them; it becomes that after the last.
+        """
+        before = np.empty(leaves.shape)
+        descent.add_in_order(self.value, leaves, raw_prediction, before)
+        return before
+
+    @cached_property
+    def links(self) -> Links:
+        """The nodes as `raw_predict` goes down them; made once, about 4 ns a node."""
+        n_nodes = len(self.feature)
+        column = np.empty(n_nodes, dtype=np.uint64)
+        lower = np.empty((n_nodes, 2), dtype=np.uint64)
+        levels = np.empty(self.n_trees, dtype=np.int64)
+        descent.link_nodes(
+            self.tree_offset,
+            self.feature,
+            self.left,
+            self.right,
+            self.missing_left,
+            self.n_features,
+            column,
+            lower,
+            levels,
+        )
+        roots = self.tree_offset[:-1].astype(np.uint64)
+        itself = np.arange(n_nodes, dtype=np.uint64)
+        itself.flags.writeable = False  # as values are, which kernels take in its place
+        return Links(roots, levels, column, self.threshold, lower, itself)
 
     def total_gain(self) -> np.ndarray:
         """Return, for every feature, the sum of the gains of the nodes that split on it."""
@@ -301,14 +385,14 @@ class Ensemble(Nodes):
         Gradients are taken along the unchanged predictions, so the result says what these rows
         would have told each node. Values stay: they are no longer -learning_rate G/(H + lambda).
         """
-        X = self.as_input(X)
+        X = np.asarray(self.as_input(X), dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
         raw_prediction = np.full(len(X), self.base_score)
         refitted = []
-        for m, tree in enumerate(self.trees):
+        for tree in self.trees:
             gradient, hessian = self.loss.gradient_hessian(y, raw_prediction)
-            leaves = self._find_leaves(X, slice(m, m + 1), n_jobs=None)[:, 0]
+            leaves = tree.find_leaves(X)
             raw_prediction += tree.value[leaves]
             refitted.append(
                 node_statistics(
@@ -326,23 +410,52 @@ class Ensemble(Nodes):
         }
         return replace(self, **statistics)
 
-    def _add_trees(self, X, which: slice, out, n_jobs):
-        roots = self.tree_offset[:-1][which]
 
-        def add(start, stop):
-            walk.add_leaf_values(X[start:stop], roots, *self.structure, self.value, out[start:stop])
+def transposed(rows: np.ndarray, memory: np.ndarray | None = None) -> np.ndarray:
+    """Return rows as trees take them in blocks: transposed, float64, twice.
 
-        over_blocks(add, len(X), n_jobs)
+    Parameters
+    ----------
+    rows : float32 or float64 array of shape (n, p)
+    memory : float64 array of shape (2 n p,) or longer, optional
+        Where to put them.
 
-    def _find_leaves(self, X, which: slice, n_jobs):
-        roots = self.tree_offset[:-1][which]
-        out = np.empty((len(X), len(roots)), dtype=np.int32)
+    Returns
+    -------
+    float64 array of shape (2, p, n)
+        ``[0]`` has nan for a missing value, ``[1]`` has -inf, so that a node sends a row left if
+        ``block[int(missing_left), feature] <= threshold``.
+    """
+    n_rows, n_features = rows.shape
+    n_numbers = 2 * n_features * n_rows
+    if memory is None:
+        memory = np.empty(n_numbers)
+    block = memory[:n_numbers].reshape(2, n_features, n_rows)
+    block[0] = rows.T
+    np.fmax(block[0], -np.inf, out=block[1])
+    return block
 
-        def find(start, stop):
-            walk.find_leaves(X[start:stop], roots, *self.structure, out[start:stop])
 
-        over_blocks(find, len(X), n_jobs)
-        return out
+def columns_of(block: np.ndarray) -> np.ndarray:
+    """Return a `transposed` block as (2 p, n), the columns with -inf after those with nan."""
+    return block.reshape(2 * block.shape[1], block.shape[2])
+
+
+def over_transposed(
+    work: Callable[[np.ndarray, slice], None],
+    X: np.ndarray,
+    n_jobs: int | None,
+    rows_at_once: int = ROWS_AT_ONCE,
+) -> None:
+    """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads."""
+
+    def over_range(start, stop):
+        memory = np.empty(2 * X.shape[1] * min(rows_at_once, stop - start))
+        for first in range(start, stop, rows_at_once):
+            rows = slice(first, min(first + rows_at_once, stop))
+            work(transposed(X[rows], memory), rows)
+
+    over_blocks(over_range, len(X), n_jobs)
 
 
 def node_statistics(left, right, leaves, gradient, hessian, reg_lambda) -> dict[str, np.ndarray]:

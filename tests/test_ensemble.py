@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.ensemble import NODE_DTYPES
-from gbt.kernels.walk import ROWS_IN_CACHE
+from gbt.ensemble import NODE_DTYPES, ROWS_AT_ONCE
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import ensembles, rows_for
 
@@ -55,7 +54,7 @@ def test_stages_are_the_predictions_of_truncated_models(data):
 @given(ensemble=ensembles(), seed=st.integers(0, 100))
 def test_blocks_and_threads_change_nothing(ensemble, seed):
     rng = np.random.default_rng(seed)
-    n = 2 * ROWS_IN_CACHE + 2048 + 7  # several blocks in cache, and two for threads
+    n = 2 * ROWS_AT_ONCE + 2048 + 7  # several blocks in cache, and two for threads
     X = rng.normal(size=(n, ensemble.n_features))
     one, two = ensemble.raw_predict(X, n_jobs=1), ensemble.raw_predict(X, n_jobs=2)
     assert_same(one, two)

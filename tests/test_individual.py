@@ -15,6 +15,7 @@ from attributions.individual import (
 from attributions.predecomp import PreDecomp
 from attributions.saabas import Saabas
 from attributions.tree_shap import TreeShap
+from gbt.ensemble import transposed
 from tests.asserts import assert_close, assert_same
 from tests.strategies import ensembles, rows_for
 from tests.tree_cases import deep_ensemble, ensemble_of, example_1, sum_of_node_values
@@ -105,16 +106,26 @@ def test_one_tree_does_not_wait_for_others(case):
 def test_rows_are_weighed_and_added_to_what_is_there(case):
     """Weights are powers of 2, which multiply without rounding."""
     method, ensemble, X = case
-    bound = method.bind(ensemble)
+    bound, block, trees = method.bind(ensemble), transposed(X), range(1, 3)
     weight = np.resize([1.0, -2.0, 0.5, 0.0, 4.0, -0.25, 8.0], len(X))  # no block repeats another
-    plain, weighed = np.zeros(X.shape), np.zeros(X.shape)
+    both_weights = np.array([weight, np.roll(weight, 1)])  # one row a tree
+    plain, rolled, weighed = np.zeros((3, *X.T.shape))
 
-    bound.add(X, 1, np.ones(len(X)), plain)
-    bound.add(X, 1, weight, weighed)
-    assert_same(weighed, weight[:, None] * plain)
+    bound.add(block, range(1, 2), np.ones((1, len(X))), plain)
+    bound.add(block, range(2, 3), np.ones((1, len(X))), rolled)
+    bound.add(block, range(1, 2), both_weights[:1], weighed)
+    assert_same(weighed, weight * plain)
 
-    bound.add(X, 1, -weight, weighed)
-    assert_close(weighed, np.zeros(X.shape), np.full(X.shape, sum_of_node_values(ensemble)))
+    bound.add(block, range(2, 3), both_weights[1:], weighed)
+    terms = np.full(X.T.shape, 8 * sum_of_node_values(ensemble))
+    assert_close(weighed, weight * plain + both_weights[1] * rolled, terms)
+
+    at_once = np.zeros(X.T.shape)
+    bound.add(block, trees, both_weights, at_once)
+    assert_same(at_once, weighed)
+
+    bound.add(block, trees, -both_weights, at_once)
+    assert_close(at_once, np.zeros(X.T.shape), terms)
 
 
 def test_a_model_of_no_trees(case):

@@ -152,6 +152,48 @@ def test_tree_inner_is_its_definition(case, ifa):
 
 @pytest.mark.parametrize("ifa", INDIVIDUAL)
 @given(case=judged())
+def test_without_standard_errors_the_values_are_the_same(case, ifa):
+    """Within rounding of the definition: path attributions add up gradients by leaf."""
+    one_by_one = products(case, INDIVIDUAL[ifa]) * case.weight[:, np.newaxis]
+
+    result = tree_inner(
+        case.ensemble,
+        case.X,
+        case.y,
+        ifa=ifa,
+        sample_weight=case.weight,
+        standard_error=False,
+        per_tree=True,
+    )
+
+    assert_close(result.values, one_by_one.sum(axis=(0, 1)), case.terms)
+    assert_close(result.per_tree, one_by_one.sum(axis=1), case.terms)
+    assert result.standard_error is None
+    assert result.method == f"tree_inner({ifa})"
+    assert result.n_samples == len(case.X)
+
+
+@pytest.mark.parametrize("n_trees", [1, 2, 3, 4, 7, 130])
+def test_any_number_of_trees(n_trees):
+    """Trees are taken 64 at a time, and by leaf four at a time."""
+    rng = np.random.default_rng(n_trees)
+    stumps = [stump_on(int(rng.integers(3)), rng.normal()) for _ in range(n_trees)]
+    X = rng.normal(size=(40, 3))
+    y = X[:, 0] + rng.normal(size=40)
+    ensemble = fit_values(ensemble_of(stumps, 3, learning_rate=0.1), X[:20], y[:20])
+    case = Judged(ensemble, X[20:], y[20:], np.ones(20))
+    expected = products(case, INDIVIDUAL["predecomp"]).sum(axis=1)
+
+    for standard_error in (True, False):
+        result = tree_inner(ensemble, case.X, case.y, standard_error=standard_error, per_tree=True)
+        assert_close(result.per_tree, expected, case.terms)
+        assert_close(result.values, expected.sum(axis=0), case.terms)
+    alone = reference.partial_inner(ensemble, case.X, case.y, INDIVIDUAL["predecomp"])
+    assert_close(partial_inner(ensemble, case.X, case.y).values, alone, case.terms)
+
+
+@pytest.mark.parametrize("ifa", INDIVIDUAL)
+@given(case=judged())
 def test_partial_inner_is_its_definition(case, ifa):
     alone = [
         reference.partial_inner(case.ensemble, case.X[[i]], case.y[[i]], INDIVIDUAL[ifa])
@@ -335,6 +377,18 @@ def test_the_number_of_threads_changes_nothing(inner, loss):
     for other in (two, seven):
         assert_same(other.values, one.values)
         assert_same(other.standard_error, one.standard_error)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_number_of_threads_changes_nothing_by_leaf(loss):
+    ensemble, X, y = fitted_rows(5 * ROWS_PER_BLOCK + 7, loss=loss)
+    one, two, seven = (
+        tree_inner(ensemble, X, y, standard_error=False, per_tree=True, n_jobs=n_jobs)
+        for n_jobs in (1, 2, 7)
+    )
+    for other in (two, seven):
+        assert_same(other.values, one.values)
+        assert_same(other.per_tree, one.per_tree)
 
 
 def test_threads_and_blocks_change_nothing_in_rows():

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.kernels
 
 def mean_values(ensemble, weights="hessian"):
     """Return p~ of all nodes as the walk uses them."""
-    return Saabas(weights).bind(ensemble).trees[-1]
+    return Saabas(weights).bind(ensemble).node_value
 
 
 @pytest.mark.parametrize(

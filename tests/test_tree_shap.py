@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 from math import factorial
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 
 from attributions import reference, tree_shap
 from attributions.individual import attribute_per_tree, node_cover
+from attributions.kernels import shap as kernels
 from attributions.tree_shap import TreeShap
-from gbt.ensemble import NODE_DTYPES, Tree
+from gbt.ensemble import NODE_DTYPES, Tree, transposed
 from gbt.formats import as_ensemble
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.strategies import ensembles, rows_for
@@ -269,6 +271,39 @@ def test_a_single_leaf_explains_nothing():
         result = tree_shap(ensemble, X, **options)
         assert_same(result.values, np.zeros((2, 3)))
         assert_same(result.base_values, [6.0, 6.0])
+
+
+@pytest.mark.parametrize("n_background", [0, 3])
+def test_rows_and_trees_may_be_cut_anywhere(monkeypatch, n_background):
+    """Whole registers, their remainders and single rows add up alike, to the last bit."""
+    rng = np.random.default_rng(6)
+    ensemble, _ = deep_ensemble(rng, 7, 4, branching=0.7, n_trees=3)
+    X = rng.normal(size=(45, 4))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    row_weight = rng.normal(size=(3, 45))
+    background = rng.normal(size=(n_background, 4)) if n_background else None
+    bound = TreeShap(background, cover="count").bind(ensemble)
+
+    def add_up(row_edges, tree_edges):
+        out = np.full((4, 45), 0.1)
+        for rows in itertools.starmap(slice, itertools.pairwise(row_edges)):
+            block = np.ascontiguousarray(out[:, rows])
+            for trees in itertools.starmap(range, itertools.pairwise(tree_edges)):
+                weights = np.ascontiguousarray(row_weight[trees.start : trees.stop, rows])
+                bound.add(transposed(X[rows]), trees, weights, block)
+            out[:, rows] = block
+        return out
+
+    whole = add_up([0, 45], [0, 3])
+    assert_same(add_up([0, 1, 18, 27, 45], [0, 1, 1, 3]), whole)
+    monkeypatch.setattr(kernels, "ROWS_AT_ONCE", 16)
+    assert_same(add_up([0, 45], [0, 3]), whole)
+
+    expected = np.full((4, 45), 0.1)
+    for m, values in attribute_per_tree(ensemble, X, TreeShap(background, cover="count")):
+        expected += row_weight[m] * values.T
+    terms = np.full((4, 45), 0.1 + sum_of_node_values(ensemble) * np.abs(row_weight).max())
+    assert_close(whole, expected, terms)
 
 
 def test_covers_are_named_where_they_are_missing():

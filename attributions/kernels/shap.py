@@ -1,4 +1,4 @@
-"""Shapley values of one tree by quadrature.
+r"""Shapley values of trees by quadrature.
 
 A *game* gives every edge of the tree a share: the part of its node's cover that takes it, or 1 and
 0 where a background row goes. For a leaf of value v, let r_j be the product of the shares of its
@@ -27,7 +27,18 @@ one of three states at an edge, and none needs a division by 0, not even where r
     0   0     r / r', the share of e alone          0
 
 (Where o = r = 0, c may be any finite number: the product below the edge is 0.)
-Cost per row and game: edges x ceil(d/2) points, two passes. Memory: depth x points x 256 rows.
+
+Per edge and point five numbers are worked out, once for a block of rows, and each row picks among
+them by two of its bits: does it go left at the split, and is it inside, o' = 1. Half of all edges
+lead to leaves and take no loops of their own: below them the sum is v * product, so both leaves of
+a split are five numbers more, by which the split's own product is multiplied::
+
+        b         product(b) came down
+       / \        below(b)   = product(b) * (sum over its leaves of v a(e) / a(e'))
+     v1   v2      phi_k     += product(b) * (sum over its leaves of v a(e) / a(e') (c(e) - c(e')))
+
+Cost per row and game: inner nodes x ceil(d/2) points x some 20 operations, 8 rows at once.
+Memory: depth x points x 512 rows, twice.
 """
 
 import numpy as np
@@ -35,231 +46,288 @@ import numpy as np
 from gbt.kernels.compiling import kernel
 from gbt.kernels.walk import goes_left
 
-ROWS_AT_ONCE = 256  # 128 is a fifth slower, 512 no faster (depths 4, 6 and 10)
+ROWS_AT_ONCE = 512  # 256 takes a seventh longer: what a split costs whatever the number of rows
+
+# The five numbers of an edge at a quadrature point: what multiplies the product of a row that is
+# inside and goes left, is inside and goes right, is outside; then the credits of the first two.
+# A row outside gets no credit.
+LEFT, RIGHT, OUTSIDE, CREDIT = range(4)
+N_NUMBERS = 5
 
 
 @kernel
-def describe_edges(feature, left, right, depth, earlier_depth, n_distinct):
-    """Describe the edge into every node of a tree.
+def describe_splits(tree_offset, feature, right, earlier_depth, n_levels, n_distinct):
+    """Find, for every split, the edge above it on the same feature.
 
-    feature, left, right   (n_nodes,)  int32  IN   in preorder
-    depth                  (n_nodes,)  int64  OUT  steps from the root
-    earlier_depth          (n_nodes,)  int64  OUT  depth of e', the edge above on the same feature;
-                                                   0 if there is none
-    n_distinct             (n_nodes,)  int64  OUT  distinct features on the path
+    tree_offset      (M + 1,)    int64  IN
+    feature, right   (n_nodes,)  int32  IN   the node arrays of ``Ensemble``
+    earlier_depth    (n_nodes,)  int64  OUT  depth of the lower end of e', 0 if there is none;
+                                             not written at leaves
+    n_levels         (M,)        int64  OUT  splits on the longest path of a tree
+    n_distinct       (M,)        int64  OUT  most distinct features on one of its paths
     """
-    path = np.empty(feature.shape[0], np.int64)
-    depth[0], earlier_depth[0], n_distinct[0] = 0, 0, 0
-    for node in range(feature.shape[0]):
-        d = depth[node]
-        path[d] = node
-        if d > 0:
-            parent = path[d - 1]
-            e = d - 1
-            while e > 0 and feature[path[e - 1]] != feature[parent]:
-                e -= 1
-            earlier_depth[node] = e
-            n_distinct[node] = n_distinct[parent] + (e == 0)
-        if left[node] >= 0:
-            depth[left[node]] = d + 1
-            depth[right[node]] = d + 1
+    for m in range(tree_offset.shape[0] - 1):
+        root, end = tree_offset[m], tree_offset[m + 1]
+        path = np.empty(end - root, np.int64)  # the split at each depth of the current path
+        distinct = np.empty(end - root + 1, np.int64)  # features above each depth
+        distinct[0], n_levels[m], n_distinct[m] = 0, 0, 0
+        d = 0
+        for node in range(root, end):
+            if right[node] >= 0:
+                path[d] = node
+                e = d
+                while e > 0 and feature[path[e - 1]] != feature[node]:
+                    e -= 1
+                earlier_depth[node] = e
+                d += 1
+                distinct[d] = distinct[d - 1] + (e == 0)
+                if d > n_levels[m]:
+                    n_levels[m] = d
+                if distinct[d] > n_distinct[m]:
+                    n_distinct[m] = distinct[d]
+            else:
+                while d > 0 and node + 1 != root + right[path[d - 1]]:
+                    d -= 1
 
 
 @kernel
-def follow_background(Z, feature, threshold, left, right, missing_left, edge_share):
-    """Make each background row a game: share 1 for the edges that it would take, 0 for others.
+def share_cover(tree_offset, right, value, cover, edge_share, expected):
+    """Make the path-dependent game, and say what it predicts when no feature is known.
 
-    Z             (B, p)        float64  IN
-    feature ...   (n_nodes,)             IN   the node arrays of one tree
-    edge_share    (B, n_nodes)  float64  OUT
+    tree_offset    (M + 1,)    int64    IN
+    right, value   (n_nodes,)           IN   the node arrays of ``Ensemble``
+    cover          (n_nodes,)  float64  IN
+    edge_share     (n_nodes,)  float64  OUT  of the edge into each node; 1 at roots
+    expected       (n_nodes,)  float64  OUT  share-weighted mean of the leaves below each node
     """
-    for game in range(Z.shape[0]):
-        edge_share[game, 0] = 1.0
-        for node in range(feature.shape[0]):
-            if left[node] >= 0:
-                is_left = goes_left(Z[game, feature[node]], threshold[node], missing_left[node])
-                edge_share[game, left[node]] = 1.0 if is_left else 0.0
-                edge_share[game, right[node]] = 0.0 if is_left else 1.0
+    for m in range(tree_offset.shape[0] - 1):
+        root = tree_offset[m]
+        for node in range(tree_offset[m + 1] - 1, root - 1, -1):
+            expected[node] = value[node]
+            if right[node] >= 0:
+                expected[node] = 0.0
+                for child in (node + 1, root + right[node]):
+                    edge_share[child] = cover[child] / cover[node] if cover[node] > 0 else 0.0
+                    expected[node] += edge_share[child] * expected[child]
+        edge_share[root] = 1.0
 
 
 @kernel
-def expect_value(left, right, value, edge_share):
-    """Return what a tree predicts when no feature is known, the mean over games.
+def follow_background(z, root, end, feature, threshold, right, missing_left, edge_share):
+    """Make a background row a game of one tree: share 1 for the edges it would take, else 0.
 
-    left, right   (n_nodes,)    int32    IN   one tree, children after their parent
-    value         (n_nodes,)    float64  IN
-    edge_share    (B, n_nodes)  float64  IN
+    z             (p,)        float64  IN
+    root, end                 int64    IN   the nodes of the tree
+    feature ...   (n_nodes,)           IN   the node arrays of ``Ensemble``
+    edge_share    (n_nodes,)  float64  OUT  from root to end
     """
-    total = 0.0
-    expected = value.copy()
-    for game in range(edge_share.shape[0]):
-        for node in range(left.shape[0] - 1, -1, -1):
-            l, r = left[node], right[node]
-            if l >= 0:
-                expected[node] = (
-                    edge_share[game, l] * expected[l] + edge_share[game, r] * expected[r]
-                )
-        total += expected[0]
-    return total / edge_share.shape[0]
+    for node in range(root, end):
+        if right[node] >= 0:
+            is_left = goes_left(z[feature[node]], threshold[node], missing_left[node])
+            edge_share[node + 1] = 1.0 if is_left else 0.0
+            edge_share[root + right[node]] = 0.0 if is_left else 1.0
 
 
 @kernel
-def keep_inside(n_rows, inside_earlier, goes_left, is_left, inside):
-    """Say which rows take an edge and all edges above it on the same feature.
-
-    n_rows                            int64  IN   R' <= R rows are in use
-    inside_earlier, goes_left  (R,)   bool   IN   o', and the decision of every row at the parent
-    is_left                           bool   IN   whether the edge is the parent's left one
-    inside                     (R,)   bool   OUT  o
-    """
-    for i in range(n_rows):
-        inside[i] = inside_earlier[i] & (goes_left[i] == is_left)
-
-
-@kernel
-def descend(
-    n_rows, inside, inside_earlier, edge_share, share, share_earlier, points, above, product
+def weigh_split(
+    node, root, right, value, edge_share, share_earlier, n_points, points, weights, d, edges, leaves
 ):
-    """Take the product of factors across one edge: product = above * a(e) / a(e').
+    """Work out the five numbers of both edges below a split, and those of its leaves together.
 
-    n_rows                                int64    IN   R' <= R rows are in use
-    inside, inside_earlier        (R,)    bool     IN   o and o' of every row
-    edge_share, share, share_earlier      float64  IN   share of e, r and r'
-    points                        (Q,)    float64  IN   t, in (0, 1)
-    above                         (Q, R)  float64  IN   the product at the parent
-    product                       (Q, R)  float64  OUT
+    node, root                                 int64    IN   the split and the root of its tree
+    right, value, edge_share  (n_nodes,)                IN   as for `add_shapley`
+    share_earlier                              float64  IN   r'
+    n_points                                   int64    IN
+    points, weights           (Q + 1, Q)       float64  IN   row n_points is the quadrature
+    d                                          int64    IN   depth of the split
+    edges                     (D, 2, Q, 5)     float64  OUT  at depth d
+    leaves                    (Q, 5)           float64  OUT  0 if there is no leaf
     """
-    for q in range(points.shape[0]):
-        t = points[q]
+    for q in range(n_points):
+        t, weight = points[n_points, q], weights[n_points, q]
         a_earlier = t + (1.0 - t) * share_earlier
-        stays = (t + (1.0 - t) * share) / a_earlier
-        leaves = (1.0 - t) * share / a_earlier
-        for i in range(n_rows):
-            outside = leaves if inside_earlier[i] else edge_share
-            product[q, i] = above[q, i] * (stays if inside[i] else outside)
+        c_earlier = (1.0 - share_earlier) / a_earlier
+        for j in range(N_NUMBERS):
+            leaves[q, j] = 0.0
+        for side in (LEFT, RIGHT):
+            child, other = (node + 1, RIGHT) if side == LEFT else (root + right[node], LEFT)
+            share = share_earlier * edge_share[child]
+            a = t + (1.0 - t) * share
+            edge = edges[d, side, q]
+            edge[side] = a / a_earlier
+            edge[other] = (1.0 - t) * share / a_earlier
+            edge[OUTSIDE] = edge_share[child]
+            edge[CREDIT + side] = weight * ((1.0 - share) / a - c_earlier)
+            edge[CREDIT + other] = weight * (-1.0 / (1.0 - t) - c_earlier)
+            if right[child] < 0:
+                for j in range(CREDIT):
+                    leaves[q, j] += value[child] * edge[j]
+                for j in range(OUTSIDE):
+                    leaves[q, CREDIT + j] += value[child] * edge[j] * edge[CREDIT + j]
 
 
 @kernel
-def ascend(
-    n_rows, inside, inside_earlier, share, share_earlier, points, weights, below, above, credit
-):
-    """Credit one edge for the leaves below it, and hand their sum to the parent.
+def decide(n_rows, d, x, threshold, decision):
+    """Take the decision of every row at the split of depth d.
 
-    n_rows                                int64    IN     R' <= R rows are in use
-    inside, inside_earlier        (R,)    bool     IN     o and o' of every row
-    share, share_earlier                  float64  IN     r and r'
-    points, weights               (Q,)    float64  IN     the quadrature on (0, 1)
-    below                         (Q, R)  float64  IN     sum of v * product below the edge
-    above                         (Q, R)  float64  INOUT  the same below the parent
-    credit                        (R,)    float64  INOUT  of the parent's feature
-    """
-    for q in range(points.shape[0]):
-        t = points[q]
-        c_earlier = (1.0 - share_earlier) / (t + (1.0 - t) * share_earlier)
-        stays = weights[q] * ((1.0 - share) / (t + (1.0 - t) * share) - c_earlier)
-        leaves = weights[q] * (-1.0 / (1.0 - t) - c_earlier)
-        for i in range(n_rows):
-            outside = leaves if inside_earlier[i] else 0.0
-            credit[i] += below[q, i] * (stays if inside[i] else outside)
-            above[q, i] += below[q, i]
-
-
-@kernel
-def open_split(n_rows, x, threshold, missing_left, decisions, below, credit):
-    """Take the decision of every row at a node; nothing is known yet of the leaves below it.
-
-    n_rows                         int64    IN   R' <= R rows are in use
-    x                       (R',)  float64  IN   the node's feature
-    threshold, missing_left                 IN   of the node
-    decisions               (R,)   bool     OUT  True is left
-    below                   (Q, R) float64  OUT  0
-    credit                  (R,)   float64  OUT  0
+    n_rows             int64    IN   R' <= R rows are in use
+    x         (R',)    float64  IN   the split's feature; -inf for nan where nan goes left
+    decision  (D, R)   bool     OUT  row d: True is left
     """
     for i in range(n_rows):
-        decisions[i] = goes_left(x[i], threshold, missing_left)
-        credit[i] = 0.0
-    for q in range(below.shape[0]):
-        for i in range(n_rows):
-            below[q, i] = 0.0
+        decision[d, i] = x[i] <= threshold
 
 
 @kernel
-def weigh_leaf(n_rows, value, product, below):
-    """Start the way up from a leaf: below = value * product, (Q, R) float64 both."""
-    for q in range(product.shape[0]):
-        for i in range(n_rows):
-            below[q, i] = value * product[q, i]
+def keep_inside(n_rows, d, e, side, decision, inside):
+    """Say which rows take the edge below depth d and all edges above it on the same feature.
 
-
-@kernel
-def close_split(n_rows, credit, column):
-    """Add the credit (R,) of a node's feature to its column of the output."""
+    e                 int64  IN     depth of the lower end of e', 0 if there is none
+    side              int64  IN     LEFT or RIGHT
+    decision  (D, R)  bool   IN     row d
+    inside    (D, R)  bool   INOUT  row e is o', row d + 1 becomes o; row 0 is all True
+    """
     for i in range(n_rows):
-        column[i] += credit[i]
+        inside[d + 1, i] = inside[e, i] & (decision[d, i] == (side == LEFT))
 
 
 @kernel
-def start_game(n_rows, row_weight, n_games, product):
-    """Start the way down: the product (Q, R) of no factors, times the weight of each row."""
-    for q in range(product.shape[0]):
+def descend(n_rows, n_points, d, e, side, edges, decision, inside, product):
+    """Take the product of factors across the edge below depth d.
+
+    edges     (D, 2, Q, 5)  float64  IN     at depth d and this side
+    decision  (D, R)        bool     IN     row d
+    inside    (D, R)        bool     IN     row e
+    product   (D, Q, R)     float64  INOUT  from depth d to depth d + 1
+    """
+    for q in range(n_points):
+        when_left, when_right = edges[d, side, q, LEFT], edges[d, side, q, RIGHT]
+        when_outside = edges[d, side, q, OUTSIDE]
         for i in range(n_rows):
-            product[q, i] = row_weight[i] / n_games
+            when_inside = when_left if decision[d, i] else when_right
+            factor = when_inside if inside[e, i] else when_outside
+            product[d + 1, q, i] = product[d, q, i] * factor
+
+
+@kernel
+def pay_leaves(n_rows, n_points, d, e, leaves, decision, inside, product, below, column):
+    """Start the sum below the split of depth d with its leaves, and credit the edges to them.
+
+    leaves    (Q, 5)      float64  IN
+    decision  (D, R)      bool     IN     row d
+    inside    (D, R)      bool     IN     row e
+    product   (D, Q, R)   float64  IN     at depth d
+    below     (D, Q, R)   float64  OUT    at depth d
+    column    (R',)       float64  INOUT  the output of the split's feature
+    """
+    for q in range(n_points):
+        when_left, when_right, when_outside = leaves[q, LEFT], leaves[q, RIGHT], leaves[q, OUTSIDE]
+        credit_left, credit_right = leaves[q, CREDIT], leaves[q, CREDIT + 1]
+        for i in range(n_rows):
+            when_inside = when_left if decision[d, i] else when_right
+            credit = credit_left if decision[d, i] else credit_right
+            factors = product[d, q, i]
+            below[d, q, i] = factors * (when_inside if inside[e, i] else when_outside)
+            column[i] += factors * (credit if inside[e, i] else 0.0)
+
+
+@kernel
+def ascend(n_rows, n_points, d, e, side, edges, decision, inside, below, column):
+    """Credit the edge below depth d for the leaves below it, and hand their sum up.
+
+    edges     (D, 2, Q, 5)  float64  IN     at depth d and this side
+    decision  (D, R)        bool     IN     row d
+    inside    (D, R)        bool     IN     row e
+    below     (D, Q, R)     float64  INOUT  from depth d + 1 to depth d
+    column    (R',)         float64  INOUT  the output of the split's feature
+    """
+    for q in range(n_points):
+        credit_left, credit_right = edges[d, side, q, CREDIT], edges[d, side, q, CREDIT + 1]
+        for i in range(n_rows):
+            credit = credit_left if decision[d, i] else credit_right
+            sums = below[d + 1, q, i]
+            below[d, q, i] += sums
+            column[i] += sums * (credit if inside[e, i] else 0.0)
+
+
+@kernel
+def start_game(n_rows, n_points, row_weight, n_games, product):
+    """Start the way down: the product (D, Q, R) of no factors, times the weight of each row."""
+    for q in range(n_points):
+        for i in range(n_rows):
+            product[0, q, i] = row_weight[i] / n_games
 
 
 @kernel
 def add_shapley(
-    X, feature, threshold, left, missing_left, value, depth, earlier_depth, edge_share,
-    points, weights, row_weight, out,
+    X, start, n_rows, first, last, tree_offset, feature, threshold, right, missing_left, value,
+    earlier_depth, edge_share, background, n_points, points, weights, row_weight,
+    decision, inside, product, below, out,
 ):  # fmt: skip
-    """Add the Shapley values of one tree, the mean over games.
+    """Add the Shapley values of some trees for a block of rows, of each tree the mean over games.
 
-    X                     (n, p)        float64  IN
-    feature ...           (n_nodes,)             IN     the node arrays of one tree, in preorder
-    depth, earlier_depth  (n_nodes,)    int64    IN     from `describe_edges`
-    edge_share            (B, n_nodes)  float64  IN     one row a game; of the edge into each node
-    points, weights       (Q,)          float64  IN     Gauss-Legendre on (0, 1)
-    row_weight            (n,)          float64  IN
-    out                   (n, p)        float64  INOUT
+    X                (2, p, n)        float64  IN     rows; X[1] has -inf where X[0] has nan
+    start, n_rows                     int64    IN     the block, at most R rows
+    first, last                       int64    IN     trees first to last - 1
+    tree_offset      (M + 1,)         int64    IN
+    feature ...      (n_nodes,)                IN     the node arrays of ``Ensemble``
+    earlier_depth    (n_nodes,)       int64    IN     from `describe_splits`
+    edge_share       (n_nodes,)       float64  IN     the game; with a background WORK
+    background       (B, p)           float64  IN     one game a row; if none, the shares are it
+    n_points         (M,)             int64    IN     points that a tree takes
+    points, weights  (Q + 1, Q)       float64  IN     row q is Gauss-Legendre with q points
+    row_weight       (last-first, n)  float64  IN
+    decision         (D, R)           bool     WORK   True is left; row d is of depth d, D > depths
+    inside           (D, R)           bool     WORK
+    product, below   (D, Q, R)        float64  WORK
+    out              (p, n)           float64  INOUT
     """
-    n_nodes, n_games, n_points = feature.shape[0], edge_share.shape[0], points.shape[0]
-    n_levels, n_at_once = depth.max() + 1, min(ROWS_AT_ONCE, X.shape[0])
-    path = np.empty(n_levels, np.int64)  # the node at each depth; below, what belongs to it
-    share = np.ones(n_levels)
-    decisions = np.empty((n_levels, n_at_once), np.bool_)
-    inside = np.ones((n_levels, n_at_once), np.bool_)
-    product = np.empty((n_levels, n_points, n_at_once))
-    below = np.empty((n_levels, n_points, n_at_once))
-    credit = np.empty((n_levels, n_at_once))
-    for start in range(0, X.shape[0], ROWS_AT_ONCE):
-        n_rows = min(ROWS_AT_ONCE, X.shape[0] - start)
-        start_game(n_rows, row_weight[start:], n_games, product[0])
+    n_levels, rows = decision.shape[0], slice(start, start + n_rows)
+    path = np.empty(n_levels, np.int64)  # the split at each depth
+    taken = np.empty(n_levels, np.int64)  # side of the edge that leads on from it
+    share = np.empty(n_levels)  # r of the edge into each depth
+    edges = np.empty((n_levels, 2, points.shape[1], N_NUMBERS))  # the two below each depth
+    leaves = np.empty((points.shape[1], N_NUMBERS))
+    share[0] = 1.0
+    n_games = max(1, background.shape[0])
+    for m in range(first, last):
+        root, q = tree_offset[m], n_points[m]
         for game in range(n_games):
-            for node in range(n_nodes):
-                d, k = depth[node], feature[node]
-                path[d] = node
-                if d > 0:
-                    e = earlier_depth[node]
-                    share[d] = share[e] * edge_share[game, node]
-                    is_left = node == left[path[d - 1]]
-                    keep_inside(n_rows, inside[e], decisions[d - 1], is_left, inside[d])
-                    descend(
-                        n_rows, inside[d], inside[e], edge_share[game, node], share[d], share[e],
-                        points, product[d - 1], product[d],
+            if background.shape[0]:
+                follow_background(
+                    background[game], root, tree_offset[m + 1], feature, threshold, right,
+                    missing_left, edge_share,
+                )  # fmt: skip
+            start_game(n_rows, q, row_weight[m - first, rows], n_games, product)
+            d = np.int64(0)  # a plain 0 has a type of its own, and kernels are compiled twice
+            for node in range(root, tree_offset[m + 1]):
+                if right[node] >= 0:
+                    path[d], taken[d] = node, LEFT
+                    if d > 0:
+                        e, side = earlier_depth[path[d - 1]], taken[d - 1]
+                        share[d] = share[e] * edge_share[node]
+                        keep_inside(n_rows, d - 1, e, side, decision, inside)
+                        descend(n_rows, q, d - 1, e, side, edges, decision, inside, product)
+                    k, e = feature[node], earlier_depth[node]
+                    x = X[int(missing_left[node]), k, rows]
+                    decide(n_rows, d, x, threshold[node], decision)
+                    weigh_split(
+                        node, root, right, value, edge_share, share[e], q, points, weights, d,
+                        edges, leaves,
                     )  # fmt: skip
-                if left[node] >= 0:
-                    open_split(
-                        n_rows, X[start:, k], threshold[node], missing_left[node],
-                        decisions[d], below[d], credit[d],
-                    )  # fmt: skip
-                else:
-                    weigh_leaf(n_rows, value[node], product[d], below[d])
-                d_next = depth[node + 1] if node + 1 < n_nodes else 0
-                for b in range(d, d_next - 1, -1):  # the nodes that this leaf completes
-                    if left[path[b]] >= 0:
-                        close_split(n_rows, credit[b], out[start:, feature[path[b]]])
-                    if b > 0:
-                        e = earlier_depth[path[b]]
+                    pay_leaves(
+                        n_rows, q, d, e, leaves, decision, inside, product, below, out[k, rows]
+                    )
+                    d += 1
+                    continue
+                # A leaf: climb to the split whose right child comes next, or above the root.
+                while d > 0 and node + 1 != root + right[path[d - 1]]:
+                    d -= 1  # the split of depth d is complete
+                    if d > 0:
+                        above = path[d - 1]
                         ascend(
-                            n_rows, inside[b], inside[e], share[b], share[e],
-                            points, weights, below[b], below[b - 1], credit[b - 1],
+                            n_rows, q, d - 1, earlier_depth[above], taken[d - 1], edges,
+                            decision, inside, below, out[feature[above], rows],
                         )  # fmt: skip
+                if d > 0:
+                    taken[d - 1] = RIGHT

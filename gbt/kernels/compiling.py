@@ -1,4 +1,4 @@
-"""One decorator for every kernel of the project.
+"""The decorators of all kernels of the project.
 
 * ``nogil``: Python threads run the same kernel on different blocks at once (``gbt.parallel``).
 * ``error_model="numpy"``: a division by zero gives inf or nan instead of raising. Loops that may
@@ -6,17 +6,18 @@
 * ``cache``: machine code is kept on disk and read by the next process. Where no cache folder is
   writable (a read-only installation, no home folder) Numba refuses at decoration; the kernel then
   compiles once a process instead.
-* ``uncounted``: for kernels that make no arrays, only views of what they are given. Numba counts
-  references of every view, in steps that lock the memory bus; where views are made in inner loops
-  that took a quarter of the time, and a third of the compilation.
+* No wrapper for C callbacks, which nobody asks for.
 """
 
 from numba import njit
 
 
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
 def kernel(function, **others):
     """Compile ``function`` at its first call; see the module's docstring for the options."""
-    options = {"nogil": True, "error_model": "numpy", **others}
+    options = {**OPTIONS, **others}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
@@ -24,5 +25,18 @@ def kernel(function, **others):
 
 
 def uncounted(function):
-    """Compile a kernel that makes no arrays."""
+    """Compile a kernel that makes no arrays, only views of what it is given.
+
+    Numba counts the references to every view, in steps that lock the memory bus. Where views are
+    made in inner loops that took a quarter of the time, and a third of the compilation.
+    """
     return kernel(function, _nrt=False)
+
+
+def internal(function):
+    """Compile an uncounted kernel that only other kernels call.
+
+    Translating the arguments of a Python call takes longer to compile than most kernels: 0.15 of
+    0.2 seconds where they are some twenty arrays.
+    """
+    return njit(_nrt=False, no_cpython_wrapper=True, **OPTIONS)(function)

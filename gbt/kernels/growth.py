@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels import crew
-from gbt.kernels.compiling import uncounted
+from gbt.kernels.compiling import internal, uncounted
 from gbt.kernels.histogram import LANES, Layout, add_pairs, add_triples
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
 from gbt.kernels.refine import edge_of_column, refine_column, sort_column
@@ -119,26 +119,26 @@ class Rules(NamedTuple):
     max_leaves: int  # -1 without limit
 
 
-@uncounted
+@internal
 def limits_of(rules):
     """Return the limits as the search takes them."""
     return rules.penalty, rules.min_hessian, rules.min_rows
 
 
-@uncounted
+@internal
 def sums_of(node):
     """Return the sums of g and h over a node and its number of rows."""
     return node.g, node.h, node.stop - node.start
 
 
-@uncounted
+@internal
 def prefix_arrays(scratch, thread):
     """Return a thread's arrays for the sums before each bin, see ``gbt.kernels.search``."""
     sums = scratch.sums[thread]
     return sums[0], sums[1], sums[2], sums[3]
 
 
-@uncounted
+@internal
 def own_score(node, rules):
     """Return the score of an unsplit node, and the gain that a split must exceed."""
     weight = float(node.h) + rules.penalty
@@ -149,20 +149,20 @@ def own_score(node, rules):
     return g * g / weight, max(rules.least_gain, rounding)
 
 
-@uncounted
+@internal
 def is_large(n_rows, table):
     """Say whether nodes of so many rows keep a histogram."""
     return n_rows * len(table.facts) > LARGE * table.word_start[-1]
 
 
-@uncounted
+@internal
 def may_split(node, rules):
     """Say whether a node is to be searched at all."""
     is_deep = rules.max_depth >= 0 and node.depth >= rules.max_depth
     return not is_deep and node.stop - node.start >= 2 * rules.min_rows
 
 
-@uncounted
+@internal
 def gather(rows, node, layout):
     """Put the entries of a node's rows beside each other, and add up g, h and |g|."""
     width = layout.width
@@ -177,7 +177,7 @@ def gather(rows, node, layout):
     node.g, node.h, node.magnitude = g, h, magnitude
 
 
-@uncounted
+@internal
 def part(j, table, rows, nodes, rules):
     """Give the rows of a node to its children."""
     parent = nodes[j]
@@ -206,7 +206,7 @@ def part(j, table, rows, nodes, rules):
         gather(rows, larger, rules.layout)
 
 
-@uncounted
+@internal
 def by_size(nodes, left):
     """Return the smaller and the larger of two siblings, which stand beside each other."""
     right = left + 1
@@ -215,14 +215,14 @@ def by_size(nodes, left):
     return left, right
 
 
-@uncounted
+@internal
 def open_node(node, start, stop, depth):
     """Start a node that owns the listed rows start:stop."""
     node.start, node.stop, node.depth = start, stop, depth
     node.slot = node.feature = node.left = node.right = -1
 
 
-@uncounted
+@internal
 def fill_word(word, node, table, rows, layout, histogram):
     """Make the histograms of the columns of one word from the rows of a node."""
     width, start, stop = layout.width, node.start, node.stop
@@ -237,7 +237,7 @@ def fill_word(word, node, table, rows, layout, histogram):
         add_triples(words, listed, entries, first, n_lanes, histogram)
 
 
-@uncounted
+@internal
 def survey_word(word, node, slot, table, slots, rules, sums, work):
     """Score all edges of the columns of one word, and bound the cuts between them."""
     sums_of_node, limits, histogram = sums_of(node), limits_of(rules), slots.histogram[slot]
@@ -253,7 +253,7 @@ def survey_word(word, node, slot, table, slots, rules, sums, work):
             )  # fmt: skip
 
 
-@uncounted
+@internal
 def sort_word(word, node, slot, table, rows, slots, rules, keys):
     """Find the best cuts of the columns of one word by sorting the rows of a node."""
     sums_of_node, limits = sums_of(node), limits_of(rules)
@@ -267,7 +267,7 @@ def sort_word(word, node, slot, table, rows, slots, rules, keys):
             )  # fmt: skip
 
 
-@uncounted
+@internal
 def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, selected, keys):
     """Look at the cuts of one column that could be the best of a node."""
     if not slots.bound[slot, k] >= slots.to_beat[slot]:
@@ -282,7 +282,7 @@ def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, selected, k
     slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 
 
-@uncounted
+@internal
 def aim(node, slot, slots, rules):
     """Set the score to beat of a node: its own and the least gain, or that of its best edge."""
     score, least_gain = own_score(node, rules)
@@ -292,7 +292,7 @@ def aim(node, slot, slots, rules):
     slots.to_beat[slot] = to_beat
 
 
-@uncounted
+@internal
 def conclude(node, slot, table, slots, rules, sums):
     """Write down the split of a node, if one gains enough."""
     k = 0
@@ -315,7 +315,7 @@ def conclude(node, slot, table, slots, rules, sums):
         node.missing_left = slots.missing_left[slot, k]
 
 
-@uncounted
+@internal
 def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, selected, keys):
     """Find the split of a small node, in the thread's own slot."""
     node = nodes[j]
@@ -334,7 +334,7 @@ def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, selected
     conclude(node, slot, table, slots, rules, sums)
 
 
-@uncounted
+@internal
 def search_pair(smaller, larger, word, table, rows, nodes, slots, rules, sums, work):
     """Survey the columns of one word in a pair of large nodes; the root comes alone, with -1."""
     own = nodes[smaller].slot
@@ -348,7 +348,7 @@ def search_pair(smaller, larger, word, table, rows, nodes, slots, rules, sums, w
         survey_word(word, nodes[larger], other, table, slots, rules, sums, work)
 
 
-@uncounted
+@internal
 def run_task(kind, task, thread, table, rows, nodes, slots, tasks, rules, scratch):
     """Do one task of a phase; what it is about stands in ``tasks``."""
     first, second, word = tasks[task, 0], tasks[task, 1], tasks[task, 2]
@@ -365,7 +365,7 @@ def run_task(kind, task, thread, table, rows, nodes, slots, tasks, rules, scratc
         search_pair(first, second, word, table, rows, nodes, slots, rules, sums, work)
 
 
-@uncounted
+@internal
 def release(node, slots):
     """Give back the slot of a node, if it has one."""
     if node.slot >= 0:
@@ -375,21 +375,21 @@ def release(node, slots):
         node.slot = -1
 
 
-@uncounted
+@internal
 def take(node, slots):
     """Take a slot for a node."""
     slots.free[-1] -= 1
     node.slot = slots.free[slots.free[-1]]
 
 
-@uncounted
+@internal
 def list_task(tasks, n_tasks, first, second, word):
     """Write down a task and return how many there are now."""
     tasks[n_tasks, 0], tasks[n_tasks, 1], tasks[n_tasks, 2] = first, second, word
     return n_tasks + 1
 
 
-@uncounted
+@internal
 def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
     """List the searches of the nodes opened last, small ones first; settle who has a slot."""
     n_tasks = 0
@@ -412,7 +412,7 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
     return n_tasks
 
 
-@uncounted
+@internal
 def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
     """List the columns of large nodes in which a cut inside a bin could beat all edges."""
     n_tasks = 0
@@ -427,7 +427,7 @@ def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
     return n_tasks
 
 
-@uncounted
+@internal
 def conclude_all(first, n_nodes, table, nodes, slots, rules, sums):
     """Write down the splits of the large nodes; keep the slots that their children will need."""
     for j in range(first, n_nodes):
@@ -438,7 +438,7 @@ def conclude_all(first, n_nodes, table, nodes, slots, rules, sums):
                 release(node, slots)
 
 
-@uncounted
+@internal
 def open_children(first, n_nodes, nodes, tasks, rules):
     """List the nodes to split now, all that can be or the one of largest gain; number children."""
     n_tasks = 0
@@ -460,7 +460,7 @@ def open_children(first, n_nodes, nodes, tasks, rules):
     return n_tasks
 
 
-@uncounted
+@internal
 def plant(table, rows, nodes, slots, tasks, rules, n_threads):
     """Open the root, which owns all listed rows, list its search and count the tasks."""
     n_slots = len(slots.to_beat)
@@ -483,7 +483,7 @@ def plant(table, rows, nodes, slots, tasks, rules, n_threads):
     return len(table.words)
 
 
-@uncounted
+@internal
 def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules, sums):
     """Decide what comes after a phase; return kind and number of tasks, and which nodes are new.
 

@@ -180,7 +180,7 @@ def sort_column(codes, missing_code, listed, entries, layout, node, limits, keys
     sort_keys(present)
     zero = np.int64(0)
     missing = (missing_g, missing_h, missing_n)
-    no_cut = (-np.inf, zero, False)
+    no_cut = (-np.inf, zero, zero > 0)  # typed like any other: no literals
     return follow_sorted(
         present, (zero, zero, zero), entries, layout, missing, node, limits, no_cut
     )

@@ -1,24 +1,18 @@
-r"""Walking trees: from the root, left where ``x <= threshold``, until a node without children.
+r"""One tree, one row at a time: left where ``x <= threshold``, until a node without children.
 
-All trees lie end to end in flat arrays. ``left`` and ``right`` count from the tree's own root, so
-the node that follows node ``t`` of the tree that starts at ``root`` is ``root + left[t]``::
+This is how rows go down a tree that has just been grown; many trees at once go faster in blocks of
+rows, see ``gbt.kernels.descent``. ``left`` and ``right`` count from the tree's root::
 
         a            position   0   1   2   3   4
        / \           node       a   b   d   e   c      (preorder)
       b   c          left       1   2  -1  -1  -1
      / \             right      4   3  -1  -1  -1
     d   e
-
-Cost: one comparison a level. A block of rows passes through all trees before the next block starts:
-the block (256 rows of 50 columns are 100 kB) and one tree stay in cache together. Every row meets
-the trees in their order, which is why sums do not depend on the blocks.
 """
 
 import numpy as np
 
 from gbt.kernels.compiling import kernel
-
-ROWS_IN_CACHE = 256
 
 
 @kernel
@@ -28,56 +22,21 @@ def goes_left(x, threshold, missing_left):
 
 
 @kernel
-def leaf_of_row(x, root, feature, threshold, left, right, missing_left):
-    """Return the absolute position of the leaf that one row reaches.
-
-    x             (p,)        float64  IN
-    root                      int64    IN   position of the tree's root
-    feature ...   (n_nodes,)           IN   the node arrays of ``Ensemble``
-    """
-    node = root
-    while left[node] >= 0:
-        if goes_left(x[feature[node]], threshold[node], missing_left[node]):
-            node = root + left[node]
-        else:
-            node = root + right[node]
-    return node
-
-
-@kernel
-def add_leaf_values(X, roots, feature, threshold, left, right, missing_left, value, out):
-    """Add to each row's ``out`` the values of the leaves that it reaches.
+def find_leaves(X, feature, threshold, left, right, missing_left, out):
+    """Write the leaf that each row reaches.
 
     X             (n, p)      float64  IN
-    roots         (M,)        int64    IN     positions of the roots, in boosting order
-    feature ...   (n_nodes,)           IN     the node arrays of ``Ensemble``
-    value         (n_nodes,)  float64  IN
-    out           (n,)        float64  INOUT
+    feature ...   (n_nodes,)           IN   the node arrays of one ``Tree``
+    out           (n,)        int32    OUT
     """
-    for start in range(0, X.shape[0], ROWS_IN_CACHE):
-        stop = min(start + ROWS_IN_CACHE, X.shape[0])
-        for root in roots:
-            for i in range(start, stop):
-                leaf = leaf_of_row(X[i], root, feature, threshold, left, right, missing_left)
-                out[i] += value[leaf]
-
-
-@kernel
-def find_leaves(X, roots, feature, threshold, left, right, missing_left, out):
-    """Write the number, within its tree, of the leaf that each row reaches in each tree.
-
-    X             (n, p)      float64  IN
-    roots         (M,)        int64    IN
-    feature ...   (n_nodes,)           IN
-    out           (n, M)      int32    OUT
-    """
-    for start in range(0, X.shape[0], ROWS_IN_CACHE):
-        stop = min(start + ROWS_IN_CACHE, X.shape[0])
-        for m in range(roots.shape[0]):
-            root = roots[m]
-            for i in range(start, stop):
-                leaf = leaf_of_row(X[i], root, feature, threshold, left, right, missing_left)
-                out[i, m] = leaf - root
+    for i in range(X.shape[0]):
+        node = 0
+        while left[node] >= 0:
+            if goes_left(X[i, feature[node]], threshold[node], missing_left[node]):
+                node = left[node]
+            else:
+                node = right[node]
+        out[i] = node
 
 
 @kernel
