@@ -11,7 +11,6 @@
 
 from numba import njit
 
-
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 

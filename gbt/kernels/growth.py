@@ -103,8 +103,9 @@ class Scratch(NamedTuple):
 
     sums: np.ndarray  # (threads, 4, 258) int64
     work: np.ndarray  # (threads, 258) float64
-    selected: np.ndarray  # (threads, 258) int64
-    keys: np.ndarray  # (threads, m) int64
+    ranges: np.ndarray  # (threads, 4, 258) int64
+    narrow: np.ndarray  # (threads, most narrow bins * 3) int64
+    keys: np.ndarray  # (threads, most rows sorted) int64
 
 
 class Rules(NamedTuple):
@@ -268,7 +269,7 @@ def sort_word(word, node, slot, table, rows, slots, rules, keys):
 
 
 @internal
-def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, selected, keys):
+def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, ranges, narrow):
     """Look at the cuts of one column that could be the best of a node."""
     if not slots.bound[slot, k] >= slots.to_beat[slot]:
         return
@@ -277,7 +278,7 @@ def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, selected, k
         table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_BINS],
         table.words[k // LANES], k % LANES, slots.histogram[slot], table.facts[k, FIRST_BIN],
         rules.layout, rows.listed[node.start : node.stop], j, rows.entries, rows.node,
-        sums_of(node), limits_of(rules), slots.to_beat[slot], sums, work, selected, keys,
+        sums_of(node), limits_of(rules), slots.to_beat[slot], sums, work, ranges, narrow,
     )  # fmt: skip
     slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 
@@ -316,7 +317,7 @@ def conclude(node, slot, table, slots, rules, sums):
 
 
 @internal
-def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, selected, keys):
+def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, ranges, narrow, keys):
     """Find the split of a small node, in the thread's own slot."""
     node = nodes[j]
     for word in range(len(table.words)):
@@ -330,7 +331,7 @@ def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, selected
     aim(node, slot, slots, rules)
     for k in range(len(table.facts)):
         if slots.bound[slot, k] > -np.inf:
-            refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, selected, keys)
+            refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, ranges, narrow)
     conclude(node, slot, table, slots, rules, sums)
 
 
@@ -353,14 +354,17 @@ def run_task(kind, task, thread, table, rows, nodes, slots, tasks, rules, scratc
     """Do one task of a phase; what it is about stands in ``tasks``."""
     first, second, word = tasks[task, 0], tasks[task, 1], tasks[task, 2]
     sums, work = prefix_arrays(scratch, thread), scratch.work[thread]
-    selected, keys = scratch.selected[thread], scratch.keys[thread]
+    ranges, narrow = scratch.ranges[thread], scratch.narrow[thread]
     if kind == PART:
         part(first, table, rows, nodes, rules)
     elif kind == REFINE:
         slot = nodes[first].slot
-        refine(first, second, slot, table, rows, nodes, slots, rules, sums, work, selected, keys)
+        refine(first, second, slot, table, rows, nodes, slots, rules, sums, work, ranges, narrow)
     elif word == ALL_WORDS:
-        search_small(first, thread, table, rows, nodes, slots, rules, sums, work, selected, keys)
+        search_small(
+            first, thread, table, rows, nodes, slots, rules, sums, work, ranges, narrow,
+            scratch.keys[thread],
+        )  # fmt: skip
     else:
         search_pair(first, second, word, table, rows, nodes, slots, rules, sums, work)
 

@@ -137,6 +137,26 @@ def score_edges(sums, n_bins, on_the_left, node, limits, score):
 
 
 @uncounted
+def bound_of(g, h, inside_g, inside_h, magnitude, node, limits):
+    """Bound the score of the cuts inside a bin.
+
+    g, h                            int64   IN   sums over all rows that go left with the bin's
+    inside_g, inside_h, magnitude   int64   IN   sums of g, h and |g| over those of the bin
+    """
+    node_g, node_h, _ = node
+    penalty, min_hessian, _ = limits
+    low = g - ((magnitude - inside_g + 1) >> 1)
+    high = g + ((magnitude + inside_g + 1) >> 1)
+    left_h, right_h = float(h), float(node_h - h - inside_h)
+    left_h = left_h if left_h > min_hessian else min_hessian
+    right_h = right_h if right_h > min_hessian else min_hessian
+    at_low = score_of(float(low), left_h, float(node_g - low), right_h, penalty)
+    at_high = score_of(float(high), left_h, float(node_g - high), right_h, penalty)
+    largest = (at_low if at_low > at_high else at_high) * SAFETY
+    return largest if (left_h + penalty) * (right_h + penalty) > 0.0 else np.inf
+
+
+@uncounted
 def bound_bins(sums, n_bins, on_the_left, node, limits, bound):
     """Raise the bound of every bin to that of the cuts inside it.
 
@@ -145,21 +165,11 @@ def bound_bins(sums, n_bins, on_the_left, node, limits, bound):
     """
     before_g, before_h, before_n, magnitude = sums
     more_g, more_h, _ = on_the_left
-    node_g, node_h, _ = node
-    penalty, min_hessian, _ = limits
     for b in range(n_bins):
-        g, h = before_g[b] + more_g, before_h[b] + more_h
-        inside = before_g[b + 1] - before_g[b]
-        low = g - ((magnitude[b] - inside + 1) >> 1)
-        high = g + ((magnitude[b] + inside + 1) >> 1)
-        left_h = float(h)
-        right_h = float(node_h - more_h - before_h[b + 1])
-        left_h = left_h if left_h > min_hessian else min_hessian
-        right_h = right_h if right_h > min_hessian else min_hessian
-        at_low = score_of(float(low), left_h, float(node_g - low), right_h, penalty)
-        at_high = score_of(float(high), left_h, float(node_g - high), right_h, penalty)
-        largest = (at_low if at_low > at_high else at_high) * SAFETY
-        largest = largest if (left_h + penalty) * (right_h + penalty) > 0.0 else np.inf
+        largest = bound_of(
+            before_g[b] + more_g, before_h[b] + more_h, before_g[b + 1] - before_g[b],
+            before_h[b + 1] - before_h[b], magnitude[b], node, limits,
+        )  # fmt: skip
         largest = largest if before_n[b + 1] - before_n[b] > 1 else -np.inf
         bound[b] = largest if largest > bound[b] else bound[b]
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from gbt.columns import COLUMNS_PER_WORD, Columns
+from gbt.columns import COLUMNS_PER_WORD, MAX_BINS, Columns
 from gbt.kernels import crew
 from gbt.kernels.growth import (
     COLUMN_FACTS,
@@ -27,6 +27,7 @@ from gbt.kernels.growth import (
     grow_tree,
 )
 from gbt.kernels.histogram import layout_for, pack_entries
+from gbt.kernels.refine import NARROW_BINS
 from gbt.parallel import run_with_helpers, threads_for
 from gbt.splitting.frontier import Branches, Derivatives, Limits, Shape
 
@@ -70,8 +71,9 @@ class GreedyGrowth:
         self.scratch = Scratch(
             sums=np.empty((self.n_threads, 4, 258), dtype=np.int64),
             work=np.empty((self.n_threads, 258)),
-            selected=np.empty((self.n_threads, 258), dtype=np.int64),
-            keys=np.empty((self.n_threads, n), dtype=np.int64),
+            ranges=np.empty((self.n_threads, 4, 258), dtype=np.int64),
+            narrow=np.empty((self.n_threads, (NARROW_BINS * MAX_BINS + 1) * 3), dtype=np.int64),
+            keys=np.empty((self.n_threads, MAX_BINS), dtype=np.int64),  # a row sorted has 12 bins
         )
         self.node_of_row = np.empty(n, dtype=np.int32)
         self.width = 0  # numbers an entry, for which there are slots
