@@ -95,7 +95,7 @@ def divide_bins(codes, order, bin_start, n_bins, bound, to_beat, ranges):
 
     bound    (n_bins,)    float64   IN
     ranges   (4, 258)     int64     OUT   of every bin: its first code, by how many bits codes are
-             shifted, the number of its first narrow bin and how many it has. Bins not in question
+             shifted, the number of its first narrow bin, and its last code. Bins not in question
              share narrow bin 0
     """
     n_narrow, n_walked = np.int64(1), np.int64(0)
@@ -104,13 +104,12 @@ def divide_bins(codes, order, bin_start, n_bins, bound, to_beat, ranges):
         if b < n_bins and bound[b] >= to_beat and bound[b] > -np.inf:
             head, tail = order[bin_start[b]], order[bin_start[b + 1] - 1]
             first = np.int64(codes[max(head, ~head)])
-            span = codes[max(tail, ~tail)] - first
+            last = np.int64(codes[max(tail, ~tail)])
             shift = 0
-            while span >> shift >= NARROW_BINS:
+            while (last - first) >> shift >= NARROW_BINS:
                 shift += 1
-            count = (span >> shift) + 1
-            ranges[0, b], ranges[1, b], ranges[2, b], ranges[3, b] = first, shift, n_narrow, count
-            n_narrow += count
+            ranges[0, b], ranges[1, b], ranges[2, b], ranges[3, b] = first, shift, n_narrow, last
+            n_narrow += ((last - first) >> shift) + 1
             n_walked += bin_start[b + 1] - bin_start[b]
     return n_narrow, n_walked
 
@@ -143,9 +142,9 @@ def search_narrow_bins(
 ):  # fmt: skip
     """Return the better of the cut ``best`` and the best inside one divided bin."""
     width, count_bits, to_units, hessian = layout
-    first, shift, start, count = ranges[0, b], ranges[1, b], ranges[2, b], ranges[3, b]
+    first, shift, start, last = ranges[0, b], ranges[1, b], ranges[2, b], ranges[3, b]
     g, h, n = before
-    for narrow_bin in range(count):
+    for narrow_bin in range(((last - first) >> shift) + 1):
         place = (start + narrow_bin) * width
         size = narrow[place + width - 1]
         own_n = size & ((1 << count_bits) - 1)
@@ -172,8 +171,9 @@ def search_narrow_bins(
                 )  # fmt: skip
         g, h, n = g + own_g, h + own_h, n + own_n
         score, missing_left = score_both_ways(g, h, n, missing, node, limits)
-        if score > best[0] or (score == best[0] and high - 1 > best[1]):
-            best = (score, high - 1, missing_left)
+        code = min(high - 1, last)  # not above: the code of missing rows may follow
+        if score > best[0] or (score == best[0] and code > best[1]):
+            best = (score, code, missing_left)
     return best
 
 
