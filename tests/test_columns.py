@@ -1,4 +1,4 @@
-"""Rank codes: exact, for every value; bins: ranges of codes that cover them."""
+"""Rank codes and order: exact, for every value; bins: ranges of positions that cover them."""
 
 import numpy as np
 import pytest
@@ -6,58 +6,147 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from gbt.columns import MAX_BINS, Columns, bin_ends
+from gbt.columns import COLUMNS_PER_WORD, MAX_BINS, Columns, bin_ends
+from tests.asserts import assert_same
+from tests.trainer import coarse_columns
 
 NAN = np.nan
 LARGEST = np.finfo(np.float64).max
 
-tables = npst.arrays(
-    np.float64,
-    st.tuples(st.integers(1, 40), st.integers(1, 3)),
-    elements=st.one_of(
-        st.sampled_from([0.0, -0.0, 1.0, 1.0 + 2**-52, LARGEST, -LARGEST, 5e-324, NAN]),
-        st.floats(-10, 10),
-    ),
-)
 
-
-def test_hand_example():
-    columns = Columns.from_table(np.array([[0.3], [7.0], [NAN], [0.3], [-1.5]]))
-    np.testing.assert_array_equal(columns.values, [-1.5, 0.3, 7.0])
-    np.testing.assert_array_equal(columns.codes, [[1, 2, 3, 1, 0]])
-    np.testing.assert_array_equal(columns.missing_code, [3])
-    np.testing.assert_array_equal(columns.bins, columns.codes)
-    np.testing.assert_array_equal(columns.n_bins, [3])
-
-
-@given(tables)
-def test_codes_give_the_values_back_and_keep_their_order(X):
-    columns = Columns.from_table(X)
-    for k in range(X.shape[1]):
-        own = columns.values[columns.value_offset[k] : columns.value_offset[k + 1]]
-        assert (np.diff(own) > 0).all()
-        is_missing = np.isnan(X[:, k])
-        np.testing.assert_array_equal(columns.codes[k] == columns.missing_code[k], is_missing)
-        np.testing.assert_array_equal(own[columns.codes[k][~is_missing]], X[~is_missing, k])
-
-
-@given(tables)
-def test_threshold_separates_neighbouring_values(X):
-    columns = Columns.from_table(X)
-    for k in range(X.shape[1]):
-        own = columns.values[columns.value_offset[k] : columns.value_offset[k + 1]]
-        low = np.arange(max(len(own) - 1, 0))
-        threshold = columns.threshold_between(np.full(len(low), k), low, low + 1)
-        assert (own[:-1] <= threshold).all()
-        assert (threshold < own[1:]).all()
-
-
-def test_threshold_is_the_midpoint_and_the_largest_float_before_missing_values():
-    columns = Columns.from_table(np.array([[1.0, 5.0], [2.0, 5.0], [4.0, NAN]]))
-    threshold = columns.threshold_between(
-        np.array([0, 0, 1]), np.array([0, 0, 0]), np.array([1, 2, 1])
+def tables_of(dtype, width):
+    """Draw tables with ties, both zeros, neighbouring floats, huge and tiny ones, and missing."""
+    special = [0.0, -0.0, 1.0, np.nextafter(dtype(1), dtype(2)), np.finfo(dtype).max]
+    special += [np.finfo(dtype).min, np.finfo(dtype).smallest_subnormal, NAN]
+    return npst.arrays(
+        dtype,
+        st.tuples(st.integers(1, 40), st.integers(1, 3)),
+        elements=st.sampled_from([float(x) for x in special]) | st.floats(-10, 10, width=width),
     )
-    np.testing.assert_array_equal(threshold, [1.5, 2.5, LARGEST])
+
+
+tables = tables_of(np.float64, 64) | tables_of(np.float32, 32)
+
+
+def rows_in_order(columns, k):
+    return np.where(columns.order[k] < 0, ~columns.order[k], columns.order[k])
+
+
+def bins_by_definition(columns, k):
+    """Return the bin of every row: the range of positions that it stands in."""
+    bins = np.empty(columns.n_rows, dtype=int)
+    start = columns.bin_start[k]
+    for position, row in enumerate(rows_in_order(columns, k).tolist()):
+        own = [b for b in range(columns.n_bins[k] + 1) if start[b] <= position < start[b + 1]]
+        (bins[row],) = own  # ranges do not overlap and leave nothing out
+    return bins
+
+
+def assert_bins_are_ranges(columns, k):
+    """Check the bins of a column against the order of its rows."""
+    n_bins, n_present = columns.n_bins[k], columns.n_present[k]
+    start = columns.bin_start[k]
+    assert n_bins <= min(MAX_BINS, columns.n_values[k])
+    assert start[n_bins] == n_present
+    assert (start[n_bins + 1 :] == columns.n_rows).all()
+    if n_present:
+        assert start[0] == 0
+        assert (np.diff(start[: n_bins + 1]) > 0).all()
+        codes = columns.codes[k][rows_in_order(columns, k)]
+        inner = start[1:n_bins]
+        assert (codes[inner] > codes[inner - 1]).all()  # no value is in two bins
+    assert_same(columns.bins(k), bins_by_definition(columns, k))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_hand_example(dtype):
+    X = np.array([[0.3], [7.0], [NAN], [0.3], [-1.5]], dtype=dtype)
+    columns = Columns.from_table(X)
+    assert_same(columns.codes, [[1, 2, 3, 1, 0]])
+    assert_same(columns.n_values, [3])
+    assert_same(columns.n_present, [4])
+    assert_same(columns.order[0] < 0, [True, True, False, True, True])
+    rows = rows_in_order(columns, 0)
+    assert (rows[0], {rows[1], rows[2]}, rows[3], rows[4]) == (4, {0, 3}, 1, 2)
+    assert_same(columns.n_bins, [3])
+    assert_same(columns.bins(0), [1, 2, 3, 1, 0])
+    assert_same(columns.bin_start[0, :5], [0, 1, 3, 4, 5])
+    assert_same(columns.words, [[1, 2, 3, 1, 0]])
+
+
+def test_both_zeros_are_one_value():
+    columns = Columns.from_table(np.array([[0.0], [-0.0], [5e-324], [-5e-324], [-0.0]]))
+    assert_same(columns.codes, [[1, 1, 2, 0, 1]])
+
+
+@given(tables)
+def test_codes_are_ranks_among_the_distinct_values(X):
+    columns = Columns.from_table(X)
+    for k, column in enumerate(X.T.tolist()):
+        distinct = sorted({x for x in column if x == x})
+        expected = [distinct.index(x) if x == x else len(distinct) for x in column]
+        assert_same(columns.codes[k], expected)
+        assert columns.n_values[k] == len(distinct)
+        assert columns.n_present[k] == sum(x == x for x in column)
+
+
+@given(tables)
+def test_order_is_by_value_and_marks_where_a_value_starts(X):
+    columns = Columns.from_table(X)
+    for k, column in enumerate(X.T.tolist()):
+        rows = rows_in_order(columns, k).tolist()
+        assert sorted(rows) == list(range(len(column)))
+        in_order = [column[row] for row in rows]
+        n_present = sum(x == x for x in column)
+        assert in_order[:n_present] == sorted(x for x in column if x == x)
+        assert all(x != x for x in in_order[n_present:])
+        starts = [
+            i == 0 or in_order[i - 1] != x for i, x in enumerate(in_order[: columns.n_present[k]])
+        ]
+        assert_same(columns.order[k, :n_present] < 0, np.array(starts, dtype=bool))
+
+
+@given(tables)
+def test_bins_of_small_columns_are_their_codes(X):
+    columns = Columns.from_table(X)
+    for k in range(X.shape[1]):
+        assert_bins_are_ranges(columns, k)
+        assert_same(columns.bins(k), columns.codes[k])
+
+
+@given(tables, st.data())
+def test_bins_may_start_at_any_new_value(X, data):
+    columns = data.draw(coarse_columns(X))
+    for k in range(X.shape[1]):
+        assert_bins_are_ranges(columns, k)
+
+
+@pytest.mark.parametrize("n_distinct", [1, MAX_BINS, MAX_BINS + 1, 2000])
+@pytest.mark.parametrize("n_missing", [0, 2])
+def test_bins_of_many_values_are_ranges(n_distinct, n_missing):
+    rng = np.random.default_rng(n_distinct)
+    x = np.concatenate([np.arange(n_distinct), rng.integers(0, n_distinct, 500) ** 2 % n_distinct])
+    X = rng.permutation(np.append(x, [NAN] * n_missing)).reshape(-1, 1)
+    columns = Columns.from_table(X)
+    assert columns.n_values[0] == n_distinct
+    assert_bins_are_ranges(columns, 0)
+    if n_distinct <= MAX_BINS:
+        assert_same(columns.bins(0), columns.codes[0])
+    else:
+        assert columns.n_bins[0] < n_distinct
+
+
+def test_most_bins_are_used_where_values_do_not_repeat():
+    columns = Columns.from_table(np.random.default_rng(0).normal(size=(2000, 1)))
+    assert MAX_BINS * 0.9 < columns.n_bins[0] <= MAX_BINS
+    assert_bins_are_ranges(columns, 0)
+
+
+def test_bins_of_few_values_with_many_rows_each():
+    """More rows than one bin would hold without ties: a value is never divided."""
+    x = np.repeat(np.arange(300.0), np.where(np.arange(300) == 150, 2000, 3))
+    columns = Columns.from_table(x.reshape(-1, 1))
+    assert_bins_are_ranges(columns, 0)
 
 
 @pytest.mark.parametrize("n_rows", [MAX_BINS, MAX_BINS + 1, 300, 1000, 20_000, 1_000_000])
@@ -71,36 +160,96 @@ def test_bins_of_a_column_without_ties(n_rows):
     assert sizes.max() <= 4 * n_rows / MAX_BINS + 1  # not much coarser than equal in between
 
 
-@pytest.mark.parametrize("n_distinct", [1, MAX_BINS, MAX_BINS + 1, 2000])
-def test_bins_are_ranges_of_codes(n_distinct):
-    rng = np.random.default_rng(n_distinct)
-    x = np.concatenate([np.arange(n_distinct), rng.integers(0, n_distinct, 500) ** 2 % n_distinct])
-    X = rng.permutation(np.append(x, [NAN, NAN])).reshape(-1, 1)
+@pytest.mark.parametrize("p", [1, 4, 7, 8, 9, 17])
+def test_words_hold_the_bins_of_eight_columns_lane_by_lane(p):
+    X = np.random.default_rng(p).integers(0, 300, size=(500, p)).astype(float)
+    X[::7, -1] = NAN
     columns = Columns.from_table(X)
-    n_bins = columns.n_bins[0]
-    last = columns.last_code_of_bin[0, :n_bins]
-    assert n_bins <= MAX_BINS
-    assert last[-1] == n_distinct - 1
-    assert (np.diff(last) > 0).all()
-    first = np.append(0, last[:-1] + 1)
-    for b in range(n_bins):
-        codes = columns.codes[0][columns.bins[0] == b]
-        assert codes.min() == first[b]
-        assert codes.max() == last[b]
-    np.testing.assert_array_equal(columns.bins[0] == n_bins, np.isnan(X[:, 0]))
-    if n_distinct <= MAX_BINS:
-        np.testing.assert_array_equal(columns.bins, columns.codes)
+    assert columns.words.shape == (-(-p // 8), 500)
+    for k in range(8 * len(columns.words)):
+        lane = columns.words[k // 8] // np.uint64(256 ** (k % 8)) % np.uint64(256)
+        if k < p:
+            assert_same(columns.bins(k), lane)
+            assert_same(bins_by_definition(columns, k), lane)
+        else:
+            assert not lane.any()
+    assert COLUMNS_PER_WORD == 8
+
+
+@given(tables)
+def test_threshold_separates_neighbouring_values(X):
+    columns = Columns.from_table(X)
+    for k in range(X.shape[1]):
+        rows = rows_in_order(columns, k)[: columns.n_present[k]]
+        code = columns.codes[k][rows]
+        last = np.flatnonzero(np.diff(code))  # of the rows of one value
+        low, high = rows[last], rows[last + 1]
+        threshold = columns.threshold_between(np.full(len(low), k), low, high)
+        assert threshold.dtype == np.float64
+        assert (X[low, k] <= threshold).all()
+        assert (threshold < X[high, k]).all()
+
+
+def test_threshold_is_the_midpoint_and_the_largest_float_before_missing_values():
+    X = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, NAN]])
+    columns = Columns.from_table(X)
+    threshold = columns.threshold_between(
+        np.array([0, 0, 0, 1]), np.array([0, 1, 0, 1]), np.array([1, 2, 2, -1])
+    )
+    assert_same(threshold, [1.5, 3.0, 2.5, LARGEST])
+
+
+def test_threshold_between_neighbouring_and_huge_floats():
+    """No float lies between the first ones, and midpoints round to even, low or high.
+
+    The sum of the last two overflows.
+    """
+    eps = 2**-52
+    X = np.array([[1.0, 0.75 * LARGEST], [1.0 + eps, LARGEST], [1.0 + 2 * eps, LARGEST]])
+    columns = Columns.from_table(X)
+    threshold = columns.threshold_between(
+        np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 2, 1])
+    )
+    assert_same(threshold, [1.0, 1.0 + eps, 0.875 * LARGEST])
+
+
+def test_a_threshold_of_float32_values_is_a_midpoint_in_float64():
+    X = np.array([[1.0], [1.0 + 2**-23]], dtype=np.float32)
+    threshold = Columns.from_table(X).threshold_between(np.array([0]), np.array([0]), np.array([1]))
+    assert_same(threshold, [1.0 + 2**-24])
 
 
 def test_a_column_without_values_and_one_of_a_single_value():
     columns = Columns.from_table(np.array([[NAN, 2.0], [NAN, 2.0]]))
-    np.testing.assert_array_equal(columns.codes, [[0, 0], [0, 0]])
-    np.testing.assert_array_equal(columns.missing_code, [0, 1])
-    np.testing.assert_array_equal(columns.n_bins, [0, 1])
+    assert_same(columns.codes, [[0, 0], [0, 0]])
+    assert_same(columns.n_values, [0, 1])
+    assert_same(columns.n_present, [0, 2])
+    assert_same(columns.n_bins, [0, 1])
+    for k in range(2):
+        assert_bins_are_ranges(columns, k)
+        assert_same(columns.bins(k), [0, 0])
 
 
-def test_threads_change_nothing():
-    X = np.random.default_rng(0).normal(size=(500, 7))
-    one, two = Columns.from_table(X, n_jobs=1), Columns.from_table(X, n_jobs=2)
-    for name in ("codes", "values", "value_offset", "bins", "n_bins", "last_code_of_bin"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+def assert_same_columns(one, other, names):
+    for name in names:
+        assert_same(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_change_nothing(n_jobs):
+    X = np.random.default_rng(0).normal(size=(500, 30))  # four words
+    one, other = Columns.from_table(X, n_jobs=1), Columns.from_table(X, n_jobs=n_jobs)
+    names = ("codes", "order", "n_values", "n_present", "words", "n_bins", "bin_start")
+    assert_same_columns(one, other, names)
+
+
+@given(tables_of(np.float32, 32))
+def test_a_float32_table_has_the_columns_of_its_float64_copy(X):
+    """But for the order of rows of equal value, which nothing depends on."""
+    one, other = Columns.from_table(X), Columns.from_table(X.astype(np.float64))
+    assert_same_columns(
+        one, other, ("codes", "n_values", "n_present", "words", "n_bins", "bin_start")
+    )
+    assert_same(one.order < 0, other.order < 0)
+    assert one.table.dtype == np.float32  # kept, not copied
+    assert one.table is X

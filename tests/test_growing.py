@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import config
 
 from gbt import reference
 from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES
-from gbt.growing import Shape, grow
-from gbt.splitting.frontier import Limits, Splits
+from gbt.growing import LevelwiseGrowth
+from gbt.kernels.growth import LARGE
+from gbt.splitting.frontier import Splits
 from tests.asserts import assert_same, assert_valid_tree
-from tests.trainer import coarse_columns, fit, grow_tree
+from tests.node_cases import coarsen, column_of
+from tests.trainer import coarse_columns, fit, grow_tree, grower_for, with_threads
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan
@@ -23,17 +26,20 @@ def assert_same_tree(tree, nodes):
         assert_same(getattr(tree, name), np.array([getattr(node, name) for node in nodes]))
 
 
+def assert_same_trees(one, other):
+    for name in NODE_DTYPES:
+        assert_same(getattr(one, name), getattr(other, name))
+
+
 @st.composite
 def tables(draw):
     """Draw a table: small ones, and ones of so many values that small nodes are sorted."""
     n = draw(st.integers(1, 12) | st.integers(60, 130))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    columns = []
-    for _ in range(draw(st.integers(1, 4))):
-        n_distinct = draw(st.sampled_from([1, 2, 5, 30, 10**9]))
-        column = rng.integers(0, n_distinct, size=n) / 7
-        column[rng.random(n) < draw(st.sampled_from([0.0, 0.0, 0.2, 1.0]))] = NAN
-        columns.append(column)
+    distinct, missing = st.sampled_from([1, 2, 5, 30, 10**9]), st.sampled_from([0.0, 0.0, 0.2, 1.0])
+    columns = [
+        column_of(rng, n, draw(distinct), draw(missing)) for _ in range(draw(st.integers(1, 4)))
+    ]
     return np.column_stack(columns)
 
 
@@ -65,12 +71,8 @@ def with_ties(X, gradient, hessian):
 
 
 @st.composite
-def growths(draw):
-    X = draw(tables())
-    gradient, hessian = draw(gradients(len(X)))
-    if draw(st.booleans()):
-        X, gradient, hessian = with_ties(X, gradient, hessian)
-    parameters = {
+def parameters_of_trees(draw):
+    return {
         "max_depth": draw(st.sampled_from([None, 1, 2, 4])),
         "max_leaves": draw(st.sampled_from([None, None, 2, 5])),
         "min_child_weight": draw(st.sampled_from([0.0, 1.0, 3.0])),
@@ -78,17 +80,216 @@ def growths(draw):
         "reg_lambda": draw(st.sampled_from([0.0, 0.1, 1.0, 10.0])),
         "min_split_gain": draw(st.sampled_from([0.0, 0.0, 0.5])),
     }
-    return X, gradient, hessian, parameters
+
+
+@st.composite
+def growths(draw):
+    X = draw(tables())
+    gradient, hessian = draw(gradients(len(X)))
+    if draw(st.booleans()):
+        X, gradient, hessian = with_ties(X, gradient, hessian)
+    return X, gradient, hessian, draw(parameters_of_trees())
+
+
+@st.composite
+def large_growths(draw):
+    """Draw a problem whose root, and at least one of its children, keeps a histogram.
+
+    That takes few bins for many rows and columns: 61 rows in 6 bins a column, missing included.
+    Nine columns and more have two words of bins, the last of which is partly in use.
+    """
+    n, p = draw(st.integers(61, 130)), draw(st.integers(1, 12) | st.integers(9, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    drawn = draw(st.sampled_from([[10**9], [2, 5, 10**9]]))
+    share_missing = draw(st.sampled_from([[0.0], [0.0, 0.3], [0.3, 1.0]]))
+    X = np.column_stack(
+        [column_of(rng, n, rng.choice(drawn), rng.choice(share_missing)) for _ in range(p)]
+    )
+    columns = Columns.from_table(X)
+    for k in range(p):
+        coarsen(columns, k, rng, most=5)
+    gradient, hessian = draw(gradients(n))
+    parameters = draw(parameters_of_trees()) | {
+        "max_depth": draw(st.sampled_from([None, 2, 3, 5])),
+        "max_leaves": draw(st.sampled_from([None, None, 3, 8])),
+        "min_samples_leaf": draw(st.sampled_from([1, 1, 5])),
+    }
+    return columns, gradient, hessian, parameters
+
+
+def is_large(n_rows, columns):
+    """Say whether nodes of so many rows keep a histogram, which children are subtracted from."""
+    return n_rows * columns.n_columns > LARGE * (columns.n_bins + 1).sum()
+
+
+def page(X, gradient, hessian, **parameters):
+    return reference.grow(X, gradient, hessian, learning_rate=0.5, fixed_point=True, **parameters)
 
 
 @given(growths(), st.data())
 def test_trees_are_those_of_the_page(growth, data):
     X, gradient, hessian, parameters = growth
-    nodes = reference.grow(X, gradient, hessian, learning_rate=0.5, fixed_point=True, **parameters)
+    nodes = page(X, gradient, hessian, **parameters)
     for columns in (Columns.from_table(X), data.draw(coarse_columns(X))):
         tree, _ = grow_tree(columns, gradient, hessian, **parameters)
         assert_valid_tree(tree)
         assert_same_tree(tree, nodes)
+
+
+@given(large_growths())
+def test_trees_with_large_nodes_are_those_of_the_page(growth):
+    columns, gradient, hessian, parameters = growth
+    # The larger child of the root has half of its rows at least.
+    assert is_large(-(-columns.n_rows // 2), columns)
+    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
+    assert_same_tree(tree, page(columns.table, gradient, hessian, **parameters))
+
+
+@pytest.mark.parametrize("kind", ["one", "any"])
+@pytest.mark.parametrize("max_leaves", [None, 12])
+def test_large_nodes_on_many_levels(kind, max_leaves):
+    """Enough rows that grandchildren of the root are large too: slots are freed and used again."""
+    rng = np.random.default_rng(7)
+    X = np.column_stack([column_of(rng, 400, 10**9, 0.1) for _ in range(10)])
+    columns = Columns.from_table(X)
+    for k in range(10):
+        coarsen(columns, k, rng, most=4)
+    gradient = rng.normal(size=400)
+    hessian = np.ones(400) if kind == "one" else rng.uniform(0.1, 1.0, size=400)
+    parameters = {
+        "max_depth": 7, "max_leaves": max_leaves, "reg_lambda": 1.0, "min_samples_leaf": 5,
+        "min_child_weight": 0.0,
+    }  # fmt: skip
+    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
+    large = is_large(tree.n_samples, columns) & ~tree.is_leaf
+    assert tree.depth[large].max() >= 3
+    assert large.sum() >= 6
+    assert max_leaves or (~large & ~tree.is_leaf).any()  # and small ones below them
+    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+
+
+@given(large_growths() | growths(), st.data())
+def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth, data):
+    table, gradient, hessian, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    weights = data.draw(st.sampled_from([[1.0], [1.0, 2.0, 3.0], [0.5, 1.3]]))
+    weight = rng.choice(weights, columns.n_rows)
+    rows = np.flatnonzero(rng.random(columns.n_rows) < data.draw(st.sampled_from([0.1, 0.5, 1.0])))
+    rows = rows if len(rows) else np.array([0])
+    features = rng.permutation(columns.n_columns)
+    features = np.sort(features[: data.draw(st.integers(1, columns.n_columns))])
+
+    tree, leaves = grower_for(columns, **parameters).grow(
+        gradient, hessian, weight, rows=rows, features=features
+    )
+    nodes = page(
+        columns.table[rows][:, features], gradient[rows], hessian[rows],
+        sample_weight=weight[rows], **parameters,
+    )  # fmt: skip
+    for node in nodes:
+        node.feature = features[node.feature] if node.feature >= 0 else -1
+    assert_same_tree(tree, nodes)
+    value = np.zeros(len(rows))
+    tree.add_values(np.asarray(columns.table[rows], dtype=np.float64), value)
+    assert_same(value, tree.value[leaves])
+
+
+@given(large_growths() | growths(), st.lists(st.sampled_from(["one", "any", "few"]), min_size=2))
+def test_a_grower_may_be_used_again(growth, kinds):
+    """For other gradients, both kinds of entries, other rows and columns."""
+    table, _, _, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    n, p = columns.n_rows, columns.n_columns
+    rng = np.random.default_rng(len(kinds))
+    again = grower_for(columns, **parameters)
+    for kind in kinds[:4]:
+        derivatives = (
+            rng.normal(size=n),
+            np.ones(n) if kind == "one" else rng.uniform(0.1, 1.0, size=n),
+            np.ones(n),
+        )
+        drawn = {
+            "rows": np.arange(n) if kind != "few" else np.arange(n // 2, n),
+            "features": np.arange(p) if kind != "few" else np.arange(p // 2, p),
+        }
+        tree, leaves = again.grow(*derivatives, **drawn)
+        fresh, fresh_leaves = grower_for(columns, **parameters).grow(*derivatives, **drawn)
+        assert_same_trees(tree, fresh)
+        assert_same(leaves, fresh_leaves)
+
+
+@given(growths())
+def test_a_float32_table_grows_the_tree_of_its_float64_copy(growth):
+    X, gradient, hessian, parameters = growth
+    X = X.astype(np.float32)
+    one, _ = grow_tree(Columns.from_table(X), gradient, hessian, **parameters)
+    other, _ = grow_tree(Columns.from_table(X.astype(np.float64)), gradient, hessian, **parameters)
+    assert_same_trees(one, other)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="the steps that threads share exist compiled only")
+@given(large_growths() | growths())
+def test_crews_of_any_size_grow_the_same_tree(growth):
+    """However small the table: a helper is called for every two values."""
+    table, gradient, hessian, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    alone, leaves = grow_tree(columns, gradient, hessian, **parameters, n_jobs=1)
+    for n_jobs in (2, 3):
+        with with_threads(least_values=2):
+            tree, own_leaves = grow_tree(columns, gradient, hessian, **parameters, n_jobs=n_jobs)
+        assert_same_trees(tree, alone)
+        assert_same(own_leaves, leaves)
+
+
+class ByThePage:
+    """The greedy policy once more, asked for one split a node: loops over the codes."""
+
+    def split(self, frontier, limits, n_jobs):
+        own = frontier.derivatives
+        parameters = reference.Parameters(
+            reg_lambda=limits.reg_lambda * own.hessian_scale,
+            min_child_weight=limits.min_child_weight * own.hessian_scale,
+            min_samples_leaf=limits.min_samples_leaf,
+            min_split_gain=limits.min_split_gain
+            * own.gradient_scale
+            * (own.gradient_scale / own.hessian_scale),
+        )
+        n_values = frontier.columns.n_values
+        splits = Splits(*(np.zeros(len(frontier.start), dtype=t) for t in (int, int, bool, float)))
+        splits.feature[:] = -1
+        for j, (start, stop) in enumerate(zip(frontier.start, frontier.stop, strict=True)):
+            rows = frontier.rows[start:stop]
+            codes = frontier.columns.codes[frontier.features][:, rows].T
+            x = np.where(codes == n_values[frontier.features], NAN, codes)
+            g, h = own.gradient[rows].tolist(), own.hessian[rows].tolist()
+            sums = np.array([g, h, [1] * len(rows)], dtype=object).T
+            cut = reference.best_cut(x, sums, parameters)
+            if cut:
+                k = frontier.features[cut.feature]
+                splits.feature[j] = k
+                splits.cut[j] = int(min(cut.threshold, n_values[k] - 1))
+                splits.missing_left[j], splits.gain[j] = cut.missing_left, cut.gain
+        return splits
+
+
+@given(large_growths() | growths(), st.data())
+def test_a_policy_asked_node_by_node_grows_the_same_trees(growth, data):
+    table, gradient, hessian, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    grower = grower_for(columns, splitter=ByThePage(), **parameters)
+    assert isinstance(grower.growth, LevelwiseGrowth)
+    arguments = {
+        "rows": np.arange(data.draw(st.integers(0, columns.n_rows - 1)), columns.n_rows),
+        "features": np.arange(data.draw(st.integers(0, columns.n_columns - 1)), columns.n_columns),
+    }
+    weight = np.ones(columns.n_rows)
+    tree, leaves = grower.grow(gradient, hessian, weight, **arguments)
+    greedy, greedy_leaves = grower_for(columns, **parameters).grow(
+        gradient, hessian, weight, **arguments
+    )
+    assert_same_trees(tree, greedy)
+    assert_same(leaves, greedy_leaves)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -100,7 +301,7 @@ def test_bins_that_are_really_coarse(missing):
         X[rng.random(X.shape) < 0.1] = NAN
     gradient, hessian = rng.normal(size=600), rng.uniform(0.1, 1.0, size=600)
     columns = Columns.from_table(X)
-    assert (columns.n_bins < columns.missing_code).all()
+    assert (columns.n_bins < columns.n_values).all()
     tree, _ = grow_tree(columns, gradient, hessian, max_depth=2, reg_lambda=1.0)
     nodes = reference.grow(
         X, gradient, hessian, learning_rate=0.5, max_depth=2, reg_lambda=1.0, fixed_point=True,
@@ -146,6 +347,67 @@ def test_best_first_splits_where_the_gain_is_largest():
             Columns.from_table(X), gradient, hessian, max_leaves=max_leaves, learning_rate=1.0
         )
         assert sorted(tree.threshold[~tree.is_leaf]) == thresholds
+
+
+@pytest.mark.parametrize("by_the_page", [False, True])
+def test_of_equal_gains_the_node_that_was_opened_first_is_split_first(by_the_page):
+    """Root -11 -9 | 9 11, then either half gains 11^2 + 9^2 - 20^2 / 2 = 2."""
+    X, gradient = np.arange(4.0).reshape(-1, 1), np.array([-11.0, -9.0, 9.0, 11.0])
+    splitter = ByThePage() if by_the_page else None
+    tree, _ = grow_tree(
+        Columns.from_table(X), gradient, np.ones(4), max_leaves=3, splitter=splitter
+    )
+    assert_same(tree.threshold[~tree.is_leaf], [1.5, 0.5])
+
+
+@pytest.mark.parametrize("offset", [0.0, 12.0])
+@pytest.mark.parametrize(
+    ("least_gain", "threshold"), [(0, 1.5), (1997, 1.5), (2001, 1.5), (2003, 0)]
+)
+def test_a_cut_inside_a_bin_that_hardly_gains_enough(offset, least_gain, threshold):
+    """The cut in the middle gains 1001 + 1001; those beside it, between bins, 1998::
+
+    bin     0    __1__    2
+    g   -1000    -1   1   1000        and offset * h, which changes no gain
+    h    1000     1   1   1000
+    """
+    columns = Columns.from_table(np.arange(4.0).reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 1, 3]))
+    hessian = np.array([1000.0, 1.0, 1.0, 1000.0])
+    gradient = np.array([-1000.0, -1.0, 1.0, 1000.0]) + offset * hessian
+    tree, _ = grow_tree(columns, gradient, hessian, max_depth=1, min_split_gain=float(least_gain))
+    assert tree.threshold[0] == threshold
+    assert tree.n_nodes == (3 if threshold else 1)
+
+
+def test_small_nodes_that_wait_keep_no_histogram():
+    """Best first, two rows at a time are split off and wait: more pairs than there are slots."""
+    n_pairs, n_rest = 20, 30
+    pair = np.repeat(np.arange(n_pairs), 2)
+    gradient = np.append(np.zeros(n_rest), 3.0**pair * np.tile([1 - 1e-6, 1 + 1e-6], n_pairs))
+    n = len(gradient)
+    X = np.arange(float(n)).reshape(-1, 1)
+    columns = Columns.from_table(X)
+    columns.set_bins(0, np.arange(0, n, n // 5 + 1))
+    assert is_large(n_rest, columns)
+    n_slots = 2 * (n // (LARGE * 6) + 1) + 1
+    parameters = {"max_depth": None, "min_child_weight": 0.0, "reg_lambda": 0.0, "max_leaves": 14}
+    tree, _ = grow_tree(columns, gradient, np.ones(n), **parameters)
+    assert (tree.n_samples[tree.is_leaf] == 2).sum() == 13 > n_slots
+    assert_same_tree(tree, page(X, gradient, np.ones(n), **parameters))
+
+
+def test_residuals_that_are_nearly_equal_are_split():
+    """The larger child, whose sums are its parent's less its sibling's, gains 64 eps of its score.
+
+    That is more than the 16 eps that may be rounding, if |g| is added up over its own rows only.
+    """
+    x = np.repeat([0.0, 1.0, 2.0], [33, 17, 17])
+    gradient = np.repeat([-1.0, 1.0 - 2**-23, 1.0 + 2**-23], [33, 17, 17])
+    columns = Columns.from_table(x.reshape(-1, 1))
+    assert is_large(34, columns)
+    tree, _ = grow_tree(columns, gradient, np.ones(len(x)))
+    assert_same(tree.threshold[~tree.is_leaf], [0.5, 1.5])
 
 
 def test_equal_residuals_stay_a_leaf():
@@ -216,15 +478,4 @@ def test_a_policy_that_separates_nothing_is_refused():
 
     X = np.arange(4.0).reshape(-1, 1)
     with pytest.raises(ValueError, match="sends no row to one of its sides"):
-        grow(
-            Columns.from_table(X),
-            X[:, 0],
-            np.ones(4),
-            np.ones(4),
-            rows=np.arange(4),
-            features=np.array([0]),
-            splitter=Useless(),
-            limits=Limits(0.0, 0.0, 1, 0.0),
-            shape=Shape(None, None),
-            learning_rate=1.0,
-        )
+        grow_tree(Columns.from_table(X), X[:, 0], np.ones(4), splitter=Useless())

@@ -1,6 +1,7 @@
 """Threads, processes and forks: everything that a user's own parallelism may do around a fit."""
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
@@ -8,9 +9,11 @@ import numpy as np
 import pytest
 
 from gbt import parallel
-from gbt.parallel import effective_n_jobs, over_blocks, run_all
+from gbt.columns import Columns
+from gbt.parallel import effective_n_jobs, over_blocks, run_all, run_with_helpers, threads_for
+from gbt.splitting import greedy
 from tests.asserts import assert_same
-from tests.trainer import fit
+from tests.trainer import fit, grow_tree
 
 
 def problem(seed=0):
@@ -72,6 +75,142 @@ def test_tasks_of_tasks_do_not_wait_for_each_other():
 
     run_all([lambda i=i: outer(i) for i in range(8)])
     assert_same(done, np.ones((8, 8), dtype=int))
+
+
+def test_every_thread_has_the_least_amount_of_work():
+    assert [threads_for(work, 100, 3) for work in (0, 99, 100, 199, 200, 300, 5000)] == [
+        1, 1, 1, 1, 2, 3, 3,
+    ]  # fmt: skip
+    assert threads_for(10**9, 1, 1) == 1
+    assert threads_for(10**9, 1, None) == parallel.available_cores()
+
+
+def in_the_pool(work):
+    """Run something on a thread of the pool."""
+    return parallel._pool_of_threads().submit(work).result()
+
+
+def test_a_thread_of_the_pool_calls_no_others():
+    assert threads_for(10**9, 1, 2) == 2
+    assert in_the_pool(lambda: threads_for(10**9, 1, 2)) == 1
+
+
+class Crew:
+    """A leader that waits for its helpers to arrive, and helpers that wait to be dismissed."""
+
+    def __init__(self, n_helpers, failing=None):
+        self.failing = failing
+        self.arrived = [threading.Event() for _ in range(n_helpers)]
+        self.dismissed = threading.Event()
+        self.left = []
+
+    def lead(self):
+        for event in self.arrived:
+            event.wait()
+        assert not self.dismissed.is_set()
+        if self.failing == "lead":
+            raise RuntimeError("the leader fails")
+        return "done"
+
+    def help_out(self, i):
+        self.arrived[i].set()
+        if self.failing == "help":
+            raise RuntimeError("a helper fails")
+        self.dismissed.wait()
+        self.left.append(i)
+
+    def run(self):
+        helpers = [lambda i=i: self.help_out(i) for i in range(len(self.arrived))]
+        return run_with_helpers(self.lead, helpers, self.dismissed.set)
+
+
+@pytest.mark.parametrize("n_helpers", [0, 1, 2])
+def test_the_leader_returns_and_helpers_have_left(n_helpers):
+    crew = Crew(n_helpers)
+    assert crew.run() == "done"
+    assert sorted(crew.left) == list(range(n_helpers))
+
+
+def test_an_error_of_the_leader_dismisses_the_helpers_first():
+    crew = Crew(2, failing="lead")
+    with pytest.raises(RuntimeError, match="the leader fails"):
+        crew.run()
+    assert sorted(crew.left) == [0, 1]
+
+
+def test_an_error_of_a_helper_reaches_the_caller():
+    with pytest.raises(RuntimeError, match="a helper fails"):
+        Crew(1, failing="help").run()
+
+
+class FullPool:
+    """Every thread of the pool waits until this ends."""
+
+    def __enter__(self):
+        self.end = threading.Event()
+        pool = parallel._pool_of_threads()
+        started = [threading.Event() for _ in range(pool._max_workers)]
+
+        def occupy(event):
+            event.set()
+            self.end.wait()
+
+        self.waiting = [pool.submit(occupy, event) for event in started]
+        for event in started:
+            event.wait()
+
+    def __exit__(self, *error):
+        self.end.set()
+        for future in self.waiting:
+            future.result()
+
+
+def test_a_full_pool_is_not_waited_for():
+    """The helpers never start, then or later, and the leader does everything itself."""
+    helped = []
+    with FullPool():
+        assert run_with_helpers(lambda: 42, [lambda: helped.append(1)] * 3, lambda: None) == 42
+    in_the_pool(lambda: None)
+    assert not helped
+
+
+def test_a_leader_may_be_a_thread_of_the_pool():
+    """Even one that has taken the pool's last thread."""
+    n_threads = parallel._pool_of_threads()._max_workers
+    together = threading.Barrier(n_threads)
+
+    def lead():
+        together.wait()  # now all threads of the pool lead
+        return "done"
+
+    def work():
+        return run_with_helpers(lead, [lambda: None] * 2, lambda: None)
+
+    waiting = [parallel._pool_of_threads().submit(work) for _ in range(n_threads)]
+    assert [future.result() for future in waiting] == ["done"] * n_threads
+
+
+def test_a_tree_grows_when_the_pool_is_full_and_from_within():
+    X, y = problem()
+    columns = Columns.from_table(X, n_jobs=1)
+    tree, _ = grow_tree(columns, -y, np.ones(len(y)), max_depth=3, n_jobs=1)
+    with FullPool():
+        alone, _ = grow_tree(columns, -y, np.ones(len(y)), max_depth=3, n_jobs=2)
+    assert_same(alone.value, tree.value)
+    assert_same(in_the_pool(lambda: value_of_a_fit(0)), value_of_a_fit(0, n_jobs=1))
+
+
+def test_a_fit_of_this_size_calls_helpers(monkeypatch):
+    """Or the tests around this one would prove nothing."""
+    called = []
+
+    def spy(lead, helpers, dismiss):
+        called.append(len(helpers))
+        return run_with_helpers(lead, helpers, dismiss)
+
+    monkeypatch.setattr(greedy, "run_with_helpers", spy)
+    value_of_a_fit(0)
+    assert called == [1, 1]
 
 
 def test_four_fits_at_once_from_threads():

@@ -1,97 +1,76 @@
-"""Partitioning: stable, a permutation, and sums that are those of the left rows."""
+"""Partitioning: stable, a permutation, and the rows between which the threshold will be."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.partition import partition_nodes
+from gbt.kernels.partition import partition_rows, rows_at_the_cut
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.kernels
 
 
-def partition(codes, missing_code, cut, missing_left, rows, gradient, start, stop):
-    """Partition nodes that all split column 0; hessians are 1."""
-    n_nodes = len(start)
-    data = (
-        np.array(rows, dtype=np.int32),
-        np.array(gradient, dtype=np.int64),
-        np.ones(len(rows), dtype=np.int64),
-    )
-    found = (*np.empty((3, n_nodes), dtype=np.int64), np.empty((n_nodes, 3), dtype=np.int64))
-    partition_nodes(
-        np.array([codes], dtype=np.int32),
-        np.full(n_nodes, missing_code),
-        np.zeros(n_nodes, dtype=np.int64),
-        np.array(cut),
-        np.array(missing_left),
-        data,
-        np.array(start),
-        np.array(stop),
-        found,
-    )
-    return data, found
+def partition(codes, missing_code, cut, missing_left, rows):
+    """Return the rows after the partition, how many went left, and the rows at the cut."""
+    codes = np.array(codes, dtype=np.int32)
+    moved = np.array(rows, dtype=np.int32)
+    buffer = np.empty_like(moved)
+    n_left = partition_rows(codes, missing_code, cut, missing_left, moved, buffer)
+    return moved, n_left, *rows_at_the_cut(codes, missing_code, moved, n_left)
 
 
 def test_the_drawing_of_the_docstring():
     """Rows a to f, of which b, c and f go right: a d e | b c f."""
-    data, (middle, low, high, sums) = partition(
-        codes=[0, 3, 2, 1, 0, 2],
-        missing_code=4,
-        cut=[1],
-        missing_left=[False],
-        rows=range(6),
-        gradient=[10, 20, 30, -40, 50, 60],
-        start=[0],
-        stop=[6],
-    )
-    assert_same(data[0], [0, 3, 4, 1, 2, 5])
-    assert_same(data[1], [10, -40, 50, 20, 30, 60])
-    assert_same([middle[0], low[0], high[0]], [3, 1, 2])
-    assert_same(sums, [[20, 3, 100]])
+    moved, n_left, low, high = partition([0, 3, 2, 1, 0, 2], 4, 1, False, range(6))
+    assert_same(moved, [0, 3, 4, 1, 2, 5])
+    assert n_left == 3
+    assert (low, high in (2, 5)) == (3, True)
 
 
 @pytest.mark.parametrize(("missing_left", "expected"), [(True, [0, 2, 1]), (False, [0, 1, 2])])
 def test_missing_rows_follow_their_flag(missing_left, expected):
-    data, (_, low, high, _) = partition(
-        [0, 1, 2], 2, [0], [missing_left], [0, 1, 2], [1, 1, 1], [0], [3]
-    )
-    assert_same(data[0], expected)
-    assert_same([low[0], high[0]], [0, 1])
+    moved, n_left, low, high = partition([0, 1, 2], 2, 0, missing_left, [0, 1, 2])
+    assert_same(moved, expected)
+    assert (n_left, low, high) == (2 if missing_left else 1, 0, 1)
 
 
-def test_present_against_missing_reports_the_code_of_missing():
-    _, (middle, low, high, _) = partition(
-        [0, 2, 1], 2, [1], [False], [0, 1, 2], [1, 1, 1], [0], [3]
-    )
-    assert_same([middle[0], low[0], high[0]], [2, 1, 2])
+def test_present_against_missing_has_no_row_above_the_cut():
+    moved, n_left, low, high = partition([0, 2, 1], 2, 1, False, [0, 1, 2])
+    assert_same(moved, [0, 2, 1])
+    assert (n_left, low, high) == (2, 2, -1)
+
+
+def test_rows_of_other_nodes_are_neither_moved_nor_looked_at():
+    """Node rows 5 1 3 of a table of six; rows 0, 2 and 4 lie nearer to the cut."""
+    moved, n_left, low, high = partition([2, 0, 2, 5, 3, 1], 6, 2, False, [5, 1, 3])
+    assert_same(moved, [5, 1, 3])
+    assert (n_left, low, high) == (2, 5, 3)
 
 
 @given(data=st.data())
 def test_against_list_comprehensions(data):
-    codes = data.draw(st.lists(st.integers(0, 4), min_size=2, max_size=20))  # 4 is missing
-    n = len(codes)
-    rows = data.draw(st.permutations(range(n)))
-    gradient = data.draw(st.lists(st.integers(-9, 9), min_size=n, max_size=n))
-    border = data.draw(st.integers(1, n - 1))
-    start, stop = [0, border], [border, n]
-    cut = data.draw(st.lists(st.integers(0, 3), min_size=2, max_size=2))
-    missing_left = data.draw(st.lists(st.booleans(), min_size=2, max_size=2))
-    moved, (middle, low, high, sums) = partition(
-        codes, 4, cut, missing_left, rows, [gradient[r] for r in rows], start, stop
-    )
-    for j in range(2):
-        own = rows[start[j] : stop[j]]
+    missing_code = 4
+    codes = data.draw(st.lists(st.integers(0, missing_code), min_size=1, max_size=20))
+    rows = data.draw(st.permutations(range(len(codes))))
+    rows = rows[: data.draw(st.integers(1, len(codes)))]
+    cut, missing_left = data.draw(st.integers(0, 3)), data.draw(st.booleans())
+    moved, n_left, low, high = partition(codes, missing_code, cut, missing_left, rows)
 
-        def goes_left(row, j=j):
-            return missing_left[j] if codes[row] == 4 else codes[row] <= cut[j]
+    def goes_left(row):
+        return missing_left if codes[row] == missing_code else codes[row] <= cut
 
-        left, right = [r for r in own if goes_left(r)], [r for r in own if not goes_left(r)]
-        assert_same(moved[0][start[j] : stop[j]], left + right)
-        assert middle[j] == start[j] + len(left)
-        g = [gradient[r] for r in left]
-        assert_same(sums[j], [sum(g), len(g), sum(map(abs, g))])
-        assert low[j] == max((codes[r] for r in left if codes[r] < 4), default=-1)
-        assert high[j] == min((codes[r] for r in right), default=4)
-    assert_same(moved[1], [gradient[r] for r in moved[0]])
+    left = [r for r in rows if goes_left(r)]
+    right = [r for r in rows if not goes_left(r)]
+    assert_same(moved, left + right)
+    assert n_left == len(left)
+    lows = [codes[r] for r in left if codes[r] < missing_code]
+    if lows:  # there is no cut without a present row on its left
+        assert low in left
+        assert codes[low] == max(lows)
+    highs = [codes[r] for r in right if codes[r] < missing_code]
+    if highs:
+        assert high in right
+        assert codes[high] == min(highs)
+    else:
+        assert high == -1

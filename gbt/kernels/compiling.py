@@ -39,3 +39,8 @@ def internal(function):
     0.2 seconds where they are some twenty arrays.
     """
     return njit(_nrt=False, no_cpython_wrapper=True, **OPTIONS)(function)
+
+
+def inlined(function):
+    """Compile an uncounted kernel as part of the one kernel that calls it."""
+    return njit(_nrt=False, inline="always", no_cpython_wrapper=True, **OPTIONS)(function)

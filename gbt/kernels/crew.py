@@ -17,7 +17,7 @@ it by one less in a single step, so a ticket that was read in an earlier phase i
 import numpy as np
 
 from gbt.kernels.atomics import add, give_way, load, replace, store
-from gbt.kernels.compiling import uncounted
+from gbt.kernels.compiling import internal, uncounted
 
 # Entries of the board, a cache line of 8 words apart, so that threads do not slow each other down.
 TICKET, DONE, KIND, FINISHED, ALONE, BOARD_LENGTH = 0, 8, 16, 24, 32, 40
@@ -32,7 +32,7 @@ def board_for(n_threads: int) -> np.ndarray:
     return board
 
 
-@uncounted
+@internal
 def open_phase(board, kind, n_tasks):
     """Offer tasks 0 .. n_tasks - 1 of one kind; the phase before must be over."""
     board[KIND] = kind
@@ -44,7 +44,7 @@ def open_phase(board, kind, n_tasks):
     store(board, TICKET, phase << 32 | n_tasks)
 
 
-@uncounted
+@internal
 def claim(board):
     """Return the number of a task that is now the caller's, the highest first; -1 if none is left.
 
@@ -61,14 +61,14 @@ def claim(board):
             return np.int64((ticket & TASKS_LEFT) - 1)
 
 
-@uncounted
+@internal
 def report_done(board):
     """Say that a claimed task is done."""
     if not board[ALONE]:
         add(board, DONE, 1)
 
 
-@uncounted
+@internal
 def look_again(looks):
     """Count the looks at the board in vain, giving way to other threads now and then."""
     if looks % LOOKS_BEFORE_GIVING_WAY == LOOKS_BEFORE_GIVING_WAY - 1:
@@ -76,7 +76,7 @@ def look_again(looks):
     return looks + 1
 
 
-@uncounted
+@internal
 def next_task(board, n_tasks):
     """Return a task of the phase to the leader; -1 when all its tasks are done."""
     task = claim(board)
@@ -87,7 +87,7 @@ def next_task(board, n_tasks):
     return task
 
 
-@uncounted
+@internal
 def next_offer(board):
     """Return a task to a helper, waiting for one to be offered; -1 when all is finished."""
     looks = 0

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels import crew
-from gbt.kernels.compiling import internal, uncounted
+from gbt.kernels.compiling import inlined, internal, uncounted
 from gbt.kernels.histogram import LANES, Layout, add_pairs, add_triples
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
 from gbt.kernels.refine import edge_of_column, refine_column, sort_column
@@ -178,7 +178,7 @@ def gather(rows, node, layout):
     node.g, node.h, node.magnitude = g, h, magnitude
 
 
-@internal
+@inlined
 def part(j, table, rows, nodes, rules):
     """Give the rows of a node to its children."""
     parent = nodes[j]
@@ -254,7 +254,7 @@ def survey_word(word, node, slot, table, slots, rules, sums, work):
             )  # fmt: skip
 
 
-@internal
+@inlined
 def sort_word(word, node, slot, table, rows, slots, rules, keys):
     """Find the best cuts of the columns of one word by sorting the rows of a node."""
     sums_of_node, limits = sums_of(node), limits_of(rules)
@@ -316,7 +316,7 @@ def conclude(node, slot, table, slots, rules, sums):
         node.missing_left = slots.missing_left[slot, k]
 
 
-@internal
+@inlined
 def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, ranges, narrow, keys):
     """Find the split of a small node, in the thread's own slot."""
     node = nodes[j]
@@ -335,7 +335,7 @@ def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, ranges, 
     conclude(node, slot, table, slots, rules, sums)
 
 
-@internal
+@inlined
 def search_pair(smaller, larger, word, table, rows, nodes, slots, rules, sums, work):
     """Survey the columns of one word in a pair of large nodes; the root comes alone, with -1."""
     own = nodes[smaller].slot
@@ -349,7 +349,7 @@ def search_pair(smaller, larger, word, table, rows, nodes, slots, rules, sums, w
         survey_word(word, nodes[larger], other, table, slots, rules, sums, work)
 
 
-@internal
+@inlined
 def run_task(kind, task, thread, table, rows, nodes, slots, tasks, rules, scratch):
     """Do one task of a phase; what it is about stands in ``tasks``."""
     first, second, word = tasks[task, 0], tasks[task, 1], tasks[task, 2]
@@ -393,7 +393,7 @@ def list_task(tasks, n_tasks, first, second, word):
     return n_tasks + 1
 
 
-@internal
+@inlined
 def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
     """List the searches of the nodes opened last, small ones first; settle who has a slot."""
     n_tasks = 0
@@ -416,7 +416,7 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
     return n_tasks
 
 
-@internal
+@inlined
 def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
     """List the columns of large nodes in which a cut inside a bin could beat all edges."""
     n_tasks = 0
@@ -431,7 +431,7 @@ def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
     return n_tasks
 
 
-@internal
+@inlined
 def conclude_all(first, n_nodes, table, nodes, slots, rules, sums):
     """Write down the splits of the large nodes; keep the slots that their children will need."""
     for j in range(first, n_nodes):
@@ -442,7 +442,7 @@ def conclude_all(first, n_nodes, table, nodes, slots, rules, sums):
                 release(node, slots)
 
 
-@internal
+@inlined
 def open_children(first, n_nodes, nodes, tasks, rules):
     """List the nodes to split now, all that can be or the one of largest gain; number children."""
     n_tasks = 0
@@ -464,7 +464,7 @@ def open_children(first, n_nodes, nodes, tasks, rules):
     return n_tasks
 
 
-@internal
+@inlined
 def plant(table, rows, nodes, slots, tasks, rules, n_threads):
     """Open the root, which owns all listed rows, list its search and count the tasks."""
     n_slots = len(slots.to_beat)
@@ -487,7 +487,7 @@ def plant(table, rows, nodes, slots, tasks, rules, n_threads):
     return len(table.words)
 
 
-@internal
+@inlined
 def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules, sums):
     """Decide what comes after a phase; return kind and number of tasks, and which nodes are new.
 

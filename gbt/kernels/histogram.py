@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import uncounted
+from gbt.kernels.compiling import internal, uncounted
 
 LANES = 8  # columns whose bins share a word
 
@@ -68,7 +68,7 @@ def pack_entries(gradient, hessian, layout, entries):
         entries[i * width + width - 1] = magnitude << count_bits | 1
 
 
-@uncounted
+@internal
 def add_pairs(words, rows, entries, first, n_lanes, histogram):
     """Add the entries of some rows, 2 numbers each, to the histograms of the columns of one word.
 
@@ -96,7 +96,7 @@ def add_pairs(words, rows, entries, first, n_lanes, histogram):
                 histogram[place + one] += size
 
 
-@uncounted
+@internal
 def add_triples(words, rows, entries, first, n_lanes, histogram):
     """Do what ``add_pairs`` does with entries of 3 numbers."""
     three, two, one, byte = np.uint64(3), np.uint64(2), np.uint64(1), np.uint64(255)

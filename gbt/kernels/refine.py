@@ -23,7 +23,7 @@ Either way the sums left of a bin are known from the histogram, and what is insi
 
 import numpy as np
 
-from gbt.kernels.compiling import uncounted
+from gbt.kernels.compiling import internal
 from gbt.kernels.search import add_up, best_edge, bound_inside, bound_of, score_both_ways
 
 NARROW_BINS = 16
@@ -31,7 +31,7 @@ NARROW_BINS = 16
 PER_ROW, PER_NARROW_BIN = 3, 5
 
 
-@uncounted
+@internal
 def cost_of_walking(n_rows):
     """Return nanoseconds a row walked, in a table of so many rows: it goes anywhere in memory.
 
@@ -43,7 +43,7 @@ def cost_of_walking(n_rows):
     return cost
 
 
-@uncounted
+@internal
 def walk(
     codes, in_order, before, number, entries, node_of_row, layout, missing, node, limits, best
 ):
@@ -76,7 +76,7 @@ def walk(
     return best_score, best_code, best_missing_left
 
 
-@uncounted
+@internal
 def position_of(codes, order, start, stop, code):
     """Return the first position in start:stop of a column's order whose code is not below one."""
     while start < stop:
@@ -89,7 +89,7 @@ def position_of(codes, order, start, stop, code):
     return start
 
 
-@uncounted
+@internal
 def divide_bins(codes, order, bin_start, n_bins, bound, to_beat, ranges):
     """Divide the bins in question; return the number of narrow bins and of rows in a walk.
 
@@ -114,7 +114,7 @@ def divide_bins(codes, order, bin_start, n_bins, bound, to_beat, ranges):
     return n_narrow, n_walked
 
 
-@uncounted
+@internal
 def fill_narrow_bins(words, lane, codes, listed, entries, width, ranges, narrow):
     """Add the rows of a node to the narrow bins.
 
@@ -135,7 +135,7 @@ def fill_narrow_bins(words, lane, codes, listed, entries, width, ranges, narrow)
             narrow[place + 2] += entries[entry + 2]
 
 
-@uncounted
+@internal
 def search_narrow_bins(
     b, codes, order, bin_start, ranges, narrow, before, number, entries, node_of_row, layout,
     missing, node, limits, to_beat, best,
@@ -177,7 +177,7 @@ def search_narrow_bins(
     return best
 
 
-@uncounted
+@internal
 def edge_of_column(codes, order, bin_start, n_bins, sums, missing, node, limits):
     """Return the best cut between bins; its code is the last one of the bin before it."""
     score, b, missing_left = best_edge(sums, n_bins, missing, node, limits)
@@ -185,7 +185,7 @@ def edge_of_column(codes, order, bin_start, n_bins, sums, missing, node, limits)
     return score, np.int64(codes[max(last, ~last)]), missing_left
 
 
-@uncounted
+@internal
 def refine_column(
     codes, order, bin_start, n_bins, words, lane, histogram, first, layout, listed, number,
     entries, node_of_row, node, limits, to_beat, sums, bound, ranges, narrow,
@@ -227,7 +227,7 @@ def refine_column(
     return best
 
 
-@uncounted
+@internal
 def sort_keys(keys):
     """Sort in place, by Shell's method: as fast as any for the tens of keys that are usual here.
 
@@ -246,7 +246,7 @@ def sort_keys(keys):
         gap //= 3
 
 
-@uncounted
+@internal
 def sort_column(codes, missing_code, listed, entries, layout, node, limits, keys):
     """Return the best cut of one feature of a small node, by sorting all its rows.
 

@@ -41,13 +41,13 @@ Arguments that travel together are tuples:
 
 import numpy as np
 
-from gbt.kernels.compiling import uncounted
+from gbt.kernels.compiling import internal
 
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12
 
 
-@uncounted
+@internal
 def score_of(left_g, left_h, right_g, right_h, penalty):
     """Return the score, symmetric in left and right to the last bit, with one division."""
     left_weight = left_h + penalty
@@ -57,7 +57,7 @@ def score_of(left_g, left_h, right_g, right_h, penalty):
     )
 
 
-@uncounted
+@internal
 def score_cut(left_g, left_h, left_n, node, limits):
     """Return the score of a cut, or -inf where a side is too light or has too few rows.
 
@@ -78,7 +78,7 @@ def score_cut(left_g, left_h, left_n, node, limits):
     return score if is_allowed else -np.inf
 
 
-@uncounted
+@internal
 def score_both_ways(g, h, n, missing, node, limits):
     """Return the score of a cut and whether missing rows go left.
 
@@ -95,7 +95,7 @@ def score_both_ways(g, h, n, missing, node, limits):
     return missing_right, False
 
 
-@uncounted
+@internal
 def add_up(histogram, first, n_bins, layout, sums):
     """Add up the histogram of one feature from left to right; return the sums without a value.
 
@@ -119,7 +119,7 @@ def add_up(histogram, first, n_bins, layout, sums):
     return g - before_g[n_bins], h - before_h[n_bins], n - before_n[n_bins]
 
 
-@uncounted
+@internal
 def score_edges(sums, n_bins, on_the_left, node, limits, score):
     """Raise the score of every bin to that of the cut after it.
 
@@ -136,7 +136,7 @@ def score_edges(sums, n_bins, on_the_left, node, limits, score):
         score[b] = cut if cut > score[b] else score[b]
 
 
-@uncounted
+@internal
 def bound_of(g, h, inside_g, inside_h, magnitude, node, limits):
     """Bound the score of the cuts inside a bin.
 
@@ -156,7 +156,7 @@ def bound_of(g, h, inside_g, inside_h, magnitude, node, limits):
     return largest if (left_h + penalty) * (right_h + penalty) > 0.0 else np.inf
 
 
-@uncounted
+@internal
 def bound_bins(sums, n_bins, on_the_left, node, limits, bound):
     """Raise the bound of every bin to that of the cuts inside it.
 
@@ -174,7 +174,7 @@ def bound_bins(sums, n_bins, on_the_left, node, limits, bound):
         bound[b] = largest if largest > bound[b] else bound[b]
 
 
-@uncounted
+@internal
 def largest_of(values, n):
     """Return the largest of the first n values, halving them until one is left; destroys them."""
     while n > 1:
@@ -186,7 +186,7 @@ def largest_of(values, n):
     return values[0]
 
 
-@uncounted
+@internal
 def bound_inside(sums, n_bins, missing, node, limits, bound):
     """Bound the score of the cuts inside every bin, missing rows on either side."""
     nothing = (np.int64(0), np.int64(0), np.int64(0))
@@ -197,7 +197,7 @@ def bound_inside(sums, n_bins, missing, node, limits, bound):
         bound_bins(sums, n_bins, missing, node, limits, bound)
 
 
-@uncounted
+@internal
 def survey(histogram, first, n_bins, is_atomic, layout, node, limits, sums, work):
     """Return the best score of the cuts between bins of one feature, and a bound on all others.
 
@@ -220,7 +220,7 @@ def survey(histogram, first, n_bins, is_atomic, layout, node, limits, sums, work
     return score, largest_of(work, n_bins)
 
 
-@uncounted
+@internal
 def best_edge(sums, n_bins, missing, node, limits):
     """Return score, bin and direction of missing rows of the best cut after a whole bin."""
     before_g, before_h, before_n, _ = sums

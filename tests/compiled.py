@@ -1,0 +1,29 @@
+"""Kernels that only other kernels call, made callable.
+
+They are compiled without the part that translates the arguments of a Python call. Tests go through
+a compiled function that does nothing but call them.
+"""
+
+from numba import config, njit
+
+
+class FromPython:
+    """A module whose kernels can all be called."""
+
+    def __init__(self, module):
+        self._module = module
+
+    def __getattr__(self, name):
+        found = getattr(self._module, name)
+        if hasattr(found, "py_func") and not config.DISABLE_JIT:
+            found = _entry_to(found)
+            setattr(self, name, found)
+        return found
+
+
+def _entry_to(kernel):
+    @njit(error_model="numpy")
+    def call(*arguments):
+        return kernel(*arguments)
+
+    return call

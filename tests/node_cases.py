@@ -1,0 +1,190 @@
+"""Nodes for tests of the search: some rows of a table, and all their cuts by loops.
+
+The cuts come from the plain page, which is given codes instead of values: its thresholds then lie
+between codes. Entries and histograms are written down from their definition, with Python's numbers.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gbt import reference
+from gbt.columns import Columns
+from gbt.kernels.histogram import layout_for
+
+NUMBER = 7  # of the node among others
+NO_CUT = (-np.inf, None, None)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeCase:
+    """A table, fixed-point derivatives of its rows, and the rows of one node, ascending."""
+
+    columns: Columns
+    gradient: np.ndarray
+    hessian: np.ndarray
+    rows: np.ndarray
+    limits: tuple[float, float, int]  # lambda, least hessian and least rows of a side
+
+    @property
+    def layout(self):
+        return layout_for(self.hessian)
+
+    @property
+    def entries(self):
+        return entries_by_definition(self.gradient, self.hessian, self.layout)
+
+    @property
+    def node_of_row(self):
+        """Other rows are those of a neighbour, or take no part."""
+        node_of_row = np.resize([NUMBER + 1, -1], self.columns.n_rows).astype(np.int32)
+        node_of_row[self.rows] = NUMBER
+        return node_of_row
+
+    def sums(self, rows):
+        """Return g, h and the number of rows."""
+        return int(self.gradient[rows].sum()), int(self.hessian[rows].sum()), len(rows)
+
+    @property
+    def node(self):
+        return self.sums(self.rows)
+
+    def rows_in_bin(self, k, b):
+        return self.rows[self.columns.bins(k)[self.rows] == b]
+
+    def missing(self, k):
+        return self.sums(self.rows[self.codes(k) == self.columns.n_values[k]])
+
+    def codes(self, k):
+        """Return the codes of the node's rows in one column."""
+        return self.columns.codes[k][self.rows]
+
+    def before(self, k, b):
+        """Return the sums over the present rows left of a bin."""
+        return self.sums(self.rows[self.columns.bins(k)[self.rows] < b])
+
+    def histogram(self, k):
+        """Return the histogram of one column, missing rows in its last bin."""
+        layout = self.layout
+        n_bins = int(self.columns.n_bins[k])
+        entries = self.entries.reshape(-1, layout.width)
+        bins = [entries[self.rows_in_bin(k, b)].sum(axis=0) for b in range(n_bins + 1)]
+        return np.array(bins, dtype=np.int64).ravel()
+
+    def cuts(self, k):
+        """Return every allowed cut of one column, the better the larger.
+
+        Score, highest code on the left among the node's rows, whether missing rows join the side
+        of more hessian, whether they go left. Of tuples Python compares the first entries first.
+        """
+        penalty, min_hessian, min_rows = self.limits
+        parameters = reference.Parameters(
+            reg_lambda=penalty, min_child_weight=min_hessian, min_samples_leaf=min_rows
+        )
+        codes = self.codes(k)
+        x = np.where(codes == self.columns.n_values[k], np.nan, codes)
+        g, h = self.gradient[self.rows].tolist(), self.hessian[self.rows].tolist()
+        sums = np.array([g, h, [1] * len(x)], dtype=object).T
+        return [
+            (
+                reference.score(cut.left, cut.right, penalty),
+                int(np.nanmax(np.where(x <= cut.threshold, x, np.nan))),
+                cut.missing_join_more,
+                cut.missing_left,
+            )
+            for cut in reference.cuts(k, x, sums)
+            if reference.is_allowed(cut.left, parameters)
+            and reference.is_allowed(cut.right, parameters)
+        ]
+
+    def bin_of_cut(self, k, code):
+        """Return the bin that a cut after ``code`` lies in or after, and whether it lies inside."""
+        bins = dict(zip(self.codes(k).tolist(), self.columns.bins(k)[self.rows], strict=True))
+        above = [c for c in bins if code < c]
+        return int(bins[code]), bool(above) and bins[min(above)] == bins[code]
+
+    def best_cut(self, k, is_candidate=lambda code: True):
+        """Return score, code and direction of missing rows of the best cut."""
+        found = [cut for cut in self.cuts(k) if is_candidate(cut[1])]
+        if not found:
+            return NO_CUT
+        score, code, _, missing_left = max(found)
+        return score, code, missing_left
+
+    def as_seen_here(self, k, cut):
+        """Return a cut with the highest code of the node's rows that it sends left."""
+        score, code, missing_left = cut
+        if score == -np.inf:
+            return NO_CUT
+        codes = self.codes(k)
+        is_left = (codes <= code) & (codes < self.columns.n_values[k])
+        return score, int(codes[is_left].max()), bool(missing_left)
+
+
+def entries_by_definition(gradient, hessian, layout):
+    """Return [g, size] or [g, h, size] of every row, end to end."""
+    entries = []
+    for g, h in zip(gradient.tolist(), hessian.tolist(), strict=True):
+        units = -(-abs(g) // 2**layout.shift)  # rounded up
+        size = units * 2**layout.count_bits + 1
+        entries += [g, size] if layout.width == 2 else [g, h, size]
+    return np.array(entries, dtype=np.int64)
+
+
+def column_of(rng, n, n_distinct, share_missing):
+    """Return a column of so many distinct values at most."""
+    column = rng.integers(0, n_distinct, size=n) / 7
+    column[rng.random(n) < share_missing] = np.nan
+    return column
+
+
+def coarsen(columns, k, rng, most=6):
+    """Give a column any bins, ``most`` at most."""
+    starts = np.flatnonzero(columns.order[k, : columns.n_present[k]] < 0)
+    if len(starts):
+        others = rng.permutation(starts[1:])[: rng.integers(0, most)]
+        starts = np.sort(np.append(starts[0], others))
+    columns.set_bins(k, starts)
+
+
+@st.composite
+def node_cases(draw, max_rows=100):
+    """Draw a node with all, some or very few rows of a table with coarse bins or one bin a value.
+
+    Gradients are small, or every row has a mirror image, so that scores tie; or they take all 53
+    bits of a float. Hessians are equal or differ, so that entries have 2 or 3 numbers; some are 0.
+    """
+    n = draw(st.integers(2, 14) | st.integers(15, max_rows))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    drawn = {
+        "n_distinct": st.sampled_from([1, 3, 10, 10**9]),
+        "share_missing": st.sampled_from([0.0, 0.0, 0.2, 1.0]),
+    }
+    n_drawn, is_mirrored = n, draw(st.booleans())
+    table = [
+        column_of(rng, n, **{name: draw(kind) for name, kind in drawn.items()})
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    X = np.column_stack(table)
+    if is_mirrored:  # the cuts at c and at -c score alike
+        X, n = np.vstack([X, -X]), 2 * n
+    columns = Columns.from_table(X)
+    if draw(st.integers(0, 3)):
+        for k in range(columns.n_columns):
+            coarsen(columns, k, rng)
+
+    largest = draw(st.sampled_from([2, 9, 2**52]))
+    gradient = rng.integers(-largest, largest + 1, size=n_drawn)
+    hessian = np.full(n_drawn, draw(st.sampled_from([1, 3])))
+    if draw(st.booleans()):
+        hessian = rng.integers(0, 6, size=n_drawn)
+    is_in = rng.random(n_drawn) < draw(st.sampled_from([1.0, 1.0, 0.5, 0.05]))
+    is_in[rng.integers(0, n_drawn, size=2)] = True
+    gradient, hessian, is_in = (np.resize(a, n) for a in (gradient, hessian, is_in))
+    limits = (
+        draw(st.sampled_from([0.0, 0.5, 3.0, 100.0])),
+        draw(st.sampled_from([0.0, 0.0, 2.0, 10.0])),
+        draw(st.sampled_from([1, 1, 2, 4])),
+    )
+    return NodeCase(columns, gradient, hessian, np.flatnonzero(is_in).astype(np.int32), limits)
