@@ -63,7 +63,7 @@ def boost(
     seed: int,
     n_jobs: int | None,
 ) -> Boosted:
-    """Fit an ensemble to float64 rows ``X`` (nan is missing), targets and positive weights.
+    """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
     ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
     are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
@@ -106,6 +106,7 @@ def boost(
                 raw_prediction += tree.value[leaves]
             else:
                 tree.add_values(X, raw_prediction, n_jobs)
+            del leaves  # before the next tree grows
             for w in watched:
                 w.record(tree, n_jobs)
             progress.show(m, watched[-1].losses[-1] if watched else None, loss.metric)

@@ -2,7 +2,7 @@
 
 What goes in is a table as people have it: NumPy arrays of any number type, pandas and polars
 frames, nan where a value is missing. It is checked here, once, and everything behind this file may
-trust what it gets: float64 rows, float64 targets, positive weights. What comes out is an
+trust what it gets: rows of floats, float64 targets, positive weights. What comes out is an
 `Ensemble`, and every prediction is its raw prediction seen through the link of the loss.
 
 A fit works on a copy of the estimator and hands its attributes over at the very end. So an error,

@@ -92,11 +92,12 @@ class Grower:
         leaves : int array of shape (len(rows),)
             Numbers of nodes of the tree.
         """
-        derivatives = derivatives_of(gradient, hessian, sample_weight, rows)
-        branches = self.growth.grow(derivatives, rows, features)
+        branches = self.growth.grow(
+            derivatives_of(gradient, hessian, sample_weight, rows), rows, features
+        )
         n_nodes = len(branches.start)
         place = preorder(branches.left, branches.right)
-        leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int64)
+        leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int32)
         links = np.empty((3, n_nodes), dtype=np.int64)
         numbers = np.empty((4, n_nodes))
         finish_tree(

@@ -271,6 +271,38 @@ def test_refining_nodes_with_all_and_with_few_rows_of_their_bins(n_rows, n_missi
     assert found == case.best_cut(0)
 
 
+@pytest.mark.parametrize(("n_codes", "shift", "n_narrow"), [(16, 0, 16), (17, 1, 9), (33, 2, 9)])
+def test_a_bin_has_sixteen_narrow_bins_at_most(n_codes, shift, n_narrow):
+    columns = Columns.from_table(np.arange(float(n_codes)).reshape(-1, 1))
+    columns.set_bins(0, np.array([0]))
+    rows, ones = np.arange(n_codes, dtype=np.int32), np.ones(n_codes, dtype=np.int64)
+    ranges, narrow = Column(NodeCase(columns, ones, ones, rows, (1.0, 0.0, 1)), 0).divide([0])
+    assert (ranges[1, 0], len(narrow)) == (shift, 1 + n_narrow)
+
+
+def light_rows_between_heavy_ones(missing):
+    """Bins of code 0, of 1 to 32 and of 33; of the light rows 15 have g = -1, and 17 have 1."""
+    x = np.append(np.arange(34.0), np.nan)
+    columns = Columns.from_table(x.reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 1, 33]))
+    gradient = np.array([-1000, *[-1] * 15, *[1] * 17, 1000, missing]) * 2**20
+    hessian = np.array([1000, *[1] * 32, 1000, abs(missing)])
+    return NodeCase(columns, gradient, hessian, np.arange(35, dtype=np.int32), (1.0, 0.0, 1))
+
+
+@pytest.mark.parametrize("missing", [-500, 500])
+def test_inside_a_narrow_bin_scores_differ_little(missing):
+    """The best cut is between 15 and 16, which share a narrow bin; those beside it nearly as good.
+
+    The missing row belongs to one side: on the other even the bounds are below the best score.
+    """
+    case = light_rows_between_heavy_ones(missing)
+    column, expected = Column(case, 0), case.best_cut(0)
+    assert expected[1:] == (15, missing < 0)
+    for to_beat in (-np.inf, expected[0]):
+        assert case.as_seen_here(0, column.narrow(1, column.edge(), to_beat)) == expected
+
+
 @pytest.mark.parametrize("n_rows", [3, 20, 60, 400])
 @pytest.mark.parametrize("n_missing", [0, 40])
 @pytest.mark.parametrize("is_constant", [True, False])

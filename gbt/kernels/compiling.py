@@ -9,13 +9,18 @@
 * No wrapper for C callbacks, which nobody asks for.
 """
 
-from numba import njit
+import numpy as np
+from numba import config, njit
+
+IS_COMPILING = not config.DISABLE_JIT  # atomic steps, and so crews of threads, exist compiled only
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function, **others):
     """Compile ``function`` at its first call; see the module's docstring for the options."""
+    if not IS_COMPILING:
+        return _plain(function)
     options = {**OPTIONS, **others}
     try:
         return njit(cache=True, **options)(function)
@@ -38,9 +43,20 @@ def internal(function):
     Translating the arguments of a Python call takes longer to compile than most kernels: 0.15 of
     0.2 seconds where they are some twenty arrays.
     """
-    return njit(_nrt=False, no_cpython_wrapper=True, **OPTIONS)(function)
+    return _inside(function)
 
 
 def inlined(function):
     """Compile an uncounted kernel as part of the one kernel that calls it."""
-    return njit(_nrt=False, inline="always", no_cpython_wrapper=True, **OPTIONS)(function)
+    return _inside(function, inline="always")
+
+
+def _inside(function, **others):
+    if not IS_COMPILING:
+        return _plain(function)
+    return njit(_nrt=False, no_cpython_wrapper=True, **OPTIONS, **others)(function)
+
+
+def _plain(function):
+    """Return the function as it is, as silent about divisions by zero as when it is compiled."""
+    return np.errstate(all="ignore")(function)

@@ -51,7 +51,7 @@ def finish_tree(
 
     rows ... weight   see ``add_up_rows``
     place             (n_nodes,)     int64     IN
-    leaf_of_row       (n,)           int64     OUT   of the rows that take part
+    leaf_of_row       (n,)           int32     OUT   of the rows that take part
     links             (3, n_nodes)   int64     OUT   left, right, number of rows
     numbers           (4, n_nodes)   float64   OUT   G, H, gain, value
     """

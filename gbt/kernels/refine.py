@@ -123,16 +123,22 @@ def fill_narrow_bins(words, lane, codes, listed, entries, width, ranges, narrow)
     narrow     (narrow * width,)   int64    INOUT
     """
     first, shift, start = ranges[0], ranges[1], ranges[2]
+    # Unsigned numbers and widths written out, as in ``gbt.kernels.histogram``: twice as fast.
     bits, byte = np.uint64(8 * lane), np.uint64(255)
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     for i in range(len(listed)):
         row = np.uint64(listed[i])
         b = words[row] >> bits & byte
-        place = (start[b] + ((codes[row] - first[b]) >> shift[b])) * width
-        entry = np.int64(row) * width
-        narrow[place] += entries[entry]
-        narrow[place + 1] += entries[entry + 1]
-        if width == 3:
-            narrow[place + 2] += entries[entry + 2]
+        narrow_bin = np.uint64(start[b] + ((codes[row] - first[b]) >> shift[b]))
+        if width == 2:
+            place, entry = narrow_bin * two, row * two
+            narrow[place] += entries[entry]
+            narrow[place + one] += entries[entry + one]
+        else:
+            place, entry = narrow_bin * three, row * three
+            narrow[place] += entries[entry]
+            narrow[place + one] += entries[entry + one]
+            narrow[place + two] += entries[entry + two]
 
 
 @internal

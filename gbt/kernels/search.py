@@ -71,10 +71,16 @@ def score_cut(left_g, left_h, left_n, node, limits):
         & (right_h > 0)
         & (left_n >= min_rows)
         & (right_n >= min_rows)
-        & (float(left_h) >= min_hessian)
-        & (float(right_h) >= min_hessian)
+        & (np.float64(left_h) >= min_hessian)
+        & (np.float64(right_h) >= min_hessian)
     )
-    score = score_of(float(left_g), float(left_h), float(node[0] - left_g), float(right_h), penalty)
+    score = score_of(
+        np.float64(left_g),
+        np.float64(left_h),
+        np.float64(node[0] - left_g),
+        np.float64(right_h),
+        penalty,
+    )
     return score if is_allowed else -np.inf
 
 
@@ -147,11 +153,11 @@ def bound_of(g, h, inside_g, inside_h, magnitude, node, limits):
     penalty, min_hessian, _ = limits
     low = g - ((magnitude - inside_g + 1) >> 1)
     high = g + ((magnitude + inside_g + 1) >> 1)
-    left_h, right_h = float(h), float(node_h - h - inside_h)
+    left_h, right_h = np.float64(h), np.float64(node_h - h - inside_h)
     left_h = left_h if left_h > min_hessian else min_hessian
     right_h = right_h if right_h > min_hessian else min_hessian
-    at_low = score_of(float(low), left_h, float(node_g - low), right_h, penalty)
-    at_high = score_of(float(high), left_h, float(node_g - high), right_h, penalty)
+    at_low = score_of(np.float64(low), left_h, np.float64(node_g - low), right_h, penalty)
+    at_high = score_of(np.float64(high), left_h, np.float64(node_g - high), right_h, penalty)
     largest = (at_low if at_low > at_high else at_high) * SAFETY
     return largest if (left_h + penalty) * (right_h + penalty) > 0.0 else np.inf
 

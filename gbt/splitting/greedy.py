@@ -11,6 +11,7 @@ import numpy as np
 
 from gbt.columns import COLUMNS_PER_WORD, MAX_BINS, Columns
 from gbt.kernels import crew
+from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.growth import (
     COLUMN_FACTS,
     FIRST_BIN,
@@ -54,7 +55,7 @@ class GreedyGrowth:
         n, p = columns.n_rows, columns.n_columns
         self.limits, self.shape = limits, shape
         self.table = _table_of(columns)
-        self.n_threads = threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs)
+        self.n_threads = threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs if IS_COMPILING else 1)
         self.n_bins = int(self.table.word_start[-1])
         n_nodes = 2 * n - 1
         n_large = n * p // (LARGE * self.n_bins) + 1
@@ -87,8 +88,9 @@ class GreedyGrowth:
         self.table.facts[:, IS_ALLOWED] = 0
         self.table.facts[features, IS_ALLOWED] = 1
         own_rows = self._rows(derivatives, rows, layout)
-        board = crew.board_for(self.n_threads)
         rules = self._rules(derivatives, layout)
+        del derivatives  # of 16 bytes a row, before the tree grows
+        board = crew.board_for(self.n_threads)
 
         def grow(thread):
             return grow_tree(
