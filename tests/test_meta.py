@@ -437,7 +437,7 @@ BRANCHES = {
     **{("problem", name): (problems(), hit) for name, hit in PROBLEM_BRANCHES.items()},
 }
 SEARCH = settings(
-    max_examples=1000, phases=[Phase.generate], database=None, derandomize=True, deadline=None
+    max_examples=20_000, phases=[Phase.generate], database=None, derandomize=True, deadline=None
 )
 
 

@@ -12,7 +12,7 @@
 import numpy as np
 from numba import config, njit
 
-IS_COMPILING = not config.DISABLE_JIT  # atomic steps, and so crews of threads, exist compiled only
+IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # crews of threads need it
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
