@@ -66,9 +66,9 @@ class Case:
 
 
 CASES = [
-    Case(400, 4, predict=4, path=4, shap=30),
-    Case(100, 6, predict=1.5, path=1.7, shap=25),
-    Case(100, 10, predict=1, path=1, shap=12, n_shap_rows=1_000),
+    Case(400, 4, predict=4, path=4, shap=25),
+    Case(100, 6, predict=1.5, path=1.7, shap=20),
+    Case(100, 10, predict=1, path=1, shap=10, n_shap_rows=1_000),
 ]
 INNER = {"with standard errors": (True, 0.5), "without": (False, 1.5)}
 

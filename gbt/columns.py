@@ -25,6 +25,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from gbt.kernels.histogram import LANES
 from gbt.kernels.ranking import bin_rows, rank_rows
 from gbt.parallel import effective_n_jobs, run_all
 
@@ -33,8 +34,6 @@ MAX_BINS = 255
 # Bins shrink towards both ends of a column, to 1/6 of the rows beyond them: there one side of a cut
 # is light, and the same uncertainty about its gradient sum makes for a larger one about the gain.
 TAIL_FRACTION = 6
-# Columns whose bins share a word.
-COLUMNS_PER_WORD = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +78,14 @@ class Columns:
             order=np.empty((p, n), dtype=np.int32),
             n_values=np.empty(p, dtype=np.int64),
             n_present=np.empty(p, dtype=np.int64),
-            words=np.zeros((-(-p // COLUMNS_PER_WORD), n), dtype=np.uint64),
+            words=np.zeros((-(-p // LANES), n), dtype=np.uint64),
             n_bins=np.empty(p, dtype=np.int64),
             bin_start=np.full((p, MAX_BINS + 2), n, dtype=np.int64),
         )
 
         def rank(first, step):
             for word in range(first, len(columns.words), step):  # a word belongs to one thread
-                for k in range(word * COLUMNS_PER_WORD, min((word + 1) * COLUMNS_PER_WORD, p)):
+                for k in range(word * LANES, min((word + 1) * LANES, p)):
                     columns._rank_column(k)
 
         n_threads = min(effective_n_jobs(n_jobs), len(columns.words))
@@ -123,8 +122,8 @@ class Columns:
 
     def bins(self, k: int) -> np.ndarray:
         """Return the bin of every row in one column, a view of one byte in each word."""
-        word, lane = divmod(k, COLUMNS_PER_WORD)
-        return self.words[word].view(np.uint8)[lane::COLUMNS_PER_WORD]
+        word, lane = divmod(k, LANES)
+        return self.words[word].view(np.uint8)[lane::LANES]
 
     def threshold_between(self, feature, low_row, high_row) -> np.ndarray:
         """Return the midpoints of the values of two rows, such that low <= it < high.

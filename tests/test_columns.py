@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from gbt.columns import COLUMNS_PER_WORD, MAX_BINS, Columns, bin_ends
+from gbt.columns import MAX_BINS, Columns, bin_ends
+from gbt.kernels.histogram import LANES
 from tests.asserts import assert_same
 from tests.trainer import coarse_columns
 
@@ -173,7 +174,7 @@ def test_words_hold_the_bins_of_eight_columns_lane_by_lane(p):
             assert_same(bins_by_definition(columns, k), lane)
         else:
             assert not lane.any()
-    assert COLUMNS_PER_WORD == 8
+    assert LANES == 8
 
 
 @given(tables)

@@ -32,7 +32,7 @@ def uncounted(function):
     """Compile a kernel that makes no arrays, only views of what it is given.
 
     Numba counts the references to every view, in steps that lock the memory bus. Where views are
-    made in inner loops that took a quarter of the time, and a third of the compilation.
+    made in inner loops that took a quarter of a kernel's time.
     """
     return kernel(function, _nrt=False)
 

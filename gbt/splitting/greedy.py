@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from gbt.columns import COLUMNS_PER_WORD, MAX_BINS, Columns
+from gbt.columns import MAX_BINS, Columns
 from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.growth import (
@@ -27,7 +27,7 @@ from gbt.kernels.growth import (
     Table,
     grow_tree,
 )
-from gbt.kernels.histogram import layout_for, pack_entries
+from gbt.kernels.histogram import LANES, layout_for, pack_entries
 from gbt.kernels.refine import NARROW_BINS
 from gbt.parallel import run_with_helpers, threads_for
 from gbt.splitting.frontier import Branches, Derivatives, Limits, Shape
@@ -157,7 +157,7 @@ def _table_of(columns: Columns) -> Table:
     p, n_words = columns.n_columns, len(columns.words)
     first_bin = np.cumsum([0, *(columns.n_bins + 1)])  # one more for missing rows
     n_bins = first_bin[-1]
-    first = np.full((n_words, COLUMNS_PER_WORD), n_bins, dtype=np.uint64)  # read by nobody
+    first = np.full((n_words, LANES), n_bins, dtype=np.uint64)  # read by nobody
     first.ravel()[:p] = first_bin[:-1]
     facts = np.empty((p, COLUMN_FACTS), dtype=np.int64)
     facts[:, N_VALUES] = columns.n_values
@@ -170,5 +170,5 @@ def _table_of(columns: Columns) -> Table:
         bin_start=columns.bin_start,
         facts=facts,
         first=first,
-        word_start=np.append(first_bin[:-1][::COLUMNS_PER_WORD], n_bins),
+        word_start=np.append(first_bin[:-1][::LANES], n_bins),
     )
