@@ -37,9 +37,10 @@ import sklearn
 
 import gbt
 from gbt import reference
-from gbt.columns import COLUMNS_PER_WORD, MAX_BINS, Columns
+from gbt.columns import MAX_BINS, Columns
 from gbt.kernels.growth import LARGE
-from gbt.kernels.refine import NARROW_BINS
+from gbt.kernels.histogram import LANES
+from gbt.kernels.refine import MOST_NARROW_BINS
 from gbt.parallel import available_cores
 
 ROOT = Path(__file__).parent.parent
@@ -292,7 +293,7 @@ def bytes_by_part(n_rows: int, n_columns: int, max_depth: int, n_threads: int) -
     continuous columns, which are not counted themselves. Of the places for histograms only those
     count that a tree of this depth can come to use: memory never written to is not resident.
     """
-    n_words = -(-n_columns // COLUMNS_PER_WORD)
+    n_words = -(-n_columns // LANES)
     n_bins = n_columns * (MAX_BINS + 1)
     most_large = n_rows * n_columns // (LARGE * n_bins) + 1  # nodes of a level that have histograms
     n_slots = n_threads + min(2 ** (max_depth - 1), 2 * most_large)
@@ -307,7 +308,7 @@ def bytes_by_part(n_rows: int, n_columns: int, max_depth: int, n_threads: int) -
         # Targets, weights, rows of weight > 0; raw predictions, g, h, rows and leaves of a tree;
         # g and h as integers.
         "rows in boosting": 80 * n_rows,
-        "narrow bins": 24 * n_threads * (NARROW_BINS * MAX_BINS + 1),
+        "narrow bins": 24 * n_threads * (MOST_NARROW_BINS + 2),
         "histograms": 16 * n_slots * (n_bins + 1),
     }
 

@@ -65,50 +65,57 @@ def test_where_it_makes_no_difference_missing_rows_join_the_heavier_side(
 
 
 def surveyed(case, k):
-    """Return the sums before each bin of a column, and the sums over missing rows."""
-    sums = np.full((4, 258), 99, dtype=np.int64)
-    missing = search.add_up(case.histogram(k), 0, int(case.columns.n_bins[k]), case.layout, sums)
-    return sums, missing
+    """Return the sums before each bin of a column that holds rows, how many do, and missing."""
+    n_bins = int(case.columns.n_bins[k])
+    sums = np.full((5, 258), 99, dtype=np.int64)
+    n_held, missing = search.add_up(case.histogram(k), 0, n_bins, case.layout, sums)
+    return sums, n_held, missing
 
 
 @given(node_cases())
 def test_add_up_against_cumulative_sums(case):
     for k in range(case.columns.n_columns):
-        n_bins = int(case.columns.n_bins[k])
-        sums, missing = surveyed(case, k)
+        sums, n_held, missing = surveyed(case, k)
         assert missing == case.missing(k)
-        for b in range(n_bins + 1):
-            assert tuple(sums[:3, b]) == case.before(k, b)
-        for b in range(n_bins):
+        held = [b for b in range(int(case.columns.n_bins[k])) if len(case.rows_in_bin(k, b))]
+        assert sums[4, :n_held].tolist() == held
+        for c, b in enumerate(held):
             own = case.rows_in_bin(k, b)
+            assert tuple(sums[:3, c]) == case.before(k, b)
+            assert tuple(sums[:3, c + 1]) == case.before(k, b + 1)
             exact = sum(map(abs, case.gradient[own].tolist()))
-            assert exact <= sums[3, b] <= exact + len(own) * 2**case.layout.shift
+            assert exact <= sums[3, c] <= exact + len(own) * 2**case.layout.shift
+        assert tuple(sums[:3, 0]) == (0, 0, 0)
 
 
 def test_add_up_by_hand():
-    """Two columns of 1 and 2 bins; the second begins at bin 2. One row is g = -3, the other 5."""
-    layout = layout_for(np.array([7, 7]))
-    a, b = entries_by_definition(np.array([-3, 5]), np.array([7, 7]), layout).reshape(2, 2)
-    histogram = np.array([99, 99, 99, 99, *a, 0, 0, *b], dtype=np.int64)
-    sums = np.zeros((4, 258), dtype=np.int64)
-    assert search.add_up(histogram, 2, 2, layout, sums) == (5, 7, 1)
-    assert_same(sums[:3, :3], [[0, -3, -3], [0, 7, 7], [0, 1, 1]])
-    assert_same(sums[3, :2], [4, 0])  # 3 in units of 2, rounded up
+    """Columns of 1 and 3 bins; the second begins at bin 2, and its bin 1 is empty.
+
+    A row of g = -3 is in the second column's bin 0, one of 5 in bin 2, one of 6 has no value.
+    """
+    layout = layout_for(np.array([7, 7, 7]))
+    entries = entries_by_definition(np.array([-3, 5, 6]), np.array([7, 7, 7]), layout)
+    a, b, c = entries.reshape(3, 2)
+    histogram = np.array([99, 99, 99, 99, *a, 0, 0, *b, *c], dtype=np.int64)
+    sums = np.zeros((5, 258), dtype=np.int64)
+    assert search.add_up(histogram, 2, 3, layout, sums) == (2, (6, 7, 1))
+    assert_same(sums[:3, :3], [[0, -3, 2], [0, 7, 14], [0, 1, 2]])
+    assert_same(sums[3, :2], [4, 6])  # 3 and 5 in units of 2, rounded up
+    assert_same(sums[4, :2], [0, 2])
 
 
 @given(node_cases())
 def test_edges_are_scored_like_any_cut(case):
     for k in range(case.columns.n_columns):
-        n_bins = int(case.columns.n_bins[k])
-        sums, _ = surveyed(case, k)
-        for more in ((0, 0, 0), case.missing(k)):
-            before = np.random.default_rng(k).choice([-np.inf, 1.0, 1e30], size=n_bins)
+        sums, n_held, missing = surveyed(case, k)
+        for more in ((0, 0, 0), missing):
+            before = np.random.default_rng(k).choice([-np.inf, 1.0, 1e30], size=n_held)
             score = before.copy()
-            search.score_edges(sums, n_bins, np.array(more), case.node, case.limits, score)
-            for b in range(n_bins):
-                left = (x + y for x, y in zip(case.before(k, b + 1), more, strict=True))
+            search.score_edges(sums, n_held, np.array(more), case.node, case.limits, score)
+            for c in range(n_held):
+                left = (x + y for x, y in zip(sums[:3, c + 1].tolist(), more, strict=True))
                 cut = search.score_cut(*left, case.node, case.limits)
-                assert score[b] == max(before[b], cut)
+                assert score[c] == max(before[c], cut)
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=256))
@@ -126,7 +133,7 @@ def survey(case, k):
     n_bins = int(case.columns.n_bins[k])
     return search.survey(
         case.histogram(k), 0, n_bins, n_bins == case.columns.n_values[k], case.layout, case.node,
-        case.limits, np.empty((4, 258), dtype=np.int64), np.empty(256),
+        case.limits, np.empty((5, 258), dtype=np.int64), np.empty(256),
     )  # fmt: skip
 
 
@@ -143,22 +150,24 @@ def test_a_survey_finds_the_best_edge_and_bounds_the_rest(case):
 @given(node_cases())
 def test_the_best_edge_and_where_missing_rows_go(case):
     for k in range(case.columns.n_columns):
-        sums, missing = surveyed(case, k)
-        n_bins = int(case.columns.n_bins[k])
-        score, b, missing_left = search.best_edge(sums, n_bins, missing, case.node, case.limits)
+        sums, n_held, missing = surveyed(case, k)
+        score, place, missing_left = search.best_edge(
+            sums, n_held, missing, case.node, case.limits, np.full(258, np.nan)
+        )
         expected, code, expected_left = case.best_cut(k, edges_of(case, k))
         assert score == expected
         if score > -np.inf:
-            assert (b, missing_left) == (case.bin_of_cut(k, code)[0], expected_left)
+            assert (sums[4, place], missing_left) == (case.bin_of_cut(k, code)[0], expected_left)
 
 
 def bounds_of(case, k):
-    sums, missing = surveyed(case, k)
-    n_bins = int(case.columns.n_bins[k])
-    bound = np.full(258, np.nan)
-    search.bound_inside(sums, n_bins, missing, case.node, case.limits, bound)
-    assert np.isnan(bound[n_bins:]).all()
-    return bound[:n_bins]
+    """Return the bound of the cuts inside every bin, -inf where there are no rows."""
+    sums, n_held, missing = surveyed(case, k)
+    bound, of_all = np.full(258, np.nan), np.full(int(case.columns.n_bins[k]), -np.inf)
+    search.bound_inside(sums, n_held, missing, case.node, case.limits, bound)
+    assert np.isnan(bound[n_held:]).all()
+    of_all[sums[4, :n_held]] = bound[:n_held]
+    return of_all
 
 
 @given(node_cases())

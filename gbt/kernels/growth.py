@@ -26,8 +26,9 @@ from gbt.kernels import crew
 from gbt.kernels.compiling import inlined, internal, uncounted
 from gbt.kernels.histogram import LANES, Layout, add_pairs, add_triples
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
+from gbt.kernels.prefetch import AHEAD, prefetch
 from gbt.kernels.refine import edge_of_column, refine_column, sort_column
-from gbt.kernels.search import add_up, survey
+from gbt.kernels.search import survey
 
 PART, SEARCH, REFINE = 0, 1, 2
 ALL_WORDS = -1
@@ -101,10 +102,10 @@ class Slots(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays of each thread's own."""
 
-    sums: np.ndarray  # (threads, 4, 258) int64
-    work: np.ndarray  # (threads, 258) float64
-    ranges: np.ndarray  # (threads, 4, 258) int64
-    narrow: np.ndarray  # (threads, most narrow bins * 3) int64
+    sums: np.ndarray  # (threads, 5, most bins) int64
+    work: np.ndarray  # (threads, most bins) float64
+    asked: np.ndarray  # (threads, 256) int64
+    narrow: np.ndarray  # (threads, most bins * 3) int64
     keys: np.ndarray  # (threads, most rows sorted) int64
 
 
@@ -136,7 +137,7 @@ def sums_of(node):
 def prefix_arrays(scratch, thread):
     """Return a thread's arrays for the sums before each bin, see ``gbt.kernels.search``."""
     sums = scratch.sums[thread]
-    return sums[0], sums[1], sums[2], sums[3]
+    return sums[0], sums[1], sums[2], sums[3], sums[4]
 
 
 @internal
@@ -169,6 +170,7 @@ def gather(rows, node, layout):
     width = layout.width
     g = h = magnitude = np.int64(0)
     for i in range(node.start, node.stop):
+        prefetch(rows.entries, rows.listed[min(i + AHEAD, node.stop - 1)] * width)
         place = np.int64(rows.listed[i]) * width
         for c in range(width):
             rows.gathered[i * width + c] = rows.entries[place + c]
@@ -197,13 +199,8 @@ def part(j, table, rows, nodes, rules):
     first, second = by_size(nodes, parent.left)
     smaller, larger = nodes[first], nodes[second]
     larger.slot = parent.slot
-    if not may_split(larger, rules):
-        return
-    gather(rows, smaller, rules.layout)
-    if is_large(larger.stop - larger.start, table):
-        larger.g, larger.h = parent.g - smaller.g, parent.h - smaller.h
-        larger.magnitude = parent.magnitude - smaller.magnitude
-    else:
+    if may_split(larger, rules):
+        gather(rows, smaller, rules.layout)
         gather(rows, larger, rules.layout)
 
 
@@ -269,16 +266,19 @@ def sort_word(word, node, slot, table, rows, slots, rules, keys):
 
 
 @internal
-def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, ranges, narrow):
+def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys):
     """Look at the cuts of one column that could be the best of a node."""
     if not slots.bound[slot, k] >= slots.to_beat[slot]:
         return
-    node = nodes[j]
+    node, width = nodes[j], rules.layout.width
+    listed = rows.listed[node.start : node.stop]
+    gathered = rows.gathered[node.start * width : node.stop * width]
     slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = refine_column(
-        table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_BINS],
-        table.words[k // LANES], k % LANES, slots.histogram[slot], table.facts[k, FIRST_BIN],
-        rules.layout, rows.listed[node.start : node.stop], j, rows.entries, rows.node,
-        sums_of(node), limits_of(rules), slots.to_beat[slot], sums, work, ranges, narrow,
+        table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_VALUES],
+        table.facts[k, N_BINS], table.words[k // LANES], k % LANES, slots.histogram[slot],
+        table.facts[k, FIRST_BIN], rules.layout, listed, gathered, j, rows.entries, rows.node,
+        sums_of(node), limits_of(rules), slots.score[slot, k], slots.to_beat[slot], sums, work,
+        asked, narrow, keys,
     )  # fmt: skip
     slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 
@@ -294,7 +294,7 @@ def aim(node, slot, slots, rules):
 
 
 @internal
-def conclude(node, slot, table, slots, rules, sums):
+def conclude(node, slot, table, slots, rules, sums, work):
     """Write down the split of a node, if one gains enough."""
     k = 0
     for other in range(1, slots.score.shape[1]):
@@ -304,20 +304,17 @@ def conclude(node, slot, table, slots, rules, sums):
     node.feature, node.gain = -1, slots.score[slot, k] - score
     if node.gain > least_gain:
         if slots.code[slot, k] < 0:  # an edge, of which only the score was kept
-            n_bins = table.facts[k, N_BINS]
-            missing = add_up(
-                slots.histogram[slot], table.facts[k, FIRST_BIN], n_bins, rules.layout, sums
-            )
             _, slots.code[slot, k], slots.missing_left[slot, k] = edge_of_column(
-                table.codes[k], table.order[k], table.bin_start[k], n_bins, sums, missing,
-                sums_of(node), limits_of(rules),
+                table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_BINS],
+                slots.histogram[slot], table.facts[k, FIRST_BIN], rules.layout, sums_of(node),
+                limits_of(rules), sums, work,
             )  # fmt: skip
         node.feature, node.cut = k, slots.code[slot, k]
         node.missing_left = slots.missing_left[slot, k]
 
 
 @inlined
-def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, ranges, narrow, keys):
+def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys):
     """Find the split of a small node, in the thread's own slot."""
     node = nodes[j]
     for word in range(len(table.words)):
@@ -331,8 +328,8 @@ def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, ranges, 
     aim(node, slot, slots, rules)
     for k in range(len(table.facts)):
         if slots.bound[slot, k] > -np.inf:
-            refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, ranges, narrow)
-    conclude(node, slot, table, slots, rules, sums)
+            refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys)
+    conclude(node, slot, table, slots, rules, sums, work)
 
 
 @inlined
@@ -354,17 +351,18 @@ def run_task(kind, task, thread, table, rows, nodes, slots, tasks, rules, scratc
     """Do one task of a phase; what it is about stands in ``tasks``."""
     first, second, word = tasks[task, 0], tasks[task, 1], tasks[task, 2]
     sums, work = prefix_arrays(scratch, thread), scratch.work[thread]
-    ranges, narrow = scratch.ranges[thread], scratch.narrow[thread]
+    asked, narrow, keys = scratch.asked[thread], scratch.narrow[thread], scratch.keys[thread]
     if kind == PART:
         part(first, table, rows, nodes, rules)
     elif kind == REFINE:
         slot = nodes[first].slot
-        refine(first, second, slot, table, rows, nodes, slots, rules, sums, work, ranges, narrow)
+        refine(
+            first, second, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys
+        )
     elif word == ALL_WORDS:
         search_small(
-            first, thread, table, rows, nodes, slots, rules, sums, work, ranges, narrow,
-            scratch.keys[thread],
-        )  # fmt: skip
+            first, thread, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys
+        )
     else:
         search_pair(first, second, word, table, rows, nodes, slots, rules, sums, work)
 
@@ -432,12 +430,12 @@ def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
 
 
 @inlined
-def conclude_all(first, n_nodes, table, nodes, slots, rules, sums):
+def conclude_all(first, n_nodes, table, nodes, slots, rules, sums, work):
     """Write down the splits of the large nodes; keep the slots that their children will need."""
     for j in range(first, n_nodes):
         node = nodes[j]
         if node.slot >= 0:
-            conclude(node, node.slot, table, slots, rules, sums)
+            conclude(node, node.slot, table, slots, rules, sums, work)
             if node.feature < 0 or not is_large(node.stop - node.start, table):
                 release(node, slots)
 
@@ -488,7 +486,7 @@ def plant(table, rows, nodes, slots, tasks, rules, n_threads):
 
 
 @inlined
-def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules, sums):
+def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules, sums, work):
     """Decide what comes after a phase; return kind and number of tasks, and which nodes are new.
 
     The nodes first .. n_nodes - 1 are those that were opened last. No tasks at the end.
@@ -500,7 +498,7 @@ def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules, sums):
             n_tasks = list_candidates(first, n_nodes, table, nodes, slots, tasks, rules)
         elif kind == REFINE:
             kind = PART
-            conclude_all(first, n_nodes, table, nodes, slots, rules, sums)
+            conclude_all(first, n_nodes, table, nodes, slots, rules, sums, work)
             n_tasks = open_children(first, n_nodes, nodes, tasks, rules)
             if n_tasks == 0:
                 break
@@ -535,8 +533,9 @@ def grow_tree(thread, board, table, rows, nodes, slots, tasks, rules, scratch):
             continue
         if thread == 0:
             kind, n_tasks, first, n_nodes = next_phase(
-                kind, first, n_nodes, table, nodes, slots, tasks, rules, prefix_arrays(scratch, 0)
-            )
+                kind, first, n_nodes, table, nodes, slots, tasks, rules, prefix_arrays(scratch, 0),
+                scratch.work[0],
+            )  # fmt: skip
             if n_tasks > 0:
                 crew.open_phase(board, kind, n_tasks)
                 continue

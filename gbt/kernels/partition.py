@@ -13,6 +13,7 @@ Since the order is kept, the rows of a node are always ascending: memory is read
 import numpy as np
 
 from gbt.kernels.compiling import uncounted
+from gbt.kernels.prefetch import AHEAD, prefetch
 
 
 @uncounted
@@ -28,10 +29,11 @@ def partition_rows(codes, missing_code, cut, missing_left, rows, buffer):
     """
     # Where missing rows go left all codes are one higher, and theirs, beyond the last, becomes 0.
     shift = np.int64(missing_left)
-    n_left, n_right = 0, 0
+    n_left, n_right, last = 0, 0, len(rows) - 1
     for i in range(len(rows)):
         # Whether a row goes left is anybody's guess, and wrong guesses of the processor made
         # this loop three times as slow. So there is no branch: write to both sides, keep one.
+        prefetch(codes, rows[min(i + AHEAD, last)])
         row = rows[i]
         code = np.int64(codes[row]) + shift
         code *= np.int64(code <= missing_code)

@@ -1,20 +1,21 @@
 """Refinement: look at every cut inside the few bins whose bound reaches the best score so far.
 
-Two ways lead to these cuts, and the cheaper is taken:
+Three ways lead to these cuts, and the cheapest is taken:
 
 * Walk. A column is kept in the order of its values, so the rows of a bin stand together, and a mark
   says where a new value starts. Rows of other nodes are passed over; the root has no others.
-* Narrow bins. Each bin in question is divided into up to 16 of its own, by the same rules once
-  more: one pass over the node's rows fills them, their edges are scored, the cuts inside are
-  bounded, and only where a bound still reaches the best score a walk follows.
+* Sort. Of the node's rows those in the bins in question are picked out and sorted by their codes.
+* Narrow bins. All rows of the node go into some thousands of narrow bins instead of 255, and the
+  same rules are followed once more: edges are scored, the cuts inside are bounded, and only where a
+  bound still reaches the best score a walk follows.
 
 ::
 
     bins       |        |  in question   |        |      a column's rows, by value
-    narrow               | | | | | | | | |
-    walked                   ...
+    narrow     | | | | | | | | | | | | | | | | | |
+    walked                  ...
 
-Either way the sums left of a bin are known from the histogram, and what is inside adds to them. See
+Either way the sums left of a bin are known from a histogram, and what is inside adds to them. See
 ``gbt.kernels.search`` for what is meant by node, limits, sums and cut, and
 
     entries        (n * width,)   int64   of all rows, see ``gbt.kernels.histogram``
@@ -24,11 +25,15 @@ Either way the sums left of a bin are known from the histogram, and what is insi
 import numpy as np
 
 from gbt.kernels.compiling import internal
-from gbt.kernels.search import add_up, best_edge, bound_inside, bound_of, score_both_ways
+from gbt.kernels.prefetch import AHEAD, prefetch
+from gbt.kernels.search import add_up, best_edge, bound_inside, score_both_ways
 
-NARROW_BINS = 16
-# In nanoseconds: a row put into a narrow bin, the survey of one of these.
-PER_ROW, PER_NARROW_BIN = 3, 5
+FEWEST_NARROW_BINS, MOST_NARROW_BINS = 1024, 4096
+MOST_SORTED = 1024
+# In nanoseconds: a row put into a narrow bin, and the survey of that; a row looked at whether it is
+# to be sorted, and the sorting of one.
+PER_ROW, PER_NARROW_BIN = 1.5, 5.0
+PER_ROW_LOOKED_AT, PER_ROW_SORTED = 0.8, 20.0
 
 
 @internal
@@ -57,8 +62,12 @@ def walk(
     g, h, n = before
     best_score, best_code, best_missing_left = best
     n_scored, last = n, np.int64(0)
-    for marked_row in in_order:
-        row = np.int64(marked_row)
+    end = len(in_order) - 1
+    for i in range(len(in_order)):
+        ahead = in_order[min(i + AHEAD, end)]
+        prefetch(node_of_row, max(ahead, ~ahead))
+        prefetch(entries, max(ahead, ~ahead) * width)
+        row = np.int64(in_order[i])
         if row < 0:  # a new value starts: the cut before it
             row = ~row
             if n > n_scored:
@@ -90,160 +99,53 @@ def position_of(codes, order, start, stop, code):
 
 
 @internal
-def divide_bins(codes, order, bin_start, n_bins, bound, to_beat, ranges):
-    """Divide the bins in question; return the number of narrow bins and of rows in a walk.
+def ask(sums, n_held, bin_start, n_bins, bound, to_beat, asked):
+    """Mark the bins in question; return how many rows they hold, of the node and in all.
 
-    bound    (n_bins,)    float64   IN
-    ranges   (4, 258)     int64     OUT   of every bin: its first code, by how many bits codes are
-             shifted, the number of its first narrow bin, and its last code. Bins not in question
-             share narrow bin 0
+    bound   (n_held,)       float64   IN    of the bins that hold rows of the node
+    asked   (n_bins + 1,)   int64     OUT   1 or 0 for every bin, 0 for missing rows
     """
-    n_narrow, n_walked = np.int64(1), np.int64(0)
+    _, _, before_n, _, number = sums
+    n_own = n_all = np.int64(0)
     for b in range(n_bins + 1):
-        ranges[0, b], ranges[1, b], ranges[2, b], ranges[3, b] = 0, 62, 0, 0
-        if b < n_bins and bound[b] >= to_beat and bound[b] > -np.inf:
-            head, tail = order[bin_start[b]], order[bin_start[b + 1] - 1]
-            first = np.int64(codes[max(head, ~head)])
-            last = np.int64(codes[max(tail, ~tail)])
-            shift = 0
-            while (last - first) >> shift >= NARROW_BINS:
-                shift += 1
-            ranges[0, b], ranges[1, b], ranges[2, b], ranges[3, b] = first, shift, n_narrow, last
-            n_narrow += ((last - first) >> shift) + 1
-            n_walked += bin_start[b + 1] - bin_start[b]
-    return n_narrow, n_walked
+        asked[b] = 0
+    for c in range(n_held):
+        b = number[c]
+        if bound[c] >= to_beat and bound[c] > -np.inf:
+            asked[b] = 1
+            n_own += before_n[c + 1] - before_n[c]
+            n_all += bin_start[b + 1] - bin_start[b]
+    return n_own, n_all
 
 
 @internal
-def fill_narrow_bins(words, lane, codes, listed, entries, width, ranges, narrow):
-    """Add the rows of a node to the narrow bins.
+def pick(words, lane, listed, asked, keys):
+    """Write down which of the listed rows are in bins in question.
 
-    words      (n,)                uint64   IN      bins of the column, in one of their lanes
-    listed     (m,)                int32    IN      rows of the node
-    narrow     (narrow * width,)   int64    INOUT
+    words    (n,)   uint64   IN    bins of the column, in one of their lanes
+    listed   (m,)   int32    IN    rows of the node
+    keys            int64    OUT   one longer than these rows are many
     """
-    first, shift, start = ranges[0], ranges[1], ranges[2]
-    # Unsigned numbers and widths written out, as in ``gbt.kernels.histogram``: twice as fast.
-    bits, byte = np.uint64(8 * lane), np.uint64(255)
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    for i in range(len(listed)):
-        row = np.uint64(listed[i])
-        b = words[row] >> bits & byte
-        narrow_bin = np.uint64(start[b] + ((codes[row] - first[b]) >> shift[b]))
-        if width == 2:
-            place, entry = narrow_bin * two, row * two
-            narrow[place] += entries[entry]
-            narrow[place + one] += entries[entry + one]
-        else:
-            place, entry = narrow_bin * three, row * three
-            narrow[place] += entries[entry]
-            narrow[place + one] += entries[entry + one]
-            narrow[place + two] += entries[entry + two]
+    bits, byte, n = np.uint64(8 * lane), np.uint64(255), 0
+    last = len(listed) - 1
+    for i in range(len(listed)):  # without a branch, as in ``gbt.kernels.partition``
+        prefetch(words, listed[min(i + AHEAD, last)])
+        row = listed[i]
+        keys[n] = row
+        n += asked[words[np.uint64(row)] >> bits & byte]
 
 
 @internal
-def search_narrow_bins(
-    b, codes, order, bin_start, ranges, narrow, before, number, entries, node_of_row, layout,
-    missing, node, limits, to_beat, best,
-):  # fmt: skip
-    """Return the better of the cut ``best`` and the best inside one divided bin."""
-    width, count_bits, to_units, hessian = layout
-    first, shift, start, last = ranges[0, b], ranges[1, b], ranges[2, b], ranges[3, b]
-    g, h, n = before
-    for narrow_bin in range(((last - first) >> shift) + 1):
-        place = (start + narrow_bin) * width
-        size = narrow[place + width - 1]
-        own_n = size & ((1 << count_bits) - 1)
-        if own_n == 0:
-            continue
-        own_g = narrow[place]
-        own_h = own_n * hessian if width == 2 else narrow[place + 1]
-        magnitude = size >> count_bits << to_units
-        low = first + (narrow_bin << shift)
-        high = low + (np.int64(1) << shift)
-        if own_n > 1 and shift > 0:
-            bound = bound_of(g, h, own_g, own_h, magnitude, node, limits)
-            if missing[2] > 0:
-                g_left, h_left = g + missing[0], h + missing[1]
-                other = bound_of(g_left, h_left, own_g, own_h, magnitude, node, limits)
-                bound = max(bound, other)
-            if bound >= max(to_beat, best[0]):
-                from_, to = bin_start[b], bin_start[b + 1]
-                from_ = position_of(codes, order, from_, to, low)
-                to = position_of(codes, order, from_, to, high)
-                best = walk(
-                    codes, order[from_:to], (g, h, n), number, entries, node_of_row, layout,
-                    missing, node, limits, best,
-                )  # fmt: skip
-        g, h, n = g + own_g, h + own_h, n + own_n
-        score, missing_left = score_both_ways(g, h, n, missing, node, limits)
-        code = min(high - 1, last)  # not above: the code of missing rows may follow
-        if score > best[0] or (score == best[0] and code > best[1]):
-            best = (score, code, missing_left)
-    return best
-
-
-@internal
-def edge_of_column(codes, order, bin_start, n_bins, sums, missing, node, limits):
-    """Return the best cut between bins; its code is the last one of the bin before it."""
-    score, b, missing_left = best_edge(sums, n_bins, missing, node, limits)
-    last = order[bin_start[b + 1] - 1]
-    return score, np.int64(codes[max(last, ~last)]), missing_left
-
-
-@internal
-def refine_column(
-    codes, order, bin_start, n_bins, words, lane, histogram, first, layout, listed, number,
-    entries, node_of_row, node, limits, to_beat, sums, bound, ranges, narrow,
-):  # fmt: skip
-    """Return the best cut of one feature, if its score reaches ``to_beat``, else some cut.
-
-    codes, order, bin_start, n_bins   of the feature, see ``gbt.columns.Columns``
-    words, lane                       its bins, see ``fill_narrow_bins``
-    histogram, first, layout          see ``gbt.kernels.search.add_up``
-    listed, number                    rows of the node, and its number in ``node_of_row``
-    sums, bound, ranges, narrow       scratch
-    """
-    missing = add_up(histogram, first, n_bins, layout, sums)
-    before_g, before_h, before_n, _ = sums
-    best = edge_of_column(codes, order, bin_start, n_bins, sums, missing, node, limits)
-    bound_inside(sums, n_bins, missing, node, limits, bound)
-    n_narrow, n_walked = divide_bins(codes, order, bin_start, n_bins, bound, to_beat, ranges)
-    is_walked = (
-        n_walked * cost_of_walking(len(codes)) <= len(listed) * PER_ROW + n_narrow * PER_NARROW_BIN
-    )
-    if not is_walked:
-        for place in range(n_narrow * layout.width):
-            narrow[place] = 0
-        fill_narrow_bins(words, lane, codes, listed, entries, layout.width, ranges, narrow)
-    for b in range(n_bins):
-        if ranges[2, b] == 0:
-            continue
-        before = (before_g[b], before_h[b], before_n[b])
-        if is_walked:
-            best = walk(
-                codes, order[bin_start[b] : bin_start[b + 1]], before, number, entries,
-                node_of_row, layout, missing, node, limits, best,
-            )  # fmt: skip
-        else:
-            best = search_narrow_bins(
-                b, codes, order, bin_start, ranges, narrow, before, number, entries, node_of_row,
-                layout, missing, node, limits, to_beat, best,
-            )  # fmt: skip
-    return best
-
-
-@internal
-def sort_keys(keys):
-    """Sort in place, by Shell's method: as fast as any for the tens of keys that are usual here.
+def sort_keys(keys, n):
+    """Sort the first n in place, by Shell's method: as fast as any for some tens of keys.
 
     Numba's own sort keeps a list, and so cannot be part of kernels that count no references.
     """
     gap = 1
-    while gap < len(keys) // 3:
+    while gap < n // 3:
         gap = 3 * gap + 1  # 1, 4, 13, 40, ...: Knuth's gaps
     while gap > 0:
-        for i in range(gap, len(keys)):
+        for i in range(gap, n):
             key, place = keys[i], i
             while place >= gap and keys[place - gap] > key:
                 keys[place] = keys[place - gap]
@@ -253,10 +155,179 @@ def sort_keys(keys):
 
 
 @internal
+def scan(keys, start, stop, before, entries, layout, missing, node, limits, best):
+    """Return the better of the cut ``best`` and the best after any of some rows in their order.
+
+    keys     int64       IN   code << 32 | row
+    before   3 x int64   IN   sums of g, h and rows left of them
+    """
+    width = layout.width
+    g, h, n = before
+    best_score, best_code, best_missing_left = best
+    for k in range(start, stop):
+        row, code = keys[k] & 0xFFFFFFFF, keys[k] >> 32
+        g += entries[row * width]
+        h += layout.hessian if width == 2 else entries[row * width + 1]
+        n += 1
+        if k + 1 == stop or keys[k + 1] >> 32 != code:
+            score, missing_left = score_both_ways(g, h, n, missing, node, limits)
+            if score > best_score or (score == best_score and code > best_code):
+                best_score, best_code, best_missing_left = score, code, missing_left
+    return best_score, best_code, best_missing_left
+
+
+@internal
+def fill_narrow_bins(codes, padding, shift, listed, gathered, width, narrow):
+    """Add the rows of a node to the narrow bins of one column.
+
+    listed     (m,)                int32   IN      rows of the node
+    gathered   (m * width,)        int64   IN      their entries
+    narrow     (bins * width,)     int64   INOUT
+    """
+    # Unsigned numbers and widths written out, as in ``gbt.kernels.histogram``: twice as fast.
+    padding, shift = np.uint64(padding), np.uint64(shift)
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    for i in range(len(listed)):
+        narrow_bin = (np.uint64(codes[np.uint64(listed[i])]) + padding) >> shift
+        if width == 2:
+            place, entry = narrow_bin * two, np.uint64(i) * two
+            narrow[place] += gathered[entry]
+            narrow[place + one] += gathered[entry + one]
+        else:
+            place, entry = narrow_bin * three, np.uint64(i) * three
+            narrow[place] += gathered[entry]
+            narrow[place + one] += gathered[entry + one]
+            narrow[place + two] += gathered[entry + two]
+
+
+@internal
+def narrow_shift(n_values, n_rows):
+    """Return by how many bits codes are shifted to give a node of so many rows narrow bins."""
+    shift, most = np.int64(0), min(MOST_NARROW_BINS, max(n_rows, FEWEST_NARROW_BINS))
+    while n_values >> shift >= most:
+        shift += 1
+    return shift
+
+
+@internal
+def narrow_padding(n_values, shift):
+    """Return what to add to codes before they are shifted, so that missing rows stay alone.
+
+    Theirs is the code after the last. Padded it is the first of a narrow bin, the one after the
+    last of present rows.
+    """
+    return -n_values & ((np.int64(1) << shift) - 1)
+
+
+@internal
+def search_narrow_bins(
+    codes, order, n_values, n_present, shift, listed, gathered, number, entries, node_of_row,
+    layout, node, limits, to_beat, sums, bound, narrow, best,
+):  # fmt: skip
+    """Return the better of the cut ``best`` and the best of a column, by way of narrow bins."""
+    padding = narrow_padding(n_values, shift)
+    n_bins = (n_values + padding) >> shift
+    for place in range((n_bins + 1) * layout.width):
+        narrow[place] = 0
+    fill_narrow_bins(codes, padding, shift, listed, gathered, layout.width, narrow)
+    n_held, missing = add_up(narrow, np.int64(0), n_bins, layout, sums)
+    before_g, before_h, before_n, _, bins = sums
+    score, place, missing_left = best_edge(sums, n_held, missing, node, limits, bound)
+    if score > -np.inf and score >= best[0]:
+        best = (score, ((bins[place] + 1) << shift) - padding - 1, missing_left)
+    if shift == 0:
+        return best
+    bound_inside(sums, n_held, missing, node, limits, bound)
+    for c in range(n_held):
+        if bound[c] >= max(to_beat, best[0]) and bound[c] > -np.inf:
+            low = (bins[c] << shift) - padding
+            start = position_of(codes, order, np.int64(0), n_present, low)
+            stop = position_of(codes, order, start, n_present, low + (np.int64(1) << shift))
+            best = walk(
+                codes, order[start:stop], (before_g[c], before_h[c], before_n[c]), number, entries,
+                node_of_row, layout, missing, node, limits, best,
+            )  # fmt: skip
+    return best
+
+
+@internal
+def edge_of_column(
+    codes, order, bin_start, n_bins, histogram, first, layout, node, limits, sums, work
+):
+    """Return the best cut between bins; its code is the last one of the bin before it."""
+    n_held, missing = add_up(histogram, first, n_bins, layout, sums)
+    score, place, missing_left = best_edge(sums, n_held, missing, node, limits, work)
+    last = order[bin_start[sums[4][place] + 1] - 1]
+    return score, np.int64(codes[max(last, ~last)]), missing_left
+
+
+@internal
+def refine_column(
+    codes, order, bin_start, n_values, n_bins, words, lane, histogram, first, layout, listed,
+    gathered, number, entries, node_of_row, node, limits, edge_score, to_beat, sums, bound, asked,
+    narrow, keys,
+):  # fmt: skip
+    """Return the best cut of one feature, if its score reaches ``to_beat``, else some cut.
+
+    The cut is that of the best edge, whose score is given, if its code is -1.
+
+    codes, order, bin_start, n_values, n_bins   of the feature, see ``gbt.columns.Columns``
+    words, lane                                 its bins, see ``pick``
+    histogram, first, layout                    see ``gbt.kernels.search.add_up``
+    listed, gathered                            rows of the node, and their entries
+    number                                      of the node in ``node_of_row``
+    sums, bound, asked, narrow, keys            scratch
+    """
+    n_held, missing = add_up(histogram, first, n_bins, layout, sums)
+    bound_inside(sums, n_held, missing, node, limits, bound)
+    n_own, n_all = ask(sums, n_held, bin_start, n_bins, bound, to_beat, asked)
+    before_g, before_h, before_n, _, bins = sums
+    shift = narrow_shift(n_values, len(listed))
+    time_of_walk = n_all * cost_of_walking(len(codes))
+    time_of_sort = len(listed) * PER_ROW_LOOKED_AT + n_own * PER_ROW_SORTED
+    time_of_narrow = len(listed) * PER_ROW + (n_values >> shift) * PER_NARROW_BIN
+    best = (edge_score, np.int64(-1), False)
+    if n_own <= MOST_SORTED and time_of_sort < min(time_of_walk, time_of_narrow):
+        pick(words, lane, listed, asked, keys)
+        for k in range(n_own):
+            keys[k] |= np.int64(codes[keys[k]]) << 32
+        sort_keys(keys, n_own)
+        start = np.int64(0)
+        for c in range(n_held):
+            if asked[bins[c]]:
+                stop = start + before_n[c + 1] - before_n[c]
+                best = scan(
+                    keys, start, stop, (before_g[c], before_h[c], before_n[c]), entries, layout,
+                    missing, node, limits, best,
+                )  # fmt: skip
+                start = stop
+    elif time_of_walk < time_of_narrow:
+        for c in range(n_held):
+            if asked[bins[c]]:
+                start, stop = bin_start[bins[c]], bin_start[bins[c] + 1]
+                best = walk(
+                    codes, order[start:stop], (before_g[c], before_h[c], before_n[c]), number,
+                    entries, node_of_row, layout, missing, node, limits, best,
+                )  # fmt: skip
+    else:
+        best = search_narrow_bins(
+            codes, order, n_values, bin_start[n_bins], shift, listed, gathered, number, entries,
+            node_of_row, layout, node, limits, to_beat, sums, bound, narrow, best,
+        )  # fmt: skip
+    if best[0] == edge_score and best[1] >= 0:  # a tie: which of the two is higher?
+        edge = edge_of_column(
+            codes, order, bin_start, n_bins, histogram, first, layout, node, limits, sums, bound
+        )
+        if edge[1] > best[1]:
+            best = edge
+    return best
+
+
+@internal
 def sort_column(codes, missing_code, listed, entries, layout, node, limits, keys):
     """Return the best cut of one feature of a small node, by sorting all its rows.
 
-    keys   (m,) int64   scratch, code << 32 | row
+    keys   (m,) int64   scratch
     """
     width = layout.width
     n_present = 0
@@ -269,17 +340,9 @@ def sort_column(codes, missing_code, listed, entries, layout, node, limits, keys
         else:
             keys[n_present] = np.int64(codes[row]) << 32 | row
             n_present += 1
-    sort_keys(keys[:n_present])
-    missing = (missing_g, missing_h, missing_n)
-    g = h = n = best_code = np.int64(0)
-    best_score, best_missing_left = -np.inf, False
-    for k in range(n_present):
-        row, code = keys[k] & 0xFFFFFFFF, keys[k] >> 32
-        g += entries[row * width]
-        h += layout.hessian if width == 2 else entries[row * width + 1]
-        n += 1
-        if k + 1 == n_present or keys[k + 1] >> 32 != code:
-            score, missing_left = score_both_ways(g, h, n, missing, node, limits)
-            if score >= best_score:  # of equals the highest code
-                best_score, best_code, best_missing_left = score, code, missing_left
-    return best_score, best_code, best_missing_left
+    sort_keys(keys, n_present)
+    nothing = (np.int64(0), np.int64(0), np.int64(0))
+    return scan(
+        keys, np.int64(0), n_present, nothing, entries, layout,
+        (missing_g, missing_h, missing_n), node, limits, (-np.inf, np.int64(0), False),
+    )  # fmt: skip

@@ -35,7 +35,7 @@ Arguments that travel together are tuples:
 
     node     int64 sums of g and h over the node's rows, int64 number of rows
     limits   float64 lambda, float64 least H of a side, int64 least rows of a side
-    sums     int64 g, h and rows before each bin, and |g| in it, (258,) each
+    sums     int64 g, h and rows before each bin that holds any, |g| in it, and its number
     cut      float64 score, int64 code, bool whether missing rows go left
 """
 
@@ -103,26 +103,35 @@ def score_both_ways(g, h, n, missing, node, limits):
 
 @internal
 def add_up(histogram, first, n_bins, layout, sums):
-    """Add up the histogram of one feature from left to right; return the sums without a value.
+    """Add up the histogram of one feature from left to right, passing over bins without rows.
+
+    Returns how many bins hold rows, and the sums over rows without a value.
 
     histogram   (bins * width,)   int64   IN
     first       int64                     IN    bin of the histogram where the feature begins
     layout      4 x int64                 IN    see ``gbt.kernels.histogram``
+    sums        5 x (n_bins + 1,) int64   OUT
     """
     width, count_bits, shift, constant_hessian = layout
-    before_g, before_h, before_n, magnitude = sums
+    before_g, before_h, before_n, magnitude, number = sums
     count = (1 << count_bits) - 1
-    g = h = n = np.int64(0)
-    for b in range(n_bins + 1):
-        before_g[b], before_h[b], before_n[b] = g, h, n
-        place = (first + b) * width
+    n_held = g = h = n = np.int64(0)
+    place = first * width
+    for b in range(n_bins):
         size = histogram[place + width - 1]
         rows = size & count
+        # A bin without rows is written, and then written over: cheaper than to ask.
+        before_g[n_held], before_h[n_held], before_n[n_held] = g, h, n
+        magnitude[n_held], number[n_held] = size >> count_bits << shift, b
         g += histogram[place]
         h += rows * constant_hessian if width == 2 else histogram[place + 1]
         n += rows
-        magnitude[b] = size >> count_bits << shift
-    return g - before_g[n_bins], h - before_h[n_bins], n - before_n[n_bins]
+        n_held += rows > 0
+        place += width
+    before_g[n_held], before_h[n_held], before_n[n_held] = g, h, n
+    rows = histogram[place + width - 1] & count
+    hessian = rows * constant_hessian if width == 2 else histogram[place + 1]
+    return n_held, (histogram[place], hessian, rows)
 
 
 @internal
@@ -132,7 +141,7 @@ def score_edges(sums, n_bins, on_the_left, node, limits, score):
     on_the_left   3 x int64    IN      sums of rows that go left beside those of the bins
     score         (n_bins,)   float64   INOUT
     """
-    before_g, before_h, before_n, _ = sums
+    before_g, before_h, before_n, _, _ = sums
     more_g, more_h, more_n = on_the_left
     for b in range(n_bins):
         cut = score_cut(
@@ -156,10 +165,14 @@ def bound_of(g, h, inside_g, inside_h, magnitude, node, limits):
     left_h, right_h = np.float64(h), np.float64(node_h - h - inside_h)
     left_h = left_h if left_h > min_hessian else min_hessian
     right_h = right_h if right_h > min_hessian else min_hessian
-    at_low = score_of(np.float64(low), left_h, np.float64(node_g - low), right_h, penalty)
-    at_high = score_of(np.float64(high), left_h, np.float64(node_g - high), right_h, penalty)
-    largest = (at_low if at_low > at_high else at_high) * SAFETY
-    return largest if (left_h + penalty) * (right_h + penalty) > 0.0 else np.inf
+    left_weight, right_weight = left_h + penalty, right_h + penalty
+    left_g, right_g = np.float64(low), np.float64(node_g - low)
+    at_low = left_g * left_g * right_weight + right_g * right_g * left_weight
+    left_g, right_g = np.float64(high), np.float64(node_g - high)
+    at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
+    product = left_weight * right_weight
+    largest = (at_low if at_low > at_high else at_high) / product * SAFETY
+    return largest if product > 0.0 else np.inf
 
 
 @internal
@@ -169,7 +182,7 @@ def bound_bins(sums, n_bins, on_the_left, node, limits, bound):
     on_the_left   3 x int64    IN      sums of rows that go left beside those of the bins
     bound         (n_bins,)   float64   INOUT
     """
-    before_g, before_h, before_n, magnitude = sums
+    before_g, before_h, before_n, magnitude, _ = sums
     more_g, more_h, _ = on_the_left
     for b in range(n_bins):
         largest = bound_of(
@@ -204,39 +217,44 @@ def bound_inside(sums, n_bins, missing, node, limits, bound):
 
 
 @internal
+def score_both(sums, n_bins, missing, node, limits, score):
+    """Score the cut after every bin, missing rows on the better side."""
+    nothing = (np.int64(0), np.int64(0), np.int64(0))
+    for b in range(n_bins):  # a slice would count references
+        score[b] = -np.inf
+    score_edges(sums, n_bins, nothing, node, limits, score)
+    if missing[2] > 0:
+        score_edges(sums, n_bins, missing, node, limits, score)
+
+
+@internal
 def survey(histogram, first, n_bins, is_atomic, layout, node, limits, sums, work):
     """Return the best score of the cuts between bins of one feature, and a bound on all others.
 
     is_atomic   bool         IN       whether every code has a bin of its own
     work        (256,)      float64   scratch
     """
-    if n_bins == 0:
+    n_held, missing = add_up(histogram, first, n_bins, layout, sums)
+    if n_held == 0:
         return -np.inf, -np.inf
-    nothing = (np.int64(0), np.int64(0), np.int64(0))
-    missing = add_up(histogram, first, n_bins, layout, sums)
-    for b in range(n_bins):  # a slice would count references
-        work[b] = -np.inf
-    score_edges(sums, n_bins, nothing, node, limits, work)
-    if missing[2] > 0:
-        score_edges(sums, n_bins, missing, node, limits, work)
-    score = largest_of(work, n_bins)
+    score_both(sums, n_held, missing, node, limits, work)
+    score = largest_of(work, n_held)
     if is_atomic:
         return score, -np.inf
-    bound_inside(sums, n_bins, missing, node, limits, work)
-    return score, largest_of(work, n_bins)
+    bound_inside(sums, n_held, missing, node, limits, work)
+    return score, largest_of(work, n_held)
 
 
 @internal
-def best_edge(sums, n_bins, missing, node, limits):
-    """Return score, bin and direction of missing rows of the best cut after a whole bin."""
-    before_g, before_h, before_n, _ = sums
-    best, best_bin, best_missing_left = -np.inf, 0, False
-    for b in range(n_bins):
-        if before_n[b + 1] == before_n[b]:
-            continue
-        score, missing_left = score_both_ways(
-            before_g[b + 1], before_h[b + 1], before_n[b + 1], missing, node, limits
-        )
-        if score >= best:
-            best, best_bin, best_missing_left = score, b, missing_left
-    return best, best_bin, best_missing_left
+def best_edge(sums, n_held, missing, node, limits, work):
+    """Return the best cut after a whole bin, with its place among the bins that hold rows."""
+    before_g, before_h, before_n, _, _ = sums
+    score_both(sums, n_held, missing, node, limits, work)
+    best, place = -np.inf, np.int64(-1)
+    for b in range(n_held):
+        if work[b] >= best:  # of equals the highest
+            best, place = work[b], b
+    score, missing_left = score_both_ways(
+        before_g[place + 1], before_h[place + 1], before_n[place + 1], missing, node, limits
+    )
+    return score, place, missing_left

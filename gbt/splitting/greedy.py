@@ -28,7 +28,7 @@ from gbt.kernels.growth import (
     grow_tree,
 )
 from gbt.kernels.histogram import LANES, layout_for, pack_entries
-from gbt.kernels.refine import NARROW_BINS
+from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.parallel import run_with_helpers, threads_for
 from gbt.splitting.frontier import Branches, Derivatives, Limits, Shape
 
@@ -69,12 +69,13 @@ class GreedyGrowth:
         self.nodes = np.recarray(n_nodes, dtype=NODE)
         n_tasks = max(n_nodes, self.n_slots * max(p, len(columns.words)) + n_nodes)
         self.tasks = np.empty((n_tasks, 3), dtype=np.int64)
+        most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # with that of missing rows, and an end
         self.scratch = Scratch(
-            sums=np.empty((self.n_threads, 4, 258), dtype=np.int64),
-            work=np.empty((self.n_threads, 258)),
-            ranges=np.empty((self.n_threads, 4, 258), dtype=np.int64),
-            narrow=np.empty((self.n_threads, (NARROW_BINS * MAX_BINS + 1) * 3), dtype=np.int64),
-            keys=np.empty((self.n_threads, MAX_BINS), dtype=np.int64),  # a row sorted has 12 bins
+            sums=np.empty((self.n_threads, 5, most_bins), dtype=np.int64),
+            work=np.empty((self.n_threads, most_bins)),
+            asked=np.empty((self.n_threads, MAX_BINS + 1), dtype=np.int64),
+            narrow=np.empty((self.n_threads, most_bins * 3), dtype=np.int64),
+            keys=np.empty((self.n_threads, MOST_SORTED + 1), dtype=np.int64),
         )
         self.node_of_row = np.empty(n, dtype=np.int32)
         self.width = 0  # numbers an entry, for which there are slots
