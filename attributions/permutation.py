@@ -3,15 +3,24 @@
 One column at a time is shuffled among the rows, which cuts its tie to the target and to the other
 columns, and the model is scored again (Breiman 2001; Sun 2022 uses one shuffle, of the negative
 mean squared error or the ROC AUC). Each pair (feature, repeat) has a random stream of its own, so
-the answer for a feature depends neither on the other features nor on the order of work. The table
-is copied once.
+the answer for a feature depends neither on the other features nor on the order of work.
+
+A model of ours is asked a block of rows at a time: the block is transposed once, one column after
+the other is exchanged in it, and all predictions of some shuffles are kept until they are scored.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
+from scipy.stats import rankdata
 
 from attributions.inner import as_rows, as_target
 from attributions.results import GlobalAttribution
+from gbt.ensemble import Ensemble, over_transposed
 from gbt.formats import as_ensemble
+
+# Predictions that are kept at once: 64 MB.
+NUMBERS_AT_ONCE = 2**23
 
 
 def permutation(
@@ -61,62 +70,84 @@ def permutation(
     if n_repeats < 1:
         raise ValueError(f"n_repeats={n_repeats}; at least one shuffle is needed.")
     ensemble = as_ensemble(model)
+    rows = as_rows(ensemble, X)
+    orders = Orders(_seed(random_state), len(rows))
+    used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
+    pairs = [(int(k), r) for k in used for r in range(n_repeats)]
     if isinstance(metric, str):
-        name, score, table = metric, _scorer(model, metric, y), _Table.of_scikit_learn(X)
-        as_rows(ensemble, X)
+        name, score = metric, _scorer(model, metric, y)
+        intact, scores = score(X), map(score, _shuffled_tables(X, pairs, orders))
     else:
-        rows = as_rows(ensemble, X)
-        table = _Table(rows.copy() if np.may_share_memory(rows, np.asarray(X)) else rows)
         target = as_target(model, ensemble, y, len(rows))
         name, metric = _metric_of(ensemble, metric, target)
 
-        def score(rows):
-            prediction = ensemble.loss.inverse_link(ensemble.raw_predict(rows, n_jobs))
-            return metric(target, prediction)
+        def score(raw_prediction):
+            return metric(target, ensemble.loss.inverse_link(raw_prediction))
 
-    seed = _seed(random_state)
-    intact = score(table.values)
+        intact = score(ensemble.raw_predict(rows, n_jobs))
+        scores = map(score, _shuffled_predictions(ensemble, rows, pairs, orders, n_jobs))
     repeats = np.zeros((ensemble.n_features, n_repeats))
-    for k in np.unique(ensemble.feature[ensemble.left >= 0]):  # shuffling others changes nothing
-        column = table.get(k)
-        for r in range(n_repeats):
-            stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(k), r)))
-            table.put(k, column[stream.permutation(len(column))])
-            repeats[k, r] = intact - score(table.values)
-        table.put(k, column)
+    for (k, r), shuffled in zip(pairs, scores, strict=True):
+        repeats[k, r] = intact - shuffled
     return GlobalAttribution(
         values=repeats.mean(axis=1),
         standard_error=None,
-        n_samples=len(table.values),
+        n_samples=len(rows),
         feature_names=ensemble.feature_names,
         method=f"permutation({name})",
         repeats=repeats,
     )
 
 
-class _Table:
-    """A copy of the rows whose columns can be exchanged: an array or a pandas.DataFrame."""
+class Orders:
+    """In which order a shuffle takes the rows; each has a random stream of its own."""
 
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, seed, n_rows):
+        self._seed, self._n_rows = seed, n_rows
 
-    @classmethod
-    def of_scikit_learn(cls, X):
-        """Keep a DataFrame, whose column names estimators check."""
-        return cls(X.copy() if hasattr(X, "isetitem") else np.array(X))
+    def of(self, pair: tuple[int, int]) -> np.ndarray:
+        """Return the order of the rows for a feature and a repeat."""
+        stream = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=pair))
+        return stream.permutation(self._n_rows)
 
-    def get(self, k):
-        """Return a copy of a column."""
-        if hasattr(self.values, "isetitem"):
-            return self.values.iloc[:, k].array.copy()
-        return self.values[:, k].copy()
 
-    def put(self, k, column):
-        """Replace a column."""
-        if hasattr(self.values, "isetitem"):
-            self.values.isetitem(k, column)
-        else:
-            self.values[:, k] = column
+def _shuffled_predictions(
+    ensemble: Ensemble, rows, pairs, orders: Orders, n_jobs
+) -> Iterator[np.ndarray]:
+    """Yield the raw predictions of all rows after each shuffle of one column."""
+    at_once = max(1, NUMBERS_AT_ONCE // max(len(rows), 1))
+    for first in range(0, len(pairs), at_once):
+        own = [(pair[0], orders.of(pair)) for pair in pairs[first : first + at_once]]
+        predictions = np.full((len(own), len(rows)), ensemble.base_score)
+
+        def add(block, part, own=own, predictions=predictions):
+            for (k, order), prediction in zip(own, predictions, strict=True):
+                intact = block[:, k].copy()
+                block[0, k] = rows[order[part], k]
+                np.fmax(block[0, k], -np.inf, out=block[1, k])
+                ensemble.add_values(block, prediction[part])
+                block[:, k] = intact
+
+        over_transposed(add, rows, n_jobs)
+        yield from predictions
+
+
+def _shuffled_tables(X, pairs, orders: Orders) -> Iterator:
+    """Yield one table, whose columns are shuffled in turn: an array or a pandas.DataFrame."""
+    if hasattr(X, "isetitem"):  # estimators check the names of columns
+        table = X.copy()
+        for pair in pairs:
+            column = X.iloc[:, pair[0]].array
+            table.isetitem(pair[0], column[orders.of(pair)])
+            yield table
+            table.isetitem(pair[0], column)
+        return
+    rows = np.asarray(X)
+    table = rows.copy()
+    for pair in pairs:
+        table[:, pair[0]] = rows[orders.of(pair), pair[0]]
+        yield table
+        table[:, pair[0]] = rows[:, pair[0]]
 
 
 def _scorer(model, name, y):
@@ -147,10 +178,18 @@ def _metric_of(ensemble, metric, target):
                 "y holds one class only, for which the ROC AUC does not exist; give rows of both"
                 " classes, or another metric."
             )
-        from sklearn.metrics import roc_auc_score
-
-        return "roc_auc", roc_auc_score
+        return "roc_auc", _roc_auc
     return "neg_mean_squared_error", lambda y, prediction: -np.mean((y - prediction) ** 2)
+
+
+def _roc_auc(y, prediction):
+    """Return the probability that a row of class 1 is ranked above one of 0, ties counting half.
+
+    As scikit-learn computes it, without the checks of its input that every shuffle would repeat.
+    """
+    n_1 = int(y.sum())
+    n_0 = len(y) - n_1
+    return (rankdata(prediction)[y == 1].sum() - n_1 * (n_1 + 1) / 2) / (n_1 * n_0)
 
 
 def _seed(random_state):

@@ -305,13 +305,13 @@ class Ensemble(Nodes):
         """Return the raw prediction of every row, float64 of shape (n,)."""
         X = self.as_input(X)
         out = np.full(len(X), self.base_score)
-        links = self.links.of(range(self.n_trees))
-
-        def add(block, rows):
-            descent.add_leaf_values(columns_of(block), *links, self.value, out[rows])
-
-        over_transposed(add, X, n_jobs)
+        over_transposed(lambda block, rows: self.add_values(block, out[rows]), X, n_jobs)
         return out
+
+    def add_values(self, block: np.ndarray, out: np.ndarray) -> None:
+        """Add the values of all trees to the raw predictions of a `transposed` block of rows."""
+        links = self.links.of(range(self.n_trees))
+        descent.add_leaf_values(columns_of(block), *links, self.value, out)
 
     def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each tree in turn, each time a new array."""
