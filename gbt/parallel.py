@@ -9,11 +9,10 @@ output, so results do not depend on the number of threads.
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 THREAD_NAME = "gbt-kernel"
 _pool: ThreadPoolExecutor | None = None
@@ -89,24 +88,36 @@ def threads_for(work: int, least_work: int, n_jobs: int | None) -> int:
     return max(1, min(effective_n_jobs(n_jobs), work // least_work))
 
 
-def run_with_helpers(
-    lead: Callable[[], Any], helpers: list[Callable[[], None]], dismiss: Callable[[], None]
-) -> Any:
-    """Return what ``lead`` does, run on the calling thread while helpers run on the pool's.
+class Helpers:
+    """Jobs that help the calling thread if a thread of the pool is free; nobody waits for them.
 
-    The helpers work for the leader until it, or in an emergency ``dismiss``, sends them home. One
-    that no thread of the pool was free for is never started: the leader must not wait for any.
+    A job ends by itself when there has been nothing to help with for a while. If it is called just
+    then it begins again.
     """
-    if not helpers:
-        return lead()
-    waiting = [_pool_of_threads().submit(helper) for helper in helpers]
-    try:
-        return lead()
-    finally:
-        dismiss()
-        for future in waiting:
-            if not future.cancel():
-                future.result()
+
+    def __init__(self, jobs: Sequence[Callable[[], object]]):
+        self._jobs = jobs
+        self._lock = threading.Lock()
+        self._is_called = [False] * len(jobs)
+        self._is_away = [False] * len(jobs)  # at work, or waiting for a thread
+
+    def call(self) -> None:
+        """Let every job begin, or go on."""
+        for i in range(len(self._jobs)):
+            with self._lock:
+                self._is_called[i] = True
+                if not self._is_away[i]:
+                    self._is_away[i] = True
+                    _pool_of_threads().submit(self._help, i)
+
+    def _help(self, i):
+        while True:
+            with self._lock:
+                if not self._is_called[i]:
+                    self._is_away[i] = False
+                    return
+                self._is_called[i] = False
+            self._jobs[i]()
 
 
 def over_blocks(

@@ -113,7 +113,7 @@ def test_parts_are_the_sizes_of_the_arrays(n_columns):
     X, _ = growth.data_of(4_000, n_columns)
     columns = Columns.from_table(X, n_jobs=1)
     grower = Greedy().prepare(columns, Limits(1.0, 1.0, 1, 0.0), Shape(3, None), n_jobs=1)
-    slots = grower._slots(2)
+    grower._make_room(width=2)
     parts = growth.bytes_by_part(4_000, n_columns, max_depth=3, n_threads=1)
     assert parts["codes"] == columns.codes.nbytes
     assert parts["order"] == columns.order.nbytes
@@ -121,8 +121,8 @@ def test_parts_are_the_sizes_of_the_arrays(n_columns):
     assert parts["bin starts"] == columns.bin_start.nbytes
     assert parts["narrow bins"] == grower.scratch.narrow.nbytes
     # A thread's and four nodes', of all that are there; columns have at most so many bins.
-    assert len(slots.histogram) > 5
-    assert 0.95 < 5 * slots.histogram[0].nbytes / parts["histograms"] <= 1
+    assert len(grower.slots.histogram) > 5
+    assert 0.95 < 5 * grower.slots.histogram[0].nbytes / parts["histograms"] <= 1
 
 
 def peak_of_fit(n_rows):

@@ -46,7 +46,7 @@ def lead(board, first, n_tasks, times, numbers):
 
 @kernel
 def help_out(board, times, numbers):
-    """Do tasks until there are no more; return how many."""
+    """Do tasks until none are offered for some time; return how many."""
     n_done = 0
     task = crew.next_offer(board)
     while task >= 0:
@@ -81,11 +81,6 @@ def use_ticket(board, ticket):
 
 
 @kernel
-def finish(board):
-    crew.finish(board)
-
-
-@kernel
 def store_and_add(array):
     store(array, 1, 40)
     return add(array, 1, 2), load(array, 1)
@@ -113,9 +108,7 @@ def do_the_last_task(board, flags, n_turns):
 @pytest.fixture(scope="module", autouse=True)
 def _compiled():
     """Compile what helpers run, or the leader would be done before they have begun."""
-    board = new_board()
-    finish(board)
-    help_out(board, *memory([1]))
+    help_out(new_board(), *memory([1]))
 
 
 def new_board():
@@ -162,7 +155,6 @@ def test_every_task_is_done_once_and_no_phase_begins_too_early(n_helpers):
     times, numbers = memory(n_tasks)
     helpers = [start(help_out, board, times, numbers) for _ in range(n_helpers)]
     n_early = lead(board, 0, n_tasks, times, numbers)
-    finish(board)
     for thread, _ in helpers:
         thread.join()
     assert n_early == 0
@@ -186,7 +178,6 @@ def test_a_helper_that_comes_in_the_middle_is_no_trouble():
     lead(board, 0, n_tasks[:2500], times, numbers)
     thread, _ = start(help_out, board, times, numbers)
     lead(board, 2500, n_tasks, times, numbers)
-    finish(board)
     thread.join()
     assert help_out(board, times, numbers) == 0
     assert_all_done_once(n_tasks, times, numbers)
@@ -211,19 +202,14 @@ def test_helpers_do_work():
     helpers = [start(help_out, board, times, numbers) for _ in range(2)]
     while board[crew.DONE] < 5:
         pass
-    finish(board)
     for thread, _ in helpers:
         thread.join()
     assert sum(results[0] for _, results in helpers) == 5
     assert_all_done_once(n_tasks, times, numbers)
 
 
-def test_a_helper_finds_the_work_of_a_finished_crew_no_more():
-    board = new_board()
-    times, numbers = memory([2])
-    open_phase(board, 0, 2)
-    finish(board)
-    assert help_out(board, times, numbers) == 0
+def test_a_helper_goes_home_from_an_empty_board():
+    assert help_out(new_board(), *memory([2])) == 0
 
 
 def test_tasks_are_handed_out_from_the_last_to_the_first():
@@ -246,7 +232,7 @@ def test_a_ticket_of_an_earlier_phase_is_worth_nothing():
 
 
 def test_entries_of_the_board_do_not_share_a_cache_line():
-    places = [crew.TICKET, crew.DONE, crew.KIND, crew.FINISHED, crew.ALONE, crew.BOARD_LENGTH]
+    places = [crew.TICKET, crew.DONE, crew.KIND, crew.ALONE, crew.BOARD_LENGTH]
     assert (np.diff(places) >= 8).all()
 
 

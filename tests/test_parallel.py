@@ -10,7 +10,7 @@ import pytest
 
 from gbt import parallel
 from gbt.columns import Columns
-from gbt.parallel import effective_n_jobs, over_blocks, run_all, run_with_helpers, threads_for
+from gbt.parallel import Helpers, effective_n_jobs, over_blocks, run_all, threads_for
 from gbt.splitting import greedy
 from tests.asserts import assert_same
 from tests.trainer import fit, grow_tree
@@ -95,52 +95,49 @@ def test_a_thread_of_the_pool_calls_no_others():
     assert in_the_pool(lambda: threads_for(10**9, 1, 2)) == 1
 
 
-class Crew:
-    """A leader that waits for its helpers to arrive, and helpers that wait to be dismissed."""
+class Job:
+    """A job that lasts until it is told to end."""
 
-    def __init__(self, n_helpers, failing=None):
-        self.failing = failing
-        self.arrived = [threading.Event() for _ in range(n_helpers)]
-        self.dismissed = threading.Event()
-        self.left = []
+    def __init__(self):
+        self.begun, self.end = threading.Semaphore(0), threading.Semaphore(0)
+        self.n_begun = 0
 
-    def lead(self):
-        for event in self.arrived:
-            event.wait()
-        assert not self.dismissed.is_set()
-        if self.failing == "lead":
-            raise RuntimeError("the leader fails")
-        return "done"
-
-    def help_out(self, i):
-        self.arrived[i].set()
-        if self.failing == "help":
-            raise RuntimeError("a helper fails")
-        self.dismissed.wait()
-        self.left.append(i)
-
-    def run(self):
-        helpers = [lambda i=i: self.help_out(i) for i in range(len(self.arrived))]
-        return run_with_helpers(self.lead, helpers, self.dismissed.set)
+    def __call__(self):
+        self.n_begun += 1
+        self.begun.release()
+        self.end.acquire()
 
 
-@pytest.mark.parametrize("n_helpers", [0, 1, 2])
-def test_the_leader_returns_and_helpers_have_left(n_helpers):
-    crew = Crew(n_helpers)
-    assert crew.run() == "done"
-    assert sorted(crew.left) == list(range(n_helpers))
+def finish_pool():
+    """Wait until everything that was given to the pool is done."""
+    parallel._pool_of_threads().shutdown()
+    parallel._forget_pool()
 
 
-def test_an_error_of_the_leader_dismisses_the_helpers_first():
-    crew = Crew(2, failing="lead")
-    with pytest.raises(RuntimeError, match="the leader fails"):
-        crew.run()
-    assert sorted(crew.left) == [0, 1]
+def test_a_helper_that_is_called_at_work_goes_on():
+    job = Job()
+    helpers = Helpers([job])
+    helpers.call()
+    job.begun.acquire()
+    helpers.call()
+    helpers.call()
+    assert job.n_begun == 1
+    job.end.release()
+    job.begun.acquire()  # without another call
+    job.end.release()
+    finish_pool()
+    assert job.n_begun == 2
 
 
-def test_an_error_of_a_helper_reaches_the_caller():
-    with pytest.raises(RuntimeError, match="a helper fails"):
-        Crew(1, failing="help").run()
+def test_a_helper_that_went_home_is_called_again():
+    job = Job()
+    helpers = Helpers([job])
+    for n_calls in (1, 2):
+        helpers.call()
+        job.begun.acquire()
+        job.end.release()
+        finish_pool()
+        assert job.n_begun == n_calls
 
 
 class FullPool:
@@ -166,28 +163,15 @@ class FullPool:
 
 
 def test_a_full_pool_is_not_waited_for():
-    """The helpers never start, then or later, and the leader does everything itself."""
+    """Helpers come when a thread is free, and once however often they were called till then."""
     helped = []
+    helpers = Helpers([lambda: helped.append(1)])
     with FullPool():
-        assert run_with_helpers(lambda: 42, [lambda: helped.append(1)] * 3, lambda: None) == 42
-    in_the_pool(lambda: None)
-    assert not helped
-
-
-def test_a_leader_may_be_a_thread_of_the_pool():
-    """Even one that has taken the pool's last thread."""
-    n_threads = parallel._pool_of_threads()._max_workers
-    together = threading.Barrier(n_threads)
-
-    def lead():
-        together.wait()  # now all threads of the pool lead
-        return "done"
-
-    def work():
-        return run_with_helpers(lead, [lambda: None] * 2, lambda: None)
-
-    waiting = [parallel._pool_of_threads().submit(work) for _ in range(n_threads)]
-    assert [future.result() for future in waiting] == ["done"] * n_threads
+        helpers.call()
+        helpers.call()
+        assert not helped
+    finish_pool()
+    assert helped == [1]
 
 
 def test_a_tree_grows_when_the_pool_is_full_and_from_within():
@@ -204,11 +188,12 @@ def test_a_fit_of_this_size_calls_helpers(monkeypatch):
     """Or the tests around this one would prove nothing."""
     called = []
 
-    def spy(lead, helpers, dismiss):
-        called.append(len(helpers))
-        return run_with_helpers(lead, helpers, dismiss)
+    class Spy(Helpers):
+        def call(self):
+            called.append(len(self._jobs))
+            super().call()
 
-    monkeypatch.setattr(greedy, "run_with_helpers", spy)
+    monkeypatch.setattr(greedy, "Helpers", Spy)
     value_of_a_fit(0)
     assert called == [1, 1]
 

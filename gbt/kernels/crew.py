@@ -1,14 +1,15 @@
 """A crew: threads that share the tasks of one phase after the other, without going back to Python.
 
 Growing a tree goes through several short phases a level. Handing work to a Python thread takes some
-60 microseconds, as long as a whole level of a small tree. So a tree is handed out once: every
-thread enters the same kernel, and one of them, the leader, opens phase after phase::
+60 microseconds, as long as a whole level of a small tree. So threads enter a kernel and stay there,
+from one tree to the next. One of them, the leader, opens phase after phase::
 
     leader   open(5 tasks)   claim 4 ... claim 2 ... claim 0 ... wait for all done   open(3 tasks)
     helper                      claim 3 ... claim 1 ...          nothing left: look again
 
 Only tasks that were claimed are waited for, never a thread: a helper may come late or not at all,
-and the leader then does everything itself. It must not matter which thread runs a task.
+and the leader then does everything itself. It must not matter which thread runs a task. A helper to
+whom nothing is offered for some time goes home, and is called again before the next tree.
 
 All look at one board, an int64 array. Its ticket holds phase << 32 | tasks left; a claim replaces
 it by one less in a single step, so a ticket that was read in an earlier phase is worth nothing.
@@ -17,12 +18,13 @@ it by one less in a single step, so a ticket that was read in an earlier phase i
 import numpy as np
 
 from gbt.kernels.atomics import add, give_way, load, replace, store
-from gbt.kernels.compiling import internal, uncounted
+from gbt.kernels.compiling import internal
 
 # Entries of the board, a cache line of 8 words apart, so that threads do not slow each other down.
-TICKET, DONE, KIND, FINISHED, ALONE, BOARD_LENGTH = 0, 8, 16, 24, 32, 40
+TICKET, DONE, KIND, ALONE, BOARD_LENGTH = 0, 8, 16, 24, 32
 TASKS_LEFT = (1 << 32) - 1
 LOOKS_BEFORE_GIVING_WAY = 200  # about a microsecond, the usual time between two phases
+LOOKS_BEFORE_GOING_HOME = 50_000  # longer than Python takes between two trees of some 1,000 rows
 
 
 def board_for(n_threads: int) -> np.ndarray:
@@ -89,18 +91,11 @@ def next_task(board, n_tasks):
 
 @internal
 def next_offer(board):
-    """Return a task to a helper, waiting for one to be offered; -1 when all is finished."""
+    """Return a task to a helper, waiting for one to be offered; -1 if that takes too long."""
     looks = 0
-    while load(board, FINISHED) == 0:
+    while looks < LOOKS_BEFORE_GOING_HOME:
         task = claim(board)
         if task >= 0:
             return task
         looks = look_again(looks)
     return np.int64(-1)
-
-
-@uncounted
-def finish(board):
-    """Send the helpers home."""
-    if not board[ALONE]:
-        store(board, FINISHED, 1)

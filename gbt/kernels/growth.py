@@ -82,9 +82,9 @@ class Rows(NamedTuple):
 
     entries: np.ndarray  # (n * width,) int64, by row of the table
     node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
-    listed: np.ndarray  # (m,) int32, rows of a node beside each other
-    buffer: np.ndarray  # (m,) int32
-    gathered: np.ndarray  # (m * width,) int64, entries of the rows as listed
+    listed: np.ndarray  # (n,) int32, rows of a node beside each other
+    buffer: np.ndarray  # (n,) int32
+    gathered: np.ndarray  # (n * width,) int64, entries of the rows as listed
 
 
 class Slots(NamedTuple):
@@ -109,16 +109,25 @@ class Scratch(NamedTuple):
     keys: np.ndarray  # (threads, most rows sorted) int64
 
 
-class Rules(NamedTuple):
-    """What the tree must respect, in the integers' units."""
+# What a tree must respect, in the integers' units. A record, so that helpers see the next tree's.
+RULES = np.dtype(
+    [
+        *((name, np.int64) for name in Layout._fields),  # of the entries
+        ("n_listed", np.int64),  # rows that take part
+        ("penalty", np.float64),
+        ("min_hessian", np.float64),
+        ("least_gain", np.float64),
+        ("min_rows", np.int64),
+        ("max_depth", np.int64),  # -1 without limit
+        ("max_leaves", np.int64),  # -1 without limit
+    ]
+)
 
-    layout: Layout
-    penalty: float
-    min_hessian: float
-    min_rows: int
-    least_gain: float
-    max_depth: int  # -1 without limit
-    max_leaves: int  # -1 without limit
+
+@internal
+def layout_of(rules):
+    """Return the layout of entries, see ``gbt.kernels.histogram``."""
+    return Layout(rules.width, rules.count_bits, rules.shift, rules.hessian)
 
 
 @internal
@@ -200,8 +209,8 @@ def part(j, table, rows, nodes, rules):
     smaller, larger = nodes[first], nodes[second]
     larger.slot = parent.slot
     if may_split(larger, rules):
-        gather(rows, smaller, rules.layout)
-        gather(rows, larger, rules.layout)
+        gather(rows, smaller, layout_of(rules))
+        gather(rows, larger, layout_of(rules))
 
 
 @internal
@@ -246,7 +255,7 @@ def survey_word(word, node, slot, table, slots, rules, sums, work):
             n_bins = table.facts[k, N_BINS]
             is_atomic = n_bins == table.facts[k, N_VALUES]
             slots.score[slot, k], slots.bound[slot, k] = survey(
-                histogram, table.facts[k, FIRST_BIN], n_bins, is_atomic, rules.layout,
+                histogram, table.facts[k, FIRST_BIN], n_bins, is_atomic, layout_of(rules),
                 sums_of_node, limits, sums, work,
             )  # fmt: skip
 
@@ -260,7 +269,7 @@ def sort_word(word, node, slot, table, rows, slots, rules, keys):
         slots.score[slot, k] = slots.bound[slot, k] = -np.inf
         if table.facts[k, IS_ALLOWED]:
             slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = sort_column(
-                table.codes[k], table.facts[k, N_VALUES], listed, rows.entries, rules.layout,
+                table.codes[k], table.facts[k, N_VALUES], listed, rows.entries, layout_of(rules),
                 sums_of_node, limits, keys,
             )  # fmt: skip
 
@@ -270,13 +279,13 @@ def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narr
     """Look at the cuts of one column that could be the best of a node."""
     if not slots.bound[slot, k] >= slots.to_beat[slot]:
         return
-    node, width = nodes[j], rules.layout.width
+    node, width = nodes[j], rules.width
     listed = rows.listed[node.start : node.stop]
     gathered = rows.gathered[node.start * width : node.stop * width]
     slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = refine_column(
         table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_VALUES],
         table.facts[k, N_BINS], table.words[k // LANES], k % LANES, slots.histogram[slot],
-        table.facts[k, FIRST_BIN], rules.layout, listed, gathered, j, rows.entries, rows.node,
+        table.facts[k, FIRST_BIN], layout_of(rules), listed, gathered, j, rows.entries, rows.node,
         sums_of(node), limits_of(rules), slots.score[slot, k], slots.to_beat[slot], sums, work,
         asked, narrow, keys,
     )  # fmt: skip
@@ -306,7 +315,7 @@ def conclude(node, slot, table, slots, rules, sums, work):
         if slots.code[slot, k] < 0:  # an edge, of which only the score was kept
             _, slots.code[slot, k], slots.missing_left[slot, k] = edge_of_column(
                 table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_BINS],
-                slots.histogram[slot], table.facts[k, FIRST_BIN], rules.layout, sums_of(node),
+                slots.histogram[slot], table.facts[k, FIRST_BIN], layout_of(rules), sums_of(node),
                 limits_of(rules), sums, work,
             )  # fmt: skip
         node.feature, node.cut = k, slots.code[slot, k]
@@ -323,7 +332,7 @@ def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, asked, n
         if (node.stop - node.start) * BINS_PER_SORTED_ROW * n_lanes < n_bins:
             sort_word(word, node, slot, table, rows, slots, rules, keys)
         else:
-            fill_word(word, node, table, rows, rules.layout, slots.histogram[slot])
+            fill_word(word, node, table, rows, layout_of(rules), slots.histogram[slot])
             survey_word(word, node, slot, table, slots, rules, sums, work)
     aim(node, slot, slots, rules)
     for k in range(len(table.facts)):
@@ -336,10 +345,10 @@ def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, asked, n
 def search_pair(smaller, larger, word, table, rows, nodes, slots, rules, sums, work):
     """Survey the columns of one word in a pair of large nodes; the root comes alone, with -1."""
     own = nodes[smaller].slot
-    fill_word(word, nodes[smaller], table, rows, rules.layout, slots.histogram[own])
+    fill_word(word, nodes[smaller], table, rows, layout_of(rules), slots.histogram[own])
     survey_word(word, nodes[smaller], own, table, slots, rules, sums, work)
     if larger >= 0:
-        other, width = nodes[larger].slot, rules.layout.width
+        other, width = nodes[larger].slot, rules.width
         histogram, of_larger = slots.histogram[own], slots.histogram[other]
         for place in range(table.word_start[word] * width, table.word_start[word + 1] * width):
             of_larger[place] -= histogram[place]
@@ -469,12 +478,12 @@ def plant(table, rows, nodes, slots, tasks, rules, n_threads):
     for slot in range(n_threads, n_slots):  # the first ones are the threads' own
         slots.free[slot - n_threads] = slot
     slots.free[-1] = n_slots - n_threads
-    rows.node[:] = -1
-    for row in rows.listed:
-        rows.node[row] = 0
     root = nodes[0]
-    open_node(root, 0, len(rows.listed), 0)
-    gather(rows, root, rules.layout)
+    open_node(root, 0, rules.n_listed, 0)
+    rows.node[:] = -1
+    for i in range(root.stop):
+        rows.node[rows.listed[i]] = 0
+    gather(rows, root, layout_of(rules))
     if not may_split(root, rules):
         return 0
     if not is_large(root.stop, table):
@@ -510,14 +519,18 @@ def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules, sums, wo
 
 
 @uncounted
-def grow_tree(thread, board, table, rows, nodes, slots, tasks, rules, scratch):
-    """Grow a tree, alone or as one of a crew; return the number of its nodes to the leader.
+def grow_tree(thread, board, table, rows, nodes, slots, tasks, all_rules, scratch):
+    """Grow a tree, alone or as the leader of a crew, and return the number of its nodes.
+
+    A helper does tasks of this tree, and of the next ones, until none are offered for a while.
 
     thread      int64                  IN      0 leads, the others help
     board       (BOARD_LENGTH,)        INOUT   see ``gbt.kernels.crew``
     nodes       (most,)     NODE       OUT
     tasks       (most, 3)   int64      what the tasks of a phase are about: nodes, column or word
+    all_rules   (1,)        RULES      IN
     """
+    rules = all_rules[0]
     # Typed: literals would compile everything below a second time.
     kind, first, n_nodes = np.int64(SEARCH), np.int64(0), np.int64(1)
     n_tasks = np.int64(0)
@@ -539,5 +552,4 @@ def grow_tree(thread, board, table, rows, nodes, slots, tasks, rules, scratch):
             if n_tasks > 0:
                 crew.open_phase(board, kind, n_tasks)
                 continue
-            crew.finish(board)
         return n_nodes

@@ -20,8 +20,8 @@ from gbt.kernels.growth import (
     N_BINS,
     N_VALUES,
     NODE,
+    RULES,
     Rows,
-    Rules,
     Scratch,
     Slots,
     Table,
@@ -29,12 +29,12 @@ from gbt.kernels.growth import (
 )
 from gbt.kernels.histogram import LANES, layout_for, pack_entries
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
-from gbt.parallel import run_with_helpers, threads_for
+from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Branches, Derivatives, Limits, Shape
 
-# A helper arrives some 60 microseconds after it was called. That pays from about this many values,
-# rows times columns, of which a level looks at most once.
-LEAST_VALUES_PER_THREAD = 30_000
+# Sharing a phase costs about a microsecond. That pays from about this many values, rows times
+# columns, of which a level looks at most once.
+LEAST_VALUES_PER_THREAD = 20_000
 NO_LIMIT = -1
 
 
@@ -52,104 +52,96 @@ class GreedyGrowth:
     """The memory of growing greedy trees on one table, used again for every tree."""
 
     def __init__(self, columns: Columns, limits: Limits, shape: Shape, n_jobs: int | None):
-        n, p = columns.n_rows, columns.n_columns
+        self.n_rows, p = columns.n_rows, columns.n_columns
         self.limits, self.shape = limits, shape
         self.table = _table_of(columns)
-        self.n_threads = threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs if IS_COMPILING else 1)
-        self.n_bins = int(self.table.word_start[-1])
-        n_nodes = 2 * n - 1
-        n_large = n * p // (LARGE * self.n_bins) + 1
+        n_values = self.n_rows * p
+        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs if IS_COMPILING else 1)
+        n_nodes = 2 * self.n_rows - 1
+        n_large = n_values // (LARGE * int(self.table.word_start[-1])) + 1
         if shape.max_depth is not None:
             n_nodes = min(n_nodes, 2 ** (min(shape.max_depth, 60) + 1) - 1)
             n_large = min(n_large, 2 ** min(shape.max_depth, 60))
         if shape.max_leaves is not None:
             n_nodes = min(n_nodes, 2 * shape.max_leaves - 1)
         # A large node and its sibling have a slot each, every thread one more.
-        self.n_slots = self.n_threads + 2 * n_large
-        self.nodes = np.recarray(n_nodes, dtype=NODE)
+        self.n_slots = n_threads + 2 * n_large
         n_tasks = max(n_nodes, self.n_slots * max(p, len(columns.words)) + n_nodes)
         self.tasks = np.empty((n_tasks, 3), dtype=np.int64)
+        self.nodes = np.recarray(n_nodes, dtype=NODE)
+        self.rules = np.recarray(1, dtype=RULES)
         most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # with that of missing rows, and an end
         self.scratch = Scratch(
-            sums=np.empty((self.n_threads, 5, most_bins), dtype=np.int64),
-            work=np.empty((self.n_threads, most_bins)),
-            asked=np.empty((self.n_threads, MAX_BINS + 1), dtype=np.int64),
-            narrow=np.empty((self.n_threads, most_bins * 3), dtype=np.int64),
-            keys=np.empty((self.n_threads, MOST_SORTED + 1), dtype=np.int64),
+            sums=np.empty((n_threads, 5, most_bins), dtype=np.int64),
+            work=np.empty((n_threads, most_bins)),
+            asked=np.empty((n_threads, MAX_BINS + 1), dtype=np.int64),
+            narrow=np.empty((n_threads, most_bins * 3), dtype=np.int64),
+            keys=np.empty((n_threads, MOST_SORTED + 1), dtype=np.int64),
         )
-        self.node_of_row = np.empty(n, dtype=np.int32)
-        self.width = 0  # numbers an entry, for which there are slots
+        self.width = 0  # numbers an entry, for which there is memory
 
     def grow(self, derivatives: Derivatives, rows: np.ndarray, features: np.ndarray) -> Branches:
         """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
         layout = layout_for(derivatives.hessian[rows])
         if self.width != layout.width:
-            self.width = layout.width
-            self.slots = self._slots(layout.width)
+            self._make_room(layout.width)
+        pack_entries(derivatives.gradient, derivatives.hessian, layout, self.rows.entries)
+        listed = self.rows.listed[: len(rows)]
+        listed[:] = rows
         self.table.facts[:, IS_ALLOWED] = 0
         self.table.facts[features, IS_ALLOWED] = 1
-        own_rows = self._rows(derivatives, rows, layout)
-        rules = self._rules(derivatives, layout)
+        self.rules[0] = (*layout, len(rows), *self._limits_in_units(derivatives), *self._shape())
         del derivatives  # of 16 bytes a row, before the tree grows
-        board = crew.board_for(self.n_threads)
-
-        def grow(thread):
-            return grow_tree(
-                thread, board, self.table, own_rows, self.nodes, self.slots, self.tasks,
-                rules, self.scratch,
-            )  # fmt: skip
-
-        n_nodes = run_with_helpers(
-            partial(grow, 0),
-            [partial(grow, thread) for thread in range(1, self.n_threads)],
-            dismiss=partial(crew.finish, board),
-        )
-        nodes = self.nodes.view(np.ndarray)[:n_nodes]
+        self.helpers.call()
+        nodes = self.nodes.view(np.ndarray)[: self.lead()]
         names = (
             "start", "stop", "feature", "low_row", "high_row", "missing_left", "left", "right",
         )  # fmt: skip
-        return Branches(own_rows.listed, *(nodes[name].copy() for name in names))
+        return Branches(listed, *(nodes[name].copy() for name in names))
 
-    def _rows(self, derivatives, rows, layout) -> Rows:
-        """Return what the kernels need of the rows."""
-        n = len(self.node_of_row)
-        entries = np.empty(n * layout.width, dtype=np.int64)
-        pack_entries(derivatives.gradient, derivatives.hessian, layout, entries)
-        return Rows(
-            entries=entries,
-            node=self.node_of_row,
-            listed=np.array(rows, dtype=np.int32),
-            buffer=np.empty(len(rows), dtype=np.int32),
-            gathered=np.empty(len(rows) * layout.width, dtype=np.int64),
+    def _make_room(self, width: int) -> None:
+        """Lay out the memory for entries of so many numbers, and who is to work on it."""
+        self.width = width
+        n, p, n_slots = self.n_rows, len(self.table.facts), self.n_slots
+        n_bins = int(self.table.word_start[-1])
+        self.rows = Rows(
+            entries=np.empty(n * width, dtype=np.int64),
+            node=np.empty(n, dtype=np.int32),
+            listed=np.empty(n, dtype=np.int32),
+            buffer=np.empty(n, dtype=np.int32),
+            gathered=np.empty(n * width, dtype=np.int64),
         )
-
-    def _rules(self, derivatives: Derivatives, layout) -> Rules:
-        """Return the limits in the units of the integers."""
-        limits, shape = self.limits, self.shape
-        # In this order nothing overflows that is not out of reach anyway.
-        least_gain = limits.min_split_gain * derivatives.gradient_scale
-        least_gain *= derivatives.gradient_scale / derivatives.hessian_scale
-        return Rules(
-            layout=layout,
-            penalty=limits.reg_lambda * derivatives.hessian_scale,
-            min_hessian=limits.min_child_weight * derivatives.hessian_scale,
-            min_rows=max(limits.min_samples_leaf, 1),
-            least_gain=least_gain,
-            max_depth=NO_LIMIT if shape.max_depth is None else shape.max_depth,
-            max_leaves=NO_LIMIT if shape.max_leaves is None else shape.max_leaves,
-        )
-
-    def _slots(self, width: int) -> Slots:
-        """Return empty slots for entries of so many numbers."""
-        n_slots, p = self.n_slots, len(self.table.facts)
-        return Slots(
-            histogram=np.empty((n_slots, (self.n_bins + 1) * width), dtype=np.int64),
+        self.slots = Slots(
+            histogram=np.empty((n_slots, (n_bins + 1) * width), dtype=np.int64),
             score=np.empty((n_slots, p)),
             bound=np.empty((n_slots, p)),
             code=np.empty((n_slots, p), dtype=np.int64),
             missing_left=np.empty((n_slots, p), dtype=np.int64),
             to_beat=np.empty(n_slots),
             free=np.empty(n_slots + 1, dtype=np.int64),
+        )
+        n_threads = len(self.scratch.keys)
+        shared = (
+            crew.board_for(n_threads), self.table, self.rows, self.nodes, self.slots, self.tasks,
+            self.rules, self.scratch,
+        )  # fmt: skip
+        self.lead, *helpers = [partial(grow_tree, thread, *shared) for thread in range(n_threads)]
+        self.helpers = Helpers(helpers)
+
+    def _limits_in_units(self, derivatives: Derivatives) -> tuple[float, float, float]:
+        """Return lambda, the least hessian of a side and the least gain in the integers' units."""
+        limits, unit = self.limits, derivatives.hessian_scale
+        # In this order nothing overflows that is not out of reach anyway.
+        least_gain = limits.min_split_gain * derivatives.gradient_scale
+        least_gain *= derivatives.gradient_scale / unit
+        return limits.reg_lambda * unit, limits.min_child_weight * unit, least_gain
+
+    def _shape(self) -> tuple[int, int, int]:
+        """Return the least rows of a side, the largest depth and the most leaves."""
+        return (
+            max(self.limits.min_samples_leaf, 1),
+            NO_LIMIT if self.shape.max_depth is None else self.shape.max_depth,
+            NO_LIMIT if self.shape.max_leaves is None else self.shape.max_leaves,
         )
 
 
