@@ -57,6 +57,8 @@ class Columns:
         Of present values; the missing ones are in bin ``n_bins[k]``.
     bin_start : int64 array of shape (p, MAX_BINS + 2)
         Bin b of column k owns the positions ``bin_start[k, b]:bin_start[k, b + 1]`` of its order.
+    repeats_one : int64 array of shape (p, MAX_BINS + 1)
+        Whether a bin has several rows of one value, 1 or 0; in place ``n_bins[k]`` whether any has.
     """
 
     table: np.ndarray
@@ -67,6 +69,7 @@ class Columns:
     words: np.ndarray
     n_bins: np.ndarray
     bin_start: np.ndarray
+    repeats_one: np.ndarray
 
     @classmethod
     def from_table(cls, X: np.ndarray, n_jobs: int | None = None) -> "Columns":
@@ -81,6 +84,7 @@ class Columns:
             words=np.zeros((-(-p // LANES), n), dtype=np.uint64),
             n_bins=np.empty(p, dtype=np.int64),
             bin_start=np.full((p, MAX_BINS + 2), n, dtype=np.int64),
+            repeats_one=np.empty((p, MAX_BINS + 1), dtype=np.int64),
         )
 
         def rank(first, step):
@@ -108,6 +112,11 @@ class Columns:
         self.bin_start[k, :n_bins] = bin_start
         self.bin_start[k, n_bins] = self.n_present[k]
         self.bin_start[k, n_bins + 1 :] = self.n_rows
+        starts_value = self.order[k, : self.n_present[k]] < 0
+        n_values = np.add.reduceat(starts_value, bin_start) if n_bins else bin_start
+        n_rows = np.diff(self.bin_start[k, : n_bins + 1])
+        self.repeats_one[k, :n_bins] = (n_values == 1) & (n_rows > 1)
+        self.repeats_one[k, n_bins] = self.repeats_one[k, :n_bins].any()
         bin_rows(self.order[k], self.bin_start[k, : n_bins + 2], self.bins(k))
 
     @property
@@ -139,12 +148,19 @@ class Columns:
 
 
 def coarse_bins(value_start: np.ndarray, n_present: int) -> np.ndarray:
-    """Return where bins start, given where each of the distinct values of a column does."""
+    """Return where bins start, given where each of the distinct values of a column does.
+
+    A value that fills two bins or more has one of its own: few rows of other values beside its many
+    would leave open what a cut between them is worth.
+    """
     if len(value_start) <= MAX_BINS:
         return value_start
     value_end = np.append(value_start[1:], n_present)
-    last_value = np.unique(np.searchsorted(value_end, bin_ends(n_present)))
-    return np.append(0, value_end[last_value[:-1]])
+    last_value, n_ends = np.unique(
+        np.searchsorted(value_end, bin_ends(n_present)), return_counts=True
+    )
+    heavy = last_value[n_ends >= 2]
+    return np.union1d(np.append(0, value_end[last_value[:-1]]), value_start[heavy])
 
 
 @lru_cache(maxsize=64)

@@ -143,11 +143,40 @@ def test_most_bins_are_used_where_values_do_not_repeat():
     assert_bins_are_ranges(columns, 0)
 
 
-def test_bins_of_few_values_with_many_rows_each():
-    """More rows than one bin would hold without ties: a value is never divided."""
-    x = np.repeat(np.arange(300.0), np.where(np.arange(300) == 150, 2000, 3))
-    columns = Columns.from_table(x.reshape(-1, 1))
+def test_a_value_of_many_rows_has_a_bin_of_its_own():
+    """More rows than two bins would hold without ties: 2000 of 2897, and 300 of the last value."""
+    n_rows = np.full(300, 2)
+    n_rows[[150, 299]] = 2000, 300
+    columns = Columns.from_table(np.repeat(np.arange(300.0), n_rows).reshape(-1, 1))
     assert_bins_are_ranges(columns, 0)
+    bins = columns.bins(0)
+    for value in (150, 299):
+        rows = columns.codes[0] == value
+        (b,) = set(bins[rows].tolist())
+        assert (bins == b).sum() == rows.sum()
+        assert columns.repeats_one[0, b] == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_heavy_values_do_not_make_too_many_bins(seed):
+    """Whatever the numbers of rows of the values; here each is heavy, or every other one."""
+    rng = np.random.default_rng(seed)
+    n_rows = np.where(rng.random(800) < rng.choice([0.01, 0.3, 0.5, 1]), 40, 1)
+    columns = Columns.from_table(np.repeat(np.arange(800.0), n_rows).reshape(-1, 1))
+    assert columns.n_bins[0] <= MAX_BINS
+    assert_bins_are_ranges(columns, 0)
+
+
+@given(tables, st.data())
+def test_which_bins_repeat_one_value(X, data):
+    columns = data.draw(coarse_columns(X))
+    for k in range(X.shape[1]):
+        bins, n_bins = columns.bins(k), int(columns.n_bins[k])
+        expected = []
+        for b in range(n_bins):
+            codes = columns.codes[k][bins == b].tolist()
+            expected.append(int(len(codes) > 1 and len(set(codes)) == 1))
+        assert columns.repeats_one[k, : n_bins + 1].tolist() == [*expected, int(any(expected))]
 
 
 @pytest.mark.parametrize("n_rows", [MAX_BINS, MAX_BINS + 1, 300, 1000, 20_000, 1_000_000])

@@ -77,6 +77,7 @@ class Column:
         """Return the bins in question, and how many rows they hold, of the node and in all."""
         case, sums, bound = self.case, scratch_sums(), np.full(9000, np.nan)
         n_held, missing = search.add_up(case.histogram(self.k), 0, self.n_bins, case.layout, sums)
+        search.settle(sums, n_held, self.n_bins, case.columns.repeats_one[self.k])
         search.bound_inside(sums, n_held, missing, case.node, case.limits, bound)
         asked = np.full(self.n_bins + 1, 99)
         n_own, n_all = refine.ask(sums, n_held, self.bin_start, self.n_bins, bound, to_beat, asked)
@@ -90,9 +91,9 @@ class Column:
             return self.no_cut()
         edge = self.edge()
         found = refine.refine_column(
-            self.codes, self.order, self.bin_start, self.n_values, self.n_bins, self.words,
-            self.lane, *self.histogram(), case.layout, case.rows, self.gathered, NUMBER,
-            case.entries, case.node_of_row, case.node, case.limits, edge[0], to_beat,
+            self.codes, self.order, self.bin_start, case.columns.repeats_one[self.k],
+            self.n_values, self.n_bins, self.words, self.lane, *self.histogram(), case.layout,
+            case.rows, self.gathered, NUMBER, case.entries, case.node_of_row, case.node, case.limits, edge[0], to_beat,
             scratch_sums(), np.full(9000, np.nan), np.full(256, 99, dtype=np.int64),
             np.full(27000, 99, dtype=np.int64), np.full(refine.MOST_SORTED + 1, 99),
         )  # fmt: skip

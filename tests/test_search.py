@@ -132,8 +132,9 @@ def edges_of(case, k):
 def survey(case, k):
     n_bins = int(case.columns.n_bins[k])
     return search.survey(
-        case.histogram(k), 0, n_bins, n_bins == case.columns.n_values[k], case.layout, case.node,
-        case.limits, np.empty((5, 258), dtype=np.int64), np.empty(256),
+        case.histogram(k), 0, n_bins, n_bins == case.columns.n_values[k],
+        case.columns.repeats_one[k], case.layout, case.node, case.limits,
+        np.empty((5, 258), dtype=np.int64), np.empty(256),
     )  # fmt: skip
 
 
@@ -163,7 +164,9 @@ def test_the_best_edge_and_where_missing_rows_go(case):
 def bounds_of(case, k):
     """Return the bound of the cuts inside every bin, -inf where there are no rows."""
     sums, n_held, missing = surveyed(case, k)
-    bound, of_all = np.full(258, np.nan), np.full(int(case.columns.n_bins[k]), -np.inf)
+    n_bins = int(case.columns.n_bins[k])
+    bound, of_all = np.full(258, np.nan), np.full(n_bins, -np.inf)
+    search.settle(sums, n_held, n_bins, case.columns.repeats_one[k])
     search.bound_inside(sums, n_held, missing, case.node, case.limits, bound)
     assert np.isnan(bound[n_held:]).all()
     of_all[sums[4, :n_held]] = bound[:n_held]
@@ -179,8 +182,9 @@ def test_no_cut_inside_a_bin_beats_its_bound(case):
             b, is_inside = case.bin_of_cut(k, code)
             assert not is_inside or score <= bound[b]
         for b in range(len(bound)):
-            if len(case.rows_in_bin(k, b)) < 2:
-                assert bound[b] == -np.inf  # nothing to cut
+            codes = case.columns.codes[k][case.columns.bins(k) == b]
+            has_a_cut = len(case.rows_in_bin(k, b)) > 1 and len(set(codes.tolist())) > 1
+            assert has_a_cut == (bound[b] > -np.inf)
 
 
 def one_bin_in_the_middle(gradient, n_missing=0):

@@ -72,6 +72,7 @@ class Table(NamedTuple):
     order: np.ndarray
     words: np.ndarray
     bin_start: np.ndarray
+    repeats_one: np.ndarray
     facts: np.ndarray  # (p, COLUMN_FACTS) int64; FIRST_BIN is that of the column's histogram
     first: np.ndarray  # (words, 8) uint64, first bin of the histogram of each lane
     word_start: np.ndarray  # (words + 1,) int64, first bin of each word's histograms
@@ -255,8 +256,8 @@ def survey_word(word, node, slot, table, slots, rules, sums, work):
             n_bins = table.facts[k, N_BINS]
             is_atomic = n_bins == table.facts[k, N_VALUES]
             slots.score[slot, k], slots.bound[slot, k] = survey(
-                histogram, table.facts[k, FIRST_BIN], n_bins, is_atomic, layout_of(rules),
-                sums_of_node, limits, sums, work,
+                histogram, table.facts[k, FIRST_BIN], n_bins, is_atomic, table.repeats_one[k],
+                layout_of(rules), sums_of_node, limits, sums, work,
             )  # fmt: skip
 
 
@@ -283,11 +284,11 @@ def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narr
     listed = rows.listed[node.start : node.stop]
     gathered = rows.gathered[node.start * width : node.stop * width]
     slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = refine_column(
-        table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_VALUES],
-        table.facts[k, N_BINS], table.words[k // LANES], k % LANES, slots.histogram[slot],
-        table.facts[k, FIRST_BIN], layout_of(rules), listed, gathered, j, rows.entries, rows.node,
-        sums_of(node), limits_of(rules), slots.score[slot, k], slots.to_beat[slot], sums, work,
-        asked, narrow, keys,
+        table.codes[k], table.order[k], table.bin_start[k], table.repeats_one[k],
+        table.facts[k, N_VALUES], table.facts[k, N_BINS], table.words[k // LANES], k % LANES,
+        slots.histogram[slot], table.facts[k, FIRST_BIN], layout_of(rules), listed, gathered, j,
+        rows.entries, rows.node, sums_of(node), limits_of(rules), slots.score[slot, k],
+        slots.to_beat[slot], sums, work, asked, narrow, keys,
     )  # fmt: skip
     slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 

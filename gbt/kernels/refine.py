@@ -26,7 +26,7 @@ import numpy as np
 
 from gbt.kernels.compiling import internal
 from gbt.kernels.prefetch import AHEAD, prefetch
-from gbt.kernels.search import add_up, best_edge, bound_inside, score_both_ways
+from gbt.kernels.search import add_up, best_edge, bound_inside, score_both_ways, settle
 
 FEWEST_NARROW_BINS, MOST_NARROW_BINS = 1024, 4096
 MOST_SORTED = 1024
@@ -263,15 +263,15 @@ def edge_of_column(
 
 @internal
 def refine_column(
-    codes, order, bin_start, n_values, n_bins, words, lane, histogram, first, layout, listed,
-    gathered, number, entries, node_of_row, node, limits, edge_score, to_beat, sums, bound, asked,
-    narrow, keys,
+    codes, order, bin_start, repeats_one, n_values, n_bins, words, lane, histogram, first, layout,
+    listed, gathered, number, entries, node_of_row, node, limits, edge_score, to_beat, sums, bound,
+    asked, narrow, keys,
 ):  # fmt: skip
     """Return the best cut of one feature, if its score reaches ``to_beat``, else some cut.
 
     The cut is that of the best edge, whose score is given, if its code is -1.
 
-    codes, order, bin_start, n_values, n_bins   of the feature, see ``gbt.columns.Columns``
+    codes, ..., n_values, n_bins                of the feature, see ``gbt.columns.Columns``
     words, lane                                 its bins, see ``pick``
     histogram, first, layout                    see ``gbt.kernels.search.add_up``
     listed, gathered                            rows of the node, and their entries
@@ -279,6 +279,7 @@ def refine_column(
     sums, bound, asked, narrow, keys            scratch
     """
     n_held, missing = add_up(histogram, first, n_bins, layout, sums)
+    settle(sums, n_held, n_bins, repeats_one)
     bound_inside(sums, n_held, missing, node, limits, bound)
     n_own, n_all = ask(sums, n_held, bin_start, n_bins, bound, to_beat, asked)
     before_g, before_h, before_n, _, bins = sums

@@ -35,7 +35,7 @@ Arguments that travel together are tuples:
 
     node     int64 sums of g and h over the node's rows, int64 number of rows
     limits   float64 lambda, float64 least H of a side, int64 least rows of a side
-    sums     int64 g, h and rows before each bin that holds any, |g| in it, and its number
+    sums     int64 g, h and rows before each bin that holds any, |g| in it or -1, its number
     cut      float64 score, int64 code, bool whether missing rows go left
 """
 
@@ -189,7 +189,8 @@ def bound_bins(sums, n_bins, on_the_left, node, limits, bound):
             before_g[b] + more_g, before_h[b] + more_h, before_g[b + 1] - before_g[b],
             before_h[b + 1] - before_h[b], magnitude[b], node, limits,
         )  # fmt: skip
-        largest = largest if before_n[b + 1] - before_n[b] > 1 else -np.inf
+        is_open = (before_n[b + 1] - before_n[b] > 1) & (magnitude[b] >= 0)
+        largest = largest if is_open else -np.inf
         bound[b] = largest if largest > bound[b] else bound[b]
 
 
@@ -217,6 +218,18 @@ def bound_inside(sums, n_bins, missing, node, limits, bound):
 
 
 @internal
+def settle(sums, n_held, n_bins, repeats_one):
+    """Mark the bins of several rows and one value: there is nothing to cut inside.
+
+    repeats_one   (n_bins + 1,)   int64   IN    1 or 0; at the end whether there are any
+    """
+    _, _, _, magnitude, number = sums
+    if repeats_one[n_bins]:
+        for b in range(n_held):
+            magnitude[b] |= -repeats_one[number[b]]  # a sum of |g|, or -1
+
+
+@internal
 def score_both(sums, n_bins, missing, node, limits, score):
     """Score the cut after every bin, missing rows on the better side."""
     nothing = (np.int64(0), np.int64(0), np.int64(0))
@@ -228,11 +241,14 @@ def score_both(sums, n_bins, missing, node, limits, score):
 
 
 @internal
-def survey(histogram, first, n_bins, is_atomic, layout, node, limits, sums, work):
+def survey(
+    histogram, first, n_bins, is_atomic, repeats_one, layout, node, limits, sums, work
+):  # fmt: skip
     """Return the best score of the cuts between bins of one feature, and a bound on all others.
 
-    is_atomic   bool         IN       whether every code has a bin of its own
-    work        (256,)      float64   scratch
+    is_atomic     bool           IN    whether every code has a bin of its own
+    repeats_one                  IN    see ``settle``
+    work          (256,)      float64  scratch
     """
     n_held, missing = add_up(histogram, first, n_bins, layout, sums)
     if n_held == 0:
@@ -241,6 +257,7 @@ def survey(histogram, first, n_bins, is_atomic, layout, node, limits, sums, work
     score = largest_of(work, n_held)
     if is_atomic:
         return score, -np.inf
+    settle(sums, n_held, n_bins, repeats_one)
     bound_inside(sums, n_held, missing, node, limits, work)
     return score, largest_of(work, n_held)
 

@@ -161,6 +161,7 @@ def _table_of(columns: Columns) -> Table:
         order=columns.order,
         words=columns.words,
         bin_start=columns.bin_start,
+        repeats_one=columns.repeats_one,
         facts=facts,
         first=first,
         word_start=np.append(first_bin[:-1][::LANES], n_bins),
