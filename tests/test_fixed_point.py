@@ -1,5 +1,6 @@
 """Fixed point: sums without rounding, in units far below those of a float64 sum."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -51,6 +52,22 @@ def test_precision_beats_float64_sums(magnitude, outlier):
     exact = sum(Fraction(v) for v in x[some].tolist())
     error = abs(Fraction(int(integers[some].sum())) / Fraction(scale) - exact)
     assert error <= len(x) * Fraction(2) ** -61 * Fraction(float(np.abs(x).sum()))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("magnitude", [1e-12, 1e12])
+def test_precision_of_ten_million_rows(magnitude):
+    """The bound grows with the rows: for 1e7 it is 2^-37 sum|x|; that of float64 would be 2^-29."""
+    n = 10_000_000
+    x = magnitude * np.random.default_rng(0).normal(size=n)
+    x[0] *= 1e9
+    integers, scale = to_fixed_point(x, np.ones(n))
+    halves = int(integers[: n // 2].sum()), int(integers[n // 2 :].sum())
+    exact = math.fsum(x.tolist())  # of all float64 the nearest to the sum
+    error = abs(Fraction(sum(halves)) / Fraction(scale) - Fraction(exact))
+    bound = n * Fraction(2) ** -61 * Fraction(math.fsum(np.abs(x).tolist()))
+    assert error <= bound + Fraction(math.ulp(exact))
+    assert int(np.abs(integers).sum(dtype=np.uint64)) <= 2**61 + n  # no sum overflows
 
 
 @given(st.integers(0, 1000))

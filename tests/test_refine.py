@@ -93,7 +93,8 @@ class Column:
         found = refine.refine_column(
             self.codes, self.order, self.bin_start, case.columns.repeats_one[self.k],
             self.n_values, self.n_bins, self.words, self.lane, *self.histogram(), case.layout,
-            case.rows, self.gathered, NUMBER, case.entries, case.node_of_row, case.node, case.limits, edge[0], to_beat,
+            case.rows, self.gathered, NUMBER, case.entries, case.node_of_row, case.node,
+            case.limits, edge[0], to_beat,
             scratch_sums(), np.full(9000, np.nan), np.full(256, 99, dtype=np.int64),
             np.full(27000, 99, dtype=np.int64), np.full(refine.MOST_SORTED + 1, 99),
         )  # fmt: skip

@@ -4,8 +4,10 @@ Ordinary reads may be moved or merged by the compiler; these may not. ``replace`
 which the rest is built: it writes only if nobody wrote first.
 """
 
+import platform
 import sys
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -15,6 +17,7 @@ give_way = types.ExternalFunction(
     "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
 )
 WORD = 8  # bytes
+IS_X86 = platform.machine() in ("x86_64", "AMD64")
 
 
 def _place(context, builder, signature, arguments):
@@ -68,3 +71,17 @@ def replace(_, array, index, old, new):
         return builder.extract_value(found, 1)
 
     return types.boolean(array, types.intp, types.int64, types.int64), generate
+
+
+@intrinsic
+def pause(_):
+    """Let some cycles pass, so that another thread of the same core gets on with its work."""
+
+    def generate(context, builder, signature, arguments):
+        if IS_X86:
+            kind = ir.FunctionType(ir.VoidType(), [])
+            name = "llvm.x86.sse2.pause"
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate

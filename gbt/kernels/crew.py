@@ -8,8 +8,8 @@ from one tree to the next. One of them, the leader, opens phase after phase::
     helper                      claim 3 ... claim 1 ...          nothing left: look again
 
 Only tasks that were claimed are waited for, never a thread: a helper may come late or not at all,
-and the leader then does everything itself. It must not matter which thread runs a task. A helper to
-whom nothing is offered for some time goes home, and is called again before the next tree.
+and the leader then does everything itself. It must not matter which thread runs a task. Between
+two trees a helper looks for the next one for a while, then goes home, and is called again.
 
 All look at one board, an int64 array. Its ticket holds phase << 32 | tasks left; a claim replaces
 it by one less in a single step, so a ticket that was read in an earlier phase is worth nothing.
@@ -17,14 +17,14 @@ it by one less in a single step, so a ticket that was read in an earlier phase i
 
 import numpy as np
 
-from gbt.kernels.atomics import add, give_way, load, replace, store
+from gbt.kernels.atomics import add, give_way, load, pause, replace, store
 from gbt.kernels.compiling import internal
 
 # Entries of the board, a cache line of 8 words apart, so that threads do not slow each other down.
-TICKET, DONE, KIND, ALONE, BOARD_LENGTH = 0, 8, 16, 24, 32
+TICKET, DONE, KIND, LEADING, ALONE, BOARD_LENGTH = 0, 8, 16, 24, 32, 40
 TASKS_LEFT = (1 << 32) - 1
-LOOKS_BEFORE_GIVING_WAY = 200  # about a microsecond, the usual time between two phases
-LOOKS_BEFORE_GOING_HOME = 50_000  # longer than Python takes between two trees of some 1,000 rows
+LOOKS_BEFORE_GIVING_WAY = 100  # some microseconds, the usual time between two phases
+LOOKS_BEFORE_GOING_HOME = 20_000  # longer than Python takes between two trees of some 1,000 rows
 
 
 def board_for(n_threads: int) -> np.ndarray:
@@ -32,6 +32,20 @@ def board_for(n_threads: int) -> np.ndarray:
     board = np.zeros(BOARD_LENGTH, dtype=np.int64)
     board[ALONE] = n_threads == 1
     return board
+
+
+@internal
+def begin(board):
+    """Let helpers wait for phases to open, however long that takes."""
+    if not board[ALONE]:
+        store(board, LEADING, 1)
+
+
+@internal
+def end(board):
+    """Let helpers go home if nothing else begins soon."""
+    if not board[ALONE]:
+        store(board, LEADING, 0)
 
 
 @internal
@@ -73,6 +87,7 @@ def report_done(board):
 @internal
 def look_again(looks):
     """Count the looks at the board in vain, giving way to other threads now and then."""
+    pause()
     if looks % LOOKS_BEFORE_GIVING_WAY == LOOKS_BEFORE_GIVING_WAY - 1:
         give_way()
     return looks + 1
@@ -91,9 +106,9 @@ def next_task(board, n_tasks):
 
 @internal
 def next_offer(board):
-    """Return a task to a helper, waiting for one to be offered; -1 if that takes too long."""
+    """Return a task to a helper, waiting for one to be offered; -1 if nobody leads for a while."""
     looks = 0
-    while looks < LOOKS_BEFORE_GOING_HOME:
+    while looks < LOOKS_BEFORE_GOING_HOME or load(board, LEADING):
         task = claim(board)
         if task >= 0:
             return task

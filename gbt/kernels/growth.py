@@ -536,6 +536,7 @@ def grow_tree(thread, board, table, rows, nodes, slots, tasks, all_rules, scratc
     kind, first, n_nodes = np.int64(SEARCH), np.int64(0), np.int64(1)
     n_tasks = np.int64(0)
     if thread == 0:
+        crew.begin(board)
         n_tasks = plant(table, rows, nodes, slots, tasks, rules, len(scratch.keys))
         crew.open_phase(board, kind, n_tasks)
     while True:
@@ -553,4 +554,5 @@ def grow_tree(thread, board, table, rows, nodes, slots, tasks, all_rules, scratc
             if n_tasks > 0:
                 crew.open_phase(board, kind, n_tasks)
                 continue
+            crew.end(board)
         return n_nodes
