@@ -27,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import xgboost
+from llvmlite.binding import get_host_cpu_name
 
 import gbt
 from attributions import predecomp, saabas, tree_inner, tree_shap
@@ -217,7 +218,8 @@ def main():
     options = parser.parse_args()
     versions = {"XGBoost": xgboost, "LightGBM": lightgbm, "shap": shap}
     print(
-        f"{platform.machine()}, {available_cores()} threads, Python {platform.python_version()},"
+        f"{platform.machine()}, {get_host_cpu_name()}, {available_cores()} threads,"
+        f" Python {platform.python_version()},"
         f" gbt {gbt.__version__}, "
         + ", ".join(f"{name} {m.__version__}" for name, m in versions.items() if m is not None)
         + f"; float32 rows of {N_COLUMNS} columns; medians of {options.repeats} paired runs\n"

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 import lightgbm
 import numpy as np
 import xgboost
+from llvmlite.binding import get_host_cpu_name
 
 import gbt
 from gbt.parallel import available_cores
@@ -179,7 +180,8 @@ def main():
     parser.add_argument("--only", default="", help="cases whose line of the table contains this")
     asked = parser.parse_args()
     print(
-        f"{platform.machine()}, {available_cores()} threads, Python {platform.python_version()},"
+        f"{platform.machine()}, {get_host_cpu_name()}, {available_cores()} threads,"
+        f" Python {platform.python_version()},"
         f" gbt {gbt.__version__}, XGBoost {xgboost.__version__}, LightGBM {lightgbm.__version__};"
         f" medians of {asked.repeats} runs side by side, column preparation included;"
         " targets in brackets\n\n"
