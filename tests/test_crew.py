@@ -71,6 +71,16 @@ def open_phase(board, kind, n_tasks):
 
 
 @kernel
+def begin(board):
+    crew.begin(board)
+
+
+@kernel
+def end(board):
+    crew.end(board)
+
+
+@kernel
 def ticket_of(board):
     return load(board, crew.TICKET)
 
@@ -210,6 +220,21 @@ def test_helpers_do_work():
 
 def test_a_helper_goes_home_from_an_empty_board():
     assert help_out(new_board(), *memory([2])) == 0
+
+
+def test_a_helper_stays_as_long_as_somebody_leads():
+    """Several times as long as it looks at a board that nobody leads."""
+    board, (times, numbers) = new_board(), memory([1])
+    begin(board)
+    thread, results = start(help_out, board, times, numbers)
+    for _ in range(5):
+        help_out(new_board(), times, numbers)
+    open_phase(board, 0, 1)
+    while board[crew.DONE] < 1 and thread.is_alive():
+        pass
+    end(board)
+    thread.join()
+    assert results == [1]
 
 
 def test_tasks_are_handed_out_from_the_last_to_the_first():

@@ -15,7 +15,7 @@ Three ways lead to these cuts, and the cheapest is taken:
     narrow     | | | | | | | | | | | | | | | | | |
     walked                  ...
 
-Either way the sums left of a bin are known from a histogram, and what is inside adds to them. See
+Each way the sums left of a bin are known from a histogram, and what is inside adds to them. See
 ``gbt.kernels.search`` for what is meant by node, limits, sums and cut, and
 
     entries        (n * width,)   int64   of all rows, see ``gbt.kernels.histogram``
@@ -30,8 +30,8 @@ from gbt.kernels.search import add_up, best_edge, bound_inside, score_both_ways,
 
 FEWEST_NARROW_BINS, MOST_NARROW_BINS = 1024, 4096
 MOST_SORTED = 1024
-# In nanoseconds: a row put into a narrow bin, and the survey of that; a row looked at whether it is
-# to be sorted, and the sorting of one.
+# Estimates in nanoseconds: a row put into a narrow bin, and the survey of that; a row looked at
+# whether it is to be sorted, and the sorting of one. They choose a way, all of which are right.
 PER_ROW, PER_NARROW_BIN = 1.5, 5.0
 PER_ROW_LOOKED_AT, PER_ROW_SORTED = 0.8, 20.0
 
