@@ -90,14 +90,16 @@ class Column:
         if self.n_bins == 0:
             return self.no_cut()
         edge = self.edge()
+        keys = np.full(9000, 99)
         found = refine.refine_column(
             self.codes, self.order, self.bin_start, case.columns.repeats_one[self.k],
             self.n_values, self.n_bins, self.words, self.lane, *self.histogram(), case.layout,
             case.rows, self.gathered, NUMBER, case.entries, case.node_of_row, case.node,
             case.limits, edge[0], to_beat,
             scratch_sums(), np.full(9000, np.nan), np.full(256, 99, dtype=np.int64),
-            np.full(27000, 99, dtype=np.int64), np.full(refine.MOST_SORTED + 1, 99),
+            np.full(27000, 99, dtype=np.int64), keys[: refine.MOST_SORTED + 1],
         )  # fmt: skip
+        assert (keys[refine.MOST_SORTED + 1 :] == 99).all()
         return edge if found[1] < 0 else found
 
     def sort(self):
@@ -260,9 +262,10 @@ def test_narrow_bins_of_any_size_see_every_cut(case, shift):
     for column in columns_of(case):
         expected = case.best_cut(column.k)
         for to_beat in (-np.inf, expected[0]):
-            found = column.narrow(shift, column.no_cut(), to_beat)
-            assert case.as_seen_here(column.k, found) == expected
-            assert found[1] < column.n_values
+            for known in (-np.inf, expected[0]):  # an edge that scores alike, of unknown code
+                found = column.narrow(shift, (known, np.int64(-1), False), to_beat)
+                assert case.as_seen_here(column.k, found) == expected
+                assert found[1] < column.n_values
 
 
 @given(node_cases())
@@ -341,6 +344,28 @@ def test_every_way_of_refining(n_table, n_rows, way, n_missing, is_constant):
     _, n_own, n_all, _ = column.ask(expected[0])
     assert way_taken(column, len(rows), n_own, n_all) == way
     assert case.as_seen_here(0, column.refine(expected[0])) == expected
+
+
+@pytest.mark.large
+def test_no_more_rows_are_sorted_than_there_is_room_for():
+    """1100 rows in question, which the times alone would have sorted."""
+    rng = np.random.default_rng(0)
+    columns = Columns.from_table(np.arange(200_000.0).reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 9000]))
+    rows = np.append(rng.permutation(9000)[:1100], 9000 + rng.permutation(191_000)[:50_000])
+    gradient = np.where(np.arange(200_000) < 4500, 1000, -1000)
+    gradient[9000:] = 0
+    hessian = np.ones(len(gradient), dtype=int)
+    case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
+    column = Column(case, 0)
+    expected = column.walk(0, column.edge())
+    asked, n_own, n_all, _ = column.ask(expected[0])
+    assert (asked.tolist(), n_own) == ([1, 0, 0], 1100)
+    assert n_own > refine.MOST_SORTED
+    time_of_sort = len(rows) * refine.PER_ROW_LOOKED_AT + n_own * refine.PER_ROW_SORTED
+    assert time_of_sort < n_all * refine.cost_of_walking(200_000)
+    assert time_of_sort < len(rows) * refine.PER_ROW + 3000 * refine.PER_NARROW_BIN
+    assert case.as_seen_here(0, column.refine(expected[0])) == case.as_seen_here(0, expected)
 
 
 def test_of_an_edge_and_a_cut_inside_that_tie_the_higher_is_taken():
