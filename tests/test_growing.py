@@ -398,7 +398,7 @@ def test_small_nodes_that_wait_keep_no_histogram():
 
 
 def test_residuals_that_are_nearly_equal_are_split():
-    """The larger child, whose sums are its parent's less its sibling's, gains 64 eps of its score.
+    """The larger child, whose histogram is found by subtraction, gains 64 eps of its score.
 
     That is more than the 16 eps that may be rounding, if |g| is added up over its own rows only.
     """
