@@ -134,18 +134,6 @@ class Columns:
         word, lane = divmod(k, LANES)
         return self.words[word].view(np.uint8)[lane::LANES]
 
-    def threshold_between(self, feature, low_row, high_row) -> np.ndarray:
-        """Return the midpoints of the values of two rows, such that low <= it < high.
-
-        Where ``high_row`` is -1 no present value goes right, and the threshold is the largest
-        float. Arguments are arrays of the same shape.
-        """
-        low = self.table[low_row, feature].astype(np.float64)
-        high = self.table[high_row, feature].astype(np.float64)
-        middle = low / 2 + high / 2  # halves first: the sum of two large values overflows
-        middle = np.where((low <= middle) & (middle < high), middle, low)
-        return np.where(high_row < 0, np.finfo(np.float64).max, middle)
-
 
 def coarse_bins(value_start: np.ndarray, n_present: int) -> np.ndarray:
     """Return where bins start, given where each of the distinct values of a column does.

@@ -17,13 +17,25 @@ Integers only search. The G and H that a tree stores are float64 sums of the flo
 
 import numpy as np
 
-from gbt.kernels.quantise import quantise
+from gbt.kernels.quantise import quantise, scale_of
 
 # As many rows as a table may have. Whole weights beyond it would leave few bits for x itself.
 MOST_REPEATS = 2.0**31
 
 # Below 1e-283 the integers become smaller instead: a larger scale would not be a float64.
 LARGEST_EXPONENT = 1000
+
+
+def scale_for(x: np.ndarray, weight: np.ndarray, rows: np.ndarray) -> tuple[float, bool, bool]:
+    """Return the scale of ``weight * x`` in some rows, a power of two.
+
+    And whether the weights are whole numbers that multiply the rounded x, and whether x and weight
+    are the same in all rows.
+    """
+    scale, repeats, is_constant = scale_of(x, weight, rows, LARGEST_EXPONENT, MOST_REPEATS)
+    if not np.isfinite(scale):
+        raise FloatingPointError("the sum of their magnitudes overflows")
+    return scale, repeats, is_constant
 
 
 def to_fixed_point(
@@ -36,8 +48,7 @@ def to_fixed_point(
     the others become 0.
     """
     rows = np.arange(len(x)) if rows is None else rows
+    scale, repeats, _ = scale_for(x, weight, rows)
     integers = np.zeros(len(x), dtype=np.int64)
-    scale = quantise(x, weight, rows, LARGEST_EXPONENT, MOST_REPEATS, integers)
-    if not np.isfinite(scale):
-        raise FloatingPointError("the sum of their magnitudes overflows")
+    quantise(x, weight, rows, scale, repeats, integers)
     return integers, scale

@@ -16,11 +16,11 @@ from typing import Protocol
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.ensemble import Tree
+from gbt.ensemble import NODE_DTYPES, Tree
 from gbt.fixed_point import to_fixed_point
 from gbt.kernels.finish import finish_tree
+from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
-from gbt.kernels.walk import preorder
 from gbt.splitting.frontier import (
     Branches,
     Derivatives,
@@ -92,55 +92,28 @@ class Grower:
         leaves : int array of shape (len(rows),)
             Numbers of nodes of the tree.
         """
-        branches = self.growth.grow(
-            derivatives_of(gradient, hessian, sample_weight, rows), rows, features
-        )
-        n_nodes = len(branches.start)
-        place = preorder(branches.left, branches.right)
+        branches = self.growth.grow(gradient, hessian, sample_weight, rows, features)
+        nodes, table = branches.nodes, self.columns.table
         leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int32)
-        links = np.empty((3, n_nodes), dtype=np.int64)
-        numbers = np.empty((4, n_nodes))
-        finish_tree(
-            branches.rows, branches.start, branches.stop, branches.left, branches.right,
-            gradient, hessian, sample_weight, self.limits.reg_lambda, self.learning_rate,
-            place, leaf_of_row, links, numbers,
-        )  # fmt: skip
-        if not np.isfinite(numbers).all():
+        arrays: dict[str, np.ndarray] = {
+            name: np.empty(len(nodes), dtype) for name, dtype in NODE_DTYPES.items()
+        }
+        is_finite = finish_tree(
+            branches.rows,
+            nodes,
+            table[nodes["low_row"], nodes["feature"]].astype(np.float64, copy=False),
+            table[nodes["high_row"], nodes["feature"]].astype(np.float64, copy=False),
+            gradient,
+            hessian,
+            sample_weight,
+            self.limits.reg_lambda,
+            self.learning_rate,
+            leaf_of_row,
+            tuple(arrays.values()),
+        )
+        if not is_finite:
             raise FloatingPointError("a squared sum overflows")
-        left, right, n_samples = links
-        sum_gradient, sum_hessian, gain, value = numbers
-        tree = Tree(
-            **self._rules_of(branches, place),
-            left=left.astype(np.int32),
-            right=right.astype(np.int32),
-            sum_gradient=sum_gradient,
-            sum_hessian=sum_hessian,
-            n_samples=n_samples,
-            gain=gain,
-            value=value,
-        )
-        return tree, leaf_of_row if len(rows) == len(leaf_of_row) else leaf_of_row[rows]
-
-    def _rules_of(self, branches: Branches, place: np.ndarray) -> dict[str, np.ndarray]:
-        """Return feature, threshold and direction of missing rows of all nodes in preorder."""
-        inner = np.flatnonzero(branches.left >= 0)
-        to, k = place[inner], branches.feature[inner]
-        feature = np.full(len(place), -1, dtype=np.int32)
-        threshold = np.zeros(len(place))
-        missing_left = np.zeros(len(place), dtype=np.bool_)
-        feature[to] = k
-        threshold[to] = self.columns.threshold_between(
-            k, branches.low_row[inner], branches.high_row[inner]
-        )
-        missing_left[to] = branches.missing_left[inner]
-        return {"feature": feature, "threshold": threshold, "missing_left": missing_left}
-
-
-def derivatives_of(gradient, hessian, sample_weight, rows) -> Derivatives:
-    """Turn the derivatives of the rows that take part into integers."""
-    g, g_scale = to_fixed_point(gradient, sample_weight, rows)
-    h, h_scale = to_fixed_point(hessian, sample_weight, rows)
-    return Derivatives(g, h, g_scale, h_scale)
+        return Tree(**arrays), leaf_of_row if len(rows) == len(leaf_of_row) else leaf_of_row[rows]
 
 
 class LevelwiseGrowth:
@@ -153,8 +126,11 @@ class LevelwiseGrowth:
         self.shape = shape
         self.n_jobs = n_jobs
 
-    def grow(self, derivatives: Derivatives, rows: np.ndarray, features: np.ndarray) -> Branches:
+    def grow(self, gradient, hessian, sample_weight, rows, features) -> Branches:
         """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
+        g, g_scale = to_fixed_point(gradient, sample_weight, rows)
+        h, h_scale = to_fixed_point(hessian, sample_weight, rows)
+        derivatives = Derivatives(g, h, g_scale, h_scale)
         rows = np.array(rows, dtype=np.int32)
         nodes = [_Node(0, len(rows), depth=0)]
         opened = nodes[:]
@@ -166,12 +142,10 @@ class LevelwiseGrowth:
                 node.left, node.right = len(nodes), len(nodes) + 1
                 nodes.extend(children)
                 opened.extend(children)
-        names = (
-            "start", "stop", "feature", "low_row", "high_row", "missing_left", "left", "right",
-        )  # fmt: skip
-        return Branches(
-            rows, *(np.array([getattr(node, name) for node in nodes]) for name in names)
-        )
+        grown = records(len(nodes), NODE)
+        for name in vars(nodes[0]):
+            grown[name] = [getattr(node, name) for node in nodes]
+        return Branches(rows, grown)
 
     def _find_splits(self, opened, derivatives, rows, features):
         """Ask the policy how to split those of the nodes just opened that may be split."""

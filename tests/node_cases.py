@@ -29,7 +29,7 @@ class NodeCase:
 
     @property
     def layout(self):
-        return layout_for(self.hessian)
+        return layout_of(self.hessian)
 
     @property
     def entries(self):
@@ -120,6 +120,12 @@ class NodeCase:
         codes = self.codes(k)
         is_left = (codes <= code) & (codes < self.columns.n_values[k])
         return score, int(codes[is_left].max()), bool(missing_left)
+
+
+def layout_of(hessian):
+    """Return the layout for rows of these fixed-point hessians."""
+    is_constant = len(set(hessian.tolist())) == 1
+    return layout_for(len(hessian), int(hessian[0]) if is_constant else None)
 
 
 def entries_by_definition(gradient, hessian, layout):

@@ -86,7 +86,7 @@ def test_imports_run_one_way(path):
 @pytest.mark.parametrize("path", SOURCES, ids=module_name)
 def test_numba_stays_in_the_kernels(path):
     if is_within_any(imports_of(path), ["numba"]):
-        wrappers = ("compiling", "atomics", "prefetch")
+        wrappers = ("compiling", "atomics", "instructions")
         assert module_name(path) in [f"gbt.kernels.{name}" for name in wrappers]
 
 

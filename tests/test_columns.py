@@ -12,7 +12,6 @@ from tests.asserts import assert_same
 from tests.trainer import coarse_columns
 
 NAN = np.nan
-LARGEST = np.finfo(np.float64).max
 
 
 def tables_of(dtype, width):
@@ -204,49 +203,6 @@ def test_words_hold_the_bins_of_eight_columns_lane_by_lane(p):
         else:
             assert not lane.any()
     assert LANES == 8
-
-
-@given(tables)
-def test_threshold_separates_neighbouring_values(X):
-    columns = Columns.from_table(X)
-    for k in range(X.shape[1]):
-        rows = rows_in_order(columns, k)[: columns.n_present[k]]
-        code = columns.codes[k][rows]
-        last = np.flatnonzero(np.diff(code))  # of the rows of one value
-        low, high = rows[last], rows[last + 1]
-        threshold = columns.threshold_between(np.full(len(low), k), low, high)
-        assert threshold.dtype == np.float64
-        assert (X[low, k] <= threshold).all()
-        assert (threshold < X[high, k]).all()
-
-
-def test_threshold_is_the_midpoint_and_the_largest_float_before_missing_values():
-    X = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, NAN]])
-    columns = Columns.from_table(X)
-    threshold = columns.threshold_between(
-        np.array([0, 0, 0, 1]), np.array([0, 1, 0, 1]), np.array([1, 2, 2, -1])
-    )
-    assert_same(threshold, [1.5, 3.0, 2.5, LARGEST])
-
-
-def test_threshold_between_neighbouring_and_huge_floats():
-    """No float lies between the first ones, and midpoints round to even, low or high.
-
-    The sum of the last two overflows.
-    """
-    eps = 2**-52
-    X = np.array([[1.0, 0.75 * LARGEST], [1.0 + eps, LARGEST], [1.0 + 2 * eps, LARGEST]])
-    columns = Columns.from_table(X)
-    threshold = columns.threshold_between(
-        np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 2, 1])
-    )
-    assert_same(threshold, [1.0, 1.0 + eps, 0.875 * LARGEST])
-
-
-def test_a_threshold_of_float32_values_is_a_midpoint_in_float64():
-    X = np.array([[1.0], [1.0 + 2**-23]], dtype=np.float32)
-    threshold = Columns.from_table(X).threshold_between(np.array([0]), np.array([0]), np.array([1]))
-    assert_same(threshold, [1.0 + 2**-24])
 
 
 def test_a_column_without_values_and_one_of_a_single_value():

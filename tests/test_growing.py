@@ -147,13 +147,14 @@ def test_trees_with_large_nodes_are_those_of_the_page(growth):
 
 @pytest.mark.parametrize("kind", ["one", "any"])
 @pytest.mark.parametrize("max_leaves", [None, 12])
-def test_large_nodes_on_many_levels(kind, max_leaves):
+@pytest.mark.parametrize("most", [4, 40])  # bins, the latter surveyed in groups
+def test_large_nodes_on_many_levels(kind, max_leaves, most):
     """Enough rows that grandchildren of the root are large too: slots are freed and used again."""
     rng = np.random.default_rng(7)
     X = np.column_stack([column_of(rng, 400, 10**9, 0.1) for _ in range(10)])
     columns = Columns.from_table(X)
     for k in range(10):
-        coarsen(columns, k, rng, most=4)
+        coarsen(columns, k, rng, most=most)
     gradient = rng.normal(size=400)
     hessian = np.ones(400) if kind == "one" else rng.uniform(0.1, 1.0, size=400)
     parameters = {

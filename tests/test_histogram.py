@@ -6,22 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.kernels import histogram as histogram_kernels
-from gbt.kernels.histogram import LANES, layout_for, pack_entries
+from gbt.kernels.histogram import LANES, layout_for
 from tests.asserts import assert_same
 from tests.compiled import FromPython
-from tests.node_cases import entries_by_definition
+from tests.node_cases import entries_by_definition, layout_of
 
 add_pairs = FromPython(histogram_kernels).add_pairs
+pack_entry = FromPython(histogram_kernels).pack_entry
 add_triples = FromPython(histogram_kernels).add_triples
 pytestmark = pytest.mark.kernels
 
 
 def packed(gradient, hessian):
-    gradient = np.array(gradient, dtype=np.int64)
-    hessian = np.array(hessian, dtype=np.int64)
-    layout = layout_for(hessian)
+    layout = layout_of(np.array(hessian))
     entries = np.full(len(gradient) * layout.width, 99, dtype=np.int64)
-    pack_entries(gradient, hessian, layout, entries)
+    for row, (g, h) in enumerate(zip(gradient, hessian, strict=True)):
+        pack_entry(g, h, layout, row, entries)
     return layout, entries
 
 
@@ -68,7 +68,7 @@ def test_sizes_count_rows_and_never_fall_short_of_the_gradient(gradient, is_cons
 @pytest.mark.parametrize("n", [1, 2, 3, 255, 256, 2**20, 2**20 + 1])
 def test_the_sum_of_all_sizes_fits_whatever_the_gradients(n):
     """n rows that each round up by almost a unit, and sum|g| = 2^61: the most there can be."""
-    layout = layout_for(np.broadcast_to(np.int64(1), n))
+    layout = layout_for(n, 1)
     most_units = 2**61 // 2**layout.shift + n
     assert n < 2**layout.count_bits
     assert most_units * 2**layout.count_bits + n < 2**63
@@ -109,7 +109,7 @@ def histogram_of(bins, lengths, start, entries, width, rows):
 @given(words_of_rows())
 def test_bins_add_up_the_entries_of_their_rows(drawn):
     bins, lengths, start, gradient, hessian, rows = drawn
-    layout = layout_for(hessian)
+    layout = layout_of(hessian)
     entries = entries_by_definition(gradient, hessian, layout)
     expected = []
     for own, length in zip(bins, lengths, strict=True):
@@ -125,7 +125,7 @@ def test_bins_add_up_the_entries_of_their_rows(drawn):
 def test_two_children_add_up_to_their_parent(drawn, data):
     bins, lengths, start, gradient, hessian, rows = drawn
     goes_left = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
-    layout = layout_for(hessian)
+    layout = layout_of(hessian)
     entries = entries_by_definition(gradient, hessian, layout)
     parent, left, right = (
         histogram_of(bins, lengths, start, entries, layout.width, own)

@@ -8,10 +8,16 @@ from hypothesis import strategies as st
 from gbt.columns import Columns
 from gbt.kernels import refine as refine_kernels
 from gbt.kernels import search as search_kernels
-from gbt.kernels.histogram import layout_for
 from tests.asserts import assert_same
 from tests.compiled import FromPython
-from tests.node_cases import NO_CUT, NUMBER, NodeCase, entries_by_definition, node_cases
+from tests.node_cases import (
+    NO_CUT,
+    NUMBER,
+    NodeCase,
+    entries_by_definition,
+    layout_of,
+    node_cases,
+)
 
 refine, search = FromPython(refine_kernels), FromPython(search_kernels)
 pytestmark = pytest.mark.kernels
@@ -76,7 +82,9 @@ class Column:
     def ask(self, to_beat):
         """Return the bins in question, and how many rows they hold, of the node and in all."""
         case, sums, bound = self.case, scratch_sums(), np.full(9000, np.nan)
-        n_held, missing = search.add_up(case.histogram(self.k), 0, self.n_bins, case.layout, sums)
+        n_held, missing = search.add_up(
+            case.histogram(self.k), 0, self.n_bins, 0, case.layout, sums
+        )
         search.settle(sums, n_held, self.n_bins, case.columns.repeats_one[self.k])
         search.bound_inside(sums, n_held, missing, case.node, case.limits, bound)
         asked = np.full(self.n_bins + 1, 99)
@@ -183,7 +191,7 @@ def test_narrow_bins_hold_the_rows_of_their_codes_and_missing_ones_are_alone(shi
     n_values, rng = 13, np.random.default_rng(shift)
     codes = rng.integers(0, n_values + 1, size=50).astype(np.int32)
     hessian = np.full(50, 2) if is_constant else rng.integers(1, 5, size=50)
-    layout = layout_for(hessian)
+    layout = layout_of(hessian)
     listed = np.flatnonzero(rng.random(50) < 0.7).astype(np.int32)
     entries = entries_by_definition(rng.integers(-9, 9, size=50), hessian, layout)
     entries = entries.reshape(50, layout.width)

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from gbt.columns import Columns
 from gbt.kernels import search as search_kernels
-from gbt.kernels.histogram import layout_for
 from tests.asserts import assert_same
 from tests.compiled import FromPython
-from tests.node_cases import NodeCase, entries_by_definition, node_cases
+from tests.node_cases import NodeCase, entries_by_definition, layout_of, node_cases
 
 search = FromPython(search_kernels)
 pytestmark = pytest.mark.kernels
@@ -64,28 +63,39 @@ def test_where_it_makes_no_difference_missing_rows_join_the_heavier_side(
     assert search.score_both_ways(1, left_h, 2, missing, node, limits)[1] == missing_left
 
 
-def surveyed(case, k):
-    """Return the sums before each bin of a column that holds rows, how many do, and missing."""
-    n_bins = int(case.columns.n_bins[k])
+def surveyed(case, k, bits=0):
+    """Return the sums before each group of bins that holds rows, how many do, and missing."""
+    histogram, n_bins = case.histogram(k), int(case.columns.n_bins[k])
     sums = np.full((5, 258), 99, dtype=np.int64)
-    n_held, missing = search.add_up(case.histogram(k), 0, n_bins, case.layout, sums)
+    n_held, missing = search.add_up(histogram, 0, n_bins, bits, case.layout, sums)
     return sums, n_held, missing
 
 
-@given(node_cases())
-def test_add_up_against_cumulative_sums(case):
+group_bits = st.sampled_from([0, 0, 1, 2, 5])
+
+
+@given(node_cases(), group_bits)
+def test_add_up_against_cumulative_sums(case, bits):
     for k in range(case.columns.n_columns):
-        sums, n_held, missing = surveyed(case, k)
+        sums, n_held, missing = surveyed(case, k, bits)
         assert missing == case.missing(k)
-        held = [b for b in range(int(case.columns.n_bins[k])) if len(case.rows_in_bin(k, b))]
+        groups = [
+            np.concatenate([case.rows_in_bin(k, b) for b in bins])
+            for bins in groups_of_bins(int(case.columns.n_bins[k]), 2**bits)
+        ]
+        held = [group for group, rows in enumerate(groups) if len(rows)]
         assert sums[4, :n_held].tolist() == held
-        for c, b in enumerate(held):
-            own = case.rows_in_bin(k, b)
-            assert tuple(sums[:3, c]) == case.before(k, b)
-            assert tuple(sums[:3, c + 1]) == case.before(k, b + 1)
-            exact = sum(map(abs, case.gradient[own].tolist()))
-            assert exact <= sums[3, c] <= exact + len(own) * 2**case.layout.shift
+        for c, group in enumerate(held):
+            before = np.concatenate([np.empty(0, int), *groups[:group]]).astype(int)
+            assert tuple(sums[:3, c]) == case.sums(before)
+            assert tuple(sums[:3, c + 1]) == case.sums(np.append(before, groups[group]))
+            exact = sum(map(abs, case.gradient[groups[group]].tolist()))
+            assert exact <= sums[3, c] <= exact + len(groups[group]) * 2**case.layout.shift
         assert tuple(sums[:3, 0]) == (0, 0, 0)
+
+
+def groups_of_bins(n_bins, size):
+    return [range(b, min(b + size, n_bins)) for b in range(0, n_bins, size)]
 
 
 def test_add_up_by_hand():
@@ -93,15 +103,28 @@ def test_add_up_by_hand():
 
     A row of g = -3 is in the second column's bin 0, one of 5 in bin 2, one of 6 has no value.
     """
-    layout = layout_for(np.array([7, 7, 7]))
+    layout = layout_of(np.array([7, 7, 7]))
     entries = entries_by_definition(np.array([-3, 5, 6]), np.array([7, 7, 7]), layout)
     a, b, c = entries.reshape(3, 2)
     histogram = np.array([99, 99, 99, 99, *a, 0, 0, *b, *c], dtype=np.int64)
     sums = np.zeros((5, 258), dtype=np.int64)
-    assert search.add_up(histogram, 2, 3, layout, sums) == (2, (6, 7, 1))
+    assert search.add_up(histogram, 2, 3, 0, layout, sums) == (2, (6, 7, 1))
     assert_same(sums[:3, :3], [[0, -3, 2], [0, 7, 14], [0, 1, 2]])
     assert_same(sums[3, :2], [4, 6])  # 3 and 5 in units of 2, rounded up
     assert_same(sums[4, :2], [0, 2])
+    assert search.add_up(histogram, 2, 3, 1, layout, sums) == (2, (6, 7, 1))
+    assert_same(sums[:, :2], [[0, -3], [0, 7], [0, 1], [4, 6], [0, 1]])  # bins 0 and 1, bin 2
+    for bits in (2, 9):
+        assert search.add_up(histogram, 2, 3, bits, layout, sums) == (1, (6, 7, 1))
+        assert_same(sums[:3, :2], [[0, 2], [0, 14], [0, 2]])
+        assert_same(sums[3:, 0], [10, 0])
+
+
+@pytest.mark.parametrize(
+    ("n_bins", "n_rows", "bits"), [(255, 10**6, 0), (6, 100, 0), (255, 20, 5), (1, 1, 0)]
+)
+def test_small_nodes_are_surveyed_in_large_groups(n_bins, n_rows, bits):
+    assert search.group_bits(n_bins, n_rows) == bits
 
 
 @given(node_cases())
@@ -124,28 +147,54 @@ def test_the_largest_of_some_values(values):
     assert search.largest_of(padded, len(values)) == max(values)
 
 
-def edges_of(case, k):
-    """Return what tells whether the cut after a code has whole bins of rows on its left."""
-    return lambda code: not case.bin_of_cut(k, code)[1]
+def edges_of(case, k, bits=0):
+    """Return what tells whether the cut after a code has whole groups of bins on its left."""
+    groups = (case.columns.bins(k)[case.rows] >> bits).tolist()
+    group_of = dict(zip(case.codes(k).tolist(), groups, strict=True))
+
+    def is_edge(code):
+        above = [c for c in group_of if code < c < case.columns.n_values[k]]
+        return not above or group_of[min(above)] != group_of[code]
+
+    return is_edge
 
 
-def survey(case, k):
+def survey(case, k, bits):
     n_bins = int(case.columns.n_bins[k])
     return search.survey(
-        case.histogram(k), 0, n_bins, n_bins == case.columns.n_values[k],
+        case.histogram(k), 0, n_bins, bits, n_bins == case.columns.n_values[k],
         case.columns.repeats_one[k], case.layout, case.node, case.limits,
         np.empty((5, 258), dtype=np.int64), np.empty(256),
     )  # fmt: skip
 
 
-@given(node_cases())
-def test_a_survey_finds_the_best_edge_and_bounds_the_rest(case):
+@given(node_cases(), group_bits)
+def test_a_survey_finds_the_best_edge_and_bounds_the_rest(case, bits):
     for k in range(case.columns.n_columns):
-        score, bound = survey(case, k)
-        assert score == case.best_cut(k, edges_of(case, k))[0]
-        assert max(score, bound) >= case.best_cut(k)[0]
-        is_atomic = case.columns.n_bins[k] == case.columns.n_values[k]
-        assert bound == (-np.inf if is_atomic else max(bounds_of(case, k)))
+        score, bound = survey(case, k, bits)
+        is_edge = edges_of(case, k, bits)
+        assert score == case.best_cut(k, is_edge)[0]
+        assert bound >= case.best_cut(k, lambda code: not is_edge(code))[0]  # noqa: B023
+        if bits == 0:
+            is_atomic = case.columns.n_bins[k] == case.columns.n_values[k]
+            assert bound == (-np.inf if is_atomic else max(bounds_of(case, k)))
+
+
+@given(node_cases(), group_bits)
+def test_no_cut_inside_a_group_or_at_its_end_beats_its_bound(case, bits):
+    """So the column of the best edge is always refined, if there is anything inside its groups."""
+    for k in range(case.columns.n_columns):
+        sums, n_held, missing = surveyed(case, k, bits)
+        bound, score = np.full(258, np.nan), np.full(258, np.nan)
+        search.bound_inside(sums, n_held, missing, case.node, case.limits, bound)
+        search.score_both(sums, n_held, missing, case.node, case.limits, score)
+        groups = (case.columns.bins(k)[case.rows] >> bits).tolist()
+        for cut_score, code, _, _ in case.cuts(k):
+            c = sums[4, :n_held].tolist().index(groups[case.codes(k).tolist().index(code)])
+            if bound[c] > -np.inf:  # of several rows
+                assert cut_score <= bound[c]
+            else:
+                assert cut_score == score[c]  # nothing to cut inside
 
 
 @given(node_cases())

@@ -4,7 +4,6 @@ Ordinary reads may be moved or merged by the compiler; these may not. ``replace`
 which the rest is built: it writes only if nobody wrote first.
 """
 
-import platform
 import sys
 
 from llvmlite import ir
@@ -12,19 +11,13 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from gbt.kernels.instructions import IS_X86, place_of
+
 # Offer the core to another thread; of the C library, so that kernels stay cacheable.
 give_way = types.ExternalFunction(
     "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
 )
 WORD = 8  # bytes
-IS_X86 = platform.machine() in ("x86_64", "AMD64")
-
-
-def _place(context, builder, signature, arguments):
-    """Return the address of ``array[index]``."""
-    array_type, array, index = signature.args[0], arguments[0], arguments[1]
-    data = context.make_array(array_type)(context, builder, array).data
-    return cgutils.gep_inbounds(builder, data, index)
 
 
 @intrinsic
@@ -32,7 +25,7 @@ def load(_, array, index):
     """Return ``array[index]``, after which all is seen that was written before it was stored."""
 
     def generate(context, builder, signature, arguments):
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         return builder.load_atomic(place, "acquire", WORD)
 
     return types.int64(array, types.intp), generate
@@ -43,7 +36,7 @@ def store(_, array, index, value):
     """Set ``array[index]``, after everything that was written so far."""
 
     def generate(context, builder, signature, arguments):
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         builder.store_atomic(arguments[2], place, "release", WORD)
         return context.get_dummy_value()
 
@@ -55,7 +48,7 @@ def add(_, array, index, value):
     """Add to ``array[index]``; return what it was."""
 
     def generate(context, builder, signature, arguments):
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         return builder.atomic_rmw("add", place, arguments[2], "seq_cst")
 
     return types.int64(array, types.intp, types.int64), generate
@@ -66,7 +59,7 @@ def replace(_, array, index, old, new):
     """Set ``array[index]`` to ``new`` if it is ``old``; say whether it was."""
 
     def generate(context, builder, signature, arguments):
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         found = builder.cmpxchg(place, arguments[2], arguments[3], "seq_cst", "seq_cst")
         return builder.extract_value(found, 1)
 

@@ -12,6 +12,20 @@ import numpy as np
 
 from gbt.kernels.compiling import kernel
 
+LARGEST = np.finfo(np.float64).max
+
+
+@kernel
+def threshold_between(low, high, is_last):
+    """Return the midpoint of two neighbouring values, such that low <= it < high.
+
+    With ``is_last`` no value is to go right, whatever ``high`` is.
+    """
+    if is_last:
+        return LARGEST
+    middle = low / 2 + high / 2  # halves first: the sum of two large values overflows
+    return middle if low <= middle < high else low
+
 
 @kernel
 def score_and_step(sum_gradient, sum_hessian, reg_lambda):
@@ -22,55 +36,60 @@ def score_and_step(sum_gradient, sum_hessian, reg_lambda):
 
 
 @kernel
-def add_up_rows(rows, start, stop, left, right, gradient, hessian, weight, sums):
-    """Add up w g and w h of the rows of every leaf, in their order, and parents from children.
-
-    rows                        (m,)           int32     IN    rows of a node beside each other
-    start, stop, left, right    (n_nodes,)     int64     IN    children after their parent
-    gradient, hessian, weight   (n,)           float64   IN
-    sums                        (n_nodes, 2)   float64   OUT
-    """
-    for node in range(len(start) - 1, -1, -1):
-        g = h = 0.0
-        if left[node] >= 0:
-            g = sums[left[node], 0] + sums[right[node], 0]
-            h = sums[left[node], 1] + sums[right[node], 1]
-        else:
-            for row in rows[start[node] : stop[node]]:
-                g += weight[row] * gradient[row]
-                h += weight[row] * hessian[row]
-        sums[node, 0], sums[node, 1] = g, h
+def preorder(nodes):
+    """Return the place of every node when the tree is read root, left subtree, right subtree."""
+    size = np.ones(len(nodes), dtype=np.int64)  # of the subtree under each node
+    for j in range(len(nodes) - 1, -1, -1):
+        if nodes[j].left >= 0:
+            size[j] += size[nodes[j].left] + size[nodes[j].right]
+    place = np.zeros(len(nodes), dtype=np.int64)
+    for j in range(len(nodes)):
+        left, right = nodes[j].left, nodes[j].right
+        if left >= 0:
+            place[left] = place[j] + 1
+            place[right] = place[j] + 1 + size[left]
+    return place
 
 
 @kernel
 def finish_tree(
-    rows, start, stop, left, right, gradient, hessian, weight, reg_lambda, learning_rate,
-    place, leaf_of_row, links, numbers,
+    rows, nodes, low, high, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row, tree
 ):  # fmt: skip
-    """Write children, sums, gain and value of every node to its place in preorder.
+    """Write every node to its place in preorder; say whether all numbers are finite.
 
-    rows ... weight   see ``add_up_rows``
-    place             (n_nodes,)     int64     IN
-    leaf_of_row       (n,)           int32     OUT   of the rows that take part
-    links             (3, n_nodes)   int64     OUT   left, right, number of rows
-    numbers           (4, n_nodes)   float64   OUT   G, H, gain, value
+    rows                        (m,)        int32     IN    rows of a node beside each other
+    nodes                       (n_nodes,)  NODE      IN    children after their parent
+    low, high                   (n_nodes,)  float64   IN    values on both sides of each cut
+    gradient, hessian, weight   (n,)        float64   IN
+    leaf_of_row                 (n,)        int32     OUT   of the rows that take part
+    tree                        10 arrays             OUT   see ``gbt.ensemble.NODE_DTYPES``
     """
-    sums = np.empty((len(start), 2))
-    add_up_rows(rows, start, stop, left, right, gradient, hessian, weight, sums)
-    for node in range(len(start)):
-        to = place[node]
-        score, step = score_and_step(sums[node, 0], sums[node, 1], reg_lambda)
-        gain = 0.0
-        links[0, to] = links[1, to] = -1
-        if left[node] >= 0:
-            l, r = left[node], right[node]
-            links[0, to], links[1, to] = place[l], place[r]
-            score_l, _ = score_and_step(sums[l, 0], sums[l, 1], reg_lambda)
-            score_r, _ = score_and_step(sums[r, 0], sums[r, 1], reg_lambda)
-            gain = score_l + score_r - score
+    feature, threshold, left, right, missing_left, sum_g, sum_h, n_samples, gain, value = tree
+    place = preorder(nodes)
+    is_finite = True
+    for j in range(len(nodes) - 1, -1, -1):
+        node, to = nodes[j], place[j]
+        n_samples[to] = node.stop - node.start
+        feature[to] = left[to] = right[to] = -1
+        threshold[to], missing_left[to], gain[to] = 0.0, False, 0.0
+        g = h = score_of_children = 0.0
+        if node.left >= 0:
+            feature[to], missing_left[to] = node.feature, node.missing_left != 0
+            threshold[to] = threshold_between(low[j], high[j], node.high_row < 0)
+            left[to], right[to] = place[node.left], place[node.right]
+            for child in (left[to], right[to]):
+                g += sum_g[child]
+                h += sum_h[child]
+                score_of_children += score_and_step(sum_g[child], sum_h[child], reg_lambda)[0]
         else:
-            for row in rows[start[node] : stop[node]]:
+            for row in rows[node.start : node.stop]:
+                g += weight[row] * gradient[row]
+                h += weight[row] * hessian[row]
                 leaf_of_row[row] = to
-        links[2, to] = stop[node] - start[node]
-        numbers[0, to], numbers[1, to] = sums[node, 0], sums[node, 1]
-        numbers[2, to], numbers[3, to] = gain, -learning_rate * step
+        score, step = score_and_step(g, h, reg_lambda)
+        if node.left >= 0:
+            gain[to] = score_of_children - score
+        sum_g[to], sum_h[to], value[to] = g, h, -learning_rate * step
+        for number in (g, h, gain[to], value[to]):
+            is_finite &= np.isfinite(number)
+    return is_finite

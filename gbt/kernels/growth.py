@@ -25,10 +25,11 @@ import numpy as np
 from gbt.kernels import crew
 from gbt.kernels.compiling import inlined, internal, uncounted
 from gbt.kernels.histogram import LANES, Layout, add_pairs, add_triples
+from gbt.kernels.instructions import AHEAD, prefetch
+from gbt.kernels.nodes import open_node
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
-from gbt.kernels.prefetch import AHEAD, prefetch
 from gbt.kernels.refine import edge_of_column, refine_column, sort_column
-from gbt.kernels.search import survey
+from gbt.kernels.search import group_bits, survey
 
 PART, SEARCH, REFINE = 0, 1, 2
 ALL_WORDS = -1
@@ -41,26 +42,6 @@ BINS_PER_SORTED_ROW = 12
 # (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
 ROUNDING = 16 * np.finfo(np.float64).eps
 
-# A node; they stand in the order in which they were opened.
-NODE = np.dtype(
-    [
-        ("start", np.int64),  # it owns the listed rows start:stop
-        ("stop", np.int64),
-        ("depth", np.int64),
-        ("g", np.int64),  # sums over these rows
-        ("h", np.int64),
-        ("magnitude", np.int64),  # sum of |g|
-        ("slot", np.int64),  # of its histogram; -1 if there is none
-        ("feature", np.int64),  # of its split; -1 if there is none
-        ("cut", np.int64),  # codes up to it go left
-        ("missing_left", np.int64),
-        ("gain", np.float64),
-        ("left", np.int64),  # children; -1 if there are none
-        ("right", np.int64),
-        ("low_row", np.int64),  # a row with the highest value that went left
-        ("high_row", np.int64),  # one with the lowest that went right; -1 if no value did
-    ]
-)
 # What is known of a column of the table, a row of integers each.
 N_VALUES, N_BINS, FIRST_BIN, IS_ALLOWED, COLUMN_FACTS = 0, 1, 2, 3, 4
 
@@ -144,13 +125,6 @@ def sums_of(node):
 
 
 @internal
-def prefix_arrays(scratch, thread):
-    """Return a thread's arrays for the sums before each bin, see ``gbt.kernels.search``."""
-    sums = scratch.sums[thread]
-    return sums[0], sums[1], sums[2], sums[3], sums[4]
-
-
-@internal
 def own_score(node, rules):
     """Return the score of an unsplit node, and the gain that a split must exceed."""
     weight = float(node.h) + rules.penalty
@@ -224,13 +198,6 @@ def by_size(nodes, left):
 
 
 @internal
-def open_node(node, start, stop, depth):
-    """Start a node that owns the listed rows start:stop."""
-    node.start, node.stop, node.depth = start, stop, depth
-    node.slot = node.feature = node.left = node.right = -1
-
-
-@internal
 def fill_word(word, node, table, rows, layout, histogram):
     """Make the histograms of the columns of one word from the rows of a node."""
     width, start, stop = layout.width, node.start, node.stop
@@ -246,19 +213,25 @@ def fill_word(word, node, table, rows, layout, histogram):
 
 
 @internal
+def survey_column(k, bits, node, slot, table, slots, rules, sums, work):
+    """Score the edges of one column's groups of 2^bits bins, and bound the cuts inside them."""
+    n_bins = table.facts[k, N_BINS]
+    is_atomic = n_bins == table.facts[k, N_VALUES]
+    slots.score[slot, k], slots.bound[slot, k] = survey(
+        slots.histogram[slot], table.facts[k, FIRST_BIN], n_bins, bits, is_atomic,
+        table.repeats_one[k], layout_of(rules), sums_of(node), limits_of(rules), sums, work,
+    )  # fmt: skip
+
+
+@internal
 def survey_word(word, node, slot, table, slots, rules, sums, work):
-    """Score all edges of the columns of one word, and bound the cuts between them."""
-    sums_of_node, limits, histogram = sums_of(node), limits_of(rules), slots.histogram[slot]
+    """Survey the columns of one word, in groups of bins."""
     for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
         slots.code[slot, k] = -1
         slots.score[slot, k] = slots.bound[slot, k] = -np.inf
         if table.facts[k, IS_ALLOWED]:
-            n_bins = table.facts[k, N_BINS]
-            is_atomic = n_bins == table.facts[k, N_VALUES]
-            slots.score[slot, k], slots.bound[slot, k] = survey(
-                histogram, table.facts[k, FIRST_BIN], n_bins, is_atomic, table.repeats_one[k],
-                layout_of(rules), sums_of_node, limits, sums, work,
-            )  # fmt: skip
+            bits = group_bits(table.facts[k, N_BINS], node.stop - node.start)
+            survey_column(k, bits, node, slot, table, slots, rules, sums, work)
 
 
 @inlined
@@ -276,11 +249,23 @@ def sort_word(word, node, slot, table, rows, slots, rules, keys):
 
 
 @internal
+def is_in_question(slot, k, slots):
+    """Say whether a cut of one column that was not looked at could be the best of a node."""
+    bound = slots.bound[slot, k]
+    return bound > -np.inf and bound >= slots.to_beat[slot]
+
+
+@internal
 def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys):
-    """Look at the cuts of one column that could be the best of a node."""
-    if not slots.bound[slot, k] >= slots.to_beat[slot]:
-        return
+    """Look at one column bin by bin, and then at its rows, if a cut could be the best of a node."""
     node, width = nodes[j], rules.width
+    if is_in_question(slot, k, slots) and group_bits(
+        table.facts[k, N_BINS], node.stop - node.start
+    ):
+        survey_column(k, np.int64(0), node, slot, table, slots, rules, sums, work)
+        slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
+    if not is_in_question(slot, k, slots):
+        return
     listed = rows.listed[node.start : node.stop]
     gathered = rows.gathered[node.start * width : node.stop * width]
     slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = refine_column(
@@ -294,22 +279,31 @@ def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narr
 
 
 @internal
+def best_column(slot, slots):
+    """Return the column of the best cut found, of equals the lowest."""
+    best = np.int64(0)
+    for k in range(1, slots.score.shape[1]):
+        if slots.score[slot, k] > slots.score[slot, best]:
+            best = k
+    return best
+
+
+@internal
 def aim(node, slot, slots, rules):
-    """Set the score to beat of a node: its own and the least gain, or that of its best edge."""
+    """Set the score to beat of a node: its own and the least gain, or that of the best cut found.
+
+    Return the column of that, which is to be refined first: what it gains spares others.
+    """
     score, least_gain = own_score(node, rules)
-    to_beat = score + least_gain
-    for k in range(slots.score.shape[1]):
-        to_beat = max(to_beat, slots.score[slot, k])
-    slots.to_beat[slot] = to_beat
+    best = best_column(slot, slots)
+    slots.to_beat[slot] = max(score + least_gain, slots.score[slot, best])
+    return best
 
 
 @internal
 def conclude(node, slot, table, slots, rules, sums, work):
     """Write down the split of a node, if one gains enough."""
-    k = 0
-    for other in range(1, slots.score.shape[1]):
-        if slots.score[slot, other] > slots.score[slot, k]:  # of equals the lowest feature
-            k = other
+    k = best_column(slot, slots)
     score, least_gain = own_score(node, rules)
     node.feature, node.gain = -1, slots.score[slot, k] - score
     if node.gain > least_gain:
@@ -335,9 +329,10 @@ def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, asked, n
         else:
             fill_word(word, node, table, rows, layout_of(rules), slots.histogram[slot])
             survey_word(word, node, slot, table, slots, rules, sums, work)
-    aim(node, slot, slots, rules)
-    for k in range(len(table.facts)):
-        if slots.bound[slot, k] > -np.inf:
+    best, p = aim(node, slot, slots, rules), len(table.facts)
+    for i in range(best, best + p):
+        k = i if i < p else i - p
+        if is_in_question(slot, k, slots):
             refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys)
     conclude(node, slot, table, slots, rules, sums, work)
 
@@ -360,7 +355,7 @@ def search_pair(smaller, larger, word, table, rows, nodes, slots, rules, sums, w
 def run_task(kind, task, thread, table, rows, nodes, slots, tasks, rules, scratch):
     """Do one task of a phase; what it is about stands in ``tasks``."""
     first, second, word = tasks[task, 0], tasks[task, 1], tasks[task, 2]
-    sums, work = prefix_arrays(scratch, thread), scratch.work[thread]
+    sums, work = scratch.sums[thread], scratch.work[thread]
     asked, narrow, keys = scratch.asked[thread], scratch.narrow[thread], scratch.keys[thread]
     if kind == PART:
         part(first, table, rows, nodes, rules)
@@ -431,10 +426,10 @@ def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
     for j in range(first, n_nodes):
         slot = nodes[j].slot
         if slot >= 0:
-            aim(nodes[j], slot, slots, rules)
-            for k in range(len(table.facts)):
-                bound = slots.bound[slot, k]
-                if bound > -np.inf and bound >= slots.to_beat[slot]:
+            best, p = aim(nodes[j], slot, slots, rules), len(table.facts)
+            for i in range(best + 1, best + 1 + p):  # the best last: it is taken first
+                k = i if i < p else i - p
+                if is_in_question(slot, k, slots):
                     n_tasks = list_task(tasks, n_tasks, j, k, 0)
     return n_tasks
 
@@ -548,7 +543,7 @@ def grow_tree(thread, board, table, rows, nodes, slots, tasks, all_rules, scratc
             continue
         if thread == 0:
             kind, n_tasks, first, n_nodes = next_phase(
-                kind, first, n_nodes, table, nodes, slots, tasks, rules, prefix_arrays(scratch, 0),
+                kind, first, n_nodes, table, nodes, slots, tasks, rules, scratch.sums[0],
                 scratch.work[0],
             )  # fmt: skip
             if n_tasks > 0:

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, uncounted
-from gbt.kernels.prefetch import AHEAD, prefetch
+from gbt.kernels.compiling import internal
+from gbt.kernels.instructions import AHEAD, add_pair, prefetch
 
 LANES = 8  # columns whose bins share a word
 
@@ -39,35 +39,32 @@ class Layout(NamedTuple):
     hessian: int  # of every row, where the width is 2
 
 
-def layout_for(hessian: np.ndarray) -> Layout:
-    """Choose the layout for the fixed-point hessians of all rows that take part."""
-    count_bits = len(hessian).bit_length()
-    is_constant = bool((hessian == hessian[0]).all())
+def layout_for(n_rows: int, hessian: int | None) -> Layout:
+    """Choose the layout for so many rows, given the fixed-point hessian that all have, if any."""
+    count_bits = n_rows.bit_length()
     # |g| adds up to less than 2^62, so in units of 2^shift, rounded up, to less than
     # 2^62 / 2^shift + n, which leaves count_bits of the word for the rows.
     return Layout(
-        width=2 if is_constant else 3,
+        width=3 if hessian is None else 2,
         count_bits=count_bits,
         shift=count_bits - 1,
-        hessian=int(hessian[0]),
+        hessian=0 if hessian is None else hessian,
     )
 
 
-@uncounted
-def pack_entries(gradient, hessian, layout, entries):
-    """Write the entries of all rows.
+@internal
+def pack_entry(g, h, layout, row, entries):
+    """Write the entry of a row.
 
-    gradient, hessian   (n,)           int64   IN    fixed point
-    entries             (n * width,)   int64   OUT
+    g, h      int64                  IN    fixed point
+    entries   (n * width,)   int64   OUT
     """
     width, count_bits, shift, _ = layout
-    round_up = (1 << shift) - 1
-    for i in range(len(gradient)):
-        entries[i * width] = gradient[i]
-        if width == 3:
-            entries[i * width + 1] = hessian[i]
-        magnitude = (abs(gradient[i]) + round_up) >> shift
-        entries[i * width + width - 1] = magnitude << count_bits | 1
+    entries[row * width] = g
+    if width == 3:
+        entries[row * width + 1] = h
+    units = (abs(g) + (1 << shift) - 1) >> shift
+    entries[row * width + width - 1] = units << count_bits | 1
 
 
 @internal
@@ -91,13 +88,11 @@ def add_pairs(words, rows, entries, first, n_lanes, histogram):
         g, size = entries[entry], entries[entry + one]
         for lane in range(4):
             place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * two
-            histogram[place] += g
-            histogram[place + one] += size
+            add_pair(histogram, place, g, size)
         if n_lanes > 4:
             for lane in range(4, 8):
                 place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * two
-                histogram[place] += g
-                histogram[place + one] += size
+                add_pair(histogram, place, g, size)
 
 
 @internal
@@ -112,12 +107,10 @@ def add_triples(words, rows, entries, first, n_lanes, histogram):
         g, h, size = entries[entry], entries[entry + one], entries[entry + two]
         for lane in range(4):
             place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * three
-            histogram[place] += g
-            histogram[place + one] += h
+            add_pair(histogram, place, g, h)
             histogram[place + two] += size
         if n_lanes > 4:
             for lane in range(4, 8):
                 place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * three
-                histogram[place] += g
-                histogram[place + one] += h
+                add_pair(histogram, place, g, h)
                 histogram[place + two] += size

@@ -5,39 +5,72 @@ import math
 import numpy as np
 
 from gbt.kernels.compiling import uncounted
+from gbt.kernels.histogram import pack_entry
 
 
 @uncounted
-def quantise(x, weight, rows, largest_exponent, most_repeats, integers):
-    """Write weight * x * scale, rounded, of some rows; return scale, a power of two.
+def scale_of(x, weight, rows, largest_exponent, most_repeats):
+    """Return the scale of some rows, whether whole weights multiply, and whether all are equal.
 
-    Nothing is written, and nan returned, where sum|weight * x| is not finite.
+    The scale is nan where sum|weight * x| is not finite.
 
     x, weight           (n,)     float64   IN
     rows                (m,)     int64     IN
     largest_exponent             int64     IN    of scale
     most_repeats                 float64   IN    sum of weights up to which whole ones multiply
-    integers            (n,)     int64     OUT   of these rows
     """
     total = total_weight = 0.0
-    is_whole = True
+    is_whole = is_constant = True
+    first = rows[0]
     for row in rows:
         total += abs(weight[row] * x[row])
         total_weight += weight[row]
         is_whole &= weight[row] == np.rint(weight[row])
+        is_constant &= (x[row] == x[first]) & (weight[row] == weight[first])
+    repeats = is_whole and total_weight <= most_repeats
     if total == 0.0:
-        for row in rows:
-            integers[row] = 0
-        return 1.0
+        return 1.0, repeats, is_constant
     if not np.isfinite(total):
-        return np.nan
+        return np.nan, repeats, is_constant
     # total = m * 2^(61 - exponent) with 1/2 <= m < 1
     exponent = min(61 - math.frexp(total)[1], largest_exponent)
-    scale = math.ldexp(1.0, exponent)
-    if is_whole and total_weight <= most_repeats:
-        for row in rows:
-            integers[row] = np.int64(weight[row]) * np.int64(np.rint(x[row] * scale))
-    else:
-        for row in rows:
-            integers[row] = np.int64(np.rint(weight[row] * x[row] * scale))
-    return scale
+    return math.ldexp(1.0, exponent), repeats, is_constant
+
+
+@uncounted
+def integer_of(x, weight, scale, repeats):
+    """Return weight * x * scale, rounded; with ``repeats`` a whole number of times x * scale."""
+    if repeats:
+        return np.int64(weight) * np.int64(np.rint(x * scale))
+    return np.int64(np.rint(weight * x * scale))
+
+
+@uncounted
+def quantise(x, weight, rows, scale, repeats, integers):
+    """Write weight * x * scale, rounded, of some rows.
+
+    x, weight, rows        see ``scale_of``
+    scale       float64    IN
+    repeats     bool       IN    see ``integer_of``
+    integers    (n,)   int64   OUT   of these rows
+    """
+    for row in rows:
+        integers[row] = integer_of(x[row], weight[row], scale, repeats)
+
+
+@uncounted
+def quantise_entries(
+    gradient, hessian, weight, rows, gradient_scale, hessian_scale, repeats, layout, entries
+):
+    """Write the entries of some rows, see ``gbt.kernels.histogram``.
+
+    gradient, hessian, weight   (n,)           float64   IN
+    rows                        (m,)           int64     IN
+    entries                     (n * width,)   int64     OUT   of these rows
+    """
+    for row in rows:
+        g = integer_of(gradient[row], weight[row], gradient_scale, repeats)
+        h = layout.hessian
+        if layout.width == 3:
+            h = integer_of(hessian[row], weight[row], hessian_scale, repeats)
+        pack_entry(g, h, layout, row, entries)

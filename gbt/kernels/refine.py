@@ -25,7 +25,7 @@ Each way the sums left of a bin are known from a histogram, and what is inside a
 import numpy as np
 
 from gbt.kernels.compiling import internal
-from gbt.kernels.prefetch import AHEAD, prefetch
+from gbt.kernels.instructions import AHEAD, prefetch
 from gbt.kernels.search import add_up, best_edge, bound_inside, score_both_ways, settle
 
 FEWEST_NARROW_BINS, MOST_NARROW_BINS = 1024, 4096
@@ -105,7 +105,7 @@ def ask(sums, n_held, bin_start, n_bins, bound, to_beat, asked):
     bound   (n_held,)       float64   IN    of the bins that hold rows of the node
     asked   (n_bins + 1,)   int64     OUT   1 or 0 for every bin, 0 for missing rows
     """
-    _, _, before_n, _, number = sums
+    before_n, number = sums[2], sums[4]
     n_own = n_all = np.int64(0)
     for b in range(n_bins + 1):
         asked[b] = 0
@@ -230,8 +230,8 @@ def search_narrow_bins(
     for place in range((n_bins + 1) * layout.width):
         narrow[place] = 0
     fill_narrow_bins(codes, padding, shift, listed, gathered, layout.width, narrow)
-    n_held, missing = add_up(narrow, np.int64(0), n_bins, layout, sums)
-    before_g, before_h, before_n, _, bins = sums
+    n_held, missing = add_up(narrow, np.int64(0), n_bins, np.int64(0), layout, sums)
+    before_g, before_h, before_n, bins = sums[0], sums[1], sums[2], sums[4]
     score, place, missing_left = best_edge(sums, n_held, missing, node, limits, bound)
     if score > -np.inf and score >= best[0]:
         best = (score, ((bins[place] + 1) << shift) - padding - 1, missing_left)
@@ -255,7 +255,7 @@ def edge_of_column(
     codes, order, bin_start, n_bins, histogram, first, layout, node, limits, sums, work
 ):
     """Return the best cut between bins; its code is the last one of the bin before it."""
-    n_held, missing = add_up(histogram, first, n_bins, layout, sums)
+    n_held, missing = add_up(histogram, first, n_bins, np.int64(0), layout, sums)
     score, place, missing_left = best_edge(sums, n_held, missing, node, limits, work)
     last = order[bin_start[sums[4][place] + 1] - 1]
     return score, np.int64(codes[max(last, ~last)]), missing_left
@@ -278,11 +278,11 @@ def refine_column(
     number                                      of the node in ``node_of_row``
     sums, bound, asked, narrow, keys            scratch
     """
-    n_held, missing = add_up(histogram, first, n_bins, layout, sums)
+    n_held, missing = add_up(histogram, first, n_bins, np.int64(0), layout, sums)
     settle(sums, n_held, n_bins, repeats_one)
     bound_inside(sums, n_held, missing, node, limits, bound)
     n_own, n_all = ask(sums, n_held, bin_start, n_bins, bound, to_beat, asked)
-    before_g, before_h, before_n, _, bins = sums
+    before_g, before_h, before_n, bins = sums[0], sums[1], sums[2], sums[4]
     shift = narrow_shift(n_values, len(listed))
     time_of_walk = n_all * cost_of_walking(len(codes))
     time_of_sort = len(listed) * PER_ROW_LOOKED_AT + n_own * PER_ROW_SORTED

@@ -50,22 +50,3 @@ def add_up_children(left, right, sums):
         if left[node] >= 0:
             for j in range(sums.shape[1]):
                 sums[node, j] = sums[left[node], j] + sums[right[node], j]
-
-
-@kernel
-def preorder(left, right):
-    """Return the place of every node when each tree is read root, left subtree, right subtree.
-
-    left, right   (n_nodes,)   int64   IN   children after their parent; -1 at a leaf
-    """
-    n_nodes = left.shape[0]
-    size = np.ones(n_nodes, dtype=np.int64)  # of the subtree under each node
-    for node in range(n_nodes - 1, -1, -1):
-        if left[node] >= 0:
-            size[node] += size[left[node]] + size[right[node]]
-    place = np.zeros(n_nodes, dtype=np.int64)
-    for node in range(n_nodes):
-        if left[node] >= 0:
-            place[left[node]] = place[node] + 1
-            place[right[node]] = place[node] + 1 + size[left[node]]
-    return place

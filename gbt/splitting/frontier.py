@@ -90,32 +90,27 @@ class Branches:
     ----------
     rows : int32 array
         Rows of the table, those of a leaf beside each other and ascending.
-    start, stop : int64 arrays of shape (n_nodes,)
-        Node j owns ``rows[start[j]:stop[j]]``.
-    feature : int64 array
-        Of an inner node.
-    low_row, high_row : int64 arrays
-        A row with the highest value left of the cut and one with the lowest right of it, the latter
-        -1 where no value is there.
-    missing_left : bool array
-    left, right : int64 arrays
-        Children; -1 at a leaf.
+    nodes : array of dtype ``gbt.kernels.nodes.NODE``
+        What is known of them; they own stretches of ``rows``.
     """
 
     rows: np.ndarray
-    start: np.ndarray
-    stop: np.ndarray
-    feature: np.ndarray
-    low_row: np.ndarray
-    high_row: np.ndarray
-    missing_left: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
+    nodes: np.ndarray
 
 
 class Growth(Protocol):
     """A policy at work on one table: it grows tree after tree."""
 
-    def grow(self, derivatives: Derivatives, rows: np.ndarray, features: np.ndarray) -> Branches:
-        """Grow a tree on some rows, ascending, that may split on some columns, ascending."""
+    def grow(
+        self,
+        gradient: np.ndarray,
+        hessian: np.ndarray,
+        sample_weight: np.ndarray,
+        rows: np.ndarray,
+        features: np.ndarray,
+    ) -> Branches:
+        """Grow a tree on some rows, ascending, that may split on some columns, ascending.
+
+        Derivatives are float64 arrays of all rows, not yet multiplied by the weights.
+        """
         ...

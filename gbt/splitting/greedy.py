@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from gbt.columns import MAX_BINS, Columns
+from gbt.fixed_point import scale_for
 from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.growth import (
@@ -19,7 +20,6 @@ from gbt.kernels.growth import (
     LARGE,
     N_BINS,
     N_VALUES,
-    NODE,
     RULES,
     Rows,
     Scratch,
@@ -27,10 +27,12 @@ from gbt.kernels.growth import (
     Table,
     grow_tree,
 )
-from gbt.kernels.histogram import LANES, layout_for, pack_entries
+from gbt.kernels.histogram import LANES, layout_for
+from gbt.kernels.nodes import NODE, records
+from gbt.kernels.quantise import integer_of, quantise_entries
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.parallel import Helpers, threads_for
-from gbt.splitting.frontier import Branches, Derivatives, Limits, Shape
+from gbt.splitting.frontier import Branches, Limits, Shape
 
 # Sharing a phase costs about a microsecond. That pays from about this many values, rows times
 # columns, of which a level looks at most once.
@@ -68,8 +70,8 @@ class GreedyGrowth:
         self.n_slots = n_threads + 2 * n_large
         n_tasks = max(n_nodes, self.n_slots * max(p, len(columns.words)) + n_nodes)
         self.tasks = np.empty((n_tasks, 3), dtype=np.int64)
-        self.nodes = np.recarray(n_nodes, dtype=NODE)
-        self.rules = np.recarray(1, dtype=RULES)
+        self.nodes = records(n_nodes, NODE)
+        self.rules = records(1, RULES)
         most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # with that of missing rows, and an end
         self.scratch = Scratch(
             sums=np.empty((n_threads, 5, most_bins), dtype=np.int64),
@@ -80,24 +82,31 @@ class GreedyGrowth:
         )
         self.width = 0  # numbers an entry, for which there is memory
 
-    def grow(self, derivatives: Derivatives, rows: np.ndarray, features: np.ndarray) -> Branches:
+    def grow(self, gradient, hessian, sample_weight, rows, features) -> Branches:
         """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
-        layout = layout_for(derivatives.hessian[rows])
+        g_scale, repeats, _ = scale_for(gradient, sample_weight, rows)
+        h_scale, _, is_constant = scale_for(hessian, sample_weight, rows)
+        first = rows[0]
+        layout = layout_for(
+            len(rows),
+            integer_of(hessian[first], sample_weight[first], h_scale, repeats)
+            if is_constant
+            else None,
+        )
         if self.width != layout.width:
             self._make_room(layout.width)
-        pack_entries(derivatives.gradient, derivatives.hessian, layout, self.rows.entries)
+        quantise_entries(
+            gradient, hessian, sample_weight, rows, g_scale, h_scale, repeats, layout,
+            self.rows.entries,
+        )  # fmt: skip
         listed = self.rows.listed[: len(rows)]
         listed[:] = rows
         self.table.facts[:, IS_ALLOWED] = 0
         self.table.facts[features, IS_ALLOWED] = 1
-        self.rules[0] = (*layout, len(rows), *self._limits_in_units(derivatives), *self._shape())
-        del derivatives  # of 16 bytes a row, before the tree grows
+        limits = self._limits_in_units(g_scale, h_scale)
+        self.rules[0] = (*layout, len(rows), *limits, *self._shape())
         self.helpers.call()
-        nodes = self.nodes.view(np.ndarray)[: self.lead()]
-        names = (
-            "start", "stop", "feature", "low_row", "high_row", "missing_left", "left", "right",
-        )  # fmt: skip
-        return Branches(listed, *(nodes[name].copy() for name in names))
+        return Branches(listed, self.nodes[: self.lead()])
 
     def _make_room(self, width: int) -> None:
         """Lay out the memory for entries of so many numbers, and who is to work on it."""
@@ -128,13 +137,13 @@ class GreedyGrowth:
         self.lead, *helpers = [partial(grow_tree, thread, *shared) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
 
-    def _limits_in_units(self, derivatives: Derivatives) -> tuple[float, float, float]:
+    def _limits_in_units(self, g_scale: float, h_scale: float) -> tuple[float, float, float]:
         """Return lambda, the least hessian of a side and the least gain in the integers' units."""
-        limits, unit = self.limits, derivatives.hessian_scale
+        limits = self.limits
         # In this order nothing overflows that is not out of reach anyway.
-        least_gain = limits.min_split_gain * derivatives.gradient_scale
-        least_gain *= derivatives.gradient_scale / unit
-        return limits.reg_lambda * unit, limits.min_child_weight * unit, least_gain
+        least_gain = limits.min_split_gain * g_scale
+        least_gain *= g_scale / h_scale
+        return limits.reg_lambda * h_scale, limits.min_child_weight * h_scale, least_gain
 
     def _shape(self) -> tuple[int, int, int]:
         """Return the least rows of a side, the largest depth and the most leaves."""

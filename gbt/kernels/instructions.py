@@ -1,0 +1,106 @@
+"""Instructions: what processors do in a step or two, and Numba does not ask them for.
+
+=============  ====================================================================================
+``prefetch``   start to read a place of an array that is needed soon
+``add_pair``   add to two neighbouring places of an array at once
+``float_of``   turn an integer into the nearest float, in steps that are done for several at once
+=============  ====================================================================================
+
+Rows of a deep node lie far apart, so each read waits for memory, and the processor looks only a few
+rows ahead by itself. Asking for a row some turns of the loop before it is needed lets many reads
+wait at the same time.
+
+Where kernels are not compiled these are plain Python, which says what they mean.
+"""
+
+import platform
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from gbt.kernels.compiling import IS_COMPILING
+
+AHEAD = 16  # rows
+FOR_READING, KEEP_IN_ALL_CACHES, DATA = 0, 3, 1
+INTEGER, FLOAT, NUMBER = ir.IntType(64), ir.DoubleType(), ir.IntType(32)
+PAIR = ir.VectorType(INTEGER, 2)
+IS_X86 = platform.machine() in ("x86_64", "AMD64")
+# x86 has learnt to convert vectors of 64-bit integers with AVX-512 only.
+CONVERTS_VECTORS = not IS_X86 or binding.get_host_cpu_features().get("avx512dq", False)
+
+
+def place_of(context, builder, signature, arguments):
+    """Return the address of ``array[index]``, the first two of the arguments."""
+    array_type, array, index = signature.args[0], arguments[0], arguments[1]
+    data = context.make_array(array_type)(context, builder, array).data
+    return cgutils.gep_inbounds(builder, data, index)
+
+
+@intrinsic
+def _prefetch(_, array, index):
+    def generate(context, builder, signature, arguments):
+        place = place_of(context, builder, signature, arguments)
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [cgutils.voidptr_t],
+            ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, NUMBER, NUMBER, NUMBER]),
+        )  # fmt: skip
+        how = (NUMBER(x) for x in (FOR_READING, KEEP_IN_ALL_CACHES, DATA))
+        builder.call(function, [builder.bitcast(place, cgutils.voidptr_t), *how])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@intrinsic
+def _add_pair(_, array, index, first, second):
+    def generate(context, builder, signature, arguments):
+        place = place_of(context, builder, signature, arguments)
+        place = builder.bitcast(place, PAIR.as_pointer())
+        pair = builder.insert_element(ir.Constant(PAIR, ir.Undefined), arguments[2], NUMBER(0))
+        pair = builder.insert_element(pair, arguments[3], NUMBER(1))
+        total = builder.add(builder.load(place, align=8), pair)
+        builder.store(total, place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp, types.int64, types.int64), generate
+
+
+@intrinsic
+def _float_of(_, integer):
+    """Write each half of the integer into the digits of a large float, and take that off again.
+
+    With the last 32 bits as its last digits 2^52 is 2^52 + low; with the others, their sign bit
+    turned over, 2^84 is 2^84 + 2^63 + 2^32 high. Only the addition at the end rounds.
+    """
+
+    def generate(context, builder, signature, arguments):
+        integer = arguments[0]
+        if CONVERTS_VECTORS:
+            return builder.sitofp(integer, FLOAT)
+        low = builder.and_(integer, INTEGER(0xFFFFFFFF))
+        low = builder.or_(low, INTEGER(0x4330000000000000))  # 2^52
+        high = builder.lshr(integer, INTEGER(32))
+        high = builder.xor(high, INTEGER(0x4530000080000000))  # 2^84 + 2^63
+        too_much = FLOAT(2.0**84 + 2.0**63 + 2.0**52)
+        high = builder.fsub(builder.bitcast(high, FLOAT), too_much)
+        return builder.fadd(high, builder.bitcast(low, FLOAT))
+
+    return types.float64(types.int64), generate
+
+
+def _nothing(array, index):
+    """Do nothing."""
+
+
+def _add_one_by_one(array, index, first, second):
+    """Add to ``array[index]`` and to its neighbour."""
+    array[index] += first
+    array[index + np.uint64(1)] += second
+
+
+prefetch = _prefetch if IS_COMPILING else _nothing
+add_pair = _add_pair if IS_COMPILING else _add_one_by_one
+float_of = _float_of if IS_COMPILING else np.float64

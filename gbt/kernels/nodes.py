@@ -1,0 +1,39 @@
+"""Nodes of a tree that grows: records, in the order in which they are opened."""
+
+import numpy as np
+
+from gbt.kernels.compiling import IS_COMPILING, internal
+
+NODE = np.dtype(
+    [
+        ("start", np.int64),  # it owns the listed rows start:stop
+        ("stop", np.int64),
+        ("depth", np.int64),
+        ("g", np.int64),  # sums over these rows
+        ("h", np.int64),
+        ("magnitude", np.int64),  # sum of |g|
+        ("slot", np.int64),  # of its histogram; -1 if there is none
+        ("feature", np.int64),  # of its split; -1 if there is none
+        ("cut", np.int64),  # codes up to it go left
+        ("missing_left", np.int64),
+        ("gain", np.float64),
+        ("left", np.int64),  # children; -1 if there are none
+        ("right", np.int64),
+        ("low_row", np.int64),  # a row with the highest value that went left
+        ("high_row", np.int64),  # one with the lowest that went right; -1 if no value did
+    ]
+)
+
+
+@internal
+def open_node(node, start, stop, depth):
+    """Start a node that owns the listed rows start:stop."""
+    node.start, node.stop, node.depth = start, stop, depth
+    node.slot = node.feature = node.left = node.right = -1
+    node.low_row = node.high_row = 0
+
+
+def records(n: int, dtype: np.dtype) -> np.ndarray:
+    """Return n records, whose fields are attributes in kernels, compiled or not."""
+    # NumPy's own records with attributes take microseconds to be looked at from Python.
+    return np.empty(n, dtype) if IS_COMPILING else np.recarray(n, dtype)

@@ -1,0 +1,64 @@
+"""Writing down a grown tree: thresholds between any two floats, nodes in preorder."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from gbt import reference
+from gbt.kernels.finish import preorder, threshold_between
+from gbt.kernels.nodes import NODE, records
+from tests.asserts import assert_same
+
+pytestmark = pytest.mark.kernels
+LARGEST = np.finfo(np.float64).max
+EPS = 2.0**-52
+floats = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(floats, floats)
+def test_a_threshold_separates_two_values(one, other):
+    low, high = min(one, other), max(one, other)
+    assume(low < high)
+    threshold = threshold_between(low, high, False)
+    assert low <= threshold < high
+    assert threshold == reference.threshold_between(low, high)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1.0, 2.0, 1.5),
+        (1.0, 1.0 + EPS, 1.0),  # no float lies between, and the midpoint rounds to the even one,
+        (1.0 + EPS, 1.0 + 2 * EPS, 1.0 + EPS),  # here the higher
+        (0.75 * LARGEST, LARGEST, 0.875 * LARGEST),  # their sum overflows
+        (1.0, 1.0 + 2.0**-23, 1.0 + 2.0**-24),  # neighbours in float32
+    ],
+)
+def test_thresholds_by_hand(low, high, expected):
+    assert threshold_between(low, high, False) == expected
+
+
+def test_where_no_value_goes_right_the_threshold_is_the_largest_float():
+    assert threshold_between(1.0, -5.0, True) == LARGEST
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "place"),
+    [
+        ([-1], [-1], [0]),
+        ([1, -1, 3, -1, -1], [2, -1, 4, -1, -1], [0, 1, 2, 3, 4]),
+        #     0        opened level by level; the left child's branch stands before the right child
+        #    / \
+        #   1   2
+        #  / \ / \
+        # 3  4 5  6
+        ([1, 3, 5, -1, -1, -1, -1], [2, 4, 6, -1, -1, -1, -1], [0, 1, 4, 2, 3, 5, 6]),
+        # best first: the right child is split first
+        ([1, 5, 3, -1, -1, -1, -1], [2, 6, 4, -1, -1, -1, -1], [0, 1, 4, 5, 6, 2, 3]),
+    ],
+)
+def test_preorder_by_hand(left, right, place):
+    nodes = records(len(left), NODE)
+    nodes["left"], nodes["right"] = left, right
+    assert_same(preorder(nodes), place)
