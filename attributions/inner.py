@@ -300,7 +300,8 @@ class _JudgedRows:
 
         def leaf_weight(rows):
             weight = np.zeros(len(self.ensemble.feature))
-            for _, leaves, gradient, _ in self.steps(transposed(self.X[rows]), rows):
+            block = transposed(self.X[rows], dtype=self.X.dtype)
+            for _, leaves, gradient, _ in self.steps(block, rows):
                 add_at_leaves(leaves, gradient, self.weight[rows], weight)
             return weight
 
@@ -379,7 +380,8 @@ class _JudgedRows:
     def base_share(self, rows: slice):
         """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m."""
         share = np.zeros(rows.stop - rows.start)
-        for trees, _, gradient, _ in self.steps(transposed(self.X[rows]), rows):
+        block = transposed(self.X[rows], dtype=self.X.dtype)
+        for trees, _, gradient, _ in self.steps(block, rows):
             for m, g in zip(trees, gradient, strict=True):
                 share -= self.bound.base_values[m] * g
         return self.per_unit_of_step(share)

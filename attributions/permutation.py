@@ -128,7 +128,7 @@ def _shuffled_predictions(
                 ensemble.add_values(block, prediction[part])
                 block[:, k] = intact
 
-        over_transposed(add, rows, n_jobs)
+        over_transposed(add, rows, n_jobs, dtype=rows.dtype)
         yield from predictions
 
 

@@ -305,9 +305,9 @@ def bytes_by_part(n_rows: int, n_columns: int, max_depth: int, n_threads: int) -
         "entries": 16 * n_rows,
         "gathered entries": 16 * n_rows,
         "node numbers, rows listed": 12 * n_rows,
-        # Targets, weights, rows of weight > 0; raw predictions, g, h, rows and leaves of a tree;
-        # g and h as integers.
-        "rows in boosting": 80 * n_rows,
+        # Targets, weights, rows of weight > 0; raw predictions, g, h, rows of a tree, and its
+        # leaves with their values.
+        "rows in boosting": 68 * n_rows,
         "narrow bins": 24 * n_threads * (MOST_NARROW_BINS + 2),
         "histograms": 16 * n_slots * (n_bins + 1),
     }

@@ -106,7 +106,7 @@ def boost(
                 raw_prediction += tree.value[leaves]
             else:
                 tree.add_values(X, raw_prediction, n_jobs)
-            del leaves  # before the next tree grows
+            del gradient, hessian, leaves  # before the next tree grows
             for w in watched:
                 w.record(tree, n_jobs)
             progress.show(m, watched[-1].losses[-1] if watched else None, loss.metric)

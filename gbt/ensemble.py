@@ -43,7 +43,7 @@ NODE_DTYPES = {
 }
 
 
-ROWS_AT_ONCE = 512  # of 50 columns are 400 kB, which stay in a core's cache while all trees pass
+ROWS_AT_ONCE = 512  # of 50 columns are at most 400 kB: in a core's cache while all trees pass
 
 STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows tell of a tree
 
@@ -283,7 +283,7 @@ class Ensemble(Nodes):
     def as_input(self, X) -> np.ndarray:
         """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.
 
-        They are float32 if the model or the table is, else float64: `transposed` makes float64 of
+        They are float32 if the model or the table is, else float64: what follows works with
         either, a block at a time, and the numbers are the same.
         """
         rows = np.asarray(X)
@@ -305,12 +305,16 @@ class Ensemble(Nodes):
         """Return the raw prediction of every row, float64 of shape (n,)."""
         X = self.as_input(X)
         out = np.full(len(X), self.base_score)
-        over_transposed(lambda block, rows: self.add_values(block, out[rows]), X, n_jobs)
+
+        def add(block, rows):
+            self.add_values(block, out[rows])
+
+        over_transposed(add, X, n_jobs, dtype=X.dtype)
         return out
 
     def add_values(self, block: np.ndarray, out: np.ndarray) -> None:
         """Add the values of all trees to the raw predictions of a `transposed` block of rows."""
-        links = self.links.of(range(self.n_trees))
+        links = self.links_for(block).of(range(self.n_trees))
         descent.add_leaf_values(columns_of(block), *links, self.value, out)
 
     def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
@@ -329,16 +333,17 @@ class Ensemble(Nodes):
         def find(block, rows):
             out[rows] = self.find_leaves(block, range(self.n_trees)).T - self.tree_offset[:-1]
 
-        over_transposed(find, X, n_jobs)
+        over_transposed(find, X, n_jobs, dtype=X.dtype)
         return out
 
     def find_leaves(self, block: np.ndarray, trees: range) -> np.ndarray:
         """Return the leaves that the rows of a `transposed` block reach in some trees.
 
-        uint64 of shape (T, n), counted through all trees: an index of the flat arrays.
+        Unsigned integers of shape (T, n), counted through all trees: an index of the flat arrays.
         """
-        leaves = np.empty((len(trees), block.shape[2]), dtype=np.uint64)
-        descent.find_leaves(columns_of(block), *self.links.of(trees), leaves)
+        links = self.links_for(block)
+        leaves = np.empty((len(trees), block.shape[2]), dtype=links.itself.dtype)
+        descent.find_leaves(columns_of(block), *links.of(trees), leaves)
         return leaves
 
     def predict_before(self, leaves: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
@@ -372,6 +377,16 @@ class Ensemble(Nodes):
         itself = np.arange(n_nodes, dtype=np.uint64)
         itself.flags.writeable = False  # as values are, which kernels take in its place
         return Links(roots, levels, column, self.threshold, lower, itself)
+
+    @cached_property
+    def single_links(self) -> Links:
+        """The nodes as blocks of float32 go down them, to the same leaves as in float64."""
+        itself = self.links.itself.astype(np.uint32)
+        return self.links._replace(threshold=rounded_down(self.threshold), itself=itself)
+
+    def links_for(self, block: np.ndarray) -> Links:
+        """Return the nodes as a `transposed` block goes down them."""
+        return self.single_links if block.dtype == np.float32 else self.links
 
     def total_gain(self) -> np.ndarray:
         """Return, for every feature, the sum of the gains of the nodes that split on it."""
@@ -411,25 +426,39 @@ class Ensemble(Nodes):
         return replace(self, **statistics)
 
 
-def transposed(rows: np.ndarray, memory: np.ndarray | None = None) -> np.ndarray:
-    """Return rows as trees take them in blocks: transposed, float64, twice.
+def rounded_down(threshold: np.ndarray) -> np.ndarray:
+    """Return the largest float32 that is not above each threshold.
+
+    A float32 x is at most the one exactly when it is at most the other.
+    """
+    with np.errstate(over="ignore"):
+        single = threshold.astype(np.float32)
+        return np.where(single > threshold, np.nextafter(single, np.float32(-np.inf)), single)
+
+
+def transposed(
+    rows: np.ndarray, memory: np.ndarray | None = None, dtype: type | np.dtype = np.float64
+) -> np.ndarray:
+    """Return rows as trees take them in blocks: transposed, twice.
 
     Parameters
     ----------
     rows : float32 or float64 array of shape (n, p)
-    memory : float64 array of shape (2 n p,) or longer, optional
+    memory : array of shape (2 n p,) or longer, optional
         Where to put them.
+    dtype : numpy.float64 or numpy.float32
+        float32 only for rows of float32, or they would be rounded.
 
     Returns
     -------
-    float64 array of shape (2, p, n)
+    array of shape (2, p, n)
         ``[0]`` has nan for a missing value, ``[1]`` has -inf, so that a node sends a row left if
         ``block[int(missing_left), feature] <= threshold``.
     """
     n_rows, n_features = rows.shape
     n_numbers = 2 * n_features * n_rows
     if memory is None:
-        memory = np.empty(n_numbers)
+        memory = np.empty(n_numbers, dtype)
     block = memory[:n_numbers].reshape(2, n_features, n_rows)
     block[0] = rows.T
     np.fmax(block[0], -np.inf, out=block[1])
@@ -446,14 +475,15 @@ def over_transposed(
     X: np.ndarray,
     n_jobs: int | None,
     rows_at_once: int = ROWS_AT_ONCE,
+    dtype: type | np.dtype = np.float64,
 ) -> None:
     """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads."""
 
     def over_range(start, stop):
-        memory = np.empty(2 * X.shape[1] * min(rows_at_once, stop - start))
+        memory = np.empty(2 * X.shape[1] * min(rows_at_once, stop - start), dtype)
         for first in range(start, stop, rows_at_once):
             rows = slice(first, min(first + rows_at_once, stop))
-            work(transposed(X[rows], memory), rows)
+            work(transposed(X[rows], memory, dtype), rows)
 
     over_blocks(over_range, len(X), n_jobs)
 

@@ -22,8 +22,9 @@ def warm_up() -> None:
     X[::50, 0] = np.nan
     for model, y in ((GBTRegressor(), X[:, 1]), (GBTClassifier(), (X[:, 1] > 0).astype(int))):
         model.set_params(n_estimators=2, max_depth=3).fit(X, y)
-        model.predict(X)
-        model.apply(X)
+        for rows in (X, X.astype(np.float64)):
+            model.predict(rows)
+            model.apply(rows)
         attributions.tree_shap(model, X, background=X[:2])
         for explain in ("predecomp", "saabas", "tree_shap", "absolute"):
             getattr(attributions, explain)(model, X)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions import predecomp, reference
-from gbt.ensemble import NODE_DTYPES, ROWS_AT_ONCE, Tree, columns_of, transposed
+from gbt.ensemble import NODE_DTYPES, ROWS_AT_ONCE, Tree, columns_of, rounded_down, transposed
 from gbt.kernels import descent
 from tests.asserts import assert_same
 from tests.strategies import ensembles, rows_for
@@ -56,6 +56,9 @@ def test_a_block_holds_rows_as_columns_twice():
     assert_same(columns_of(block)[3:], block[1])
     assert_same(transposed(rows.astype(np.float32)), block)
     assert block.dtype == np.float64
+    single = transposed(rows.astype(np.float32), dtype=np.float32)
+    assert single.dtype == np.float32
+    assert_same(single.astype(np.float64), block)  # these numbers are float32 numbers
 
 
 @given(data=st.data())
@@ -71,12 +74,56 @@ def test_rows_end_where_they_would_alone(data):
     assert_same(ensemble.find_leaves(transposed(X), some), leaves[1:])
 
 
+@given(data=st.data())
+def test_rows_of_float32_end_where_they_would_in_float64(data):
+    ensemble = data.draw(ensembles(max_depth=7))
+    with np.errstate(over="ignore"):
+        X = data.draw(rows_for(ensemble, n=7)).astype(np.float32)
+    X[data.draw(st.integers(0, 6))] = data.draw(st.sampled_from([np.inf, -np.inf, np.nan]))
+
+    leaves = ensemble.find_leaves(transposed(X, dtype=np.float32), range(ensemble.n_trees))
+
+    assert_same(leaves, leaves_alone(ensemble, X.astype(np.float64)))
+
+
+LARGEST = float(np.finfo(np.float32).max)
+SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, width=32))
+def test_a_float32_number_is_not_above_a_threshold_or_it_rounded_down(threshold, x):
+    single = rounded_down(np.array([threshold]))
+    assert single.dtype == np.float32
+    with np.errstate(over="ignore"):
+        above = np.nextafter(single[0], np.float32(np.inf))
+    assert float(single[0]) <= threshold < float(above)
+    assert (x <= threshold) == (np.float32(x) <= single[0])
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"),
+    [
+        (1.0, 1.0),
+        (1 + 2.0**-40, 1.0),
+        (-1 - 2.0**-40, -1 - 2.0**-23),
+        (1e300, LARGEST),
+        (-1e300, -np.inf),
+        (SMALLEST / 2, 0.0),
+        (-SMALLEST / 2, -SMALLEST),
+    ],
+)
+def test_thresholds_rounded_down_by_hand(threshold, expected):
+    assert rounded_down(np.array([threshold]))[0] == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("branching", [0.0, 0.7], ids=["chain", "bushy"])
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 6, 30])
-def test_trees_of_every_depth(depth, branching):
+def test_trees_of_every_depth(depth, branching, dtype):
     rng = np.random.default_rng(depth)
     ensemble, X = deep_ensemble(rng, depth, 4, branching)
     X[rng.random(X.shape) < 0.1] = np.nan
+    X = X.astype(dtype)
 
     leaves = leaves_alone(ensemble, X)
     expected = np.full(len(X), ensemble.base_score)
@@ -119,7 +166,7 @@ def test_values_on_thresholds_at_every_level(depth):
 
 @given(data=st.data())
 def test_float32_rows_are_the_same_numbers(data):
-    """Thresholds are not rounded: a float32 value is compared with them as the float64 it is."""
+    """Wherever a float32 value ends up, it is where it would as the float64 that it is."""
     ensemble = data.draw(ensembles())
     X = data.draw(rows_for(ensemble))
     X = np.clip(X, -1e30, 1e30).astype(np.float32)
@@ -143,11 +190,12 @@ def test_a_threshold_between_two_float32_numbers():
     assert_same(ensemble.apply(np.array([[1.0], [threshold], [1 + 2.0**-39]])), [[1], [1], [2]])
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_rows", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, 2 * ROWS_AT_ONCE + 1])
-def test_any_number_of_rows(n_rows):
+def test_any_number_of_rows(n_rows, dtype):
     rng = np.random.default_rng(0)
     ensemble, _ = deep_ensemble(rng, 6, 3, branching=0.6)
-    X = rng.normal(size=(n_rows, 3))
+    X = rng.normal(size=(n_rows, 3)).astype(dtype)
     some = [0, n_rows // 2, n_rows - 1] if n_rows else []
     leaves = leaves_alone(ensemble, X[some]).T - ensemble.tree_offset[:-1]
     assert_same(ensemble.apply(X)[some], leaves)

@@ -10,12 +10,15 @@ from gbt import reference
 from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES
 from gbt.growing import LevelwiseGrowth
+from gbt.kernels import search as search_kernels
 from gbt.kernels.growth import LARGE
 from gbt.splitting.frontier import Splits
 from tests.asserts import assert_same, assert_valid_tree
+from tests.compiled import FromPython
 from tests.node_cases import coarsen, column_of
 from tests.trainer import coarse_columns, fit, grow_tree, grower_for, with_threads
 
+group_bits = FromPython(search_kernels).group_bits
 pytestmark = pytest.mark.kernels
 NAN = np.nan
 
@@ -147,14 +150,13 @@ def test_trees_with_large_nodes_are_those_of_the_page(growth):
 
 @pytest.mark.parametrize("kind", ["one", "any"])
 @pytest.mark.parametrize("max_leaves", [None, 12])
-@pytest.mark.parametrize("most", [4, 40])  # bins, the latter surveyed in groups
-def test_large_nodes_on_many_levels(kind, max_leaves, most):
+def test_large_nodes_on_many_levels(kind, max_leaves):
     """Enough rows that grandchildren of the root are large too: slots are freed and used again."""
     rng = np.random.default_rng(7)
     X = np.column_stack([column_of(rng, 400, 10**9, 0.1) for _ in range(10)])
     columns = Columns.from_table(X)
     for k in range(10):
-        coarsen(columns, k, rng, most=most)
+        coarsen(columns, k, rng, most=4)
     gradient = rng.normal(size=400)
     hessian = np.ones(400) if kind == "one" else rng.uniform(0.1, 1.0, size=400)
     parameters = {
@@ -166,6 +168,30 @@ def test_large_nodes_on_many_levels(kind, max_leaves, most):
     assert tree.depth[large].max() >= 3
     assert large.sum() >= 6
     assert max_leaves or (~large & ~tree.is_leaf).any()  # and small ones below them
+    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["one", "any"])
+def test_large_nodes_whose_bins_are_surveyed_in_groups(kind, n_jobs):
+    """Threads share such a node: columns are refined by bins and by rows while others still are.
+
+    Half of the columns say the same but for few rows, so that many are in question.
+    """
+    rng, n, p = np.random.default_rng(3), 3000, 10
+    X = rng.normal(size=(n, p))
+    X[:, 5:] = X[:, :5] + rng.normal(size=(n, 5)) * (rng.random((n, 1)) < 0.02)
+    X[rng.random(n) < 0.1, 2] = NAN
+    columns = Columns.from_table(X)
+    gradient = -X[:, 0] - np.nan_to_num(X[:, 2]) + rng.normal(size=n)
+    hessian = np.ones(n) if kind == "one" else rng.uniform(0.1, 1.0, size=n)
+    parameters = {"max_depth": 3, "reg_lambda": 1.0}
+    with with_threads(1):
+        tree, _ = grow_tree(columns, gradient, hessian, n_jobs=n_jobs, **parameters)
+    shared = tree.n_samples[is_large(tree.n_samples, columns) & ~tree.is_leaf]
+    assert len(shared) > 1
+    assert group_bits(int(columns.n_bins.min()), int(shared.max())) > 0
     assert_same_tree(tree, page(X, gradient, hessian, **parameters))
 
 

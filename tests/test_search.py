@@ -121,9 +121,18 @@ def test_add_up_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("n_bins", "n_rows", "bits"), [(255, 10**6, 0), (6, 100, 0), (255, 20, 5), (1, 1, 0)]
+    ("n_bins", "n_rows", "bits"),
+    [
+        (255, 10**6, 0),  # 2,000 groups are asked for
+        (255, 4032, 1),  # two roots of 4032 are 126.99, and halves of bins 127
+        (255, 4033, 0),
+        (255, 20, 4),  # at least 8.9 groups: 255 / 16 are, 255 / 32 are not
+        (6, 100, 0),
+        (1, 1, 0),
+        (0, 1, 0),  # a column without values
+    ],
 )
-def test_small_nodes_are_surveyed_in_large_groups(n_bins, n_rows, bits):
+def test_there_are_at_least_two_roots_of_the_rows_groups(n_bins, n_rows, bits):
     assert search.group_bits(n_bins, n_rows) == bits
 
 
@@ -182,7 +191,7 @@ def test_a_survey_finds_the_best_edge_and_bounds_the_rest(case, bits):
 
 @given(node_cases(), group_bits)
 def test_no_cut_inside_a_group_or_at_its_end_beats_its_bound(case, bits):
-    """So the column of the best edge is always refined, if there is anything inside its groups."""
+    """Where nothing is inside, the cut at the end is scored, and by bins it has the same score."""
     for k in range(case.columns.n_columns):
         sums, n_held, missing = surveyed(case, k, bits)
         bound, score = np.full(258, np.nan), np.full(258, np.nan)

@@ -76,7 +76,7 @@ def add_at_leaves(leaves, gradient, weight, leaf_weight):
     Four trees side by side: rows of one leaf follow one another, and an addition would have to
     wait for the last one (1.2 ns a row and tree instead of 0.5).
 
-    leaves        (T, n)      uint64   IN     counted through all trees
+    leaves        (T, n)      uint     IN     counted through all trees
     gradient      (T, n)      float64  IN     before each tree
     weight        (n,)        float64  IN
     leaf_weight   (n_nodes,)  float64  INOUT

@@ -19,6 +19,9 @@ All rows meet the same nodes at the top. There the comparisons of the seven node
 for every row, and a row selects among the eight results in registers: three levels for less than
 the price of one step.
 
+Rows of float32 are compared as such, twice as many at once, with thresholds rounded down to that:
+no float32 number lies between the two. Their nodes have numbers of 32 bits.
+
 Blocks are transposed: a feature's values lie side by side. A block holds every feature twice, with
 a missing value as nan and as -inf, of which the first is in no ``x <= threshold`` and the second in
 all; ``column`` says which of the two a node compares. Steps are unsigned numbers because Numba
@@ -99,6 +102,9 @@ def four_levels_down(X, root, n_levels, column, threshold, lower, label, sides, 
     label       (n_nodes,)     uint64   IN
     sides       (2, n)         uint64   OUT  scratch
     at          (n,)           uint64   OUT
+
+    Or else X and ``threshold`` are float32, and ``label``, ``sides`` and ``at`` uint32, here and
+    in what follows.
     """
     if n_levels < 4:
         three_levels_down(X, root, column, threshold, lower, label, at)
@@ -116,7 +122,7 @@ def four_levels_down(X, root, n_levels, column, threshold, lower, label, sides, 
 def go_down(X, root, n_levels, column, threshold, lower, itself, sides, at):
     """Write the leaf that each row reaches, counted through all trees.
 
-    itself      (n_nodes,)     uint64   IN   0, 1, 2 ...; the others as in `four_levels_down`
+    itself      (n_nodes,)     uint64   IN   0, 1, 2 ..., the labels of `four_levels_down`
     """
     four_levels_down(X, root, n_levels, column, threshold, lower, itself, sides, at)
     for _ in range(n_levels - 4):
@@ -133,9 +139,9 @@ def find_leaves(X, roots, levels, column, threshold, lower, itself, leaves):
     roots           (T,)       uint64   IN
     levels          (T,)       int64    IN
     column ...      (n_nodes,)          IN   as in `go_down`
-    leaves          (T, n)     uint64   OUT
+    leaves          (T, n)     uint64   OUT  like ``itself``, uint32 for float32
     """
-    sides = np.empty((2, X.shape[1]), np.uint64)
+    sides = np.empty((2, X.shape[1]), itself.dtype)
     for m in range(roots.shape[0]):
         go_down(X, roots[m], levels[m], column, threshold, lower, itself, sides, leaves[m])
 
@@ -150,18 +156,12 @@ def add_leaf_values(X, roots, levels, column, threshold, lower, itself, value, o
     value           (n_nodes,)  float64  IN
     out             (n,)        float64  INOUT
     """
-    sides = np.empty((2, X.shape[1]), np.uint64)
-    at = np.empty(X.shape[1], np.uint64)
-    bits, at_value = value.view(np.uint64), at.view(np.float64)
+    sides = np.empty((2, X.shape[1]), itself.dtype)
+    at = np.empty(X.shape[1], itself.dtype)
     for m in range(roots.shape[0]):
-        if levels[m] <= 4:  # select the values themselves: no look-up for each row
-            four_levels_down(X, roots[m], levels[m], column, threshold, lower, bits, sides, at)
-            for i in range(out.shape[0]):
-                out[i] += at_value[i]
-        else:
-            go_down(X, roots[m], levels[m], column, threshold, lower, itself, sides, at)
-            for i in range(out.shape[0]):
-                out[i] += value[at[i]]
+        go_down(X, roots[m], levels[m], column, threshold, lower, itself, sides, at)
+        for i in range(out.shape[0]):
+            out[i] += value[at[i]]
 
 
 @kernel
@@ -169,7 +169,7 @@ def add_in_order(value, leaves, raw_prediction, before):
     """Add leaf values tree by tree, and keep what the prediction was before every tree.
 
     value            (n_nodes,)  float64  IN
-    leaves           (T, n)      uint64   IN     from `find_leaves`
+    leaves           (T, n)      uint     IN     from `find_leaves`
     raw_prediction   (n,)        float64  INOUT  before the first tree; then after the last
     before           (T, n)      float64  OUT
     """

@@ -7,7 +7,7 @@ A level of the tree is three phases, whose tasks the crew shares (``gbt.kernels.
              children, one word of    one by subtraction from their parent's; survey of the columns
              columns
              a small node             the whole search, all columns
-    REFINE   a large node, a column   the cuts inside bins that could beat all edges
+    REFINE   a large node, a column   bin by bin and then row by row, if it could beat all others
 
 Between the phases the leader decides which nodes to split and which histograms to keep. It makes no
 difference which thread runs a task: sums are integers, and an old value of the score to beat only
@@ -259,13 +259,13 @@ def is_in_question(slot, k, slots):
 def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys):
     """Look at one column bin by bin, and then at its rows, if a cut could be the best of a node."""
     node, width = nodes[j], rules.width
-    if is_in_question(slot, k, slots) and group_bits(
-        table.facts[k, N_BINS], node.stop - node.start
-    ):
+    if not is_in_question(slot, k, slots):  # not any more
+        return
+    if group_bits(table.facts[k, N_BINS], node.stop - node.start) > 0:
         survey_column(k, np.int64(0), node, slot, table, slots, rules, sums, work)
         slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
-    if not is_in_question(slot, k, slots):
-        return
+        if not is_in_question(slot, k, slots):
+            return
     listed = rows.listed[node.start : node.stop]
     gathered = rows.gathered[node.start * width : node.stop * width]
     slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = refine_column(
@@ -421,7 +421,7 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
 
 @inlined
 def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
-    """List the columns of large nodes in which a cut inside a bin could beat all edges."""
+    """List the columns of large nodes in which a cut not looked at could beat all others."""
     n_tasks = 0
     for j in range(first, n_nodes):
         slot = nodes[j].slot

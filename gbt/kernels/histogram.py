@@ -16,8 +16,9 @@ exact, so the histogram of a node less that of one child is that of the other.
 Histograms of all columns lie end to end, column k from bin ``offset[k]``, its missing rows in the
 bin after the present ones; lanes of a word that belong to no column count into the last bin of all,
 which nobody reads. Cost: 0.4 to 0.8 nanoseconds a row and column, on two machines, with 2 numbers
-an entry; one read of a word of eight bins feeds eight additions whose histograms stay in the L1
-cache. Of every 32nd row of a large table it was 6, and is 1.3 since words are asked for ahead.
+an entry, which are added at once; one read of a word of eight bins feeds eight additions whose
+histograms stay in the L1 cache. Of every 32nd row of a large table it was 6, and is 1.3 since words
+are asked for ahead.
 """
 
 from typing import NamedTuple

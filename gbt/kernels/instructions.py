@@ -69,7 +69,17 @@ def _add_pair(_, array, index, first, second):
 
 
 @intrinsic
-def _float_of(_, integer):
+def convert(_, integer):
+    """Turn an integer into a float by the processor's own instruction."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.sitofp(arguments[0], FLOAT)
+
+    return types.float64(types.int64), generate
+
+
+@intrinsic
+def convert_halves(_, integer):
     """Write each half of the integer into the digits of a large float, and take that off again.
 
     With the last 32 bits as its last digits 2^52 is 2^52 + low; with the others, their sign bit
@@ -78,8 +88,6 @@ def _float_of(_, integer):
 
     def generate(context, builder, signature, arguments):
         integer = arguments[0]
-        if CONVERTS_VECTORS:
-            return builder.sitofp(integer, FLOAT)
         low = builder.and_(integer, INTEGER(0xFFFFFFFF))
         low = builder.or_(low, INTEGER(0x4330000000000000))  # 2^52
         high = builder.lshr(integer, INTEGER(32))
@@ -103,4 +111,4 @@ def _add_one_by_one(array, index, first, second):
 
 prefetch = _prefetch if IS_COMPILING else _nothing
 add_pair = _add_pair if IS_COMPILING else _add_one_by_one
-float_of = _float_of if IS_COMPILING else np.float64
+float_of = (convert if CONVERTS_VECTORS else convert_halves) if IS_COMPILING else np.float64

@@ -86,6 +86,8 @@ class Splits:
 class Branches:
     """A grown tree: nodes in the order in which they were opened, the root at 0.
 
+    It is in memory that the next tree is grown in.
+
     Parameters
     ----------
     rows : int32 array
