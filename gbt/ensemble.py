@@ -314,8 +314,11 @@ class Ensemble(Nodes):
 
     def add_values(self, block: np.ndarray, out: np.ndarray) -> None:
         """Add the values of all trees to the raw predictions of a `transposed` block of rows."""
-        links = self.links_for(block).of(range(self.n_trees))
-        descent.add_leaf_values(columns_of(block), *links, self.value, out)
+        *links, itself = self.links_for(block).of(range(self.n_trees))
+        if block.dtype == np.float64 and self.links.levels.max(initial=0) <= 4:
+            descent.add_selected_values(columns_of(block), *links, self.value, out)
+        else:
+            descent.add_leaf_values(columns_of(block), *links, itself, self.value, out)
 
     def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each tree in turn, each time a new array."""

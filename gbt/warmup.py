@@ -20,8 +20,10 @@ def warm_up() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)).astype(np.float32)
     X[::50, 0] = np.nan
-    for model, y in ((GBTRegressor(), X[:, 1]), (GBTClassifier(), (X[:, 1] > 0).astype(int))):
-        model.set_params(n_estimators=2, max_depth=3).fit(X, y)
+    # Shallow trees of float64 rows have a kernel of their own.
+    shallow, deep = GBTRegressor(max_depth=3), GBTClassifier(max_depth=6)
+    for model, y in ((shallow, X[:, 1]), (deep, (X[:, 1] > 0).astype(int))):
+        model.set_params(n_estimators=2).fit(X, y)
         for rows in (X, X.astype(np.float64)):
             model.predict(rows)
             model.apply(rows)

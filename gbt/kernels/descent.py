@@ -165,6 +165,22 @@ def add_leaf_values(X, roots, levels, column, threshold, lower, itself, value, o
 
 
 @kernel
+def add_selected_values(X, roots, levels, column, threshold, lower, value, out):
+    """Do what ``add_leaf_values`` does for trees of at most four levels and rows of float64.
+
+    The labels are the values themselves: no look-up for each row, .87 of the time. With float32 a
+    label of 64 bits would take longer than the look-up.
+    """
+    sides = np.empty((2, X.shape[1]), np.uint64)
+    at = np.empty(X.shape[1], np.uint64)
+    bits, selected = value.view(np.uint64), at.view(np.float64)
+    for m in range(roots.shape[0]):
+        four_levels_down(X, roots[m], levels[m], column, threshold, lower, bits, sides, at)
+        for i in range(out.shape[0]):
+            out[i] += selected[i]
+
+
+@kernel
 def add_in_order(value, leaves, raw_prediction, before):
     """Add leaf values tree by tree, and keep what the prediction was before every tree.
 
