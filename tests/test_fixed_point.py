@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.fixed_point import to_fixed_point
+from gbt.fixed_point import scale_for, to_fixed_point
 
 
 def test_hand_example():
@@ -97,3 +97,19 @@ def test_the_smallest_numbers_there_are():
     integers, scale = to_fixed_point(np.array([5e-324, -1e-323]), np.ones(2))
     assert scale == 2.0**1000
     np.testing.assert_array_equal(integers, [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("x", "weight", "rows", "are_alike"),
+    [
+        ([2, 2, 2], [1, 1, 1], [0, 1, 2], True),
+        ([2, 2, 3], [1, 1, 1], [0, 1, 2], False),
+        ([2, 2, 2], [1, 1, 3], [0, 1, 2], False),  # histograms keep these hessians apart
+        ([2, 9, 2], [3, 1, 3], [0, 2], True),  # the others do not matter
+        ([0, 0, 0], [1, 2, 3], [0, 1, 2], False),
+    ],
+)
+def test_rows_are_alike_if_their_numbers_and_their_weights_are(x, weight, rows, are_alike):
+    _, repeats, found = scale_for(np.array(x, float), np.array(weight, float), np.array(rows))
+    assert found == are_alike
+    assert repeats
