@@ -48,8 +48,8 @@ from gbt.kernels.instructions import float_of
 
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12
-# Measured with 1 to 8: fits of 20,000 x 50 differed by 7 %, the shortest with 2, those of 1,000 x 50
-# by 13 %, the shortest with 8.
+# Measured with 1 to 8: fits of 20,000 x 50 differed by 7 %, the shortest with 2, those of
+# 1,000 x 50 by 13 %, the shortest with 8.
 GROUPS_SQUARED_PER_ROW = 4
 
 
