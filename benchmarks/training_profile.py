@@ -3,9 +3,9 @@
     python -m benchmarks.training_profile
 
 Prices are taken alone, on numbers that lie in the caches, with one thread. Counts follow from the
-fitted trees: rows added to histograms, bins added up and scored, rows sent left and right. Their
-product is what a fit would cost if no read ever waited, nothing had to be refined or sorted and
-Python took no time. A fit with one thread is timed beside it. What is left over is refinement,
+fitted trees: rows added to histograms, bins surveyed, rows sent left and right. Their product is
+what a fit would cost if no read ever waited, nothing had to be refined or sorted and Python took no
+time. A fit with one thread is timed beside it. What is left over is refinement,
 sorting, memory and Python, the last of which is told by fitting trees that may not split.
 """
 
@@ -20,30 +20,34 @@ from numba import njit
 
 import gbt
 from benchmarks.training_speed import SIZES, data_of
-from gbt.columns import MAX_BINS, Columns
-from gbt.kernels.growth import BINS_PER_SORTED_ROW, LARGE
-from gbt.kernels.histogram import LANES, Layout, add_pairs
+from gbt.columns import Columns
+from gbt.kernels.growth import ALL_BINS, BINS_PER_SORTED_ROW, LARGE
+from gbt.kernels.histogram import LANES, Layout, add_pairs, group_bits, missing_bin_after
 from gbt.kernels.partition import partition_rows
-from gbt.kernels.search import group_bits, survey
+from gbt.kernels.search import ASKED_LENGTH, BOX_LENGTH, survey
 
 REPEATS = 7
 LAYOUT = Layout(width=2, count_bits=20, shift=19, hessian=2**40)
+OUT_OF_REACH = 1e300  # a score to beat
 
 
 @njit(nogil=True)
 def add_often(times, words, rows, entries, first, histogram):
     """Add rows to the histograms of one word."""
     for _ in range(times):
-        add_pairs(words, rows, entries, first, LANES, histogram)
+        add_pairs(words, rows, entries, first, ALL_BINS, LANES, histogram)
 
 
 @njit(nogil=True)
-def survey_often(times, histogram, n_bins, bits, is_atomic, repeats, node, limits, sums, work):
+def survey_often(
+    times, histogram, n_bins, missing_bin, bits, is_atomic, one_value, node, limits, floor, boxes,
+    asked, bounds,
+):  # fmt: skip
     """Survey one column."""
     for _ in range(times):
         survey(
-            histogram, np.int64(0), n_bins, bits, is_atomic, repeats, LAYOUT, node, limits, sums,
-            work,
+            histogram, np.int64(0), n_bins, missing_bin, bits, is_atomic, one_value, LAYOUT, node,
+            limits, floor, boxes, asked, bounds,
         )  # fmt: skip
 
 
@@ -90,18 +94,18 @@ def price_of_partition() -> float:
 
 
 def price_of_survey(n_bins: int, bits: int, n_rows: int, is_atomic: bool) -> float:
-    """Return nanoseconds to add up, score and bound the bins of a column in a node of some rows."""
-    rng = np.random.default_rng(0)
+    """Return nanoseconds to survey a column in which no bin comes near the best of the node."""
+    rng, missing_bin = np.random.default_rng(0), missing_bin_after(n_bins)
     bins, g = rng.integers(0, n_bins, size=n_rows), rng.integers(-(2**40), 2**40, size=n_rows)
     size = (np.abs(g) >> LAYOUT.shift) + 1 << LAYOUT.count_bits | 1
-    histogram = np.zeros((n_bins + 1, 2), dtype=np.int64)
-    np.add.at(histogram, bins, np.column_stack([g, size]))
+    histogram = np.zeros((missing_bin + 1, 2), dtype=np.int64)
+    np.add.at(histogram, bins >> bits << bits, np.column_stack([g, size]))
     node = (int(g.sum()), n_rows * LAYOUT.hessian, n_rows)
-    sums, work = np.empty((5, MAX_BINS + 2), dtype=np.int64), np.empty(MAX_BINS + 2)
-    repeats = np.zeros(MAX_BINS + 1, dtype=np.int64)
+    boxes, bounds = np.empty((BOX_LENGTH, n_bins)), np.empty(n_bins)
+    asked, one_value = np.empty((n_bins, ASKED_LENGTH), dtype=np.int64), np.zeros(n_bins, np.int64)
     return price(
-        survey_often, histogram.ravel(), n_bins, bits, is_atomic, repeats, node, (1.0, 1.0, 1),
-        sums, work,
+        survey_often, histogram.ravel(), n_bins, missing_bin, bits, is_atomic, one_value, node,
+        (1.0, 1.0, 1), OUT_OF_REACH, boxes, asked, bounds,
     )  # fmt: skip
 
 
@@ -142,20 +146,23 @@ def profile(case) -> tuple[float, dict[str, float]]:
             found.append((time.perf_counter() - started) / case.n_rounds * 1e6)
         return min(found)
 
+    def is_large(n):
+        return n * p > LARGE * all_bins
+
     added = partitioned = 0
     surveys: Counter[tuple[int, int, int, bool]] = Counter()
     for tree in model.ensemble_.trees:
         of_tree = searches_of(
             tree,
             case.max_depth,
-            is_large=lambda n: n * p > LARGE * all_bins,
+            is_large=is_large,
             is_sorted=lambda n: n * p * BINS_PER_SORTED_ROW < all_bins,
         )
         added, partitioned = added + of_tree[0], partitioned + of_tree[1]
         for n_rows in of_tree[2]:
             rounded = 2 ** round(np.log2(n_rows))
             for k in range(p):
-                bits = bits_of(int(n_bins[k]), n_rows)
+                bits = 0 if is_large(n_rows) else bits_of(int(n_bins[k]), n_rows)
                 is_atomic = bool(n_bins[k] == columns.n_values[k])
                 surveys[int(n_bins[k]), bits, rounded, is_atomic] += 1
     per_tree = 1e-3 / case.n_rounds

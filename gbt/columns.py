@@ -20,20 +20,18 @@ Cost: one sort a column; 4 + 4 + 1 bytes a value beside the table itself, which 
 thresholds are midpoints of its values.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
 
-from gbt.kernels.histogram import LANES
+from gbt.kernels.histogram import LANES, missing_bin_after
 from gbt.kernels.ranking import bin_rows, rank_rows
 from gbt.parallel import effective_n_jobs, run_all
 
-# With the bin of missing values a bin fits into uint8.
-MAX_BINS = 255
-# Bins shrink towards both ends of a column, to 1/6 of the rows beyond them: there one side of a cut
-# is light, and the same uncertainty about its gradient sum makes for a larger one about the gain.
-TAIL_FRACTION = 6
+# The number of a bin fits into a byte, that of missing values included, which is a multiple of 16.
+MAX_BINS, MAX_BINS_BESIDE_MISSING = 256, 240
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +52,13 @@ class Columns:
     words : uint64 array of shape (ceil(p / 8), n)
         Bins, packed.
     n_bins : int64 array of shape (p,)
-        Of present values; the missing ones are in bin ``n_bins[k]``.
+        Of present values.
+    missing_bin : int64 array of shape (p,)
+        The number of the bin of missing values, no less than ``n_bins[k]``.
     bin_start : int64 array of shape (p, MAX_BINS + 2)
         Bin b of column k owns the positions ``bin_start[k, b]:bin_start[k, b + 1]`` of its order.
-    repeats_one : int64 array of shape (p, MAX_BINS + 1)
-        Whether a bin has several rows of one value, 1 or 0; in place ``n_bins[k]`` whether any has.
+    one_value : int64 array of shape (p, MAX_BINS)
+        Whether all rows of a bin have the same value, 1 or 0.
     """
 
     table: np.ndarray
@@ -68,8 +68,9 @@ class Columns:
     n_present: np.ndarray
     words: np.ndarray
     n_bins: np.ndarray
+    missing_bin: np.ndarray
     bin_start: np.ndarray
-    repeats_one: np.ndarray
+    one_value: np.ndarray
 
     @classmethod
     def from_table(cls, X: np.ndarray, n_jobs: int | None = None) -> "Columns":
@@ -83,8 +84,9 @@ class Columns:
             n_present=np.empty(p, dtype=np.int64),
             words=np.zeros((-(-p // LANES), n), dtype=np.uint64),
             n_bins=np.empty(p, dtype=np.int64),
+            missing_bin=np.empty(p, dtype=np.int64),
             bin_start=np.full((p, MAX_BINS + 2), n, dtype=np.int64),
-            repeats_one=np.empty((p, MAX_BINS + 1), dtype=np.int64),
+            one_value=np.zeros((p, MAX_BINS), dtype=np.int64),
         )
 
         def rank(first, step):
@@ -103,7 +105,9 @@ class Columns:
         self.n_present[k] = len(column) - np.isnan(column).sum()
         value_start = np.flatnonzero(self.order[k, : self.n_present[k]] < 0)
         self.n_values[k] = len(value_start)
-        self.set_bins(k, coarse_bins(value_start, int(self.n_present[k])))
+        n_present = int(self.n_present[k])
+        most = MAX_BINS if n_present == self.n_rows else MAX_BINS_BESIDE_MISSING
+        self.set_bins(k, coarse_bins(value_start, n_present, most))
 
     def set_bins(self, k: int, bin_start: np.ndarray) -> None:
         """Start bins of column ``k`` at these positions of its order, where a new value starts."""
@@ -114,10 +118,9 @@ class Columns:
         self.bin_start[k, n_bins + 1 :] = self.n_rows
         starts_value = self.order[k, : self.n_present[k]] < 0
         n_values = np.add.reduceat(starts_value, bin_start) if n_bins else bin_start
-        n_rows = np.diff(self.bin_start[k, : n_bins + 1])
-        self.repeats_one[k, :n_bins] = (n_values == 1) & (n_rows > 1)
-        self.repeats_one[k, n_bins] = self.repeats_one[k, :n_bins].any()
-        bin_rows(self.order[k], self.bin_start[k, : n_bins + 2], self.bins(k))
+        self.one_value[k, :n_bins] = n_values == 1
+        self.missing_bin[k] = missing_bin_after(n_bins)
+        bin_rows(self.order[k], self.bin_start[k, : n_bins + 2], self.missing_bin[k], self.bins(k))
 
     @property
     def n_rows(self) -> int:
@@ -135,38 +138,36 @@ class Columns:
         return self.words[word].view(np.uint8)[lane::LANES]
 
 
-def coarse_bins(value_start: np.ndarray, n_present: int) -> np.ndarray:
+def coarse_bins(value_start: np.ndarray, n_present: int, most: int) -> np.ndarray:
     """Return where bins start, given where each of the distinct values of a column does.
 
     A value that fills two bins or more has one of its own: few rows of other values beside its many
     would leave open what a cut between them is worth.
     """
-    if len(value_start) <= MAX_BINS:
+    if len(value_start) <= most:
         return value_start
     value_end = np.append(value_start[1:], n_present)
     last_value, n_ends = np.unique(
-        np.searchsorted(value_end, bin_ends(n_present)), return_counts=True
+        np.searchsorted(value_end, bin_ends(n_present, most)), return_counts=True
     )
     heavy = last_value[n_ends >= 2]
     return np.union1d(np.append(0, value_end[last_value[:-1]]), value_start[heavy])
 
 
 @lru_cache(maxsize=64)
-def bin_ends(n_rows: int) -> np.ndarray:
+def bin_ends(n_rows: int, most: int) -> np.ndarray:
     """Return how many rows the first bin, the first two, ... all of them hold, without ties.
 
-    Bins are of one size in the middle, found by bisection such that ``MAX_BINS`` are not exceeded.
+    Of m bins the first i hold a share f = sin^2(i/m pi/2) of the rows. Bins then are as large as
+    sqrt(f (1 - f)), which is what the gradient sum of a share of the rows varies by, so that what
+    is not known inside a bin weighs the same everywhere. In equal bins a cut beside some few rows
+    at an end of the column would have to be looked at whatever they are.
     """
 
-    def ends(largest):
-        half = [0.0]
-        while half[-1] < n_rows / 2:
-            half.append(half[-1] + max(1.0, min(largest, half[-1] / TAIL_FRACTION)))
-        lower = np.floor(half[1:-1]).astype(np.int64)
-        return np.union1d(lower, n_rows - np.append(lower, 0))
+    def ends(m):
+        share = np.sin(np.arange(1, m + 1) / m * (np.pi / 2)) ** 2
+        ends = np.unique(np.rint(n_rows * share).astype(np.int64))
+        return ends[ends > 0]
 
-    small, large = 1.0, float(n_rows)
-    while large - small > 0.5:
-        middle = (small + large) / 2
-        small, large = (middle, large) if len(ends(middle)) > MAX_BINS else (small, middle)
-    return ends(large)
+    # The outermost of many bins hold less than a row, and fall together.
+    return ends(bisect_left(range(4 * most), most + 1, key=lambda m: len(ends(m))) - 1)

@@ -64,13 +64,19 @@ class NodeCase:
         """Return the sums over the present rows left of a bin."""
         return self.sums(self.rows[self.columns.bins(k)[self.rows] < b])
 
-    def histogram(self, k):
-        """Return the histogram of one column, missing rows in its last bin."""
-        layout = self.layout
-        n_bins = int(self.columns.n_bins[k])
+    def histogram(self, k, bits=0):
+        """Return the histogram of one column, missing rows in its last bin.
+
+        Of groups of 2^bits bins only the first is there, what is in between is anything.
+        """
+        layout, missing = self.layout, int(self.columns.missing_bin[k])
         entries = self.entries.reshape(-1, layout.width)
-        bins = [entries[self.rows_in_bin(k, b)].sum(axis=0) for b in range(n_bins + 1)]
-        return np.array(bins, dtype=np.int64).ravel()
+        histogram = np.full((missing + 1, layout.width), 99, dtype=np.int64)
+        for b in {*range(0, int(self.columns.n_bins[k]), 2**bits), missing}:
+            group = range(b, b + (2**bits if b < missing else 1))
+            rows = np.concatenate([self.rows_in_bin(k, member) for member in group])
+            histogram[b] = entries[rows].sum(axis=0)
+        return histogram.ravel()
 
     def cuts(self, k):
         """Return every allowed cut of one column, the better the larger.

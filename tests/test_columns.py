@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from gbt.columns import MAX_BINS, Columns, bin_ends
+from gbt.columns import MAX_BINS, MAX_BINS_BESIDE_MISSING, Columns, bin_ends
 from gbt.kernels.histogram import LANES
 from tests.asserts import assert_same
 from tests.trainer import coarse_columns
@@ -39,6 +39,7 @@ def bins_by_definition(columns, k):
     for position, row in enumerate(rows_in_order(columns, k).tolist()):
         own = [b for b in range(columns.n_bins[k] + 1) if start[b] <= position < start[b + 1]]
         (bins[row],) = own  # ranges do not overlap and leave nothing out
+    bins[bins == columns.n_bins[k]] = columns.missing_bin[k]
     return bins
 
 
@@ -46,7 +47,10 @@ def assert_bins_are_ranges(columns, k):
     """Check the bins of a column against the order of its rows."""
     n_bins, n_present = columns.n_bins[k], columns.n_present[k]
     start = columns.bin_start[k]
-    assert n_bins <= min(MAX_BINS, columns.n_values[k])
+    most = MAX_BINS if n_present == columns.n_rows else MAX_BINS_BESIDE_MISSING
+    assert n_bins <= min(most, columns.n_values[k])
+    assert columns.missing_bin[k] in range(0, 257, 16)
+    assert n_bins <= columns.missing_bin[k] < n_bins + 16
     assert start[n_bins] == n_present
     assert (start[n_bins + 1 :] == columns.n_rows).all()
     if n_present:
@@ -69,9 +73,9 @@ def test_hand_example(dtype):
     rows = rows_in_order(columns, 0)
     assert (rows[0], {rows[1], rows[2]}, rows[3], rows[4]) == (4, {0, 3}, 1, 2)
     assert_same(columns.n_bins, [3])
-    assert_same(columns.bins(0), [1, 2, 3, 1, 0])
+    assert_same(columns.bins(0), [1, 2, 16, 1, 0])
     assert_same(columns.bin_start[0, :5], [0, 1, 3, 4, 5])
-    assert_same(columns.words, [[1, 2, 3, 1, 0]])
+    assert_same(columns.words, [[1, 2, 16, 1, 0]])
 
 
 def test_both_zeros_are_one_value():
@@ -111,7 +115,8 @@ def test_bins_of_small_columns_are_their_codes(X):
     columns = Columns.from_table(X)
     for k in range(X.shape[1]):
         assert_bins_are_ranges(columns, k)
-        assert_same(columns.bins(k), columns.codes[k])
+        codes, n_values = columns.codes[k], columns.n_values[k]
+        assert_same(columns.bins(k), np.where(codes < n_values, codes, columns.missing_bin[k]))
 
 
 @given(tables, st.data())
@@ -121,7 +126,7 @@ def test_bins_may_start_at_any_new_value(X, data):
         assert_bins_are_ranges(columns, k)
 
 
-@pytest.mark.parametrize("n_distinct", [1, MAX_BINS, MAX_BINS + 1, 2000])
+@pytest.mark.parametrize("n_distinct", [1, 240, 241, 256, 257, 2000])
 @pytest.mark.parametrize("n_missing", [0, 2])
 def test_bins_of_many_values_are_ranges(n_distinct, n_missing):
     rng = np.random.default_rng(n_distinct)
@@ -130,8 +135,9 @@ def test_bins_of_many_values_are_ranges(n_distinct, n_missing):
     columns = Columns.from_table(X)
     assert columns.n_values[0] == n_distinct
     assert_bins_are_ranges(columns, 0)
-    if n_distinct <= MAX_BINS:
-        assert_same(columns.bins(0), columns.codes[0])
+    if n_distinct <= (MAX_BINS_BESIDE_MISSING if n_missing else MAX_BINS):
+        is_present = ~np.isnan(X[:, 0])
+        assert_same(columns.bins(0)[is_present], columns.codes[0][is_present])
     else:
         assert columns.n_bins[0] < n_distinct
 
@@ -153,7 +159,7 @@ def test_a_value_of_many_rows_has_a_bin_of_its_own():
         rows = columns.codes[0] == value
         (b,) = set(bins[rows].tolist())
         assert (bins == b).sum() == rows.sum()
-        assert columns.repeats_one[0, b] == 1
+        assert columns.one_value[0, b] == 1
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -167,26 +173,28 @@ def test_heavy_values_do_not_make_too_many_bins(seed):
 
 
 @given(tables, st.data())
-def test_which_bins_repeat_one_value(X, data):
+def test_which_bins_hold_one_value(X, data):
     columns = data.draw(coarse_columns(X))
     for k in range(X.shape[1]):
-        bins, n_bins = columns.bins(k), int(columns.n_bins[k])
-        expected = []
-        for b in range(n_bins):
-            codes = columns.codes[k][bins == b].tolist()
-            expected.append(int(len(codes) > 1 and len(set(codes)) == 1))
-        assert columns.repeats_one[k, : n_bins + 1].tolist() == [*expected, int(any(expected))]
+        n_bins = int(columns.n_bins[k])
+        codes_of = [set(columns.codes[k][columns.bins(k) == b].tolist()) for b in range(n_bins)]
+        expected = [int(len(codes) == 1) for codes in codes_of]
+        assert columns.one_value[k, :n_bins].tolist() == expected
 
 
-@pytest.mark.parametrize("n_rows", [MAX_BINS, MAX_BINS + 1, 300, 1000, 20_000, 1_000_000])
-def test_bins_of_a_column_without_ties(n_rows):
-    ends = bin_ends(n_rows)
+@pytest.mark.parametrize("most", [MAX_BINS, MAX_BINS_BESIDE_MISSING])
+@pytest.mark.parametrize("n_rows", [1, 2, 240, 241, 256, 257, 300, 1000, 20_000, 1_000_000])
+def test_bins_of_a_column_without_ties(n_rows, most):
+    """m bins end at f = sin^2(i/m pi/2), whose slope there is pi/m sqrt(f (1 - f))."""
+    ends = bin_ends(n_rows, most)
     sizes = np.diff(ends, prepend=0)
-    assert len(ends) <= MAX_BINS
+    assert min(n_rows, 0.95 * most) <= len(ends) <= most
     assert ends[-1] == n_rows
     assert (sizes >= 1).all()
-    assert sizes[0] == sizes[-1] == 1  # fine at both ends,
-    assert sizes.max() <= 4 * n_rows / MAX_BINS + 1  # not much coarser than equal in between
+    nearest_to_half = np.clip(0.5, (ends - sizes) / n_rows, ends / n_rows)
+    slope = np.pi / len(ends) * np.sqrt(nearest_to_half * (1 - nearest_to_half))
+    assert (sizes <= n_rows * slope + 1).all()
+    assert abs(sizes - sizes[::-1]).max() <= 1  # the same at both ends but for rounding
 
 
 @pytest.mark.parametrize("p", [1, 4, 7, 8, 9, 17])
@@ -211,6 +219,7 @@ def test_a_column_without_values_and_one_of_a_single_value():
     assert_same(columns.n_values, [0, 1])
     assert_same(columns.n_present, [0, 2])
     assert_same(columns.n_bins, [0, 1])
+    assert_same(columns.missing_bin, [0, 16])
     for k in range(2):
         assert_bins_are_ranges(columns, k)
         assert_same(columns.bins(k), [0, 0])

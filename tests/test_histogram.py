@@ -11,9 +11,8 @@ from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import entries_by_definition, layout_of
 
-add_pairs = FromPython(histogram_kernels).add_pairs
-pack_entry = FromPython(histogram_kernels).pack_entry
-add_triples = FromPython(histogram_kernels).add_triples
+kernels = FromPython(histogram_kernels)
+add_pairs, add_triples, pack_entry = kernels.add_pairs, kernels.add_triples, kernels.pack_entry
 pytestmark = pytest.mark.kernels
 
 
@@ -88,7 +87,7 @@ def words_of_rows(draw):
     return bins, n_bins + 1, start, gradient, hessian, rows
 
 
-def histogram_of(bins, lengths, start, entries, width, rows):
+def histogram_of(bins, lengths, start, entries, width, rows, mask=2**64 - 1):
     """Fill the histograms of one word by the kernel; before and behind it nothing may change."""
     n_lanes, n = bins.shape
     words = np.zeros(n, dtype=np.uint64)
@@ -99,7 +98,7 @@ def histogram_of(bins, lengths, start, entries, width, rows):
     histogram = np.zeros((start + lengths.sum() + 5) * width, dtype=np.int64)
     gathered = entries.reshape(-1, width)[rows].ravel()
     add = add_pairs if width == 2 else add_triples
-    add(words, rows.astype(np.int32), gathered, first, n_lanes, histogram)
+    add(words, rows.astype(np.int32), gathered, first, np.uint64(mask), n_lanes, histogram)
     histogram = histogram.reshape(-1, width)
     assert not histogram[:start].any()
     assert not histogram[start + lengths.sum() : -1].any()
@@ -145,3 +144,54 @@ def test_every_lane_in_use_is_filled(n_lanes, width):
     expected = np.zeros((n_lanes, 10, width))
     expected[range(n_lanes), range(1, n_lanes + 1)] = entries
     assert_same(found, expected.reshape(-1, width))
+
+
+@pytest.mark.parametrize(
+    ("n_bins", "n_rows", "bits"),
+    [
+        (256, 10**6, 0),  # 4,000 groups are asked for
+        (256, 1024, 1),  # four roots of 1024 are 128
+        (256, 1025, 0),
+        (240, 20, 3),  # at least 17.9 groups: 240 / 8 are, 240 / 16 are not
+        (240, 1, 4),  # never more than 16 bins together
+        (6, 100, 0),
+        (1, 1, 0),
+        (0, 1, 0),  # a column without values
+    ],
+)
+def test_there_are_at_least_four_roots_of_the_rows_groups(n_bins, n_rows, bits):
+    assert kernels.group_bits(n_bins, n_rows) == bits
+
+
+@pytest.mark.parametrize("n_bins", range(257))
+def test_no_mask_moves_missing_rows_to_present_ones(n_bins):
+    missing = histogram_kernels.missing_bin_after(n_bins)
+    assert missing >= n_bins
+    for bits in range(histogram_kernels.MOST_GROUP_BITS + 1):
+        assert missing % 2**bits == 0
+        assert all(b // 2**bits * 2**bits < missing for b in range(n_bins))
+
+
+@given(words_of_rows(), st.data())
+def test_a_mask_puts_bins_together(drawn, data):
+    """A group has the place of its first bin, and other places are left alone."""
+    bins, lengths, start, gradient, hessian, rows = drawn
+    bits = [data.draw(st.integers(0, 4)) for _ in bins]
+    layout = layout_of(hessian)
+    entries = entries_by_definition(gradient, hessian, layout)
+    mask = sum((255 >> b << b) << 8 * lane for lane, b in enumerate(bits))
+    found = histogram_of(bins, lengths, start, entries, layout.width, rows, mask)
+    grouped = np.array([own >> b << b for own, b in zip(bins, bits, strict=True)])
+    assert_same(found, histogram_of(grouped, lengths, start, entries, layout.width, rows))
+
+
+@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize("bits", range(5))
+@pytest.mark.parametrize("n_bins", [1, 5, 16, 37])
+def test_a_cleared_column_is_empty_where_its_groups_are(n_bins, bits, width):
+    missing = histogram_kernels.missing_bin_after(n_bins)
+    histogram = np.full((3 + missing + 2, width), 99)
+    kernels.clear_column(3, n_bins, missing, bits, width, histogram.ravel())
+    expected = np.full_like(histogram, 99)
+    expected[3 : 3 + n_bins : 2**bits] = expected[3 + missing] = 0
+    assert_same(histogram, expected)

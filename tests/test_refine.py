@@ -24,34 +24,45 @@ pytestmark = pytest.mark.kernels
 
 
 class Column:
-    """One column of a case as the kernels take it, with memory of its own."""
+    """One column of a case as the kernels take it, with memory of its own, bins in groups."""
 
-    def __init__(self, case, k):
+    def __init__(self, case, k, bits=0):
         columns = case.columns
-        self.case, self.k = case, k
+        self.case, self.k, self.bits = case, k, bits
         self.codes, self.order = columns.codes[k], columns.order[k]
         self.n_values, self.n_present = int(columns.n_values[k]), int(columns.n_present[k])
         self.bin_start, self.n_bins = columns.bin_start[k], int(columns.n_bins[k])
+        self.missing_bin, self.one_value = int(columns.missing_bin[k]), columns.one_value[k]
         self.words, self.lane = columns.words[k // 8], k % 8
         self.missing = case.missing(k)
-        self.gathered = case.entries.reshape(-1, case.layout.width)[case.rows].ravel()
 
     def no_cut(self):
         return -np.inf, np.int64(-1), False
 
+    def survey(self, to_beat):
+        """Return the best edge's score, and the bins in question with their bounds."""
+        asked, bounds = np.full((9000, search.ASKED_LENGTH), 99), np.full(9000, np.nan)
+        score, _, n_asked = search.survey(
+            *self.histogram(), self.n_bins, self.missing_bin, self.bits,
+            self.n_bins == self.n_values, self.one_value, self.case.layout, self.case.node,
+            self.case.limits, to_beat, scratch_boxes(), asked, bounds,
+        )  # fmt: skip
+        return score, asked[:n_asked], bounds[:n_asked]
+
     def edge(self):
         """Return the best cut between bins, after a histogram of another column's 3 bins."""
-        case = self.case
-        if self.n_bins == 0:
+        case, score = self.case, self.survey(0.0)[0]
+        if score == -np.inf:
             return self.no_cut()
+        histogram, first = self.histogram()
         return refine.edge_of_column(
-            self.codes, self.order, self.bin_start, self.n_bins, *self.histogram(), case.layout,
-            case.node, case.limits, scratch_sums(), np.empty(9000),
+            self.codes, self.order, self.bin_start, self.n_bins, self.missing_bin, self.bits,
+            histogram, first, case.layout, case.node, case.limits, score,
         )  # fmt: skip
 
     def histogram(self):
         padding = np.full(3 * self.case.layout.width, 99)
-        return np.append(padding, self.case.histogram(self.k)), 3
+        return np.append(padding, self.case.histogram(self.k, self.bits)), 3
 
     def walk(self, b, best):
         case = self.case
@@ -70,45 +81,37 @@ class Column:
             case.layout, self.missing, case.node, case.limits, best,
         )  # fmt: skip
 
-    def narrow(self, shift, best, to_beat=-np.inf):
-        case = self.case
+    def narrow(self, shift, best, to_beat=0.0):
+        case, asked = self.case, np.full((9000, search.ASKED_LENGTH), 99)
         return refine.search_narrow_bins(
             self.codes, self.order, self.n_values, self.n_present, np.int64(shift), case.rows,
-            self.gathered, NUMBER, case.entries, case.node_of_row, case.layout, case.node,
-            case.limits, to_beat, scratch_sums(), np.full(9000, np.nan),
+            NUMBER, case.entries, case.node_of_row, case.layout, case.node, case.limits, to_beat,
+            scratch_boxes(), asked, np.full(9000, np.nan), np.zeros(9000, dtype=np.int64),
             np.full(27000, 99, dtype=np.int64), best,
         )  # fmt: skip
 
     def ask(self, to_beat):
         """Return the bins in question, and how many rows they hold, of the node and in all."""
-        case, sums, bound = self.case, scratch_sums(), np.full(9000, np.nan)
-        n_held, missing = search.add_up(
-            case.histogram(self.k), 0, self.n_bins, 0, case.layout, sums
-        )
-        search.settle(sums, n_held, self.n_bins, case.columns.repeats_one[self.k])
-        search.bound_inside(sums, n_held, missing, case.node, case.limits, bound)
-        asked = np.full(self.n_bins + 1, 99)
-        n_own, n_all = refine.ask(sums, n_held, self.bin_start, self.n_bins, bound, to_beat, asked)
-        bounds = dict(zip(sums[4, :n_held].tolist(), bound[:n_held].tolist(), strict=True))
-        return asked, n_own, n_all, bounds
+        score, asked, bounds = self.survey(to_beat)
+        bins = asked[bounds >= score, search.BIN].tolist()
+        groups = [range(b, min(b + 2**self.bits, self.n_bins)) for b in bins]
+        own, all_bins = self.case.columns.bins(self.k)[self.case.rows], np.diff(self.bin_start)
+        n_own = sum(np.isin(own, group).sum() for group in groups)
+        return bins, n_own, sum(all_bins[group].sum() for group in groups)
 
     def refine(self, to_beat):
-        """Refine as growth does: the score of the best edge is known; look up its code."""
-        case = self.case
-        if self.n_bins == 0:
-            return self.no_cut()
-        edge = self.edge()
-        keys = np.full(9000, 99)
+        case, keys, marks = self.case, np.full(9000, 99), np.zeros(9000, dtype=np.int64)
+        histogram, first = self.histogram()
         found = refine.refine_column(
-            self.codes, self.order, self.bin_start, case.columns.repeats_one[self.k],
-            self.n_values, self.n_bins, self.words, self.lane, *self.histogram(), case.layout,
-            case.rows, self.gathered, NUMBER, case.entries, case.node_of_row, case.node,
-            case.limits, edge[0], to_beat,
-            scratch_sums(), np.full(9000, np.nan), np.full(256, 99, dtype=np.int64),
-            np.full(27000, 99, dtype=np.int64), keys[: refine.MOST_SORTED + 1],
+            self.codes, self.order, self.bin_start, self.one_value, self.n_values, self.n_bins,
+            self.missing_bin, self.bits, self.words, self.lane, histogram, first, case.layout,
+            case.rows, NUMBER, case.entries, case.node_of_row, case.node, case.limits, to_beat,
+            scratch_boxes(), np.full((9000, search.ASKED_LENGTH), 99), np.full(9000, np.nan),
+            marks, np.full(27000, 99, dtype=np.int64), keys[: refine.MOST_SORTED + 1],
         )  # fmt: skip
         assert (keys[refine.MOST_SORTED + 1 :] == 99).all()
-        return edge if found[1] < 0 else found
+        assert not marks.any()
+        return found
 
     def sort(self):
         case = self.case
@@ -118,8 +121,8 @@ class Column:
         )  # fmt: skip
 
 
-def scratch_sums():
-    return np.full((5, 9000), 99, dtype=np.int64)
+def scratch_boxes():
+    return np.full((search.BOX_LENGTH, 9000), np.nan)
 
 
 @given(st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 5), max_size=200))
@@ -129,8 +132,11 @@ def test_keys_are_sorted(keys):
     assert found.tolist() == [*sorted(keys), -7]
 
 
-def columns_of(case):
-    return [Column(case, k) for k in range(case.columns.n_columns)]
+def columns_of(case, bits=0):
+    return [Column(case, k, bits) for k in range(case.columns.n_columns)]
+
+
+group_bits = st.sampled_from([0, 0, 1, 2, 4])
 
 
 def two_bins_of_three_values():
@@ -172,9 +178,9 @@ def test_a_scan_by_hand():
 @pytest.mark.parametrize(
     ("n_values", "n_rows", "shift"),
     [
-        (1024, 10, 1),  # 512 bins; 1024 would be one too many
-        (1023, 10, 0),
-        (100_000, 10, 7),  # 100,000 / 128 = 781
+        (256, 10, 1),  # 128 bins; 256 would be one too many
+        (255, 10, 0),
+        (100_000, 10, 9),  # 100,000 / 512 = 195
         (100_000, 2000, 6),  # / 64 = 1562
         (100_000, 100_000, 5),  # / 32 = 3125
         (5_000_000, 10**7, 11),  # / 2048 = 2441
@@ -185,8 +191,11 @@ def test_large_nodes_have_more_narrow_bins(n_values, n_rows, shift):
 
 
 @pytest.mark.parametrize("is_constant", [True, False])
+@pytest.mark.parametrize("is_root", [True, False])
 @pytest.mark.parametrize("shift", [0, 1, 3])
-def test_narrow_bins_hold_the_rows_of_their_codes_and_missing_ones_are_alone(shift, is_constant):
+def test_narrow_bins_hold_the_rows_of_their_codes_and_missing_ones_are_alone(
+    shift, is_root, is_constant
+):
     """Codes 0 to 12 and 13 for missing ones: with shift 3 they are padded by 3 to 3 ... 16."""
     n_values, rng = 13, np.random.default_rng(shift)
     codes = rng.integers(0, n_values + 1, size=50).astype(np.int32)
@@ -198,8 +207,10 @@ def test_narrow_bins_hold_the_rows_of_their_codes_and_missing_ones_are_alone(shi
     padding = refine.narrow_padding(n_values, shift)
     assert padding == {0: 0, 1: 1, 3: 3}[shift]
     narrow = np.ones((60, layout.width), dtype=np.int64)
+    if is_root:
+        listed = np.arange(50, dtype=np.int32)
     refine.fill_narrow_bins(
-        codes, padding, shift, listed, entries[listed].ravel(), layout.width, narrow.ravel()
+        codes, padding, shift, listed, entries.ravel(), layout.width, narrow.ravel()
     )
     expected = np.ones_like(narrow)
     for row in listed:
@@ -209,38 +220,40 @@ def test_narrow_bins_hold_the_rows_of_their_codes_and_missing_ones_are_alone(shi
     assert missing == last_present + 1
 
 
-@given(node_cases(), st.floats(0, 1))
-def test_bins_in_question_and_the_rows_they_hold(case, share):
-    for column in columns_of(case):
-        bounds = column.ask(0.0)[3]
-        finite = sorted({-np.inf, 0.0, *bounds.values()})
-        to_beat = finite[round(share * (len(finite) - 1))]
-        asked, n_own, n_all, _ = column.ask(to_beat)
-        expected = [b for b, bound in bounds.items() if bound >= to_beat and bound > -np.inf]
-        assert np.flatnonzero(asked).tolist() == expected
-        assert asked.sum() == len(expected)
-        bins = case.columns.bins(column.k)
-        assert n_own == np.isin(bins[case.rows], expected).sum()
-        assert n_all == np.isin(bins, expected).sum()
-
-
-@given(node_cases(), st.data())
-def test_rows_in_bins_in_question_are_picked(case, data):
-    for column in columns_of(case):
-        asked = np.array([data.draw(st.integers(0, 1)) for _ in range(column.n_bins)] + [0])
-        bins = case.columns.bins(column.k)
-        expected = [row for row in case.rows.tolist() if asked[bins[row]]]
+@given(node_cases(), group_bits, st.data())
+def test_rows_in_bins_in_question_are_picked(case, bits, data):
+    for column in columns_of(case, bits):
+        marks = np.zeros(300, dtype=np.int64)
+        for b in range(0, column.n_bins, 2**bits):
+            marks[b] = data.draw(st.integers(0, 1))
+        bins = case.columns.bins(column.k) >> bits << bits
+        expected = [row for row in case.rows.tolist() if marks[bins[row]]]
         keys = np.full(len(case.rows) + 1, -1)
-        refine.pick(column.words, column.lane, case.rows, asked, keys)
+        refine.pick(column.words, column.lane, bits, case.rows, marks, keys)
         assert keys[: len(expected)].tolist() == expected
 
 
-@given(node_cases())
-def test_the_best_edge_of_a_column(case):
-    for column in columns_of(case):
-        k = column.k
-        expected = case.best_cut(k, lambda code, k=k: not case.bin_of_cut(k, code)[1])
-        assert case.as_seen_here(k, column.edge()) == expected
+@given(st.lists(st.sampled_from([1.0, 2.0, 3.0])), st.sampled_from([-np.inf, 0.0, 2.0, 9.0]))
+def test_bins_below_a_score_are_dropped(drawn, score):
+    asked = np.arange(len(drawn) * 5).reshape(-1, 5)
+    bounds, expected = np.array(drawn), asked[np.array(drawn, dtype=float) >= score].copy()
+    n_kept = refine.drop_below(score, asked, bounds, len(drawn))
+    assert_same(asked[:n_kept], expected)
+    assert bounds[:n_kept].tolist() == [bound for bound in drawn if bound >= score]
+
+
+@given(node_cases(), group_bits)
+def test_the_best_edge_of_a_column(case, bits):
+    for column in columns_of(case, bits):
+        k, group = column.k, case.columns.bins(column.k) >> bits
+        codes = case.codes(k).tolist()
+
+        def is_edge(code, k=k, group=group, codes=codes):
+            above = [c for c in codes if code < c < case.columns.n_values[k]]
+            groups = group[case.rows]
+            return not above or groups[codes.index(code)] != groups[codes.index(min(above))]
+
+        assert case.as_seen_here(k, column.edge()) == case.best_cut(k, is_edge)
 
 
 @given(node_cases())
@@ -269,9 +282,9 @@ def test_a_scan_sees_every_cut_inside_a_bin_and_the_one_after_it(case):
 def test_narrow_bins_of_any_size_see_every_cut(case, shift):
     for column in columns_of(case):
         expected = case.best_cut(column.k)
-        for to_beat in (-np.inf, expected[0]):
-            for known in (-np.inf, expected[0]):  # an edge that scores alike, of unknown code
-                found = column.narrow(shift, (known, np.int64(-1), False), to_beat)
+        for to_beat in (0.0, max(expected[0], 0.0)):
+            for known in (column.no_cut(), column.edge()):
+                found = column.narrow(shift, known, to_beat)
                 assert case.as_seen_here(column.k, found) == expected
                 assert found[1] < column.n_values
 
@@ -286,12 +299,12 @@ def test_walking_and_sorting_every_bin_finds_the_best_cut(case):
             assert case.as_seen_here(column.k, found) == case.best_cut(column.k)
 
 
-@given(node_cases(), st.data())
-def test_refining_finds_the_best_cut_wherever_it_reaches_the_score_to_beat(case, data):
-    for column in columns_of(case):
+@given(node_cases(), group_bits, st.data())
+def test_refining_finds_the_best_cut_wherever_it_reaches_the_score_to_beat(case, bits, data):
+    for column in columns_of(case, bits):
         expected = case.best_cut(column.k)
         scores = sorted({cut[0] for cut in case.cuts(column.k)})
-        for to_beat in {-np.inf, expected[0], data.draw(st.sampled_from([0.0, *scores]))}:
+        for to_beat in {0.0, max(0.0, expected[0]), data.draw(st.sampled_from([0.0, *scores]))}:
             if to_beat <= expected[0]:
                 found = column.refine(to_beat)
                 assert case.as_seen_here(column.k, found) == expected
@@ -306,9 +319,9 @@ def test_a_score_to_beat_that_is_only_reached_is_beaten():
     assert case.as_seen_here(0, Column(case, 0).refine(0.0)) == (0.0, 4, True)
 
 
-@given(node_cases(), st.floats(1e-12, 10.0))
-def test_refining_in_vain_returns_some_cut(case, excess):
-    for column in columns_of(case):
+@given(node_cases(), group_bits, st.floats(1e-12, 10.0))
+def test_refining_in_vain_returns_some_cut(case, bits, excess):
+    for column in columns_of(case, bits):
         best = case.best_cut(column.k)
         to_beat = max(best[0], 0.0) * (1 + excess) + 1e-300
         found = case.as_seen_here(column.k, column.refine(to_beat))
@@ -349,7 +362,7 @@ def test_every_way_of_refining(n_table, n_rows, way, n_missing, is_constant):
     hessian = np.ones(len(x), dtype=int) if is_constant else rng.integers(1, 5, size=len(x))
     case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
     column, expected = Column(case, 0), case.best_cut(0)
-    _, n_own, n_all, _ = column.ask(expected[0])
+    _, n_own, n_all = column.ask(expected[0])
     assert way_taken(column, len(rows), n_own, n_all) == way
     assert case.as_seen_here(0, column.refine(expected[0])) == expected
 
@@ -367,8 +380,8 @@ def test_no_more_rows_are_sorted_than_there_is_room_for():
     case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
     column = Column(case, 0)
     expected = column.walk(0, column.edge())
-    asked, n_own, n_all, _ = column.ask(expected[0])
-    assert (asked.tolist(), n_own) == ([1, 0, 0], 1100)
+    asked, n_own, n_all = column.ask(expected[0])
+    assert (asked, n_own) == ([0], 1100)
     assert n_own > refine.MOST_SORTED
     time_of_sort = len(rows) * refine.PER_ROW_LOOKED_AT + n_own * refine.PER_ROW_SORTED
     assert time_of_sort < n_all * refine.cost_of_walking(200_000)
@@ -389,7 +402,7 @@ def test_of_an_edge_and_a_cut_inside_that_tie_the_higher_is_taken():
     assert case.best_cut(0)[:2] == (5**2 / 2 + 5**2 / 7, 5)
     for starts in ([0, 1], [0, 6], [0, 2]):
         columns.set_bins(0, np.array(starts))
-        assert case.as_seen_here(0, Column(case, 0).refine(-np.inf)) == case.best_cut(0)
+        assert case.as_seen_here(0, Column(case, 0).refine(0.0)) == case.best_cut(0)
 
 
 def light_rows_between_heavy_ones(missing):
@@ -411,7 +424,7 @@ def test_inside_a_narrow_bin_scores_differ_little(missing):
     case = light_rows_between_heavy_ones(missing)
     column, expected = Column(case, 0), case.best_cut(0)
     assert expected[1:] == (15, missing < 0)
-    for to_beat in (-np.inf, expected[0]):
+    for to_beat in (0.0, expected[0]):
         for shift in (0, 3, 5):
             assert case.as_seen_here(0, column.narrow(shift, column.edge(), to_beat)) == expected
 
@@ -436,7 +449,7 @@ def test_bins_of_many_values(n_rows, n_missing, is_constant, edge_is_best):
     hessian = np.ones(len(x), dtype=int) if is_constant else rng.integers(1, 5, size=len(x))
     case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
     column, expected = Column(case, 0), case.best_cut(0)
-    for to_beat in (-np.inf, expected[0]):
+    for to_beat in (0.0, expected[0]):
         assert case.as_seen_here(0, column.refine(to_beat)) == expected
     walked = column.edge()
     for b in range(4):

@@ -4,6 +4,7 @@ Ordinary reads may be moved or merged by the compiler; these may not. ``replace`
 which the rest is built: it writes only if nobody wrote first.
 """
 
+import platform
 import sys
 
 from llvmlite import ir
@@ -11,13 +12,14 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from gbt.kernels.instructions import IS_X86, place_of
+from gbt.kernels.instructions import place_of
 
 # Offer the core to another thread; of the C library, so that kernels stay cacheable.
 give_way = types.ExternalFunction(
     "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
 )
 WORD = 8  # bytes
+IS_X86 = platform.machine() in ("x86_64", "AMD64")
 
 
 @intrinsic

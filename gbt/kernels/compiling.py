@@ -51,6 +51,14 @@ def inlined(function):
     return _inside(function, inline="always")
 
 
+def step(function):
+    """Compile an internal kernel of a few instructions into every kernel that calls it.
+
+    Left to itself the compiler calls what is used more than once, with its arguments in memory.
+    """
+    return _inside(function, forceinline=True)
+
+
 def _inside(function, **others):
     if not IS_COMPILING:
         return _plain(function)

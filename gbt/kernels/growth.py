@@ -7,7 +7,7 @@ A level of the tree is three phases, whose tasks the crew shares (``gbt.kernels.
              children, one word of    one by subtraction from their parent's; survey of the columns
              columns
              a small node             the whole search, all columns
-    REFINE   a large node, a column   bin by bin and then row by row, if it could beat all others
+    REFINE   a large node, a column   row by row inside bins, if it could beat all others
 
 Between the phases the leader decides which nodes to split and which histograms to keep. It makes no
 difference which thread runs a task: sums are integers, and an old value of the score to beat only
@@ -24,15 +24,23 @@ import numpy as np
 
 from gbt.kernels import crew
 from gbt.kernels.compiling import inlined, internal, uncounted
-from gbt.kernels.histogram import LANES, Layout, add_pairs, add_triples
+from gbt.kernels.histogram import (
+    LANES,
+    Layout,
+    add_pairs,
+    add_triples,
+    clear_column,
+    group_bits,
+)
 from gbt.kernels.instructions import AHEAD, prefetch
 from gbt.kernels.nodes import open_node
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
 from gbt.kernels.refine import edge_of_column, refine_column, sort_column
-from gbt.kernels.search import group_bits, survey
+from gbt.kernels.search import survey
 
 PART, SEARCH, REFINE = 0, 1, 2
 ALL_WORDS = -1
+ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
 # A node is large if its rows times columns are this many times the bins of its histogram: then
 # subtracting that, from beyond the L1 cache, takes less time than adding rows.
 LARGE = 4
@@ -43,7 +51,7 @@ BINS_PER_SORTED_ROW = 12
 ROUNDING = 16 * np.finfo(np.float64).eps
 
 # What is known of a column of the table, a row of integers each.
-N_VALUES, N_BINS, FIRST_BIN, IS_ALLOWED, COLUMN_FACTS = 0, 1, 2, 3, 4
+N_VALUES, N_BINS, MISSING_BIN, FIRST_BIN, IS_ALLOWED, COLUMN_FACTS = 0, 1, 2, 3, 4, 5
 
 
 class Table(NamedTuple):
@@ -53,10 +61,11 @@ class Table(NamedTuple):
     order: np.ndarray
     words: np.ndarray
     bin_start: np.ndarray
-    repeats_one: np.ndarray
+    one_value: np.ndarray
     facts: np.ndarray  # (p, COLUMN_FACTS) int64; FIRST_BIN is that of the column's histogram
     first: np.ndarray  # (words, 8) uint64, first bin of the histogram of each lane
     word_start: np.ndarray  # (words + 1,) int64, first bin of each word's histograms
+    n_bins: int  # of all columns, that of missing rows included, without gaps
 
 
 class Rows(NamedTuple):
@@ -73,6 +82,7 @@ class Slots(NamedTuple):
     """Places for what is known of a node while it is searched; every thread has one of its own."""
 
     histogram: np.ndarray  # (slots, bins * width) int64
+    bits: np.ndarray  # (slots, p) int64, bins are groups of 2^bits; always 0 for large nodes
     score: np.ndarray  # (slots, p) float64, of the best cut found in each column
     bound: np.ndarray  # (slots, p) float64, of the cuts that were not looked at
     code: np.ndarray  # (slots, p) int64, of the cut; -1 if it is yet to be looked up
@@ -84,9 +94,10 @@ class Slots(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays of each thread's own."""
 
-    sums: np.ndarray  # (threads, 5, most bins) int64
-    work: np.ndarray  # (threads, most bins) float64
-    asked: np.ndarray  # (threads, 256) int64
+    boxes: np.ndarray  # (threads, 5, most bins) float64
+    asked: np.ndarray  # (threads, most bins, 5) int64
+    bounds: np.ndarray  # (threads, most bins) float64
+    marks: np.ndarray  # (threads, most bins) int64, all 0
     narrow: np.ndarray  # (threads, most bins * 3) int64
     keys: np.ndarray  # (threads, most rows sorted) int64
 
@@ -138,7 +149,7 @@ def own_score(node, rules):
 @internal
 def is_large(n_rows, table):
     """Say whether nodes of so many rows keep a histogram."""
-    return n_rows * len(table.facts) > LARGE * table.word_start[-1]
+    return n_rows * len(table.facts) > LARGE * table.n_bins
 
 
 @internal
@@ -185,7 +196,11 @@ def part(j, table, rows, nodes, rules):
     larger.slot = parent.slot
     if may_split(larger, rules):
         gather(rows, smaller, layout_of(rules))
-        gather(rows, larger, layout_of(rules))
+        if is_large(larger.stop - larger.start, table):  # its histogram will be a difference, too
+            larger.g, larger.h = parent.g - smaller.g, parent.h - smaller.h
+            larger.magnitude = parent.magnitude - smaller.magnitude
+        else:
+            gather(rows, larger, layout_of(rules))
 
 
 @internal
@@ -198,40 +213,60 @@ def by_size(nodes, left):
 
 
 @internal
-def fill_word(word, node, table, rows, layout, histogram):
-    """Make the histograms of the columns of one word from the rows of a node."""
+def group_word(word, n_rows, table, slot, slots):
+    """Group the bins of the columns of one word as in a node of so many rows.
+
+    Returns the bits of the word that tell groups apart.
+    """
+    mask = np.uint64(0)
+    for lane in range(min(LANES, len(table.facts) - LANES * word)):
+        k = LANES * word + lane
+        bits = group_bits(table.facts[k, N_BINS], n_rows)
+        slots.bits[slot, k] = bits
+        mask |= np.uint64(255 >> bits << bits) << np.uint64(8 * lane)
+    return mask
+
+
+@internal
+def fill_word(word, node, mask, table, rows, layout, slot, slots):
+    """Make the histograms of the columns of one word from the rows of a node, bins grouped."""
     width, start, stop = layout.width, node.start, node.stop
-    for place in range(table.word_start[word] * width, table.word_start[word + 1] * width):
-        histogram[place] = 0
+    histogram, k = slots.histogram[slot], LANES * word
+    n_lanes = min(LANES, len(table.facts) - k)
+    if mask == ALL_BINS:
+        for place in range(table.word_start[word] * width, table.word_start[word + 1] * width):
+            histogram[place] = 0
+    else:
+        for lane in range(n_lanes):
+            clear_column(
+                table.facts[k + lane, FIRST_BIN], table.facts[k + lane, N_BINS],
+                table.facts[k + lane, MISSING_BIN], slots.bits[slot, k + lane], width, histogram,
+            )  # fmt: skip
     words, first = table.words[word], table.first[word]
     listed, entries = rows.listed[start:stop], rows.gathered[start * width : stop * width]
-    n_lanes = min(LANES, len(table.facts) - LANES * word)
     if width == 2:
-        add_pairs(words, listed, entries, first, n_lanes, histogram)
+        add_pairs(words, listed, entries, first, mask, n_lanes, histogram)
     else:
-        add_triples(words, listed, entries, first, n_lanes, histogram)
+        add_triples(words, listed, entries, first, mask, n_lanes, histogram)
 
 
 @internal
-def survey_column(k, bits, node, slot, table, slots, rules, sums, work):
-    """Score the edges of one column's groups of 2^bits bins, and bound the cuts inside them."""
-    n_bins = table.facts[k, N_BINS]
-    is_atomic = n_bins == table.facts[k, N_VALUES]
-    slots.score[slot, k], slots.bound[slot, k] = survey(
-        slots.histogram[slot], table.facts[k, FIRST_BIN], n_bins, bits, is_atomic,
-        table.repeats_one[k], layout_of(rules), sums_of(node), limits_of(rules), sums, work,
-    )  # fmt: skip
-
-
-@internal
-def survey_word(word, node, slot, table, slots, rules, sums, work):
-    """Survey the columns of one word, in groups of bins."""
+def survey_word(word, node, slot, thread, table, slots, rules, scratch):
+    """Score the edges of the columns of one word, and bound the cuts inside bins."""
+    boxes, asked, bounds = scratch.boxes[thread], scratch.asked[thread], scratch.bounds[thread]
     for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
         slots.code[slot, k] = -1
         slots.score[slot, k] = slots.bound[slot, k] = -np.inf
         if table.facts[k, IS_ALLOWED]:
-            bits = group_bits(table.facts[k, N_BINS], node.stop - node.start)
-            survey_column(k, bits, node, slot, table, slots, rules, sums, work)
+            n_bins = table.facts[k, N_BINS]
+            is_atomic = n_bins == table.facts[k, N_VALUES]
+            slots.score[slot, k], slots.bound[slot, k], _ = survey(
+                slots.histogram[slot], table.facts[k, FIRST_BIN], n_bins,
+                table.facts[k, MISSING_BIN], slots.bits[slot, k], is_atomic, table.one_value[k],
+                layout_of(rules), sums_of(node), limits_of(rules), slots.to_beat[slot], boxes,
+                asked, bounds,
+            )  # fmt: skip
+            slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 
 
 @inlined
@@ -246,6 +281,7 @@ def sort_word(word, node, slot, table, rows, slots, rules, keys):
                 table.codes[k], table.facts[k, N_VALUES], listed, rows.entries, layout_of(rules),
                 sums_of_node, limits, keys,
             )  # fmt: skip
+            slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 
 
 @internal
@@ -256,24 +292,20 @@ def is_in_question(slot, k, slots):
 
 
 @internal
-def refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys):
-    """Look at one column bin by bin, and then at its rows, if a cut could be the best of a node."""
-    node, width = nodes[j], rules.width
+def refine(j, k, slot, thread, table, rows, nodes, slots, rules, scratch):
+    """Look inside the bins of one column, if a cut there could be the best of a node."""
     if not is_in_question(slot, k, slots):  # not any more
         return
-    if group_bits(table.facts[k, N_BINS], node.stop - node.start) > 0:
-        survey_column(k, np.int64(0), node, slot, table, slots, rules, sums, work)
-        slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
-        if not is_in_question(slot, k, slots):
-            return
+    node = nodes[j]
     listed = rows.listed[node.start : node.stop]
-    gathered = rows.gathered[node.start * width : node.stop * width]
     slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = refine_column(
-        table.codes[k], table.order[k], table.bin_start[k], table.repeats_one[k],
-        table.facts[k, N_VALUES], table.facts[k, N_BINS], table.words[k // LANES], k % LANES,
-        slots.histogram[slot], table.facts[k, FIRST_BIN], layout_of(rules), listed, gathered, j,
-        rows.entries, rows.node, sums_of(node), limits_of(rules), slots.score[slot, k],
-        slots.to_beat[slot], sums, work, asked, narrow, keys,
+        table.codes[k], table.order[k], table.bin_start[k], table.one_value[k],
+        table.facts[k, N_VALUES], table.facts[k, N_BINS], table.facts[k, MISSING_BIN],
+        slots.bits[slot, k], table.words[k // LANES], k % LANES, slots.histogram[slot],
+        table.facts[k, FIRST_BIN], layout_of(rules), listed, j, rows.entries, rows.node,
+        sums_of(node), limits_of(rules), slots.to_beat[slot], scratch.boxes[thread],
+        scratch.asked[thread], scratch.bounds[thread], scratch.marks[thread],
+        scratch.narrow[thread], scratch.keys[thread],
     )  # fmt: skip
     slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 
@@ -290,18 +322,13 @@ def best_column(slot, slots):
 
 @internal
 def aim(node, slot, slots, rules):
-    """Set the score to beat of a node: its own and the least gain, or that of the best cut found.
-
-    Return the column of that, which is to be refined first: what it gains spares others.
-    """
+    """Set the score to beat of a node before it is searched: its own and the least gain."""
     score, least_gain = own_score(node, rules)
-    best = best_column(slot, slots)
-    slots.to_beat[slot] = max(score + least_gain, slots.score[slot, best])
-    return best
+    slots.to_beat[slot] = score + least_gain
 
 
 @internal
-def conclude(node, slot, table, slots, rules, sums, work):
+def conclude(node, slot, table, slots, rules):
     """Write down the split of a node, if one gains enough."""
     k = best_column(slot, slots)
     score, least_gain = own_score(node, rules)
@@ -310,66 +337,64 @@ def conclude(node, slot, table, slots, rules, sums, work):
         if slots.code[slot, k] < 0:  # an edge, of which only the score was kept
             _, slots.code[slot, k], slots.missing_left[slot, k] = edge_of_column(
                 table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_BINS],
-                slots.histogram[slot], table.facts[k, FIRST_BIN], layout_of(rules), sums_of(node),
-                limits_of(rules), sums, work,
+                table.facts[k, MISSING_BIN], slots.bits[slot, k], slots.histogram[slot],
+                table.facts[k, FIRST_BIN], layout_of(rules), sums_of(node), limits_of(rules),
+                slots.score[slot, k],
             )  # fmt: skip
         node.feature, node.cut = k, slots.code[slot, k]
         node.missing_left = slots.missing_left[slot, k]
 
 
 @inlined
-def search_small(j, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys):
+def search_small(j, thread, table, rows, nodes, slots, rules, scratch):
     """Find the split of a small node, in the thread's own slot."""
-    node = nodes[j]
+    node, slot = nodes[j], thread
+    n_rows = node.stop - node.start
+    aim(node, slot, slots, rules)
     for word in range(len(table.words)):
         n_bins = table.word_start[word + 1] - table.word_start[word]
         n_lanes = min(LANES, len(table.facts) - LANES * word)
-        if (node.stop - node.start) * BINS_PER_SORTED_ROW * n_lanes < n_bins:
-            sort_word(word, node, slot, table, rows, slots, rules, keys)
+        if n_rows * BINS_PER_SORTED_ROW * n_lanes < n_bins:
+            sort_word(word, node, slot, table, rows, slots, rules, scratch.keys[thread])
         else:
-            fill_word(word, node, table, rows, layout_of(rules), slots.histogram[slot])
-            survey_word(word, node, slot, table, slots, rules, sums, work)
-    best, p = aim(node, slot, slots, rules), len(table.facts)
+            mask = group_word(word, n_rows, table, slot, slots)
+            fill_word(word, node, mask, table, rows, layout_of(rules), slot, slots)
+            survey_word(word, node, slot, thread, table, slots, rules, scratch)
+    best, p = best_column(slot, slots), len(table.facts)  # what it gains spares others
     for i in range(best, best + p):
         k = i if i < p else i - p
         if is_in_question(slot, k, slots):
-            refine(j, k, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys)
-    conclude(node, slot, table, slots, rules, sums, work)
+            refine(j, k, slot, thread, table, rows, nodes, slots, rules, scratch)
+    conclude(node, slot, table, slots, rules)
 
 
 @inlined
-def search_pair(smaller, larger, word, table, rows, nodes, slots, rules, sums, work):
+def search_pair(smaller, larger, word, thread, table, rows, nodes, slots, rules, scratch):
     """Survey the columns of one word in a pair of large nodes; the root comes alone, with -1."""
-    own = nodes[smaller].slot
-    fill_word(word, nodes[smaller], table, rows, layout_of(rules), slots.histogram[own])
-    survey_word(word, nodes[smaller], own, table, slots, rules, sums, work)
+    own, width = nodes[smaller].slot, rules.width
+    fill_word(word, nodes[smaller], ALL_BINS, table, rows, layout_of(rules), own, slots)
+    survey_word(word, nodes[smaller], own, thread, table, slots, rules, scratch)
     if larger >= 0:
-        other, width = nodes[larger].slot, rules.width
+        other = nodes[larger].slot
         histogram, of_larger = slots.histogram[own], slots.histogram[other]
         for place in range(table.word_start[word] * width, table.word_start[word + 1] * width):
             of_larger[place] -= histogram[place]
-        survey_word(word, nodes[larger], other, table, slots, rules, sums, work)
+        survey_word(word, nodes[larger], other, thread, table, slots, rules, scratch)
 
 
 @inlined
 def run_task(kind, task, thread, table, rows, nodes, slots, tasks, rules, scratch):
     """Do one task of a phase; what it is about stands in ``tasks``."""
     first, second, word = tasks[task, 0], tasks[task, 1], tasks[task, 2]
-    sums, work = scratch.sums[thread], scratch.work[thread]
-    asked, narrow, keys = scratch.asked[thread], scratch.narrow[thread], scratch.keys[thread]
     if kind == PART:
         part(first, table, rows, nodes, rules)
     elif kind == REFINE:
         slot = nodes[first].slot
-        refine(
-            first, second, slot, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys
-        )
+        refine(first, second, slot, thread, table, rows, nodes, slots, rules, scratch)
     elif word == ALL_WORDS:
-        search_small(
-            first, thread, table, rows, nodes, slots, rules, sums, work, asked, narrow, keys
-        )
+        search_small(first, thread, table, rows, nodes, slots, rules, scratch)
     else:
-        search_pair(first, second, word, table, rows, nodes, slots, rules, sums, work)
+        search_pair(first, second, word, thread, table, rows, nodes, slots, rules, scratch)
 
 
 @internal
@@ -405,6 +430,8 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
         n_rows = nodes[larger].stop - nodes[larger].start
         if may_split(nodes[larger], rules) and is_large(n_rows, table):
             take(nodes[smaller], slots)
+            aim(nodes[smaller], nodes[smaller].slot, slots, rules)
+            aim(nodes[larger], nodes[larger].slot, slots, rules)
             continue
         release(nodes[larger], slots)
         if may_split(nodes[larger], rules):
@@ -420,13 +447,13 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
 
 
 @inlined
-def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
+def list_candidates(first, n_nodes, table, nodes, slots, tasks):
     """List the columns of large nodes in which a cut not looked at could beat all others."""
     n_tasks = 0
     for j in range(first, n_nodes):
         slot = nodes[j].slot
         if slot >= 0:
-            best, p = aim(nodes[j], slot, slots, rules), len(table.facts)
+            best, p = best_column(slot, slots), len(table.facts)
             for i in range(best + 1, best + 1 + p):  # the best last: it is taken first
                 k = i if i < p else i - p
                 if is_in_question(slot, k, slots):
@@ -435,12 +462,12 @@ def list_candidates(first, n_nodes, table, nodes, slots, tasks, rules):
 
 
 @inlined
-def conclude_all(first, n_nodes, table, nodes, slots, rules, sums, work):
+def conclude_all(first, n_nodes, table, nodes, slots, rules):
     """Write down the splits of the large nodes; keep the slots that their children will need."""
     for j in range(first, n_nodes):
         node = nodes[j]
         if node.slot >= 0:
-            conclude(node, node.slot, table, slots, rules, sums, work)
+            conclude(node, node.slot, table, slots, rules)
             if node.feature < 0 or not is_large(node.stop - node.start, table):
                 release(node, slots)
 
@@ -485,13 +512,14 @@ def plant(table, rows, nodes, slots, tasks, rules, n_threads):
     if not is_large(root.stop, table):
         return list_task(tasks, 0, 0, -1, ALL_WORDS)
     take(root, slots)
+    aim(root, root.slot, slots, rules)
     for word in range(len(table.words)):
         list_task(tasks, word, 0, -1, word)
     return len(table.words)
 
 
 @inlined
-def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules, sums, work):
+def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules):
     """Decide what comes after a phase; return kind and number of tasks, and which nodes are new.
 
     The nodes first .. n_nodes - 1 are those that were opened last. No tasks at the end.
@@ -500,10 +528,10 @@ def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules, sums, wo
     while n_tasks == 0:
         if kind == SEARCH:
             kind = REFINE
-            n_tasks = list_candidates(first, n_nodes, table, nodes, slots, tasks, rules)
+            n_tasks = list_candidates(first, n_nodes, table, nodes, slots, tasks)
         elif kind == REFINE:
             kind = PART
-            conclude_all(first, n_nodes, table, nodes, slots, rules, sums, work)
+            conclude_all(first, n_nodes, table, nodes, slots, rules)
             n_tasks = open_children(first, n_nodes, nodes, tasks, rules)
             if n_tasks == 0:
                 break
@@ -543,9 +571,8 @@ def grow_tree(thread, board, table, rows, nodes, slots, tasks, all_rules, scratc
             continue
         if thread == 0:
             kind, n_tasks, first, n_nodes = next_phase(
-                kind, first, n_nodes, table, nodes, slots, tasks, rules, scratch.sums[0],
-                scratch.work[0],
-            )  # fmt: skip
+                kind, first, n_nodes, table, nodes, slots, tasks, rules
+            )
             if n_tasks > 0:
                 crew.open_phase(board, kind, n_tasks)
                 continue

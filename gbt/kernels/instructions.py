@@ -3,7 +3,6 @@
 =============  ====================================================================================
 ``prefetch``   start to read a place of an array that is needed soon
 ``add_pair``   add to two neighbouring places of an array at once
-``float_of``   turn an integer into the nearest float, in steps that are done for several at once
 =============  ====================================================================================
 
 Rows of a deep node lie far apart, so each read waits for memory, and the processor looks only a few
@@ -13,10 +12,8 @@ wait at the same time.
 Where kernels are not compiled these are plain Python, which says what they mean.
 """
 
-import platform
-
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -25,11 +22,8 @@ from gbt.kernels.compiling import IS_COMPILING
 
 AHEAD = 16  # rows
 FOR_READING, KEEP_IN_ALL_CACHES, DATA = 0, 3, 1
-INTEGER, FLOAT, NUMBER = ir.IntType(64), ir.DoubleType(), ir.IntType(32)
+INTEGER, NUMBER = ir.IntType(64), ir.IntType(32)
 PAIR = ir.VectorType(INTEGER, 2)
-IS_X86 = platform.machine() in ("x86_64", "AMD64")
-# x86 has learnt to convert vectors of 64-bit integers with AVX-512 only.
-CONVERTS_VECTORS = not IS_X86 or binding.get_host_cpu_features().get("avx512dq", False)
 
 
 def place_of(context, builder, signature, arguments):
@@ -68,37 +62,6 @@ def _add_pair(_, array, index, first, second):
     return types.void(array, types.uintp, types.int64, types.int64), generate
 
 
-@intrinsic
-def convert(_, integer):
-    """Turn an integer into a float by the processor's own instruction."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.sitofp(arguments[0], FLOAT)
-
-    return types.float64(types.int64), generate
-
-
-@intrinsic
-def convert_halves(_, integer):
-    """Write each half of the integer into the digits of a large float, and take that off again.
-
-    With the last 32 bits as its last digits 2^52 is 2^52 + low; with the others, their sign bit
-    turned over, 2^84 is 2^84 + 2^63 + 2^32 high. Only the addition at the end rounds.
-    """
-
-    def generate(context, builder, signature, arguments):
-        integer = arguments[0]
-        low = builder.and_(integer, INTEGER(0xFFFFFFFF))
-        low = builder.or_(low, INTEGER(0x4330000000000000))  # 2^52
-        high = builder.lshr(integer, INTEGER(32))
-        high = builder.xor(high, INTEGER(0x4530000080000000))  # 2^84 + 2^63
-        too_much = FLOAT(2.0**84 + 2.0**63 + 2.0**52)
-        high = builder.fsub(builder.bitcast(high, FLOAT), too_much)
-        return builder.fadd(high, builder.bitcast(low, FLOAT))
-
-    return types.float64(types.int64), generate
-
-
 def _nothing(array, index):
     """Do nothing."""
 
@@ -111,4 +74,3 @@ def _add_one_by_one(array, index, first, second):
 
 prefetch = _prefetch if IS_COMPILING else _nothing
 add_pair = _add_pair if IS_COMPILING else _add_one_by_one
-float_of = (convert if CONVERTS_VECTORS else convert_halves) if IS_COMPILING else np.float64

@@ -35,14 +35,16 @@ def rank_rows(column, by_value, codes, order):
 
 
 @uncounted
-def bin_rows(order, bin_start, bins):
+def bin_rows(order, bin_start, missing_bin, bins):
     """Write the bin of every row.
 
     order       (n,)          int32   IN    see ``rank_rows``
-    bin_start   (bins + 1,)   int64   IN    bin b owns the positions bin_start[b]:bin_start[b + 1]
+    bin_start   (bins + 2,)   int64   IN    bin b owns the positions bin_start[b]:bin_start[b + 1]
+    missing_bin               int64   IN    number of the last bin, that of missing rows
     bins        (n,)          uint8   OUT   one lane of the packed bins
     """
-    for b in range(len(bin_start) - 1):
+    n_bins = len(bin_start) - 2
+    for b in range(n_bins + 1):
         for position in range(bin_start[b], bin_start[b + 1]):
             row = order[position]
-            bins[max(row, ~row)] = b
+            bins[max(row, ~row)] = b if b < n_bins else missing_bin

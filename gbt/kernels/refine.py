@@ -24,15 +24,26 @@ Each way the sums left of a bin are known from a histogram, and what is inside a
 
 import numpy as np
 
-from gbt.kernels.compiling import internal
-from gbt.kernels.instructions import AHEAD, prefetch
-from gbt.kernels.search import add_up, best_edge, bound_inside, score_both_ways, settle
+from gbt.kernels.compiling import internal, step
+from gbt.kernels.instructions import AHEAD, add_pair, prefetch
+from gbt.kernels.search import (
+    ASKED_LENGTH,
+    BIN,
+    LEFT_G,
+    LEFT_H,
+    LEFT_N,
+    ROWS,
+    find_edge,
+    missing_of,
+    score_both_ways,
+    survey,
+)
 
-FEWEST_NARROW_BINS, MOST_NARROW_BINS = 1024, 4096
+FEWEST_NARROW_BINS, MOST_NARROW_BINS = 256, 4096
 MOST_SORTED = 1024
 # Estimates in nanoseconds: a row put into a narrow bin, and the survey of that; a row looked at
 # whether it is to be sorted, and the sorting of one. They choose a way, all of which are right.
-PER_ROW, PER_NARROW_BIN = 1.5, 5.0
+PER_ROW, PER_NARROW_BIN = 1.0, 5.0
 PER_ROW_LOOKED_AT, PER_ROW_SORTED = 0.8, 20.0
 
 
@@ -99,40 +110,22 @@ def position_of(codes, order, start, stop, code):
 
 
 @internal
-def ask(sums, n_held, bin_start, n_bins, bound, to_beat, asked):
-    """Mark the bins in question; return how many rows they hold, of the node and in all.
+def pick(words, lane, bits, listed, marks, keys):
+    """Write down which of the listed rows are in bins that are marked.
 
-    bound   (n_held,)       float64   IN    of the bins that hold rows of the node
-    asked   (n_bins + 1,)   int64     OUT   1 or 0 for every bin, 0 for missing rows
+    words    (n,)     uint64   IN    bins of the column, in one of their lanes
+    bits              int64    IN    bins are groups of 2^bits
+    listed   (m,)     int32    IN    rows of the node
+    marks             int64    IN    1 or 0 by bin
+    keys              int64    OUT   one longer than these rows are many
     """
-    before_n, number = sums[2], sums[4]
-    n_own = n_all = np.int64(0)
-    for b in range(n_bins + 1):
-        asked[b] = 0
-    for c in range(n_held):
-        b = number[c]
-        if bound[c] >= to_beat and bound[c] > -np.inf:
-            asked[b] = 1
-            n_own += before_n[c + 1] - before_n[c]
-            n_all += bin_start[b + 1] - bin_start[b]
-    return n_own, n_all
-
-
-@internal
-def pick(words, lane, listed, asked, keys):
-    """Write down which of the listed rows are in bins in question.
-
-    words    (n,)   uint64   IN    bins of the column, in one of their lanes
-    listed   (m,)   int32    IN    rows of the node
-    keys            int64    OUT   one longer than these rows are many
-    """
-    bits, byte, n = np.uint64(8 * lane), np.uint64(255), 0
+    shift, mask, n = np.uint64(8 * lane), np.uint64(255 >> bits << bits), 0
     last = len(listed) - 1
     for i in range(len(listed)):  # without a branch, as in ``gbt.kernels.partition``
         prefetch(words, listed[min(i + AHEAD, last)])
         row = listed[i]
         keys[n] = row
-        n += asked[words[np.uint64(row)] >> bits & byte]
+        n += marks[words[np.uint64(row)] >> shift & mask]
 
 
 @internal
@@ -176,28 +169,38 @@ def scan(keys, start, stop, before, entries, layout, missing, node, limits, best
     return best_score, best_code, best_missing_left
 
 
+@step
+def add_entry(entries, row, width, narrow_bin, narrow):
+    """Add an entry to a narrow bin. Widths are written out and numbers unsigned: twice as fast."""
+    if width == 2:
+        entry, one = row * np.uint64(2), np.uint64(1)
+        add_pair(narrow, narrow_bin * np.uint64(2), entries[entry], entries[entry + one])
+    else:
+        entry, place = row * np.uint64(3), narrow_bin * np.uint64(3)
+        one, two = np.uint64(1), np.uint64(2)
+        add_pair(narrow, place, entries[entry], entries[entry + one])
+        narrow[place + two] += entries[entry + two]
+
+
 @internal
-def fill_narrow_bins(codes, padding, shift, listed, gathered, width, narrow):
+def fill_narrow_bins(codes, padding, shift, listed, entries, width, narrow):
     """Add the rows of a node to the narrow bins of one column.
 
     listed     (m,)                int32   IN      rows of the node
-    gathered   (m * width,)        int64   IN      their entries
+    entries    (n * width,)        int64   IN      of all rows
     narrow     (bins * width,)     int64   INOUT
     """
-    # Unsigned numbers and widths written out, as in ``gbt.kernels.histogram``: twice as fast.
     padding, shift = np.uint64(padding), np.uint64(shift)
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    for i in range(len(listed)):
-        narrow_bin = (np.uint64(codes[np.uint64(listed[i])]) + padding) >> shift
-        if width == 2:
-            place, entry = narrow_bin * two, np.uint64(i) * two
-            narrow[place] += gathered[entry]
-            narrow[place + one] += gathered[entry + one]
-        else:
-            place, entry = narrow_bin * three, np.uint64(i) * three
-            narrow[place] += gathered[entry]
-            narrow[place + one] += gathered[entry + one]
-            narrow[place + two] += gathered[entry + two]
+    if len(listed) == len(codes):  # in their order: half the time
+        for i in range(len(codes)):
+            row = np.uint64(i)
+            narrow_bin = (np.uint64(codes[row]) + padding) >> shift
+            add_entry(entries, row, width, narrow_bin, narrow)
+    else:
+        for i in range(len(listed)):
+            row = np.uint64(listed[i])
+            narrow_bin = (np.uint64(codes[row]) + padding) >> shift
+            add_entry(entries, row, width, narrow_bin, narrow)
 
 
 @internal
@@ -221,106 +224,133 @@ def narrow_padding(n_values, shift):
 
 @internal
 def search_narrow_bins(
-    codes, order, n_values, n_present, shift, listed, gathered, number, entries, node_of_row,
-    layout, node, limits, to_beat, sums, bound, narrow, best,
+    codes, order, n_values, n_present, shift, listed, number, entries, node_of_row,
+    layout, node, limits, to_beat, boxes, asked, bounds, marks, narrow, best,
 ):  # fmt: skip
     """Return the better of the cut ``best`` and the best of a column, by way of narrow bins."""
-    padding = narrow_padding(n_values, shift)
-    n_bins = (n_values + padding) >> shift
-    for place in range((n_bins + 1) * layout.width):
+    padding, width = narrow_padding(n_values, shift), layout.width
+    n_bins, nothing = (n_values + padding) >> shift, np.int64(0)
+    for place in range((n_bins + 1) * width):
         narrow[place] = 0
-    fill_narrow_bins(codes, padding, shift, listed, gathered, layout.width, narrow)
-    n_held, missing = add_up(narrow, np.int64(0), n_bins, np.int64(0), layout, sums)
-    before_g, before_h, before_n, bins = sums[0], sums[1], sums[2], sums[4]
-    score, place, missing_left = best_edge(sums, n_held, missing, node, limits, bound)
-    if score > -np.inf and score >= best[0]:
-        best = (score, ((bins[place] + 1) << shift) - padding - 1, missing_left)
+    fill_narrow_bins(codes, padding, shift, listed, entries, width, narrow)
+    score, _, n_asked = survey(
+        narrow, nothing, n_bins, n_bins, nothing, False, marks, layout, node, limits,
+        max(to_beat, best[0]), boxes, asked, bounds,
+    )  # fmt: skip
+    if score > -np.inf:
+        last, missing_left = find_edge(
+            narrow, nothing, n_bins, n_bins, nothing, layout, node, limits, score
+        )
+        code = ((last + 1) << shift) - padding - 1
+        if score > best[0] or (score == best[0] and code > best[1]):
+            best = (score, code, missing_left)
     if shift == 0:
         return best
-    bound_inside(sums, n_held, missing, node, limits, bound)
-    for c in range(n_held):
-        if bound[c] >= max(to_beat, best[0]) and bound[c] > -np.inf:
-            low = (bins[c] << shift) - padding
-            start = position_of(codes, order, np.int64(0), n_present, low)
+    missing = missing_of(narrow, nothing, n_bins, layout)
+    for a in range(n_asked):
+        if bounds[a] >= best[0]:
+            low = (asked[a, BIN] << shift) - padding
+            start = position_of(codes, order, nothing, n_present, low)
             stop = position_of(codes, order, start, n_present, low + (np.int64(1) << shift))
+            before = asked[a, LEFT_G], asked[a, LEFT_H], asked[a, LEFT_N]
             best = walk(
-                codes, order[start:stop], (before_g[c], before_h[c], before_n[c]), number, entries,
-                node_of_row, layout, missing, node, limits, best,
+                codes, order[start:stop], before, number, entries, node_of_row, layout, missing,
+                node, limits, best,
             )  # fmt: skip
     return best
 
 
 @internal
 def edge_of_column(
-    codes, order, bin_start, n_bins, histogram, first, layout, node, limits, sums, work
-):
-    """Return the best cut between bins; its code is the last one of the bin before it."""
-    n_held, missing = add_up(histogram, first, n_bins, np.int64(0), layout, sums)
-    score, place, missing_left = best_edge(sums, n_held, missing, node, limits, work)
-    last = order[bin_start[sums[4][place] + 1] - 1]
-    return score, np.int64(codes[max(last, ~last)]), missing_left
+    codes, order, bin_start, n_bins, missing_bin, bits, histogram, first, layout, node, limits,
+    score,
+):  # fmt: skip
+    """Return the cut between bins that has some score, by the last code of the bin before it."""
+    last, missing_left = find_edge(
+        histogram, first, n_bins, missing_bin, bits, layout, node, limits, score
+    )
+    row = order[bin_start[min(last + (1 << bits), n_bins)] - 1]
+    return score, np.int64(codes[max(row, ~row)]), missing_left
+
+
+@internal
+def drop_below(score, asked, bounds, n_asked):
+    """Keep the bins in question whose bound reaches a score; return how many they are."""
+    n_kept = np.int64(0)
+    for a in range(n_asked):
+        if bounds[a] >= score:
+            bounds[n_kept] = bounds[a]
+            for c in range(ASKED_LENGTH):
+                asked[n_kept, c] = asked[a, c]
+            n_kept += 1
+    return n_kept
 
 
 @internal
 def refine_column(
-    codes, order, bin_start, repeats_one, n_values, n_bins, words, lane, histogram, first, layout,
-    listed, gathered, number, entries, node_of_row, node, limits, edge_score, to_beat, sums, bound,
-    asked, narrow, keys,
+    codes, order, bin_start, one_value, n_values, n_bins, missing_bin, bits, words, lane,
+    histogram, first, layout, listed, number, entries, node_of_row, node, limits,
+    to_beat, boxes, asked, bounds, marks, narrow, keys,
 ):  # fmt: skip
     """Return the best cut of one feature, if its score reaches ``to_beat``, else some cut.
 
-    The cut is that of the best edge, whose score is given, if its code is -1.
-
-    codes, ..., n_values, n_bins                of the feature, see ``gbt.columns.Columns``
+    codes, ..., n_values, n_bins, missing_bin   of the feature, see ``gbt.columns.Columns``
     words, lane                                 its bins, see ``pick``
-    histogram, first, layout                    see ``gbt.kernels.search.add_up``
-    listed, gathered                            rows of the node, and their entries
+    histogram, first, bits, layout              see ``gbt.kernels.search.survey``
+    listed                                      rows of the node
     number                                      of the node in ``node_of_row``
-    sums, bound, asked, narrow, keys            scratch
+    marks     (most bins,)            int64     INOUT   all 0
+    boxes, asked, bounds, narrow, keys                 scratch
     """
-    n_held, missing = add_up(histogram, first, n_bins, np.int64(0), layout, sums)
-    settle(sums, n_held, n_bins, repeats_one)
-    bound_inside(sums, n_held, missing, node, limits, bound)
-    n_own, n_all = ask(sums, n_held, bin_start, n_bins, bound, to_beat, asked)
-    before_g, before_h, before_n, bins = sums[0], sums[1], sums[2], sums[4]
+    score, _, n_asked = survey(
+        histogram, first, n_bins, missing_bin, bits, n_bins == n_values, one_value, layout, node,
+        limits, to_beat, boxes, asked, bounds,
+    )  # fmt: skip
+    best = (score, np.int64(-1), False)
+    if score > -np.inf:
+        best = edge_of_column(
+            codes, order, bin_start, n_bins, missing_bin, bits, histogram, first, layout, node,
+            limits, score,
+        )  # fmt: skip
+    n_asked = drop_below(score, asked, bounds, n_asked)
+    n_own = n_all = np.int64(0)
+    for a in range(n_asked):
+        b = asked[a, BIN]
+        n_own += asked[a, ROWS]
+        n_all += bin_start[min(b + (1 << bits), n_bins)] - bin_start[b]
     shift = narrow_shift(n_values, len(listed))
     time_of_walk = n_all * cost_of_walking(len(codes))
     time_of_sort = len(listed) * PER_ROW_LOOKED_AT + n_own * PER_ROW_SORTED
     time_of_narrow = len(listed) * PER_ROW + (n_values >> shift) * PER_NARROW_BIN
-    best = (edge_score, np.int64(-1), False)
+    missing = missing_of(histogram, first, missing_bin, layout)
     if n_own <= MOST_SORTED and time_of_sort < min(time_of_walk, time_of_narrow):
-        pick(words, lane, listed, asked, keys)
+        for a in range(n_asked):
+            marks[asked[a, BIN]] = 1
+        pick(words, lane, bits, listed, marks, keys)
         for k in range(n_own):
             keys[k] |= np.int64(codes[keys[k]]) << 32
         sort_keys(keys, n_own)
         start = np.int64(0)
-        for c in range(n_held):
-            if asked[bins[c]]:
-                stop = start + before_n[c + 1] - before_n[c]
-                best = scan(
-                    keys, start, stop, (before_g[c], before_h[c], before_n[c]), entries, layout,
-                    missing, node, limits, best,
-                )  # fmt: skip
-                start = stop
+        for a in range(n_asked):
+            marks[asked[a, BIN]] = 0
+            stop = start + asked[a, ROWS]
+            before = asked[a, LEFT_G], asked[a, LEFT_H], asked[a, LEFT_N]
+            best = scan(keys, start, stop, before, entries, layout, missing, node, limits, best)
+            start = stop
     elif time_of_walk < time_of_narrow:
-        for c in range(n_held):
-            if asked[bins[c]]:
-                start, stop = bin_start[bins[c]], bin_start[bins[c] + 1]
-                best = walk(
-                    codes, order[start:stop], (before_g[c], before_h[c], before_n[c]), number,
-                    entries, node_of_row, layout, missing, node, limits, best,
-                )  # fmt: skip
+        for a in range(n_asked):
+            b = asked[a, BIN]
+            start, stop = bin_start[b], bin_start[min(b + (1 << bits), n_bins)]
+            before = asked[a, LEFT_G], asked[a, LEFT_H], asked[a, LEFT_N]
+            best = walk(
+                codes, order[start:stop], before, number, entries, node_of_row, layout, missing,
+                node, limits, best,
+            )  # fmt: skip
     else:
         best = search_narrow_bins(
-            codes, order, n_values, bin_start[n_bins], shift, listed, gathered, number, entries,
-            node_of_row, layout, node, limits, to_beat, sums, bound, narrow, best,
+            codes, order, n_values, bin_start[n_bins], shift, listed, number, entries,
+            node_of_row, layout, node, limits, to_beat, boxes, asked, bounds, marks, narrow, best,
         )  # fmt: skip
-    if best[0] == edge_score and best[1] >= 0:  # a tie: which of the two is higher?
-        edge = edge_of_column(
-            codes, order, bin_start, n_bins, histogram, first, layout, node, limits, sums, bound
-        )
-        if edge[1] > best[1]:
-            best = edge
     return best
 
 

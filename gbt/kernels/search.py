@@ -7,15 +7,17 @@ A cut sends rows left or right. With the integer sums G and H of both sides and 
 and the gain is the score less that of the node, so the largest score is sought. For each feature:
 
 1. Histogram. Add up g, |g|, h and rows of every coarse bin (``gbt.kernels.histogram``).
-2. Groups. In a node of few rows bins are added up in groups of 2, 4, 8, ... neighbours.
-3. Edges. Score the cuts between groups. Where every code is a group of its own that is all.
-4. Bounds. For every group, bound the score of the cuts inside it (below).
-5. Refinement. Only where a bound is not below the best score so far, look at the column again bin
-   by bin, and at the rows of a bin whose own bound still reaches the best score one by one in the
-   order of their values (``gbt.kernels.refine``).
+2. Boxes. Bound the score of the cuts inside each bin and of the one after it (below). Where every
+   code has a bin of its own there is only the latter.
+3. Edges. Where a box reaches the best score so far, score the cut after the bin.
+4. Refinement. Where what is inside reaches the best score of all features, look at the rows of the
+   bin one by one in the order of their values (``gbt.kernels.refine``).
 
-The bound. Let the sums left of a bin or group be (G_0, H_0), and let it hold gradients that add up
-to +P and -N and hessians that add up to h. A cut inside it has G_l in [G_0 - N, G_0 + P],
+In a node of few rows bins are put together to groups of 2, 4, 8, ... neighbours, which are nothing
+but larger bins. A group goes by the number of its first bin, and its sums stand in that place.
+
+The bound. Let the sums left of a bin be (G_0, H_0), and let it hold gradients that add up to +P
+and -N and hessians that add up to h. A cut inside it has G_l in [G_0 - N, G_0 + P],
 H_l >= H_0 and H_r >= H - H_0 - h::
 
     G_0 - N          G_0 + P          score(cut) <= the larger, over both ends of the arrow, of
@@ -30,30 +32,34 @@ some cut reaches, so the result is the best of all cuts, ties included.
 Ties of the score: the lowest feature, then the highest cut; a cut with missing rows is scored with
 them on either side, and at equal score they go where the present rows have more hessian, then left.
 
-Edges and bounds are elementwise loops over one-dimensional arrays, without exits, which the
-compiler turns into vector instructions.
+Most bins fall behind the best score in step 2, which therefore divides nothing and asks nothing: a
+loop with running sums writes the boxes down, and another, whose turns do not depend on each other
+and become vector instructions, compares all of them.
 
 Arguments that travel together are tuples, or an array:
 
     node     int64 sums of g and h over the node's rows, int64 number of rows
     limits   float64 lambda, float64 least H of a side, int64 least rows of a side
-    sums     int64, 5 rows: g, h and n before each bin that holds rows, |g| in it or -1, its number
+    boxes    float64, for every bin: least and largest G_l, least H_l and H_r, and its excess
+    asked    int64, a row for every bin in question: its number, its rows; sums of g, h, n before it
     cut      float64 score, int64 code, bool whether missing rows go left
 """
 
 import numpy as np
 
-from gbt.kernels.compiling import internal
-from gbt.kernels.instructions import float_of
+from gbt.kernels.compiling import internal, step
 
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12
-# Measured with 1 to 8: fits of 20,000 x 50 differed by 7 %, the shortest with 2, those of
-# 1,000 x 50 by 13 %, the shortest with 8.
-GROUPS_SQUARED_PER_ROW = 4
+# G - G_l of floats is off by three roundings of 1.1e-16, each of what is no more than sum |g|.
+ROUNDING = 1e-15
+# Rows of ``boxes``.
+LEAST_G, LARGEST_G, LEAST_LEFT_H, LEAST_RIGHT_H, EXCESS, BOX_LENGTH = 0, 1, 2, 3, 4, 5
+# Columns of ``asked``.
+BIN, ROWS, LEFT_G, LEFT_H, LEFT_N, ASKED_LENGTH = 0, 1, 2, 3, 4, 5
 
 
-@internal
+@step
 def score_of(left_g, left_h, right_g, right_h, penalty):
     """Return the score, symmetric in left and right to the last bit, with one division."""
     left_weight = left_h + penalty
@@ -63,7 +69,7 @@ def score_of(left_g, left_h, right_g, right_h, penalty):
     )
 
 
-@internal
+@step
 def score_cut(left_g, left_h, left_n, node, limits):
     """Return the score of a cut, or -inf where a side is too light or has too few rows.
 
@@ -77,20 +83,20 @@ def score_cut(left_g, left_h, left_n, node, limits):
         & (right_h > 0)
         & (left_n >= min_rows)
         & (right_n >= min_rows)
-        & (float_of(left_h) >= min_hessian)
-        & (float_of(right_h) >= min_hessian)
+        & (np.float64(left_h) >= min_hessian)
+        & (np.float64(right_h) >= min_hessian)
     )
     score = score_of(
-        float_of(left_g),
-        float_of(left_h),
-        float_of(node[0] - left_g),
-        float_of(right_h),
+        np.float64(left_g),
+        np.float64(left_h),
+        np.float64(node[0] - left_g),
+        np.float64(right_h),
         penalty,
     )
     return score if is_allowed else -np.inf
 
 
-@internal
+@step
 def score_both_ways(g, h, n, missing, node, limits):
     """Return the score of a cut and whether missing rows go left.
 
@@ -107,65 +113,29 @@ def score_both_ways(g, h, n, missing, node, limits):
     return missing_right, False
 
 
-@internal
-def add_up(histogram, first, n_bins, bits, layout, sums):
-    """Add up the histogram of one feature from left to right, passing over groups without rows.
+@step
+def bin_of(histogram, place, layout):
+    """Return the sums of g, h, |g| and n over the rows of one bin.
 
-    Returns how many groups of bins hold rows, and the sums over rows without a value.
-
-    histogram   (bins * width,)   int64   IN
-    first       int64                     IN    bin of the histogram where the feature begins
-    bits        int64                     IN    a group is 2^bits bins
-    layout      4 x int64                 IN    see ``gbt.kernels.histogram``
-    sums        (5, n_bins + 1)   int64   OUT
+    histogram   (bins * width,)   int64    IN
+    place                         uint64   IN   of the bin's first number
+    layout      4 x int64                  IN   see ``gbt.kernels.histogram``
     """
-    width, count_bits, shift, constant_hessian = layout
-    before_g, before_h, before_n, magnitude, number = sums[0], sums[1], sums[2], sums[3], sums[4]
-    count, last_of_group = (1 << count_bits) - 1, (1 << bits) - 1
-    # Unsigned indices, as in ``gbt.kernels.histogram``.
-    one, step = np.uint64(1), np.uint64(width)
-    place, n_held = np.uint64(first) * step, np.uint64(0)
-    g = h = n = size = np.int64(0)
-    before_g[n_held] = before_h[n_held] = before_n[n_held] = 0
-    for b in range(n_bins):
-        g += histogram[place]
-        size += histogram[place + step - one]
-        if width == 3:
-            h += histogram[place + one]
-        place += step
-        if b & last_of_group == last_of_group or b == n_bins - 1:
-            rows = size & count
-            if width == 2:
-                h += rows * constant_hessian
-            n += rows
-            # A group without rows is written, and then written over: cheaper than to ask.
-            magnitude[n_held], number[n_held] = size >> count_bits << shift, b >> bits
-            n_held += np.uint64(rows > 0)
-            before_g[n_held], before_h[n_held], before_n[n_held] = g, h, n
-            size = np.int64(0)
-    rows = histogram[place + step - one] & count
-    hessian = rows * constant_hessian if width == 2 else histogram[place + one]
-    return np.int64(n_held), (histogram[place], hessian, rows)
+    width, count_bits, shift, hessian = layout
+    one, size = np.uint64(1), histogram[place + np.uint64(width) - np.uint64(1)]
+    rows = size & ((1 << count_bits) - 1)
+    h = rows * hessian if width == 2 else histogram[place + one]
+    return histogram[place], h, size >> count_bits << shift, rows
 
 
-@internal
-def score_edges(sums, n_bins, on_the_left, node, limits, score):
-    """Raise the score of every bin to that of the cut after it.
-
-    on_the_left   3 x int64    IN      sums of rows that go left beside those of the bins
-    score         (n_bins,)   float64   INOUT
-    """
-    before_g, before_h, before_n = sums[0], sums[1], sums[2]
-    more_g, more_h, more_n = on_the_left
-    for b in range(n_bins):
-        cut = score_cut(
-            before_g[b + 1] + more_g, before_h[b + 1] + more_h, before_n[b + 1] + more_n,
-            node, limits,
-        )  # fmt: skip
-        score[b] = cut if cut > score[b] else score[b]
+@step
+def missing_of(histogram, first, missing_bin, layout):
+    """Return the sums of g, h and n over the node's rows without a value in one column."""
+    g, h, _, n = bin_of(histogram, np.uint64(first + missing_bin) * np.uint64(layout.width), layout)
+    return g, h, n
 
 
-@internal
+@step
 def bound_of(g, h, inside_g, inside_h, magnitude, node, limits):
     """Bound the score of the cuts inside a bin.
 
@@ -176,132 +146,146 @@ def bound_of(g, h, inside_g, inside_h, magnitude, node, limits):
     penalty, min_hessian, _ = limits
     low = g - ((magnitude - inside_g + 1) >> 1)
     high = g + ((magnitude + inside_g + 1) >> 1)
-    left_h, right_h = float_of(h), float_of(node_h - h - inside_h)
-    left_h = left_h if left_h > min_hessian else min_hessian
-    right_h = right_h if right_h > min_hessian else min_hessian
-    left_weight, right_weight = left_h + penalty, right_h + penalty
-    left_g, right_g = float_of(low), float_of(node_g - low)
+    left_weight = max(np.float64(h), min_hessian) + penalty
+    right_weight = max(np.float64(node_h - h - inside_h), min_hessian) + penalty
+    left_g, right_g = np.float64(low), np.float64(node_g - low)
     at_low = left_g * left_g * right_weight + right_g * right_g * left_weight
-    left_g, right_g = float_of(high), float_of(node_g - high)
+    left_g, right_g = np.float64(high), np.float64(node_g - high)
     at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
     product = left_weight * right_weight
-    largest = (at_low if at_low > at_high else at_high) / product * SAFETY
-    return largest if product > 0.0 else np.inf
+    return max(at_low, at_high) / product * SAFETY if product > 0.0 else np.inf
 
 
-@internal
-def bound_bins(sums, n_bins, on_the_left, node, limits, bound):
-    """Raise the bound of every bin to that of the cuts inside it.
-
-    on_the_left   3 x int64    IN      sums of rows that go left beside those of the bins
-    bound         (n_bins,)   float64   INOUT
-    """
-    before_g, before_h, before_n, magnitude = sums[0], sums[1], sums[2], sums[3]
-    more_g, more_h, _ = on_the_left
-    for b in range(n_bins):
-        largest = bound_of(
-            before_g[b] + more_g, before_h[b] + more_h, before_g[b + 1] - before_g[b],
-            before_h[b + 1] - before_h[b], magnitude[b], node, limits,
-        )  # fmt: skip
-        is_open = (before_n[b + 1] - before_n[b] > 1) & (magnitude[b] >= 0)
-        largest = largest if is_open else -np.inf
-        bound[b] = largest if largest > bound[b] else bound[b]
-
-
-@internal
-def largest_of(values, n):
-    """Return the largest of the first n values, halving them until one is left; destroys them."""
-    while n > 1:
-        half = n // 2
-        for i in range(half):
-            other = values[n - half + i]
-            values[i] = other if other > values[i] else values[i]
-        n -= half
-    return values[0]
-
-
-@internal
-def bound_inside(sums, n_bins, missing, node, limits, bound):
-    """Bound the score of the cuts inside every bin, missing rows on either side."""
-    nothing = (np.int64(0), np.int64(0), np.int64(0))
-    for b in range(n_bins):
-        bound[b] = -np.inf
-    bound_bins(sums, n_bins, nothing, node, limits, bound)
+@step
+def bound_both_ways(g, h, inside_g, inside_h, magnitude, missing, node, limits):
+    """Bound the score of the cuts inside a bin, missing rows on either side."""
+    bound = bound_of(g, h, inside_g, inside_h, magnitude, node, limits)
     if missing[2] > 0:
-        bound_bins(sums, n_bins, missing, node, limits, bound)
+        g, h = g + missing[0], h + missing[1]
+        bound = max(bound, bound_of(g, h, inside_g, inside_h, magnitude, node, limits))
+    return bound
 
 
 @internal
-def settle(sums, n_held, n_bins, repeats_one):
-    """Mark the bins of several rows and one value: there is nothing to cut inside.
+def draw_boxes(histogram, first, n_bins, bits, is_closed, layout, missing, node, boxes):
+    """Write down for every bin the least and largest G_l, and the least H_l and H_r, of its cuts.
 
-    repeats_one   (n_bins + 1,)   int64   IN    1 or 0; at the end whether there are any
+    Those are the cuts inside it, unless bins are closed, and the one after it; with missing rows on
+    either side. Returns the number of bins, and a sum of |g| that neither G nor a G_l exceeds.
     """
-    magnitude, number = sums[3], sums[4]
-    if repeats_one[n_bins]:
-        for b in range(n_held):
-            magnitude[b] |= -repeats_one[number[b]]  # a sum of |g|, or -1
+    least_g, largest_g = boxes[LEAST_G], boxes[LARGEST_G]
+    left_h, right_h = boxes[LEAST_LEFT_H], boxes[LEAST_RIGHT_H]
+    # Unsigned indices, as in ``gbt.kernels.histogram``.
+    width, n_drawn = np.uint64(layout.width), np.uint64(0)
+    place, to_next = np.uint64(first) * width, width << np.uint64(bits)
+    less_g, more_g = min(missing[0], np.int64(0)), max(missing[0], np.int64(0))
+    sum_of_sizes, rest_h = more_g - less_g, node[1] - missing[1]
+    g = h = np.int64(0)
+    for _ in range(0, n_bins, 1 << bits):
+        inside_g, inside_h, magnitude, _ = bin_of(histogram, place, layout)
+        place += to_next
+        sum_of_sizes += magnitude
+        rest_h -= inside_h
+        if is_closed:
+            g, h = g + inside_g, h + inside_h
+            least_g[n_drawn], largest_g[n_drawn] = g + less_g, g + more_g
+            left_h[n_drawn] = h
+        else:
+            least_g[n_drawn] = g - ((magnitude - inside_g + 1) >> 1) + less_g
+            largest_g[n_drawn] = g + ((magnitude + inside_g + 1) >> 1) + more_g
+            left_h[n_drawn] = h
+            g, h = g + inside_g, h + inside_h
+        right_h[n_drawn] = rest_h
+        n_drawn += np.uint64(1)
+    return np.int64(n_drawn), sum_of_sizes
 
 
 @internal
-def score_both(sums, n_bins, missing, node, limits, score):
-    """Score the cut after every bin, missing rows on the better side."""
-    nothing = (np.int64(0), np.int64(0), np.int64(0))
-    for b in range(n_bins):  # a slice would count references
-        score[b] = -np.inf
-    score_edges(sums, n_bins, nothing, node, limits, score)
-    if missing[2] > 0:
-        score_edges(sums, n_bins, missing, node, limits, score)
+def compare_boxes(boxes, n_bins, sum_of_sizes, node_g, limits, floor):
+    """Set the excess of every bin, not negative where a score in its box may reach ``floor``.
 
-
-@internal
-def group_bits(n_bins, n_rows):
-    """Return by how many bits bins are shifted to be surveyed in groups, in a node of some rows.
-
-    Fewer groups are surveyed sooner, but prune less. Of n rows in k groups each holds n/k, whose
-    gradients may raise a sum, typically sqrt(n), by about n/k. With k in proportion to sqrt(n)
-    nodes of all sizes have the same chance to be pruned. There must be a row.
+    Returns how many these are. This is the bound above, multiplied by its denominators.
     """
-    bits = np.int64(0)
-    while (n_bins >> bits + 1) ** 2 >= GROUPS_SQUARED_PER_ROW * n_rows:
-        bits += 1
-    return bits
+    least_g, largest_g = boxes[LEAST_G], boxes[LARGEST_G]
+    left_h, right_h, excess = boxes[LEAST_LEFT_H], boxes[LEAST_RIGHT_H], boxes[EXCESS]
+    penalty, min_hessian, _ = limits
+    of_node, error = np.float64(node_g), np.float64(sum_of_sizes) * ROUNDING
+    for b in range(n_bins):
+        # Read before anything is chosen: only then is the choice a vector instruction.
+        low, high, left, right = least_g[b], largest_g[b], left_h[b], right_h[b]
+        left_weight = (left if left > min_hessian else min_hessian) + penalty
+        right_weight = (right if right > min_hessian else min_hessian) + penalty
+        right_g = abs(of_node - low) + error
+        at_low = low * low * right_weight + right_g * right_g * left_weight
+        right_g = abs(of_node - high) + error
+        at_high = high * high * right_weight + right_g * right_g * left_weight
+        largest = at_low if at_low > at_high else at_high
+        excess[b] = largest * SAFETY - floor * (left_weight * right_weight)
+    n_above = np.int64(0)
+    for b in range(n_bins):
+        n_above += excess[b] >= 0.0
+    return n_above
 
 
 @internal
 def survey(
-    histogram, first, n_bins, bits, is_atomic, repeats_one, layout, node, limits, sums, work
+    histogram, first, n_bins, missing_bin, bits, is_atomic, one_value, layout, node, limits, floor,
+    boxes, asked, bounds,
 ):  # fmt: skip
-    """Return the best score of the cuts between groups of one feature, and a bound on all others.
+    """Score the cuts between the bins of one feature, and bound all others.
 
-    bits              int64     IN   see ``group_bits``; with 0 a group is a bin
-    is_atomic         bool      IN   whether every code has a bin of its own
-    repeats_one                 IN   see ``settle``
-    work     (256,)   float64   scratch
+    Returns the best score and the largest bound, each if it reaches ``floor`` and -inf otherwise,
+    and how many bins are in question because their bound reaches ``floor``.
+
+    histogram                  int64     IN    see ``bin_of``
+    first                      int64     IN    bin of the histogram where the feature begins
+    n_bins, missing_bin        int64     IN    of the feature, see ``gbt.columns.Columns``
+    bits                       int64     IN    bins are groups of 2^bits
+    is_atomic                  bool      IN    whether nothing is inside any single bin
+    one_value   (bins,)        int64     IN    1 if nothing is inside a single bin, else 0
+    boxes       (5, bins)      float64   scratch
+    asked       (bins, 5)      int64     OUT   see above
+    bounds      (bins,)        float64   OUT   of the bins in question
     """
-    n_held, missing = add_up(histogram, first, n_bins, bits, layout, sums)
-    if n_held == 0:
-        return -np.inf, -np.inf
-    score_both(sums, n_held, missing, node, limits, work)
-    score = largest_of(work, n_held)
-    if bits == 0:
-        if is_atomic:
-            return score, -np.inf
-        settle(sums, n_held, n_bins, repeats_one)
-    bound_inside(sums, n_held, missing, node, limits, work)
-    return score, largest_of(work, n_held)
+    missing = missing_of(histogram, first, missing_bin, layout)
+    n_drawn, sum_of_sizes = draw_boxes(
+        histogram, first, n_bins, bits, is_atomic and bits == 0, layout, missing, node, boxes
+    )
+    n_left = compare_boxes(boxes, n_drawn, sum_of_sizes, node[0], limits, floor)
+    excess, best, largest = boxes[EXCESS], -np.inf, -np.inf
+    g = h = n = drawn = n_asked = np.int64(0)
+    while n_left > 0:
+        b = drawn << bits
+        place = np.uint64(first + b) * np.uint64(layout.width)
+        inside_g, inside_h, magnitude, rows = bin_of(histogram, place, layout)
+        if excess[drawn] >= 0.0:
+            n_left -= 1
+            if rows > 1 and not (bits == 0 and one_value[b] == 1):
+                bound = bound_both_ways(g, h, inside_g, inside_h, magnitude, missing, node, limits)
+                if bound >= floor:
+                    largest, bounds[n_asked] = max(largest, bound), bound
+                    asked[n_asked, BIN], asked[n_asked, ROWS] = b, rows
+                    asked[n_asked, LEFT_G], asked[n_asked, LEFT_H] = g, h
+                    asked[n_asked, LEFT_N] = n
+                    n_asked += 1
+            score, _ = score_both_ways(g + inside_g, h + inside_h, n + rows, missing, node, limits)
+            if score >= floor:
+                best = floor = score
+        g, h, n, drawn = g + inside_g, h + inside_h, n + rows, drawn + 1
+    return best, largest, n_asked
 
 
 @internal
-def best_edge(sums, n_held, missing, node, limits, work):
-    """Return the best cut after a whole bin, with its place among the bins that hold rows."""
-    before_g, before_h, before_n = sums[0], sums[1], sums[2]
-    score_both(sums, n_held, missing, node, limits, work)
-    best, place = -np.inf, np.int64(-1)
-    for b in range(n_held):
-        if work[b] >= best:  # of equals the highest
-            best, place = work[b], b
-    score, missing_left = score_both_ways(
-        before_g[place + 1], before_h[place + 1], before_n[place + 1], missing, node, limits
-    )
-    return score, place, missing_left
+def find_edge(histogram, first, n_bins, missing_bin, bits, layout, node, limits, score):
+    """Return the highest bin that a cut of some score follows, and whether missing rows go left."""
+    missing = missing_of(histogram, first, missing_bin, layout)
+    g = h = n = np.int64(0)
+    found, found_missing_left = np.int64(-1), False
+    for b in range(0, n_bins, 1 << bits):
+        place = np.uint64(first + b) * np.uint64(layout.width)
+        inside_g, inside_h, _, rows = bin_of(histogram, place, layout)
+        g, h, n = g + inside_g, h + inside_h, n + rows
+        of_edge, missing_left = score_both_ways(g, h, n, missing, node, limits)
+        if rows > 0 and of_edge == score:
+            found, found_missing_left = b, missing_left
+    return found, found_missing_left

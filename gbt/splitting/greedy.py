@@ -18,6 +18,7 @@ from gbt.kernels.growth import (
     FIRST_BIN,
     IS_ALLOWED,
     LARGE,
+    MISSING_BIN,
     N_BINS,
     N_VALUES,
     RULES,
@@ -31,6 +32,7 @@ from gbt.kernels.histogram import LANES, layout_for
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.quantise import integer_of, quantise_entries
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
+from gbt.kernels.search import ASKED_LENGTH, BOX_LENGTH
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Branches, Limits, Shape
 
@@ -60,7 +62,7 @@ class GreedyGrowth:
         n_values = self.n_rows * p
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs if IS_COMPILING else 1)
         n_nodes = 2 * self.n_rows - 1
-        n_large = n_values // (LARGE * int(self.table.word_start[-1])) + 1
+        n_large = n_values // (LARGE * self.table.n_bins) + 1
         if shape.max_depth is not None:
             n_nodes = min(n_nodes, 2 ** (min(shape.max_depth, 60) + 1) - 1)
             n_large = min(n_large, 2 ** min(shape.max_depth, 60))
@@ -74,9 +76,10 @@ class GreedyGrowth:
         self.rules = records(1, RULES)
         most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # with that of missing rows, and an end
         self.scratch = Scratch(
-            sums=np.empty((n_threads, 5, most_bins), dtype=np.int64),
-            work=np.empty((n_threads, most_bins)),
-            asked=np.empty((n_threads, MAX_BINS + 1), dtype=np.int64),
+            boxes=np.empty((n_threads, BOX_LENGTH, most_bins)),
+            asked=np.empty((n_threads, most_bins, ASKED_LENGTH), dtype=np.int64),
+            bounds=np.empty((n_threads, most_bins)),
+            marks=np.zeros((n_threads, most_bins), dtype=np.int64),
             narrow=np.empty((n_threads, most_bins * 3), dtype=np.int64),
             keys=np.empty((n_threads, MOST_SORTED + 1), dtype=np.int64),
         )
@@ -122,6 +125,7 @@ class GreedyGrowth:
         )
         self.slots = Slots(
             histogram=np.empty((n_slots, (n_bins + 1) * width), dtype=np.int64),
+            bits=np.zeros((n_slots, p), dtype=np.int64),
             score=np.empty((n_slots, p)),
             bound=np.empty((n_slots, p)),
             code=np.empty((n_slots, p), dtype=np.int64),
@@ -157,21 +161,23 @@ class GreedyGrowth:
 def _table_of(columns: Columns) -> Table:
     """Return the columns as the kernels take them, and lay out their histograms."""
     p, n_words = columns.n_columns, len(columns.words)
-    first_bin = np.cumsum([0, *(columns.n_bins + 1)])  # one more for missing rows
+    first_bin = np.cumsum([0, *(columns.missing_bin + 1)])
     n_bins = first_bin[-1]
     first = np.full((n_words, LANES), n_bins, dtype=np.uint64)  # read by nobody
     first.ravel()[:p] = first_bin[:-1]
     facts = np.empty((p, COLUMN_FACTS), dtype=np.int64)
     facts[:, N_VALUES] = columns.n_values
     facts[:, N_BINS] = columns.n_bins
+    facts[:, MISSING_BIN] = columns.missing_bin
     facts[:, FIRST_BIN] = first_bin[:-1]
     return Table(
         codes=columns.codes,
         order=columns.order,
         words=columns.words,
         bin_start=columns.bin_start,
-        repeats_one=columns.repeats_one,
+        one_value=columns.one_value,
         facts=facts,
         first=first,
         word_start=np.append(first_bin[:-1][::LANES], n_bins),
+        n_bins=int((columns.n_bins + 1).sum()),
     )
