@@ -120,6 +120,13 @@ def test_parts_are_the_sizes_of_the_arrays(n_columns):
     assert parts["packed bins"] == columns.words.nbytes
     assert parts["bin starts"] == columns.bin_start.nbytes
     assert parts["narrow bins"] == grower.scratch.narrow.nbytes
+    found = (
+        grower.scratch.boxes,
+        grower.scratch.asked,
+        grower.scratch.bounds,
+        grower.scratch.marks,
+    )
+    assert parts["what is found of bins"] == sum(array.nbytes for array in found)
     # A thread's and four nodes', of all that are there; columns have at most so many bins.
     assert len(grower.slots.histogram) > 5
     assert 0.95 < 5 * grower.slots.histogram[0].nbytes / parts["histograms"] <= 1

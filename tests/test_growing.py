@@ -191,6 +191,24 @@ def test_large_nodes_whose_columns_are_alike(kind, n_jobs):
     assert_same_tree(tree, page(X, gradient, hessian, **parameters))
 
 
+@pytest.mark.parametrize("kind", ["one", "any"])
+def test_small_nodes_that_are_siblings_of_large_ones(kind):
+    """Their histograms are filled bin by bin, to be subtracted, and then put together to groups."""
+    rng, n, p = np.random.default_rng(4), 3000, 4
+    X = rng.normal(size=(n, p))
+    X[rng.random(n) < 0.1, 1] = NAN
+    gradient = rng.normal(size=n) + 20 * (X[:, 0] > 2.2) - 20 * (X[:, 2] > 2.2)
+    hessian = np.ones(n) if kind == "one" else rng.uniform(0.1, 1.0, size=n)
+    columns = Columns.from_table(X)
+    parameters = {"max_depth": 4, "reg_lambda": 1.0, "min_child_weight": 1.0}
+    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
+    large = is_large(tree.n_samples, columns)
+    splits = np.flatnonzero(~tree.is_leaf)
+    uneven = [t for t in splits if large[tree.left[t]] != large[tree.right[t]]]
+    assert sum(~tree.is_leaf[[tree.left[t], tree.right[t]]].all() for t in uneven) > 1
+    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+
+
 @given(large_growths() | growths(), st.data())
 def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth, data):
     table, gradient, hessian, parameters = growth

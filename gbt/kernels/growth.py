@@ -30,6 +30,7 @@ from gbt.kernels.histogram import (
     add_pairs,
     add_triples,
     clear_column,
+    fold_column,
     group_bits,
 )
 from gbt.kernels.instructions import AHEAD, prefetch
@@ -82,7 +83,7 @@ class Slots(NamedTuple):
     """Places for what is known of a node while it is searched; every thread has one of its own."""
 
     histogram: np.ndarray  # (slots, bins * width) int64
-    bits: np.ndarray  # (slots, p) int64, bins are groups of 2^bits; always 0 for large nodes
+    bits: np.ndarray  # (slots, p) int64, bins are groups of 2^bits; 0 in large nodes
     score: np.ndarray  # (slots, p) float64, of the best cut found in each column
     bound: np.ndarray  # (slots, p) float64, of the cuts that were not looked at
     code: np.ndarray  # (slots, p) int64, of the cut; -1 if it is yet to be looked up
@@ -368,18 +369,34 @@ def search_small(j, thread, table, rows, nodes, slots, rules, scratch):
     conclude(node, slot, table, slots, rules)
 
 
+@internal
+def fold_word(word, n_rows, width, table, slot, slots):
+    """Group the bins of histograms that are there, as in a node of so many rows."""
+    group_word(word, n_rows, table, slot, slots)
+    for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
+        fold_column(
+            table.facts[k, FIRST_BIN], table.facts[k, N_BINS], slots.bits[slot, k], width,
+            slots.histogram[slot],
+        )  # fmt: skip
+
+
 @inlined
 def search_pair(smaller, larger, word, thread, table, rows, nodes, slots, rules, scratch):
     """Survey the columns of one word in a pair of large nodes; the root comes alone, with -1."""
     own, width = nodes[smaller].slot, rules.width
+    n_rows = nodes[smaller].stop - nodes[smaller].start
+    for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
+        slots.bits[own, k] = 0
     fill_word(word, nodes[smaller], ALL_BINS, table, rows, layout_of(rules), own, slots)
-    survey_word(word, nodes[smaller], own, thread, table, slots, rules, scratch)
     if larger >= 0:
         other = nodes[larger].slot
         histogram, of_larger = slots.histogram[own], slots.histogram[other]
         for place in range(table.word_start[word] * width, table.word_start[word + 1] * width):
             of_larger[place] -= histogram[place]
         survey_word(word, nodes[larger], other, thread, table, slots, rules, scratch)
+        if not is_large(n_rows, table):  # nothing will be subtracted from its histogram
+            fold_word(word, n_rows, width, table, own, slots)
+    survey_word(word, nodes[smaller], own, thread, table, slots, rules, scratch)
 
 
 @inlined

@@ -102,6 +102,18 @@ def clear_column(first, n_bins, missing_bin, bits, width, histogram):
 
 
 @internal
+def fold_column(first, n_bins, bits, width, histogram):
+    """Put the bins of one column together to groups, after they were filled one by one."""
+    for b in range(first, first + n_bins, 1 << bits):
+        g = middle = last = np.int64(0)
+        for place in range(b * width, min(b + (1 << bits), first + n_bins) * width, width):
+            g, last = g + histogram[place], last + histogram[place + width - 1]
+            middle += histogram[place + 1]
+        histogram[b * width], histogram[b * width + 1] = g, middle
+        histogram[b * width + width - 1] = last
+
+
+@internal
 def add_pairs(words, rows, entries, first, mask, n_lanes, histogram):
     """Add the entries of some rows, 2 numbers each, to the histograms of the columns of one word.
 

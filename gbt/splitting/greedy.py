@@ -125,7 +125,7 @@ class GreedyGrowth:
         )
         self.slots = Slots(
             histogram=np.empty((n_slots, (n_bins + 1) * width), dtype=np.int64),
-            bits=np.zeros((n_slots, p), dtype=np.int64),
+            bits=np.empty((n_slots, p), dtype=np.int64),
             score=np.empty((n_slots, p)),
             bound=np.empty((n_slots, p)),
             code=np.empty((n_slots, p), dtype=np.int64),
