@@ -10,7 +10,7 @@ Beside its code every value has a coarse bin, at most ``MAX_BINS`` a column: a r
 codes. Bins never replace codes. A histogram of bins is small and quickly made, and tells which few
 ranges can hold the best cut (``gbt.kernels.search``); there the rows are looked at one by one, in
 the order of their values, which is kept too. A column of few distinct values has one bin a code,
-and its histogram is exact already.
+and its histogram is exact, where bins are not put together to groups.
 
 The bins of eight columns are packed into one word a row, so that one read serves eight histograms::
 
@@ -26,12 +26,13 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from gbt.kernels.histogram import LANES, missing_bin_after
+from gbt.kernels.histogram import LANES, MOST_GROUP_BITS, missing_bin_after
 from gbt.kernels.ranking import bin_rows, rank_rows
 from gbt.parallel import effective_n_jobs, run_all
 
-# The number of a bin fits into a byte, that of missing values included, which is a multiple of 16.
-MAX_BINS, MAX_BINS_BESIDE_MISSING = 256, 240
+# The number of a bin fits into a byte. That of missing values, if any, is one of 16, 32, ...
+MAX_BINS = 256
+MAX_BINS_BESIDE_MISSING = MAX_BINS - 2**MOST_GROUP_BITS
 
 
 @dataclass(frozen=True, eq=False)

@@ -205,7 +205,22 @@ def test_small_nodes_that_are_siblings_of_large_ones(kind):
     large = is_large(tree.n_samples, columns)
     splits = np.flatnonzero(~tree.is_leaf)
     uneven = [t for t in splits if large[tree.left[t]] != large[tree.right[t]]]
-    assert sum(~tree.is_leaf[[tree.left[t], tree.right[t]]].all() for t in uneven) > 1
+    assert sum((~tree.is_leaf[[tree.left[t], tree.right[t]]]).all() for t in uneven) > 0
+    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+
+
+@pytest.mark.parametrize("n_missing", [0, 30])
+def test_as_many_bins_as_there_can_be(n_missing):
+    """One a value, and in the second column ten values each; the third has one of many rows."""
+    n_bins = 240 if n_missing else 256
+    rng, n = np.random.default_rng(n_bins), 10 * n_bins
+    X = np.column_stack([np.arange(n) // 10, np.arange(n), np.maximum(np.arange(n), 1500)])
+    X = np.append(rng.permuted(X, axis=0).astype(float), np.full((n_missing, 3), NAN), axis=0)
+    columns = Columns.from_table(X)
+    assert columns.n_bins[0] == n_bins == columns.n_values[0]
+    gradient, hessian = rng.normal(size=len(X)), np.ones(len(X))
+    parameters = {"max_depth": 6, "reg_lambda": 1.0, "min_child_weight": 1.0}
+    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
     assert_same_tree(tree, page(X, gradient, hessian, **parameters))
 
 

@@ -40,25 +40,24 @@ class Column:
         return -np.inf, np.int64(-1), False
 
     def survey(self, to_beat):
-        """Return the best edge's score, and the bins in question with their bounds."""
+        """Return the best edge, its code -1 - bin, and the bins in question with their bounds."""
         asked, bounds = np.full((9000, search.ASKED_LENGTH), 99), np.full(9000, np.nan)
-        score, _, n_asked = search.survey(
+        score, last, missing_left, _, n_asked = search.survey(
             *self.histogram(), self.n_bins, self.missing_bin, self.bits,
             self.n_bins == self.n_values, self.one_value, self.case.layout, self.case.node,
             self.case.limits, to_beat, scratch_boxes(), asked, bounds,
         )  # fmt: skip
-        return score, asked[:n_asked], bounds[:n_asked]
+        return (score, ~last, missing_left), asked[:n_asked], bounds[:n_asked]
 
     def edge(self):
         """Return the best cut between bins, after a histogram of another column's 3 bins."""
-        case, score = self.case, self.survey(0.0)[0]
+        (score, code, missing_left), _, _ = self.survey(0.0)
         if score == -np.inf:
             return self.no_cut()
-        histogram, first = self.histogram()
-        return refine.edge_of_column(
-            self.codes, self.order, self.bin_start, self.n_bins, self.missing_bin, self.bits,
-            histogram, first, case.layout, case.node, case.limits, score,
-        )  # fmt: skip
+        code = refine.last_code(
+            self.codes, self.order, self.bin_start, self.n_bins, self.bits, ~code
+        )
+        return score, code, missing_left
 
     def histogram(self):
         padding = np.full(3 * self.case.layout.width, 99)
@@ -92,8 +91,8 @@ class Column:
 
     def ask(self, to_beat):
         """Return the bins in question, and how many rows they hold, of the node and in all."""
-        score, asked, bounds = self.survey(to_beat)
-        bins = asked[bounds >= score, search.BIN].tolist()
+        edge, asked, bounds = self.survey(to_beat)
+        bins = asked[bounds >= edge[0], search.BIN].tolist()
         groups = [range(b, min(b + 2**self.bits, self.n_bins)) for b in bins]
         own, all_bins = self.case.columns.bins(self.k)[self.case.rows], np.diff(self.bin_start)
         n_own = sum(np.isin(own, group).sum() for group in groups)

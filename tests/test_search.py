@@ -69,13 +69,13 @@ group_bits = st.sampled_from([0, 0, 1, 2, 4])
 class Surveyed:
     """One column of a case after a survey, with memory of its own."""
 
-    def __init__(self, case, k, bits=0, floor=-np.inf):
+    def __init__(self, case, k, bits=0, *, floor):
         n_bins, most = int(case.columns.n_bins[k]), 300
         boxes, bounds = np.full((search.BOX_LENGTH, most), np.nan), np.full(most, np.nan)
         asked = np.full((most, search.ASKED_LENGTH), 99)
         first, width = 3, case.layout.width  # after another column's bins
         histogram = np.append(np.full(first * width, 99), case.histogram(k, bits))
-        self.score, self.largest, n_asked = search.survey(
+        self.score, self.last, self.missing_left, self.largest, n_asked = search.survey(
             histogram, first, n_bins, int(case.columns.missing_bin[k]), bits,
             n_bins == case.columns.n_values[k], case.columns.one_value[k], case.layout, case.node,
             case.limits, floor, boxes, asked, bounds,
@@ -109,22 +109,21 @@ def edges_of(case, k, bits=0):
     return is_edge
 
 
-def may_hold_a_cut(case, k, bits, group, rows):
-    """Say whether bounds are asked of a group: of several rows, unless it is one bin of a value."""
-    return len(rows) > 1 and not (bits == 0 and case.columns.one_value[k, group])
-
-
 @given(node_cases(), group_bits)
 def test_a_survey_finds_the_best_edge_and_bounds_the_rest(case, bits):
-    """With a floor that all reach every group is bounded, and what is left of it is written down.
-
-    It reaches 0 whatever is inside: boxes are compared to the floor times weights, so it is not
-    below that.
-    """
+    """The floor is 0, and rises with every edge. What is left of a group is written down."""
     for k in range(case.columns.n_columns):
         found, is_edge = Surveyed(case, k, bits, floor=0.0), edges_of(case, k, bits)
-        assert found.score == case.best_cut(k, is_edge)[0]
-        assert found.largest >= case.best_cut(k, lambda code: not is_edge(code))[0]  # noqa: B023
+        score, code, missing_left = case.best_cut(k, is_edge)
+        assert found.score == score
+        if score > -np.inf:  # of equals the highest, and missing rows as in the plain page
+            bins, codes = case.columns.bins(k)[case.rows], case.codes(k).tolist()
+            assert found.last == int(bins[codes.index(code)]) >> bits << bits
+            assert found.missing_left == missing_left
+        else:
+            assert found.last == -1
+        inside = case.best_cut(k, lambda code: not is_edge(code))[0]  # noqa: B023
+        assert inside <= max(found.largest, score)
         assert found.largest == max(found.bound.values(), default=-np.inf)
         groups = groups_of(case, k, bits)
         for group, n, *left in found.asked.tolist():
@@ -163,7 +162,7 @@ def test_what_a_survey_passes_over_is_below_the_floor(case, bits, data):
         values = {0.0, *(cut[0] for cut in case.cuts(k)), *full.bound.values()} - {np.inf}
         floor = data.draw(st.sampled_from(sorted(values)))
         floor *= data.draw(st.sampled_from([1 - 1e-9, 1.0, 1.0, 1 + 1e-9]))
-        found, is_edge = Surveyed(case, k, bits, floor), edges_of(case, k, bits)
+        found, is_edge = Surveyed(case, k, bits, floor=floor), edges_of(case, k, bits)
         best = case.best_cut(k, is_edge)[0]
         assert found.score == (best if best >= floor else -np.inf)
         inside = [cut for cut in case.cuts(k) if not is_edge(cut[1])]
@@ -210,22 +209,6 @@ def test_where_all_values_have_bins_only_edges_are_looked_at(case):
             assert Surveyed(case, k, floor=best).score == best
 
 
-@given(node_cases(), group_bits)
-def test_an_edge_is_found_by_its_score(case, bits):
-    """Of equals the highest, and the missing rows go where they go in the plain page."""
-    for k in range(case.columns.n_columns):
-        is_edge = edges_of(case, k, bits)
-        score, code, missing_left = case.best_cut(k, is_edge)
-        if score > -np.inf:
-            group, found_left = search.find_edge(
-                case.histogram(k, bits), 0, int(case.columns.n_bins[k]),
-                int(case.columns.missing_bin[k]), bits, case.layout, case.node, case.limits, score,
-            )  # fmt: skip
-            bins, codes = case.columns.bins(k)[case.rows], case.codes(k).tolist()
-            assert group == int(bins[codes.index(code)]) >> bits << bits
-            assert found_left == missing_left
-
-
 def bounds_of(case, k):
     """Return the bound of the cuts inside every bin, -inf where there is none."""
     found = Surveyed(case, k, floor=0.0)
@@ -234,7 +217,7 @@ def bounds_of(case, k):
 
 @given(node_cases())
 def test_which_bins_may_hold_a_cut(case):
-    """With no edge to reach 0, where no weight is enough, all bins but the closed are listed."""
+    """No side has enough rows, so no edge raises the floor: all bins but the closed are listed."""
     case = replace(case, limits=(case.limits[0], 0.0, len(case.rows)))
     for k in range(case.columns.n_columns):
         bound = bounds_of(case, k)

@@ -36,7 +36,7 @@ from gbt.kernels.histogram import (
 from gbt.kernels.instructions import AHEAD, prefetch
 from gbt.kernels.nodes import open_node
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
-from gbt.kernels.refine import edge_of_column, refine_column, sort_column
+from gbt.kernels.refine import last_code, refine_column, sort_column
 from gbt.kernels.search import survey
 
 PART, SEARCH, REFINE = 0, 1, 2
@@ -45,14 +45,14 @@ ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
 # A node is large if its rows times columns are this many times the bins of its histogram: then
 # subtracting that, from beyond the L1 cache, takes less time than adding rows.
 LARGE = 4
-# Sorting a row takes as long as clearing and surveying this many bins.
+# Sorting a row takes as long as clearing and surveying this many bins, most of them in groups.
 BINS_PER_SORTED_ROW = 12
 # A score and that of its node carry fewer than 16 roundings between them, each of eps/2 of at most
 # (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
 ROUNDING = 16 * np.finfo(np.float64).eps
 
 # What is known of a column of the table, a row of integers each.
-N_VALUES, N_BINS, MISSING_BIN, FIRST_BIN, IS_ALLOWED, COLUMN_FACTS = 0, 1, 2, 3, 4, 5
+N_VALUES, N_BINS, MISSING_BIN, FIRST_BIN, MOST_BITS, IS_ALLOWED, COLUMN_FACTS = 0, 1, 2, 3, 4, 5, 6
 
 
 class Table(NamedTuple):
@@ -86,7 +86,7 @@ class Slots(NamedTuple):
     bits: np.ndarray  # (slots, p) int64, bins are groups of 2^bits; 0 in large nodes
     score: np.ndarray  # (slots, p) float64, of the best cut found in each column
     bound: np.ndarray  # (slots, p) float64, of the cuts that were not looked at
-    code: np.ndarray  # (slots, p) int64, of the cut; -1 if it is yet to be looked up
+    code: np.ndarray  # (slots, p) int64, of the cut; ~bin if it is the last of a bin
     missing_left: np.ndarray  # (slots, p) int64, of the cut
     to_beat: np.ndarray  # (slots,) float64, least score of interest
     free: np.ndarray  # (slots + 1,) int64, a stack of slots not in use, its height at the end
@@ -222,7 +222,7 @@ def group_word(word, n_rows, table, slot, slots):
     mask = np.uint64(0)
     for lane in range(min(LANES, len(table.facts) - LANES * word)):
         k = LANES * word + lane
-        bits = group_bits(table.facts[k, N_BINS], n_rows)
+        bits = min(group_bits(table.facts[k, N_BINS], n_rows), table.facts[k, MOST_BITS])
         slots.bits[slot, k] = bits
         mask |= np.uint64(255 >> bits << bits) << np.uint64(8 * lane)
     return mask
@@ -256,17 +256,18 @@ def survey_word(word, node, slot, thread, table, slots, rules, scratch):
     """Score the edges of the columns of one word, and bound the cuts inside bins."""
     boxes, asked, bounds = scratch.boxes[thread], scratch.asked[thread], scratch.bounds[thread]
     for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
-        slots.code[slot, k] = -1
         slots.score[slot, k] = slots.bound[slot, k] = -np.inf
         if table.facts[k, IS_ALLOWED]:
             n_bins = table.facts[k, N_BINS]
             is_atomic = n_bins == table.facts[k, N_VALUES]
-            slots.score[slot, k], slots.bound[slot, k], _ = survey(
+            score, last, missing_left, bound, _ = survey(
                 slots.histogram[slot], table.facts[k, FIRST_BIN], n_bins,
                 table.facts[k, MISSING_BIN], slots.bits[slot, k], is_atomic, table.one_value[k],
                 layout_of(rules), sums_of(node), limits_of(rules), slots.to_beat[slot], boxes,
                 asked, bounds,
             )  # fmt: skip
+            slots.score[slot, k], slots.bound[slot, k] = score, bound
+            slots.code[slot, k], slots.missing_left[slot, k] = ~last, missing_left
             slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 
 
@@ -335,12 +336,10 @@ def conclude(node, slot, table, slots, rules):
     score, least_gain = own_score(node, rules)
     node.feature, node.gain = -1, slots.score[slot, k] - score
     if node.gain > least_gain:
-        if slots.code[slot, k] < 0:  # an edge, of which only the score was kept
-            _, slots.code[slot, k], slots.missing_left[slot, k] = edge_of_column(
+        if slots.code[slot, k] < 0:
+            slots.code[slot, k] = last_code(
                 table.codes[k], table.order[k], table.bin_start[k], table.facts[k, N_BINS],
-                table.facts[k, MISSING_BIN], slots.bits[slot, k], slots.histogram[slot],
-                table.facts[k, FIRST_BIN], layout_of(rules), sums_of(node), limits_of(rules),
-                slots.score[slot, k],
+                slots.bits[slot, k], ~slots.code[slot, k],
             )  # fmt: skip
         node.feature, node.cut = k, slots.code[slot, k]
         node.missing_left = slots.missing_left[slot, k]

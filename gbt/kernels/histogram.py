@@ -31,8 +31,8 @@ from gbt.kernels.compiling import internal
 from gbt.kernels.instructions import AHEAD, add_pair, prefetch
 
 LANES = 8  # columns whose bins share a word
-# Groups of 1 to 16 bins, at least four roots of the rows as far as there are as many bins. With 4
-# or 64 in place of 16 fits took as long, but for noise of 10 %.
+# Groups of 1 to 2^4 bins, and at least sqrt(16 rows) of them as far as there are as many bins. With
+# sqrt(4 rows) or sqrt(64 rows) fits took as long, but for noise of 10 %.
 MOST_GROUP_BITS, GROUPS_SQUARED_PER_ROW = 4, 16
 
 

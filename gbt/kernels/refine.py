@@ -33,7 +33,6 @@ from gbt.kernels.search import (
     LEFT_H,
     LEFT_N,
     ROWS,
-    find_edge,
     missing_of,
     score_both_ways,
     survey,
@@ -233,17 +232,14 @@ def search_narrow_bins(
     for place in range((n_bins + 1) * width):
         narrow[place] = 0
     fill_narrow_bins(codes, padding, shift, listed, entries, width, narrow)
-    score, _, n_asked = survey(
-        narrow, nothing, n_bins, n_bins, nothing, False, marks, layout, node, limits,
+    # Of narrow bins it is not known which hold one value; marks are all 0.
+    score, last, missing_left, _, n_asked = survey(
+        narrow, nothing, n_bins, n_bins, nothing, shift == 0, marks, layout, node, limits,
         max(to_beat, best[0]), boxes, asked, bounds,
     )  # fmt: skip
-    if score > -np.inf:
-        last, missing_left = find_edge(
-            narrow, nothing, n_bins, n_bins, nothing, layout, node, limits, score
-        )
-        code = ((last + 1) << shift) - padding - 1
-        if score > best[0] or (score == best[0] and code > best[1]):
-            best = (score, code, missing_left)
+    code = ((last + 1) << shift) - padding - 1
+    if score > best[0] or (score == best[0] and last >= 0 and code > best[1]):
+        best = (score, code, missing_left)
     if shift == 0:
         return best
     missing = missing_of(narrow, nothing, n_bins, layout)
@@ -261,16 +257,10 @@ def search_narrow_bins(
 
 
 @internal
-def edge_of_column(
-    codes, order, bin_start, n_bins, missing_bin, bits, histogram, first, layout, node, limits,
-    score,
-):  # fmt: skip
-    """Return the cut between bins that has some score, by the last code of the bin before it."""
-    last, missing_left = find_edge(
-        histogram, first, n_bins, missing_bin, bits, layout, node, limits, score
-    )
-    row = order[bin_start[min(last + (1 << bits), n_bins)] - 1]
-    return score, np.int64(codes[max(row, ~row)]), missing_left
+def last_code(codes, order, bin_start, n_bins, bits, b):
+    """Return the last code of a bin, or of the group of 2^bits bins that begins with it."""
+    row = order[bin_start[min(b + (1 << bits), n_bins)] - 1]
+    return np.int64(codes[max(row, ~row)])
 
 
 @internal
@@ -302,16 +292,13 @@ def refine_column(
     marks     (most bins,)            int64     INOUT   all 0
     boxes, asked, bounds, narrow, keys                 scratch
     """
-    score, _, n_asked = survey(
+    score, last, missing_left, _, n_asked = survey(
         histogram, first, n_bins, missing_bin, bits, n_bins == n_values, one_value, layout, node,
         limits, to_beat, boxes, asked, bounds,
     )  # fmt: skip
-    best = (score, np.int64(-1), False)
-    if score > -np.inf:
-        best = edge_of_column(
-            codes, order, bin_start, n_bins, missing_bin, bits, histogram, first, layout, node,
-            limits, score,
-        )  # fmt: skip
+    best = (score, np.int64(-1), missing_left)
+    if last >= 0:
+        best = (score, last_code(codes, order, bin_start, n_bins, bits, last), missing_left)
     n_asked = drop_below(score, asked, bounds, n_asked)
     n_own = n_all = np.int64(0)
     for a in range(n_asked):
@@ -339,13 +326,14 @@ def refine_column(
             start = stop
     elif time_of_walk < time_of_narrow:
         for a in range(n_asked):
-            b = asked[a, BIN]
-            start, stop = bin_start[b], bin_start[min(b + (1 << bits), n_bins)]
-            before = asked[a, LEFT_G], asked[a, LEFT_H], asked[a, LEFT_N]
-            best = walk(
-                codes, order[start:stop], before, number, entries, node_of_row, layout, missing,
-                node, limits, best,
-            )  # fmt: skip
+            if bounds[a] >= best[0]:
+                b = asked[a, BIN]
+                start, stop = bin_start[b], bin_start[min(b + (1 << bits), n_bins)]
+                before = asked[a, LEFT_G], asked[a, LEFT_H], asked[a, LEFT_N]
+                best = walk(
+                    codes, order[start:stop], before, number, entries, node_of_row, layout,
+                    missing, node, limits, best,
+                )  # fmt: skip
     else:
         best = search_narrow_bins(
             codes, order, n_values, bin_start[n_bins], shift, listed, number, entries,

@@ -8,7 +8,7 @@ and the gain is the score less that of the node, so the largest score is sought.
 
 1. Histogram. Add up g, |g|, h and rows of every coarse bin (``gbt.kernels.histogram``).
 2. Boxes. Bound the score of the cuts inside each bin and of the one after it (below). Where every
-   code has a bin of its own there is only the latter.
+   bin holds one value there is only the latter.
 3. Edges. Where a box reaches the best score so far, score the cut after the bin.
 4. Refinement. Where what is inside reaches the best score of all features, look at the rows of the
    bin one by one in the order of their values (``gbt.kernels.refine``).
@@ -26,8 +26,9 @@ H_l >= H_0 and H_r >= H - H_0 - h::
        H_0       h   H - H_0 - h
 
 because smaller denominators only raise it, and what is then left is a parabola in G_l that opens
-upwards and is largest at an end. A bin is passed over only where its bound is below a score that
-some cut reaches, so the result is the best of all cuts, ties included.
+upwards and is largest at an end. A bin is passed over only where its bound is below the score of
+some cut, or below what a split must score at least, so the result is the best of all cuts, ties
+included.
 
 Ties of the score: the lowest feature, then the highest cut; a cut with missing rows is scored with
 them on either side, and at equal score they go where the present rows have more hessian, then left.
@@ -234,8 +235,9 @@ def survey(
 ):  # fmt: skip
     """Score the cuts between the bins of one feature, and bound all others.
 
-    Returns the best score and the largest bound, each if it reaches ``floor`` and -inf otherwise,
-    and how many bins are in question because their bound reaches ``floor``.
+    Returns the best score, the highest bin before such a cut and whether missing rows go left; the
+    largest bound; and how many bins are in question because their bound reaches ``floor``. Score
+    and bound are -inf, and the bin is -1, where nothing reaches it.
 
     histogram                  int64     IN    see ``bin_of``
     first                      int64     IN    bin of the histogram where the feature begins
@@ -253,6 +255,7 @@ def survey(
     )
     n_left = compare_boxes(boxes, n_drawn, sum_of_sizes, node[0], limits, floor)
     excess, best, largest = boxes[EXCESS], -np.inf, -np.inf
+    last, best_missing_left = np.int64(-1), False
     g = h = n = drawn = n_asked = np.int64(0)
     while n_left > 0:
         b = drawn << bits
@@ -268,24 +271,11 @@ def survey(
                     asked[n_asked, LEFT_G], asked[n_asked, LEFT_H] = g, h
                     asked[n_asked, LEFT_N] = n
                     n_asked += 1
-            score, _ = score_both_ways(g + inside_g, h + inside_h, n + rows, missing, node, limits)
-            if score >= floor:
+            score, missing_left = score_both_ways(
+                g + inside_g, h + inside_h, n + rows, missing, node, limits
+            )
+            if score >= floor and rows > 0:  # a bin without rows repeats the cut before it
                 best = floor = score
+                last, best_missing_left = b, missing_left
         g, h, n, drawn = g + inside_g, h + inside_h, n + rows, drawn + 1
-    return best, largest, n_asked
-
-
-@internal
-def find_edge(histogram, first, n_bins, missing_bin, bits, layout, node, limits, score):
-    """Return the highest bin that a cut of some score follows, and whether missing rows go left."""
-    missing = missing_of(histogram, first, missing_bin, layout)
-    g = h = n = np.int64(0)
-    found, found_missing_left = np.int64(-1), False
-    for b in range(0, n_bins, 1 << bits):
-        place = np.uint64(first + b) * np.uint64(layout.width)
-        inside_g, inside_h, _, rows = bin_of(histogram, place, layout)
-        g, h, n = g + inside_g, h + inside_h, n + rows
-        of_edge, missing_left = score_both_ways(g, h, n, missing, node, limits)
-        if rows > 0 and of_edge == score:
-            found, found_missing_left = b, missing_left
-    return found, found_missing_left
+    return best, last, best_missing_left, largest, n_asked

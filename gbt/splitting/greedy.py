@@ -19,6 +19,7 @@ from gbt.kernels.growth import (
     IS_ALLOWED,
     LARGE,
     MISSING_BIN,
+    MOST_BITS,
     N_BINS,
     N_VALUES,
     RULES,
@@ -28,7 +29,7 @@ from gbt.kernels.growth import (
     Table,
     grow_tree,
 )
-from gbt.kernels.histogram import LANES, layout_for
+from gbt.kernels.histogram import LANES, MOST_GROUP_BITS, layout_for
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.quantise import integer_of, quantise_entries
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
@@ -170,6 +171,7 @@ def _table_of(columns: Columns) -> Table:
     facts[:, N_BINS] = columns.n_bins
     facts[:, MISSING_BIN] = columns.missing_bin
     facts[:, FIRST_BIN] = first_bin[:-1]
+    facts[:, MOST_BITS] = np.where(_has_heavy_bins(columns), 0, MOST_GROUP_BITS)
     return Table(
         codes=columns.codes,
         order=columns.order,
@@ -181,3 +183,14 @@ def _table_of(columns: Columns) -> Table:
         word_start=np.append(first_bin[:-1][::LANES], n_bins),
         n_bins=int((columns.n_bins + 1).sum()),
     )
+
+
+def _has_heavy_bins(columns: Columns) -> np.ndarray:
+    """Say of every column whether a bin of one value holds more than twice the rows of the mean.
+
+    Nothing is inside such a bin. In a group with others its rows would leave all of that open, and
+    be walked or sorted in every small node. Where all bins are of one value groups do no harm.
+    """
+    of_one_value = columns.one_value * np.diff(columns.bin_start, axis=1)[:, :MAX_BINS]
+    mean = columns.n_present / np.maximum(columns.n_bins, 1)
+    return (columns.n_bins < columns.n_values) & (of_one_value.max(axis=1) > 2 * mean)
