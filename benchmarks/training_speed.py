@@ -63,10 +63,10 @@ SIZES = [
     Case("100,000 x 50", 100_000, 50, 6, 100, exact_target=10, hist_target=0.85),
     Case("500,000 x 28", 500_000, 28, 6, 50, exact_target=10, hist_target=0.7),
 ]
-# Where bounds prune least: no signal, a few huge gradients, many ties.
+# Where bounds prune least: no signal, a few huge gradients, many ties, a value that most rows have.
 WORST = [
     Case(f"{n:,} x {p}", n, p, 6, 20, kind, exact_target=4)
-    for kind in ("pure noise", "heavy tails", "ten levels")
+    for kind in ("pure noise", "heavy tails", "ten levels", "mostly zeros")
     for n, p in ((20_000, 50), (100_000, 50))
 ]
 CASES = [*SIZES, *(case.logistic() for case in SIZES), *WORST]
@@ -81,6 +81,8 @@ def data_of(case: Case):
         X = X / np.arange(1, case.n_columns + 1)
     else:
         X = rng.normal(size=shape)
+    if case.kind == "mostly zeros":
+        X *= rng.random(size=shape) < 0.4
     X = X.astype(np.float32)
     y = X[:, :5].sum(axis=1) + X[:, 0] * X[:, 1] + rng.normal(size=case.n_rows)
     if case.kind == "pure noise":
