@@ -50,5 +50,5 @@ def test_bins_by_hand():
     """Rows 3 1 | 0 | 2 in the order of their values, a mark on two of them; the last is missing."""
     bins = np.full(8, 99, dtype=np.uint8)
     order = np.array([~3, 1, ~0, 2], dtype=np.int32)
-    bin_rows(order, np.array([0, 2, 3, 4]), bins[1::2])  # one lane
-    assert_same(bins, [99, 1, 99, 0, 99, 2, 99, 0])
+    bin_rows(order, np.array([0, 2, 3, 4]), 16, bins[1::2])  # one lane
+    assert_same(bins, [99, 1, 99, 0, 99, 16, 99, 0])

@@ -10,6 +10,7 @@
 """
 
 from gbt.kernels.compiling import uncounted
+from gbt.kernels.instructions import AHEAD, prefetch
 
 
 @uncounted
@@ -21,9 +22,12 @@ def rank_rows(column, by_value, codes, order):
     codes      (n,)   int32                OUT
     order      (n,)   int32                OUT   ``by_value``, with ~row where a new value starts
     """
-    code = -1
+    code, end = -1, len(by_value) - 1
     previous = column[by_value[0]]
     for position in range(len(by_value)):
+        ahead = by_value[min(position + AHEAD, end)]
+        prefetch(column, ahead)
+        prefetch(codes, ahead)
         row = by_value[position]
         value = column[row]
         is_missing_too = value != value and previous != previous
