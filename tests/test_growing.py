@@ -10,8 +10,9 @@ from gbt import reference
 from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES
 from gbt.growing import LevelwiseGrowth
-from gbt.kernels.growth import LARGE
-from gbt.splitting.frontier import Splits
+from gbt.kernels.growth import LARGE, MOST_BITS
+from gbt.splitting.frontier import Limits, Shape, Splits
+from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_same, assert_valid_tree
 from tests.node_cases import coarsen, column_of
 from tests.trainer import coarse_columns, fit, grow_tree, grower_for, with_threads
@@ -207,6 +208,16 @@ def test_small_nodes_that_are_siblings_of_large_ones(kind):
     uneven = [t for t in splits if large[tree.left[t]] != large[tree.right[t]]]
     assert sum((~tree.is_leaf[[tree.left[t], tree.right[t]]]).all() for t in uneven) > 0
     assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+
+
+def test_columns_with_a_heavy_value_are_not_grouped():
+    """Mostly zeros; no value twice; few values, each with a bin of its own; none at all."""
+    rng, n = np.random.default_rng(0), 2000
+    values = rng.normal(size=n)
+    X = np.column_stack([values * (rng.random(n) < 0.4), values, rng.integers(0, 9, n), values])
+    X[:, 3] = NAN
+    growth = Greedy().prepare(Columns.from_table(X), Limits(1.0, 1.0, 1, 0.0), Shape(3, None), 1)
+    assert growth.table.facts[:, MOST_BITS].tolist() == [0, 4, 4, 4]
 
 
 @pytest.mark.parametrize("n_missing", [0, 30])

@@ -75,7 +75,7 @@ class GreedyGrowth:
         self.tasks = np.empty((n_tasks, 3), dtype=np.int64)
         self.nodes = records(n_nodes, NODE)
         self.rules = records(1, RULES)
-        most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # with that of missing rows, and an end
+        most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # that of missing rows, and one to spare
         self.scratch = Scratch(
             boxes=np.empty((n_threads, BOX_LENGTH, most_bins)),
             asked=np.empty((n_threads, most_bins, ASKED_LENGTH), dtype=np.int64),
