@@ -5,9 +5,9 @@ Three ways lead to these cuts, and the cheapest is taken:
 * Walk. A column is kept in the order of its values, so the rows of a bin stand together, and a mark
   says where a new value starts. Rows of other nodes are passed over; the root has no others.
 * Sort. Of the node's rows those in the bins in question are picked out and sorted by their codes.
-* Narrow bins. All rows of the node go into 256 to 4,096 narrow bins, and the same rules are followed
-  once more: edges are scored, the cuts inside are bounded, and only where a bound still reaches the
-  best score a walk follows.
+* Narrow bins. All rows of the node go into some hundreds or thousands of narrow bins, and the same
+  rules are followed once more: edges are scored, the cuts inside are bounded, and only where a
+  bound still reaches the best score a walk follows.
 
 ::
 
