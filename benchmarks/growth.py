@@ -41,7 +41,7 @@ from gbt.columns import MAX_BINS, Columns
 from gbt.kernels.growth import LARGE
 from gbt.kernels.histogram import LANES
 from gbt.kernels.refine import MOST_NARROW_BINS
-from gbt.kernels.search import ASKED_LENGTH, BOX_LENGTH
+from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.parallel import available_cores
 
 ROOT = Path(__file__).parent.parent
@@ -310,9 +310,9 @@ def bytes_by_part(n_rows: int, n_columns: int, max_depth: int, n_threads: int) -
         # leaves with their values.
         "rows in boosting": 68 * n_rows,
         "narrow bins": 24 * n_threads * (MOST_NARROW_BINS + 2),
-        # Of each bin a box, what is asked of it, its bound, and a mark.
+        # Of each bin the sums before it, its excess, what is asked of it, its bound, and a mark.
         "what is found of bins": 8
-        * (BOX_LENGTH + ASKED_LENGTH + 2)
+        * (RUNNING + 1 + ASKED_LENGTH + 2)
         * n_threads
         * (MOST_NARROW_BINS + 2),
         "histograms": 16 * n_slots * (n_bins + 1),

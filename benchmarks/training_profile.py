@@ -24,7 +24,7 @@ from gbt.columns import Columns
 from gbt.kernels.growth import ALL_BINS, BINS_PER_SORTED_ROW, LARGE
 from gbt.kernels.histogram import LANES, Layout, add_pairs, group_bits, missing_bin_after
 from gbt.kernels.partition import partition_rows
-from gbt.kernels.search import ASKED_LENGTH, BOX_LENGTH, survey
+from gbt.kernels.search import ASKED_LENGTH, RUNNING, Notes, survey
 
 REPEATS = 7
 LAYOUT = Layout(width=2, count_bits=20, shift=19, hessian=2**40)
@@ -40,14 +40,13 @@ def add_often(times, words, rows, entries, first, histogram):
 
 @njit(nogil=True)
 def survey_often(
-    times, histogram, n_bins, missing_bin, bits, is_atomic, one_value, node, limits, floor, boxes,
-    asked, bounds,
+    times, histogram, n_bins, missing_bin, bits, is_atomic, one_value, node, limits, floor, notes,
 ):  # fmt: skip
     """Survey one column."""
     for _ in range(times):
         survey(
             histogram, np.int64(0), n_bins, missing_bin, bits, is_atomic, one_value, LAYOUT, node,
-            limits, floor, boxes, asked, bounds,
+            limits, floor, notes,
         )  # fmt: skip
 
 
@@ -101,11 +100,16 @@ def price_of_survey(n_bins: int, bits: int, n_rows: int, is_atomic: bool) -> flo
     histogram = np.zeros((missing_bin + 1, 2), dtype=np.int64)
     np.add.at(histogram, bins >> bits << bits, np.column_stack([g, size]))
     node = (int(g.sum()), n_rows * LAYOUT.hessian, n_rows)
-    boxes, bounds = np.empty((BOX_LENGTH, n_bins)), np.empty(n_bins)
-    asked, one_value = np.empty((n_bins, ASKED_LENGTH), dtype=np.int64), np.zeros(n_bins, np.int64)
+    notes = Notes(
+        running=np.empty((RUNNING, n_bins + 1), dtype=np.int64),
+        excess=np.empty(n_bins),
+        asked=np.empty((n_bins, ASKED_LENGTH), dtype=np.int64),
+        bounds=np.empty(n_bins),
+    )
+    one_value = np.zeros(n_bins, dtype=np.int64)
     return price(
         survey_often, histogram.ravel(), n_bins, missing_bin, bits, is_atomic, one_value, node,
-        (1.0, 1.0, 1), OUT_OF_REACH, boxes, asked, bounds,
+        (1.0, 1.0, 1), OUT_OF_REACH, notes,
     )  # fmt: skip
 
 

@@ -121,7 +121,8 @@ def test_parts_are_the_sizes_of_the_arrays(n_columns):
     assert parts["bin starts"] == columns.bin_start.nbytes
     assert parts["narrow bins"] == grower.scratch.narrow.nbytes
     found = (
-        grower.scratch.boxes,
+        grower.scratch.running,
+        grower.scratch.excess,
         grower.scratch.asked,
         grower.scratch.bounds,
         grower.scratch.marks,

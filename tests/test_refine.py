@@ -41,13 +41,13 @@ class Column:
 
     def survey(self, to_beat):
         """Return the best edge, its code -1 - bin, and the bins in question with their bounds."""
-        asked, bounds = np.full((9000, search.ASKED_LENGTH), 99), np.full(9000, np.nan)
+        notes = scratch_notes()
         score, last, missing_left, _, n_asked = search.survey(
             *self.histogram(), self.n_bins, self.missing_bin, self.bits,
             self.n_bins == self.n_values, self.one_value, self.case.layout, self.case.node,
-            self.case.limits, to_beat, scratch_boxes(), asked, bounds,
+            self.case.limits, to_beat, notes,
         )  # fmt: skip
-        return (score, ~last, missing_left), asked[:n_asked], bounds[:n_asked]
+        return (score, ~last, missing_left), notes.asked[:n_asked], notes.bounds[:n_asked]
 
     def edge(self):
         """Return the best cut between bins, after a histogram of another column's 3 bins."""
@@ -81,11 +81,11 @@ class Column:
         )  # fmt: skip
 
     def narrow(self, shift, best, to_beat=0.0):
-        case, asked = self.case, np.full((9000, search.ASKED_LENGTH), 99)
+        case = self.case
         return refine.search_narrow_bins(
             self.codes, self.order, self.n_values, self.n_present, np.int64(shift), case.rows,
             NUMBER, case.entries, case.node_of_row, case.layout, case.node, case.limits, to_beat,
-            scratch_boxes(), asked, np.full(9000, np.nan), np.zeros(9000, dtype=np.int64),
+            scratch_notes(), np.zeros(9000, dtype=np.int64),
             np.full(27000, 99, dtype=np.int64), best,
         )  # fmt: skip
 
@@ -105,8 +105,8 @@ class Column:
             self.codes, self.order, self.bin_start, self.one_value, self.n_values, self.n_bins,
             self.missing_bin, self.bits, self.words, self.lane, histogram, first, case.layout,
             case.rows, NUMBER, case.entries, case.node_of_row, case.node, case.limits, to_beat,
-            scratch_boxes(), np.full((9000, search.ASKED_LENGTH), 99), np.full(9000, np.nan),
-            marks, np.full(27000, 99, dtype=np.int64), keys[: refine.MOST_SORTED + 1],
+            scratch_notes(), marks, np.full(27000, 99, dtype=np.int64),
+            keys[: refine.MOST_SORTED + 1],
         )  # fmt: skip
         assert (keys[refine.MOST_SORTED + 1 :] == 99).all()
         assert not marks.any()
@@ -120,8 +120,13 @@ class Column:
         )  # fmt: skip
 
 
-def scratch_boxes():
-    return np.full((search.BOX_LENGTH, 9000), np.nan)
+def scratch_notes():
+    return search_kernels.Notes(
+        running=np.full((search.RUNNING, 9000), 99),
+        excess=np.full(9000, np.nan),
+        asked=np.full((9000, search.ASKED_LENGTH), 99),
+        bounds=np.full(9000, np.nan),
+    )
 
 
 @given(st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 5), max_size=200))

@@ -71,18 +71,22 @@ class Surveyed:
 
     def __init__(self, case, k, bits=0, *, floor):
         n_bins, most = int(case.columns.n_bins[k]), 300
-        boxes, bounds = np.full((search.BOX_LENGTH, most), np.nan), np.full(most, np.nan)
-        asked = np.full((most, search.ASKED_LENGTH), 99)
+        notes = search_kernels.Notes(
+            running=np.full((search.RUNNING, most), 99),
+            excess=np.full(most, np.nan),
+            asked=np.full((most, search.ASKED_LENGTH), 99),
+            bounds=np.full(most, np.nan),
+        )
         first, width = 3, case.layout.width  # after another column's bins
         histogram = np.append(np.full(first * width, 99), case.histogram(k, bits))
         self.score, self.last, self.missing_left, self.largest, n_asked = search.survey(
             histogram, first, n_bins, int(case.columns.missing_bin[k]), bits,
             n_bins == case.columns.n_values[k], case.columns.one_value[k], case.layout, case.node,
-            case.limits, floor, boxes, asked, bounds,
+            case.limits, floor, notes,
         )  # fmt: skip
-        self.asked = asked[:n_asked]
-        self.bound = dict(zip(self.asked[:, search.BIN].tolist(), bounds, strict=False))
-        self.n_above = (boxes[search.EXCESS] >= 0).sum()
+        self.asked = notes.asked[:n_asked]
+        self.bound = dict(zip(self.asked[:, search.BIN].tolist(), notes.bounds, strict=False))
+        self.n_above = (notes.excess >= 0).sum()
 
     def bound_of(self, group):
         return self.bound.get(group, -np.inf)
@@ -174,21 +178,49 @@ def test_what_a_survey_passes_over_is_below_the_floor(case, bits, data):
         assert all(bound >= floor for bound in found.bound.values())
 
 
-@given(node_cases())
-def test_boxes_cost_no_more_than_what_they_are_compared_to(case):
+def bound_by_definition(before, inside, node, limits):
+    """Return the bound of the module's docstring, with P and N from sums of g and |g|."""
+    (g, h, _), (inside_g, inside_h, magnitude) = before, inside
+    penalty, min_hessian, _ = limits
+    left = max(h, min_hessian) + penalty
+    right = max(node[1] - h - inside_h, min_hessian) + penalty
+    ends = g - (magnitude - inside_g) / 2, g + (magnitude + inside_g) / 2
+    if left * right == 0:
+        return np.inf
+    return max(end**2 / left + (node[0] - end) ** 2 / right for end in ends)
+
+
+@given(node_cases(), group_bits)
+def test_the_best_cut_of_a_column_is_never_passed_over(case, bits):
+    """The floor is its own score, as in a node whose best cut it is."""
+    for k in range(case.columns.n_columns):
+        floor, code, _ = case.best_cut(k)
+        if floor > -np.inf:
+            found = Surveyed(case, k, bits, floor=floor)
+            group = case.bin_of_cut(k, code)[0] >> bits << bits
+            assert found.score == floor or found.bound_of(group) >= floor
+
+
+@given(node_cases(), st.sampled_from([0, 20, 60]), st.sampled_from([1, 2**50]))
+def test_boxes_are_as_tight_as_the_bound(case, g_bits, h_unit):
     """Just above the largest of all bounds no bin is looked at, where no row misses its value.
 
-    With such rows boxes are wider. Bounds are exact but for 1e-12, boxes for as much again.
+    With such rows boxes are wider. With large units sums go beyond the bits of a float.
     """
+    penalty, min_hessian, min_rows = case.limits
+    bits_left = 60 - int(np.abs(case.gradient).sum()).bit_length()
+    case = replace(
+        case,
+        gradient=case.gradient * 2 ** min(g_bits, bits_left),
+        hessian=case.hessian * h_unit,
+        limits=(penalty * h_unit, min_hessian * h_unit, min_rows),
+    )
     for k in range(case.columns.n_columns):
         if case.missing(k)[2] == 0 and case.columns.n_bins[k] < case.columns.n_values[k]:
-            bounds = [
-                search.bound_of(
-                    *case.before(k, b)[:2], *sizes_of(case, rows), case.node, case.limits
-                )
+            largest = max(
+                bound_by_definition(case.before(k, b), sizes_of(case, rows), case.node, case.limits)
                 for b, rows in groups_of(case, k, 0).items()
-            ]
-            largest = max(bounds)
+            )
             if 0 < largest < np.inf:
                 assert Surveyed(case, k, floor=largest * (1 + 1e-9)).n_above == 0
                 assert Surveyed(case, k, floor=largest * (1 - 1e-9)).n_above > 0
@@ -293,17 +325,47 @@ def test_a_bound_allows_for_rounding():
         assert score <= bounds_of(case, 0)[1]
 
 
-def test_boxes_allow_for_the_rounding_of_floats():
-    """A light side beside one so heavy that G - G_l, taken from floats, is off by 1 in 10 million.
+MISSING = np.nan
 
-    Without an allowance 1 in 3 of these bins is passed over.
+
+def is_seen(x, bins, gradient, hessian):
+    """Say whether a survey sees the cut after two of four rows, where its score is the floor.
+
+    The cut is inside the bin before the last, or after it; a missing first row goes left.
+    """
+    columns = Columns.from_table(np.array(x, dtype=float).reshape(-1, 1))
+    columns.set_bins(0, np.array(bins))
+    rows = np.arange(4, dtype=np.int32)
+    case = NodeCase(columns, np.array(gradient), np.array(hessian), rows, (0.5, 0.0, 1))
+    score = search.score_cut(*case.sums(rows[:2]), case.node, case.limits)
+    found = Surveyed(case, 0, floor=score)
+    return max(found.score, found.bound_of(bins[-2])) >= score
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_boxes_hold_cuts_with_missing_rows_on_the_left(sign):
+    """Only the missing row makes both sides pure, -9 and 9."""
+    gradient = sign * np.array([-8, -1, 4, 5])
+    assert is_seen([MISSING, 1, 2, 3], [0, 2], gradient, [1, 1, 1, 1])
+
+
+def test_boxes_allow_for_the_rounding_of_gradients():
+    """One side is so light that its G, rounded with all others, is off by 1 in 10 million.
+
+    Hessians are exact.
     """
     rng = np.random.default_rng(0)
-    columns = Columns.from_table(np.arange(4.0).reshape(-1, 1))
-    columns.set_bins(0, np.array([0, 1, 3]))
-    rows = np.arange(4, dtype=np.int32)
     for _ in range(100):
-        gradient = rng.integers([2**58, 2**26, 0, 2**26], [2**59, 2**27, 1, 2**27]) * [1, 4, 4, -4]
-        case = NodeCase(columns, gradient, np.array([2**60, 0, 0, 1]), rows, (0.5, 0.0, 1))
-        score = search.score_cut(*case.sums(rows[:2]), case.node, case.limits)
-        assert Surveyed(case, 0, floor=score).bound_of(1) >= score
+        gradient = rng.integers([2**58, 2**31, 0, 2**31], [2**59, 2**32, 1, 2**32]) * [1, 4, 4, -4]
+        assert is_seen([0, 1, 2, 3], [0, 1, 3], gradient, [2**49, 0, 0, 1])
+
+
+def test_boxes_allow_for_the_rounding_of_hessians():
+    """One side is so light that what is rounded down on the other exceeds its hessian.
+
+    Gradients are exact.
+    """
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        hessian = rng.integers([2**60, 0, 0, 1], [2**60 + 2**11, 1, 1, 2**11])
+        assert is_seen([0, 1, 2, 3], [0, 1, 3], [2**47, 2**26, 0, -(2**26)], hessian)

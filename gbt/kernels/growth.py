@@ -29,15 +29,17 @@ from gbt.kernels.histogram import (
     Layout,
     add_pairs,
     add_triples,
+    clear,
     clear_column,
     fold_column,
     group_bits,
+    subtract,
 )
 from gbt.kernels.instructions import AHEAD, prefetch
 from gbt.kernels.nodes import open_node
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
 from gbt.kernels.refine import last_code, refine_column, sort_column
-from gbt.kernels.search import survey
+from gbt.kernels.search import Notes, survey
 
 PART, SEARCH, REFINE = 0, 1, 2
 ALL_WORDS = -1
@@ -95,9 +97,10 @@ class Slots(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays of each thread's own."""
 
-    boxes: np.ndarray  # (threads, 5, most bins) float64
-    asked: np.ndarray  # (threads, most bins, 5) int64
-    bounds: np.ndarray  # (threads, most bins) float64
+    running: np.ndarray  # as in ``gbt.kernels.search.Notes``
+    excess: np.ndarray
+    asked: np.ndarray
+    bounds: np.ndarray
     marks: np.ndarray  # (threads, most bins) int64, all 0
     narrow: np.ndarray  # (threads, most bins * 3) int64
     keys: np.ndarray  # (threads, most rows sorted) int64
@@ -235,8 +238,7 @@ def fill_word(word, node, mask, table, rows, layout, slot, slots):
     histogram, k = slots.histogram[slot], LANES * word
     n_lanes = min(LANES, len(table.facts) - k)
     if mask == ALL_BINS:
-        for place in range(table.word_start[word] * width, table.word_start[word + 1] * width):
-            histogram[place] = 0
+        clear(histogram, table.word_start[word] * width, table.word_start[word + 1] * width)
     else:
         for lane in range(n_lanes):
             clear_column(
@@ -254,7 +256,10 @@ def fill_word(word, node, mask, table, rows, layout, slot, slots):
 @internal
 def survey_word(word, node, slot, thread, table, slots, rules, scratch):
     """Score the edges of the columns of one word, and bound the cuts inside bins."""
-    boxes, asked, bounds = scratch.boxes[thread], scratch.asked[thread], scratch.bounds[thread]
+    notes = Notes(
+        scratch.running[thread], scratch.excess[thread], scratch.asked[thread],
+        scratch.bounds[thread],
+    )  # fmt: skip
     for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
         slots.score[slot, k] = slots.bound[slot, k] = -np.inf
         if table.facts[k, IS_ALLOWED]:
@@ -263,8 +268,8 @@ def survey_word(word, node, slot, thread, table, slots, rules, scratch):
             score, last, missing_left, bound, _ = survey(
                 slots.histogram[slot], table.facts[k, FIRST_BIN], n_bins,
                 table.facts[k, MISSING_BIN], slots.bits[slot, k], is_atomic, table.one_value[k],
-                layout_of(rules), sums_of(node), limits_of(rules), slots.to_beat[slot], boxes,
-                asked, bounds,
+                layout_of(rules), sums_of(node), limits_of(rules), slots.to_beat[slot],
+                notes,
             )  # fmt: skip
             slots.score[slot, k], slots.bound[slot, k] = score, bound
             slots.code[slot, k], slots.missing_left[slot, k] = ~last, missing_left
@@ -300,13 +305,16 @@ def refine(j, k, slot, thread, table, rows, nodes, slots, rules, scratch):
         return
     node = nodes[j]
     listed = rows.listed[node.start : node.stop]
+    notes = Notes(
+        scratch.running[thread], scratch.excess[thread], scratch.asked[thread],
+        scratch.bounds[thread],
+    )  # fmt: skip
     slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = refine_column(
         table.codes[k], table.order[k], table.bin_start[k], table.one_value[k],
         table.facts[k, N_VALUES], table.facts[k, N_BINS], table.facts[k, MISSING_BIN],
         slots.bits[slot, k], table.words[k // LANES], k % LANES, slots.histogram[slot],
         table.facts[k, FIRST_BIN], layout_of(rules), listed, j, rows.entries, rows.node,
-        sums_of(node), limits_of(rules), slots.to_beat[slot], scratch.boxes[thread],
-        scratch.asked[thread], scratch.bounds[thread], scratch.marks[thread],
+        sums_of(node), limits_of(rules), slots.to_beat[slot], notes, scratch.marks[thread],
         scratch.narrow[thread], scratch.keys[thread],
     )  # fmt: skip
     slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
@@ -373,10 +381,11 @@ def fold_word(word, n_rows, width, table, slot, slots):
     """Group the bins of histograms that are there, as in a node of so many rows."""
     group_word(word, n_rows, table, slot, slots)
     for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
-        fold_column(
-            table.facts[k, FIRST_BIN], table.facts[k, N_BINS], slots.bits[slot, k], width,
-            slots.histogram[slot],
-        )  # fmt: skip
+        if slots.bits[slot, k] > 0:
+            fold_column(
+                table.facts[k, FIRST_BIN], table.facts[k, N_BINS], slots.bits[slot, k], width,
+                slots.histogram[slot],
+            )  # fmt: skip
 
 
 @inlined
@@ -389,9 +398,10 @@ def search_pair(smaller, larger, word, thread, table, rows, nodes, slots, rules,
     fill_word(word, nodes[smaller], ALL_BINS, table, rows, layout_of(rules), own, slots)
     if larger >= 0:
         other = nodes[larger].slot
-        histogram, of_larger = slots.histogram[own], slots.histogram[other]
-        for place in range(table.word_start[word] * width, table.word_start[word + 1] * width):
-            of_larger[place] -= histogram[place]
+        subtract(
+            slots.histogram[own], table.word_start[word] * width,
+            table.word_start[word + 1] * width, slots.histogram[other],
+        )  # fmt: skip
         survey_word(word, nodes[larger], other, thread, table, slots, rules, scratch)
         if not is_large(n_rows, table):  # nothing will be subtracted from its histogram
             fold_word(word, n_rows, width, table, own, slots)

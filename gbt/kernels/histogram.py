@@ -93,24 +93,45 @@ def group_bits(n_bins, n_rows):
 
 
 @internal
+def clear(histogram, start, stop):
+    """Set some places to 0."""
+    part = histogram[start:stop]  # a loop from 0 on becomes vector instructions
+    for place in range(len(part)):
+        part[place] = 0
+
+
+@internal
+def subtract(histogram, start, stop, other):
+    """Take some places of a histogram off those of another."""
+    part, rest = histogram[start:stop], other[start:stop]
+    for place in range(len(part)):
+        rest[place] -= part[place]
+
+
+@internal
 def clear_column(first, n_bins, missing_bin, bits, width, histogram):
     """Empty the groups of one column."""
-    for b in range(first, first + n_bins, 1 << bits):
-        histogram[b * width] = histogram[b * width + 1] = histogram[b * width + width - 1] = 0
-    for place in range((first + missing_bin) * width, (first + missing_bin + 1) * width):
-        histogram[place] = 0
+    # Unsigned indices, as below.
+    one, last, place = np.uint64(1), np.uint64(width - 1), np.uint64(first * width)
+    for _ in range(0, n_bins, 1 << bits):
+        histogram[place] = histogram[place + one] = histogram[place + last] = 0
+        place += np.uint64(width << bits)
+    clear(histogram, (first + missing_bin) * width, (first + missing_bin + 1) * width)
 
 
 @internal
 def fold_column(first, n_bins, bits, width, histogram):
     """Put the bins of one column together to groups, after they were filled one by one."""
-    for b in range(first, first + n_bins, 1 << bits):
-        g = middle = last = np.int64(0)
-        for place in range(b * width, min(b + (1 << bits), first + n_bins) * width, width):
-            g, last = g + histogram[place], last + histogram[place + width - 1]
-            middle += histogram[place + 1]
-        histogram[b * width], histogram[b * width + 1] = g, middle
-        histogram[b * width + width - 1] = last
+    one, last, place = np.uint64(1), np.uint64(width - 1), np.uint64(first * width)
+    for b in range(0, n_bins, 1 << bits):
+        of_group = place
+        g = middle = size = np.int64(0)
+        for _ in range(min(1 << bits, n_bins - b)):
+            g, size = g + histogram[place], size + histogram[place + last]
+            middle += histogram[place + one]
+            place += np.uint64(width)
+        histogram[of_group], histogram[of_group + one] = g, middle
+        histogram[of_group + last] = size
 
 
 @internal

@@ -224,10 +224,11 @@ def narrow_padding(n_values, shift):
 @internal
 def search_narrow_bins(
     codes, order, n_values, n_present, shift, listed, number, entries, node_of_row,
-    layout, node, limits, to_beat, boxes, asked, bounds, marks, narrow, best,
+    layout, node, limits, to_beat, notes, marks, narrow, best,
 ):  # fmt: skip
     """Return the better of the cut ``best`` and the best of a column, by way of narrow bins."""
     padding, width = narrow_padding(n_values, shift), layout.width
+    asked, bounds = notes.asked, notes.bounds
     n_bins, nothing = (n_values + padding) >> shift, np.int64(0)
     for place in range((n_bins + 1) * width):
         narrow[place] = 0
@@ -235,7 +236,7 @@ def search_narrow_bins(
     # Of narrow bins it is not known which hold one value; marks are all 0.
     score, last, missing_left, _, n_asked = survey(
         narrow, nothing, n_bins, n_bins, nothing, shift == 0, marks, layout, node, limits,
-        max(to_beat, best[0]), boxes, asked, bounds,
+        max(to_beat, best[0]), notes,
     )  # fmt: skip
     code = ((last + 1) << shift) - padding - 1
     if score > best[0] or (score == best[0] and last >= 0 and code > best[1]):
@@ -280,7 +281,7 @@ def drop_below(score, asked, bounds, n_asked):
 def refine_column(
     codes, order, bin_start, one_value, n_values, n_bins, missing_bin, bits, words, lane,
     histogram, first, layout, listed, number, entries, node_of_row, node, limits,
-    to_beat, boxes, asked, bounds, marks, narrow, keys,
+    to_beat, notes, marks, narrow, keys,
 ):  # fmt: skip
     """Return the best cut of one feature, if its score reaches ``to_beat``, else some cut.
 
@@ -290,11 +291,12 @@ def refine_column(
     listed                                      rows of the node
     number                                      of the node in ``node_of_row``
     marks     (most bins,)            int64     INOUT   all 0
-    boxes, asked, bounds, narrow, keys                 scratch
+    notes, narrow, keys                         scratch, see ``gbt.kernels.search.Notes``
     """
+    asked, bounds = notes.asked, notes.bounds
     score, last, missing_left, _, n_asked = survey(
         histogram, first, n_bins, missing_bin, bits, n_bins == n_values, one_value, layout, node,
-        limits, to_beat, boxes, asked, bounds,
+        limits, to_beat, notes,
     )  # fmt: skip
     best = (score, np.int64(-1), missing_left)
     if last >= 0:
@@ -337,7 +339,8 @@ def refine_column(
     else:
         best = search_narrow_bins(
             codes, order, n_values, bin_start[n_bins], shift, listed, number, entries,
-            node_of_row, layout, node, limits, to_beat, boxes, asked, bounds, marks, narrow, best,
+            node_of_row, layout, node, limits, to_beat, notes, marks,
+            narrow, best,
         )  # fmt: skip
     return best
 

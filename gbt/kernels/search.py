@@ -34,17 +34,17 @@ Ties of the score: the lowest feature, then the highest cut; a cut with missing 
 them on either side, and at equal score they go where the present rows have more hessian, then left.
 
 Most bins fall behind the best score in step 2, which therefore divides nothing and asks nothing: a
-loop with running sums writes the boxes down, and another, whose turns do not depend on each other
-and become vector instructions, compares all of them.
+loop adds up, and another, whose turns do not depend on each other and become vector instructions,
+compares all boxes.
 
 Arguments that travel together are tuples, or an array:
 
     node     int64 sums of g and h over the node's rows, int64 number of rows
     limits   float64 lambda, float64 least H of a side, int64 least rows of a side
-    boxes    float64, for every bin: least and largest G_l, least H_l and H_r, and its excess
-    asked    int64, a row for every bin in question: its number, its rows; sums of g, h, n before it
     cut      float64 score, int64 code, bool whether missing rows go left
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,12 +52,21 @@ from gbt.kernels.compiling import internal, step
 
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12
-# G - G_l of floats is off by three roundings of 1.1e-16, each of what is no more than sum |g|.
-ROUNDING = 1e-15
-# Rows of ``boxes``.
-LEAST_G, LARGEST_G, LEAST_LEFT_H, LEAST_RIGHT_H, EXCESS, BOX_LENGTH = 0, 1, 2, 3, 4, 5
+# Rows of ``running``.
+G, H, SIZE, RUNNING = 0, 1, 2, 3
+BITS_OF_2_52 = np.uint64(0x4330000000000000)  # as a float; the last 52 are those of what is added
+ALL_BITS = np.uint64(2**64 - 1)
 # Columns of ``asked``.
 BIN, ROWS, LEFT_G, LEFT_H, LEFT_N, ASKED_LENGTH = 0, 1, 2, 3, 4, 5
+
+
+class Notes(NamedTuple):
+    """What a survey writes down of the bins, or groups of bins, of a column."""
+
+    running: np.ndarray  # (3, bins + 1) int64, sums of g, h and sizes over the bins before each
+    excess: np.ndarray  # (bins,) float64, not negative where its box reaches the best score
+    asked: np.ndarray  # (bins, 5) int64, of those in question: number, rows; g, h, n before it
+    bounds: np.ndarray  # (bins,) float64, of those in question
 
 
 @step
@@ -115,6 +124,17 @@ def score_both_ways(g, h, n, missing, node, limits):
 
 
 @step
+def sums_in(g, h, size, layout):
+    """Return the sums of g, h, |g| and n in the numbers of a bin, or in those of several added up.
+
+    layout   4 x int64   IN   see ``gbt.kernels.histogram``
+    """
+    width, count_bits, shift, hessian = layout
+    rows = size & ((1 << count_bits) - 1)
+    return g, rows * hessian if width == 2 else h, size >> count_bits << shift, rows
+
+
+@step
 def bin_of(histogram, place, layout):
     """Return the sums of g, h, |g| and n over the rows of one bin.
 
@@ -122,11 +142,8 @@ def bin_of(histogram, place, layout):
     place                         uint64   IN   of the bin's first number
     layout      4 x int64                  IN   see ``gbt.kernels.histogram``
     """
-    width, count_bits, shift, hessian = layout
-    one, size = np.uint64(1), histogram[place + np.uint64(width) - np.uint64(1)]
-    rows = size & ((1 << count_bits) - 1)
-    h = rows * hessian if width == 2 else histogram[place + one]
-    return histogram[place], h, size >> count_bits << shift, rows
+    one, last = np.uint64(1), np.uint64(layout.width - 1)
+    return sums_in(histogram[place], histogram[place + one], histogram[place + last], layout)
 
 
 @step
@@ -167,59 +184,106 @@ def bound_both_ways(g, h, inside_g, inside_h, magnitude, missing, node, limits):
     return bound
 
 
-@internal
-def draw_boxes(histogram, first, n_bins, bits, is_closed, layout, missing, node, boxes):
-    """Write down for every bin the least and largest G_l, and the least H_l and H_r, of its cuts.
+@step
+def add_up(histogram, first, n_bins, bits, width, running):
+    """Write down for every bin the sums over those before it, and at the end over all.
 
-    Those are the cuts inside it, unless bins are closed, and the one after it; with missing rows on
-    either side. Returns the number of bins, and a sum of |g| that neither G nor a G_l exceeds.
+    Returns the number of bins.
     """
-    least_g, largest_g = boxes[LEAST_G], boxes[LARGEST_G]
-    left_h, right_h = boxes[LEAST_LEFT_H], boxes[LEAST_RIGHT_H]
-    # Unsigned indices, as in ``gbt.kernels.histogram``.
-    width, n_drawn = np.uint64(layout.width), np.uint64(0)
-    place, to_next = np.uint64(first) * width, width << np.uint64(bits)
-    less_g, more_g = min(missing[0], np.int64(0)), max(missing[0], np.int64(0))
-    sum_of_sizes, rest_h = more_g - less_g, node[1] - missing[1]
-    g = h = np.int64(0)
-    for _ in range(0, n_bins, 1 << bits):
-        inside_g, inside_h, magnitude, _ = bin_of(histogram, place, layout)
-        place += to_next
-        sum_of_sizes += magnitude
-        rest_h -= inside_h
-        if is_closed:
-            g, h = g + inside_g, h + inside_h
-            least_g[n_drawn], largest_g[n_drawn] = g + less_g, g + more_g
-            left_h[n_drawn] = h
-        else:
-            least_g[n_drawn] = g - ((magnitude - inside_g + 1) >> 1) + less_g
-            largest_g[n_drawn] = g + ((magnitude + inside_g + 1) >> 1) + more_g
-            left_h[n_drawn] = h
-            g, h = g + inside_g, h + inside_h
-        right_h[n_drawn] = rest_h
-        n_drawn += np.uint64(1)
-    return np.int64(n_drawn), sum_of_sizes
+    of_g, of_h, of_size = running[G], running[H], running[SIZE]
+    # Widths are written out and indices unsigned, as in ``gbt.kernels.histogram``.
+    one, two, n_added = np.uint64(1), np.uint64(2), np.uint64(0)
+    place, to_next = np.uint64(first * width), np.uint64(width << bits)
+    g = h = size = np.int64(0)
+    if width == 2:
+        for _ in range(0, n_bins, 1 << bits):
+            of_g[n_added], of_size[n_added] = g, size
+            g += histogram[place]
+            size += histogram[place + one]
+            place += to_next
+            n_added += one
+    else:
+        for _ in range(0, n_bins, 1 << bits):
+            of_g[n_added], of_h[n_added], of_size[n_added] = g, h, size
+            g += histogram[place]
+            h += histogram[place + one]
+            size += histogram[place + two]
+            place += to_next
+            n_added += one
+    of_g[n_added], of_h[n_added], of_size[n_added] = g, h, size
+    return np.int64(n_added)
 
 
-@internal
-def compare_boxes(boxes, n_bins, sum_of_sizes, node_g, limits, floor):
-    """Set the excess of every bin, not negative where a score in its box may reach ``floor``.
+@step
+def sums_before(b, running, layout):
+    """Return the sums of g, h, |g| and n over the rows of all bins before one."""
+    return sums_in(running[G, b], running[H, b], running[SIZE, b], layout)
 
-    Returns how many these are. This is the bound above, multiplied by its denominators.
+
+@step
+def float_of(whole):
+    """Return a number from 0 to 2^52 - 1, a uint64, as a float, by steps that vectors have, too."""
+    return np.uint64(whole | BITS_OF_2_52).view(np.float64) - 2.0**52
+
+
+@step
+def bits_beyond(number, n_bits):
+    """Return by how many bits to shift a number, not negative, so that it has no more than some."""
+    exponent = (np.float64(number).view(np.int64) >> 52) - 1023  # it is below 2^(exponent + 1)
+    return max(exponent + 1 - n_bits, np.int64(0))
+
+
+@step
+def compare(running, n_bins, is_closed, layout, missing, node, limits, floor, excess):
+    """Set the excess of every bin, not negative where its box may hold a score of ``floor``.
+
+    The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it,
+    with missing rows on either side. This is the bound above, multiplied by its denominators.
+    Returns how many bins have such a box.
     """
-    least_g, largest_g = boxes[LEAST_G], boxes[LARGEST_G]
-    left_h, right_h, excess = boxes[LEAST_LEFT_H], boxes[LEAST_RIGHT_H], boxes[EXCESS]
+    width, count_bits, size_shift, hessian = layout
+    of_g, of_size = running[G], running[SIZE]
     penalty, min_hessian, _ = limits
-    of_node, error = np.float64(node_g), np.float64(sum_of_sizes) * ROUNDING
+
+    # G and |g| in units of 2^g_shift, rounded down, so that no sum has more than 51 bits.
+    less_g, more_g = min(missing[0], np.int64(0)), max(missing[0], np.int64(0))
+    sum_of_sizes = (of_size[n_bins] >> count_bits << size_shift) + more_g - less_g
+    g_shift = bits_beyond(sum_of_sizes, 51)
+    bias, per_unit = np.int64(1) << (51 + g_shift), 1.0 / float(np.int64(1) << g_shift)
+    node_g, less_g, more_g = node[0] * per_unit, less_g * per_unit, more_g * per_unit
+    floor *= per_unit * per_unit
+    # Less than 1 from G, 1/2 from half of |g|, and four roundings of floats by 1/4 each.
+    error = 3.0 if g_shift > 0 else 0.0
+    size_bits = max(g_shift - size_shift, np.int64(0))
+    half = 0.5 * per_unit * float(np.int64(1) << size_shift << size_bits)
+
+    # H in units of 2^h_shift, rounded down; or rows, where all have the same hessian.
+    if width == 3:
+        of_h, h_mask, h_shift = running[H], ALL_BITS, bits_beyond(node[1], 51)
+        h_unit, rest = float(np.int64(1) << h_shift), node[1] - missing[1]
+    else:
+        of_h, h_mask, h_shift = of_size, np.uint64((1 << count_bits) - 1), np.int64(0)
+        h_unit, rest = float(hessian), node[2] - missing[2]
+    rest_h = float(rest >> h_shift) - (1.0 if h_shift > 0 else 0.0)
+
+    g_bits, h_bits = np.uint64(g_shift), np.uint64(h_shift)
+    count_bits, size_bits = np.uint64(count_bits), np.uint64(size_bits)
     for b in range(n_bins):
-        # Read before anything is chosen: only then is the choice a vector instruction.
-        low, high, left, right = least_g[b], largest_g[b], left_h[b], right_h[b]
+        g_before = float_of(np.uint64(of_g[b] + bias) >> g_bits) - 2.0**51
+        g_after = float_of(np.uint64(of_g[b + 1] + bias) >> g_bits) - 2.0**51
+        h_before = float_of((np.uint64(of_h[b]) & h_mask) >> h_bits)
+        h_after = float_of((np.uint64(of_h[b + 1]) & h_mask) >> h_bits)
+        size = (np.uint64(of_size[b + 1]) >> count_bits) - (np.uint64(of_size[b]) >> count_bits)
+        reach = 0.0 if is_closed else half * float_of(size >> size_bits)
+        middle = g_after if is_closed else 0.5 * (g_before + g_after)
+        low, high = middle - reach + less_g, middle + reach + more_g
+        left, right = h_unit * (h_after if is_closed else h_before), h_unit * (rest_h - h_after)
         left_weight = (left if left > min_hessian else min_hessian) + penalty
         right_weight = (right if right > min_hessian else min_hessian) + penalty
-        right_g = abs(of_node - low) + error
-        at_low = low * low * right_weight + right_g * right_g * left_weight
-        right_g = abs(of_node - high) + error
-        at_high = high * high * right_weight + right_g * right_g * left_weight
+        left_g, right_g = abs(low) + error, abs(node_g - low) + error
+        at_low = left_g * left_g * right_weight + right_g * right_g * left_weight
+        left_g, right_g = abs(high) + error, abs(node_g - high) + error
+        at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
         largest = at_low if at_low > at_high else at_high
         excess[b] = largest * SAFETY - floor * (left_weight * right_weight)
     n_above = np.int64(0)
@@ -231,7 +295,7 @@ def compare_boxes(boxes, n_bins, sum_of_sizes, node_g, limits, floor):
 @internal
 def survey(
     histogram, first, n_bins, missing_bin, bits, is_atomic, one_value, layout, node, limits, floor,
-    boxes, asked, bounds,
+    notes,
 ):  # fmt: skip
     """Score the cuts between the bins of one feature, and bound all others.
 
@@ -245,37 +309,36 @@ def survey(
     bits                       int64     IN    bins are groups of 2^bits
     is_atomic                  bool      IN    whether nothing is inside any single bin
     one_value   (bins,)        int64     IN    1 if nothing is inside a single bin, else 0
-    boxes       (5, bins)      float64   scratch
-    asked       (bins, 5)      int64     OUT   see above
-    bounds      (bins,)        float64   OUT   of the bins in question
+    notes                                OUT   see ``Notes``
     """
+    running, excess, asked, bounds = notes
     missing = missing_of(histogram, first, missing_bin, layout)
-    n_drawn, sum_of_sizes = draw_boxes(
-        histogram, first, n_bins, bits, is_atomic and bits == 0, layout, missing, node, boxes
+    n_groups = add_up(histogram, first, n_bins, bits, layout.width, running)
+    n_left = compare(
+        running, n_groups, is_atomic and bits == 0, layout, missing, node, limits, floor, excess
     )
-    n_left = compare_boxes(boxes, n_drawn, sum_of_sizes, node[0], limits, floor)
-    excess, best, largest = boxes[EXCESS], -np.inf, -np.inf
+    best, largest = -np.inf, -np.inf
     last, best_missing_left = np.int64(-1), False
-    g = h = n = drawn = n_asked = np.int64(0)
+    group = n_asked = np.int64(0)
     while n_left > 0:
-        b = drawn << bits
-        place = np.uint64(first + b) * np.uint64(layout.width)
-        inside_g, inside_h, magnitude, rows = bin_of(histogram, place, layout)
-        if excess[drawn] >= 0.0:
+        if excess[group] >= 0.0:
             n_left -= 1
-            if rows > 1 and not (bits == 0 and one_value[b] == 1):
-                bound = bound_both_ways(g, h, inside_g, inside_h, magnitude, missing, node, limits)
+            b = group << bits
+            g, h, magnitude, n = sums_before(group, running, layout)
+            with_g, with_h, with_magnitude, with_n = sums_before(group + 1, running, layout)
+            if with_n > n + 1 and not (bits == 0 and one_value[b] == 1):
+                bound = bound_both_ways(
+                    g, h, with_g - g, with_h - h, with_magnitude - magnitude, missing, node, limits
+                )
                 if bound >= floor:
                     largest, bounds[n_asked] = max(largest, bound), bound
-                    asked[n_asked, BIN], asked[n_asked, ROWS] = b, rows
+                    asked[n_asked, BIN], asked[n_asked, ROWS] = b, with_n - n
                     asked[n_asked, LEFT_G], asked[n_asked, LEFT_H] = g, h
                     asked[n_asked, LEFT_N] = n
                     n_asked += 1
-            score, missing_left = score_both_ways(
-                g + inside_g, h + inside_h, n + rows, missing, node, limits
-            )
-            if score >= floor and rows > 0:  # a bin without rows repeats the cut before it
+            score, missing_left = score_both_ways(with_g, with_h, with_n, missing, node, limits)
+            if score >= floor and with_n > n:  # a bin without rows repeats the cut before it
                 best = floor = score
                 last, best_missing_left = b, missing_left
-        g, h, n, drawn = g + inside_g, h + inside_h, n + rows, drawn + 1
+        group += 1
     return best, last, best_missing_left, largest, n_asked

@@ -33,7 +33,7 @@ from gbt.kernels.histogram import LANES, MOST_GROUP_BITS, layout_for
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.quantise import integer_of, quantise_entries
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
-from gbt.kernels.search import ASKED_LENGTH, BOX_LENGTH
+from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Branches, Limits, Shape
 
@@ -77,7 +77,8 @@ class GreedyGrowth:
         self.rules = records(1, RULES)
         most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # that of missing rows, and one to spare
         self.scratch = Scratch(
-            boxes=np.empty((n_threads, BOX_LENGTH, most_bins)),
+            running=np.empty((n_threads, RUNNING, most_bins), dtype=np.int64),
+            excess=np.empty((n_threads, most_bins)),
             asked=np.empty((n_threads, most_bins, ASKED_LENGTH), dtype=np.int64),
             bounds=np.empty((n_threads, most_bins)),
             marks=np.zeros((n_threads, most_bins), dtype=np.int64),
