@@ -344,8 +344,8 @@ def is_seen(x, bins, gradient, hessian):
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_boxes_hold_cuts_with_missing_rows_on_the_left(sign):
-    """Only the missing row makes both sides pure, -9 and 9."""
-    gradient = sign * np.array([-8, -1, 4, 5])
+    """Only the missing row makes both sides pure, -36 and 36. All are whole units of 4."""
+    gradient = sign * np.array([-32, -4, 16, 20])
     assert is_seen([MISSING, 1, 2, 3], [0, 2], gradient, [1, 1, 1, 1])
 
 
