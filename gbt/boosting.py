@@ -89,21 +89,22 @@ def boost(
     watched = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
     patience = parameters.early_stopping_rounds
     raw_prediction = np.full(len(y), base_score)
+    all_rows, all_features = np.arange(len(y)), np.arange(columns.n_columns)
     trees = []
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         for m in range(parameters.n_estimators):
             gradient, hessian = loss.gradient_hessian(y, raw_prediction)
-            rows = sampled_rows(seed, m, len(y), parameters.subsample)
+            rows = sampled_rows(seed, m, all_rows, parameters.subsample)
             tree, leaves = grower.grow(
                 gradient,
                 hessian,
                 sample_weight,
                 rows=rows,
-                features=sampled_features(seed, m, columns.n_columns, parameters.colsample),
+                features=sampled_features(seed, m, all_features, parameters.colsample),
             )
             trees.append(tree)
             if len(rows) == len(y):
-                raw_prediction += tree.value[leaves]
+                raw_prediction += tree.value.take(leaves)
             else:
                 tree.add_values(X, raw_prediction, n_jobs)
             del gradient, hessian, leaves  # before the next tree grows
@@ -144,19 +145,20 @@ class _Watched:
         self.losses.append(float(np.average(loss, weights=self.sample_weight)))
 
 
-def sampled_rows(seed: int, m: int, n_rows: int, subsample: float) -> np.ndarray:
+def sampled_rows(seed: int, m: int, rows: np.ndarray, subsample: float) -> np.ndarray:
     """Return the rows that tree ``m`` sees, ascending: at least one, drawn without replacement."""
-    return _sample(seed, m, 0, n_rows, subsample)
+    return _sample(seed, m, 0, rows, subsample)
 
 
-def sampled_features(seed: int, m: int, n_features: int, colsample: float) -> np.ndarray:
+def sampled_features(seed: int, m: int, features: np.ndarray, colsample: float) -> np.ndarray:
     """Return the columns that tree ``m`` may split on, ascending, at least one."""
-    return _sample(seed, m, 1, n_features, colsample)
+    return _sample(seed, m, 1, features, colsample)
 
 
-def _sample(seed, m, stream, n, fraction):
+def _sample(seed, m, stream, numbers, fraction):
     """Draw from a stream of the tree's own, so that no tree depends on how others were drawn."""
     if fraction == 1.0:
-        return np.arange(n)
+        return numbers
     generator = np.random.default_rng([seed, m, stream])
-    return np.sort(generator.choice(n, size=max(1, round(fraction * n)), replace=False))
+    size = max(1, round(fraction * len(numbers)))
+    return np.sort(generator.choice(numbers, size=size, replace=False))

@@ -46,7 +46,7 @@ class Sampling:
     def rows(self, m: int) -> np.ndarray:
         """Return the rows of tree ``m``, ascending."""
         seen = np.delete(np.arange(self.n_rows), self.left_out)
-        return seen[boosting.sampled_rows(self.seed, m, len(seen), self.subsample)]
+        return boosting.sampled_rows(self.seed, m, seen, self.subsample)
 
 
 class _GBT(BaseEstimator):

@@ -94,7 +94,7 @@ class Grower:
         """
         branches = self.growth.grow(gradient, hessian, sample_weight, rows, features)
         nodes, table = branches.nodes, self.columns.table
-        leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int32)
+        leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int64)  # NumPy looks up no others
         arrays: dict[str, np.ndarray] = {
             name: np.empty(len(nodes), dtype) for name, dtype in NODE_DTYPES.items()
         }

@@ -161,14 +161,14 @@ def test_an_increasing_map_of_a_column_changes_no_training_prediction(problem):
 
 def test_subsamples_are_seeded_by_tree_and_hold_at_least_one():
     for sample in (sampled_rows, sampled_features):
-        drawn = sample(7, 3, 100, 0.25)
-        assert_same(drawn, sample(7, 3, 100, 0.25))
+        drawn = sample(7, 3, np.arange(100), 0.25)
+        assert_same(drawn, sample(7, 3, np.arange(100), 0.25))
         assert len(np.unique(drawn)) == 25
         assert (np.diff(drawn) > 0).all()
-        assert not np.array_equal(drawn, sample(7, 4, 100, 0.25))
-        assert not np.array_equal(drawn, sample(8, 3, 100, 0.25))
-        assert_same(sample(7, 3, 100, 1.0), np.arange(100))
-        assert len(sample(7, 3, 100, 0.001)) == 1
+        assert not np.array_equal(drawn, sample(7, 4, np.arange(100), 0.25))
+        assert not np.array_equal(drawn, sample(8, 3, np.arange(100), 0.25))
+        assert_same(sample(7, 3, np.arange(100), 1.0), np.arange(100))
+        assert len(sample(7, 3, np.arange(100), 0.001)) == 1
 
 
 @pytest.mark.parametrize("task", LOSS_OF)
@@ -183,12 +183,12 @@ def test_subsampled_trees_are_grown_on_their_rows_and_columns(task):
     ).ensemble
     raw_prediction = np.full(200, model.base_score)
     for m, tree in enumerate(model.trees):
-        rows = sampled_rows(3, m, 200, 0.5)
+        rows = sampled_rows(3, m, np.arange(200), 0.5)
         gradient, _ = model.loss.gradient_hessian(y, raw_prediction)
         assert_close(tree.sum_gradient[0], gradient[rows].sum(), np.abs(gradient[rows]).sum())
         assert tree.n_samples[0] == 100
         used = np.unique(tree.feature[tree.feature >= 0])
-        assert np.isin(used, sampled_features(3, m, 6, 0.5)).all()
+        assert np.isin(used, sampled_features(3, m, np.arange(6), 0.5)).all()
         raw_prediction += tree.value[model.apply(X)[:, m]]
 
 

@@ -61,7 +61,7 @@ def finish_tree(
     nodes                       (n_nodes,)  NODE      IN    children after their parent
     low, high                   (n_nodes,)  float64   IN    values on both sides of each cut
     gradient, hessian, weight   (n,)        float64   IN
-    leaf_of_row                 (n,)        int32     OUT   of the rows that take part
+    leaf_of_row                 (n,)        int64     OUT   of the rows that take part
     tree                        10 arrays             OUT   see ``gbt.ensemble.NODE_DTYPES``
     """
     feature, threshold, left, right, missing_left, sum_g, sum_h, n_samples, gain, value = tree
@@ -82,7 +82,8 @@ def finish_tree(
                 h += sum_h[child]
                 score_of_children += score_and_step(sum_g[child], sum_h[child], reg_lambda)[0]
         else:
-            for row in rows[node.start : node.stop]:
+            for i in range(node.start, node.stop):
+                row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.histogram``
                 g += weight[row] * gradient[row]
                 h += weight[row] * hessian[row]
                 leaf_of_row[row] = to

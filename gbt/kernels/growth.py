@@ -164,18 +164,29 @@ def may_split(node, rules):
 
 
 @internal
+def has_all_rows(node, rows):
+    """Say whether a node has all rows of the table, in their order; then entries need no copy."""
+    return node.stop - node.start == len(rows.node)
+
+
+@internal
 def gather(rows, node, layout):
     """Put the entries of a node's rows beside each other, and add up g, h and |g|."""
-    width = layout.width
+    # Unsigned indices, as in ``gbt.kernels.histogram``.
+    one, width, copies = np.uint64(1), np.uint64(layout.width), not has_all_rows(node, rows)
     g = h = magnitude = np.int64(0)
     for i in range(node.start, node.stop):
-        prefetch(rows.entries, rows.listed[min(i + AHEAD, node.stop - 1)] * width)
-        place = np.int64(rows.listed[i]) * width
-        for c in range(width):
-            rows.gathered[i * width + c] = rows.entries[place + c]
+        row, to = np.uint64(rows.listed[np.uint64(i)]), np.uint64(i) * width
+        place = row * width
+        if copies:
+            ahead = np.uint64(rows.listed[np.uint64(min(i + AHEAD, node.stop - 1))])
+            prefetch(rows.entries, ahead * width)
+            rows.gathered[to] = rows.entries[place]
+            rows.gathered[to + one] = rows.entries[place + one]
+            rows.gathered[to + width - one] = rows.entries[place + width - one]
         g += rows.entries[place]
         magnitude += abs(rows.entries[place])
-        h += layout.hessian if width == 2 else rows.entries[place + 1]
+        h += layout.hessian if layout.width == 2 else rows.entries[place + one]
     node.g, node.h, node.magnitude = g, h, magnitude
 
 
@@ -246,7 +257,8 @@ def fill_word(word, node, mask, table, rows, layout, slot, slots):
                 table.facts[k + lane, MISSING_BIN], slots.bits[slot, k + lane], width, histogram,
             )  # fmt: skip
     words, first = table.words[word], table.first[word]
-    listed, entries = rows.listed[start:stop], rows.gathered[start * width : stop * width]
+    source = rows.entries if has_all_rows(node, rows) else rows.gathered
+    listed, entries = rows.listed[start:stop], source[start * width : stop * width]
     if width == 2:
         add_pairs(words, listed, entries, first, mask, n_lanes, histogram)
     else:
@@ -529,9 +541,10 @@ def plant(table, rows, nodes, slots, tasks, rules, n_threads):
     slots.free[-1] = n_slots - n_threads
     root = nodes[0]
     open_node(root, 0, rules.n_listed, 0)
-    rows.node[:] = -1
-    for i in range(root.stop):
-        rows.node[rows.listed[i]] = 0
+    rows.node[:] = 0 if has_all_rows(root, rows) else -1
+    if not has_all_rows(root, rows):
+        for i in range(root.stop):
+            rows.node[rows.listed[i]] = 0
     gather(rows, root, layout_of(rules))
     if not may_split(root, rules):
         return 0

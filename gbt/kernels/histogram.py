@@ -68,14 +68,16 @@ def pack_entry(g, h, layout, row, entries):
     """Write the entry of a row.
 
     g, h      int64                  IN    fixed point
+    row       uint64                 IN
     entries   (n * width,)   int64   OUT
     """
     width, count_bits, shift, _ = layout
-    entries[row * width] = g
+    place, one, last = row * np.uint64(width), np.uint64(1), np.uint64(width - 1)
+    entries[place] = g
     if width == 3:
-        entries[row * width + 1] = h
+        entries[place + one] = h
     units = (abs(g) + (1 << shift) - 1) >> shift
-    entries[row * width + width - 1] = units << count_bits | 1
+    entries[place + last] = units << count_bits | 1
 
 
 @internal

@@ -22,7 +22,8 @@ def scale_of(x, weight, rows, largest_exponent, most_repeats):
     total = total_weight = 0.0
     is_whole = is_constant = True
     first = rows[0]
-    for row in rows:
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.histogram``
         total += abs(weight[row] * x[row])
         total_weight += weight[row]
         is_whole &= weight[row] == np.rint(weight[row])
@@ -68,7 +69,8 @@ def quantise_entries(
     rows                        (m,)           int64     IN
     entries                     (n * width,)   int64     OUT   of these rows
     """
-    for row in rows:
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
         g = integer_of(gradient[row], weight[row], gradient_scale, repeats)
         h = layout.hessian
         if layout.width == 3:
