@@ -15,9 +15,11 @@ and one word is enough for every target.
 Integers only search. The G and H that a tree stores are float64 sums of the floats themselves.
 """
 
+from math import isfinite
+
 import numpy as np
 
-from gbt.kernels.quantise import quantise, scale_of
+from gbt.kernels.quantise import quantise, scale_of, scales_of
 
 # As many rows as a table may have. Whole weights beyond it would leave few bits for x itself.
 MOST_REPEATS = 2.0**31
@@ -33,9 +35,27 @@ def scale_for(x: np.ndarray, weight: np.ndarray, rows: np.ndarray) -> tuple[floa
     are the same in all rows.
     """
     scale, repeats, is_constant = scale_of(x, weight, rows, LARGEST_EXPONENT, MOST_REPEATS)
-    if not np.isfinite(scale):
-        raise FloatingPointError("the sum of their magnitudes overflows")
+    _refuse_overflow(scale)
     return scale, repeats, is_constant
+
+
+def scales_for(
+    gradient: np.ndarray, hessian: np.ndarray, weight: np.ndarray, rows: np.ndarray
+) -> tuple[float, float, bool, int | None]:
+    """Return the scales of both, whether weights multiply, and the integer of all hessians.
+
+    The last is None if hessians or weights differ among the rows.
+    """
+    g_scale, h_scale, repeats, of_all = scales_of(
+        gradient, hessian, weight, rows, LARGEST_EXPONENT, MOST_REPEATS
+    )
+    _refuse_overflow(g_scale + h_scale)
+    return g_scale, h_scale, repeats, of_all if of_all >= 0 else None
+
+
+def _refuse_overflow(scale):
+    if not isfinite(scale):
+        raise FloatingPointError("the sum of their magnitudes overflows")
 
 
 def to_fixed_point(

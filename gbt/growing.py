@@ -93,7 +93,7 @@ class Grower:
             Numbers of nodes of the tree.
         """
         branches = self.growth.grow(gradient, hessian, sample_weight, rows, features)
-        nodes, table = branches.nodes, self.columns.table
+        nodes = branches.nodes
         leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int64)  # NumPy looks up no others
         arrays: dict[str, np.ndarray] = {
             name: np.empty(len(nodes), dtype) for name, dtype in NODE_DTYPES.items()
@@ -101,8 +101,7 @@ class Grower:
         is_finite = finish_tree(
             branches.rows,
             nodes,
-            table[nodes["low_row"], nodes["feature"]].astype(np.float64, copy=False),
-            table[nodes["high_row"], nodes["feature"]].astype(np.float64, copy=False),
+            self.columns.table,
             gradient,
             hessian,
             sample_weight,

@@ -53,13 +53,13 @@ def preorder(nodes):
 
 @kernel
 def finish_tree(
-    rows, nodes, low, high, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row, tree
+    rows, nodes, table, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row, tree
 ):  # fmt: skip
     """Write every node to its place in preorder; say whether all numbers are finite.
 
     rows                        (m,)        int32     IN    rows of a node beside each other
     nodes                       (n_nodes,)  NODE      IN    children after their parent
-    low, high                   (n_nodes,)  float64   IN    values on both sides of each cut
+    table                       (n, p)      floats    IN    float32 or float64
     gradient, hessian, weight   (n,)        float64   IN
     leaf_of_row                 (n,)        int64     OUT   of the rows that take part
     tree                        10 arrays             OUT   see ``gbt.ensemble.NODE_DTYPES``
@@ -75,7 +75,9 @@ def finish_tree(
         g = h = score_of_children = 0.0
         if node.left >= 0:
             feature[to], missing_left[to] = node.feature, node.missing_left != 0
-            threshold[to] = threshold_between(low[j], high[j], node.high_row < 0)
+            low = np.float64(table[node.low_row, node.feature])
+            high = np.float64(table[node.high_row, node.feature])
+            threshold[to] = threshold_between(low, high, node.high_row < 0)
             left[to], right[to] = place[node.left], place[node.right]
             for child in (left[to], right[to]):
                 g += sum_g[child]

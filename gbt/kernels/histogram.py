@@ -68,16 +68,17 @@ def pack_entry(g, h, layout, row, entries):
     """Write the entry of a row.
 
     g, h      int64                  IN    fixed point
+    layout    Layout, or a record of the same names
     row       uint64                 IN
     entries   (n * width,)   int64   OUT
     """
-    width, count_bits, shift, _ = layout
-    place, one, last = row * np.uint64(width), np.uint64(1), np.uint64(width - 1)
+    one, width = np.uint64(1), np.uint64(layout.width)
+    place = row * width
     entries[place] = g
-    if width == 3:
+    if layout.width == 3:
         entries[place + one] = h
-    units = (abs(g) + (1 << shift) - 1) >> shift
-    entries[place + last] = units << count_bits | 1
+    units = (abs(g) + (1 << layout.shift) - 1) >> layout.shift
+    entries[place + width - one] = units << layout.count_bits | 1
 
 
 @internal

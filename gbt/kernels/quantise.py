@@ -60,17 +60,35 @@ def quantise(x, weight, rows, scale, repeats, integers):
 
 
 @uncounted
+def scales_of(gradient, hessian, weight, rows, largest_exponent, most_repeats):
+    """Return both scales, whether whole weights multiply, and the integer of all hessians.
+
+    That is -1 where hessians or weights differ. Arguments are those of ``scale_of``.
+    """
+    g_scale, repeats, _ = scale_of(gradient, weight, rows, largest_exponent, most_repeats)
+    h_scale, _, is_constant = scale_of(hessian, weight, rows, largest_exponent, most_repeats)
+    of_all = np.int64(-1)
+    if is_constant and np.isfinite(h_scale):
+        of_all = integer_of(hessian[rows[0]], weight[rows[0]], h_scale, repeats)
+    return g_scale, h_scale, repeats, of_all
+
+
+@uncounted
 def quantise_entries(
-    gradient, hessian, weight, rows, gradient_scale, hessian_scale, repeats, layout, entries
+    gradient, hessian, weight, rows, gradient_scale, hessian_scale, repeats, rules, listed, entries
 ):
-    """Write the entries of some rows, see ``gbt.kernels.histogram``.
+    """List some rows and write their entries, see ``gbt.kernels.histogram``.
 
     gradient, hessian, weight   (n,)           float64   IN
     rows                        (m,)           int64     IN
+    rules                       (1,)           RULES     IN    see ``gbt.kernels.growth``
+    listed                      (m,)           int32     OUT
     entries                     (n * width,)   int64     OUT   of these rows
     """
+    layout = rules[0]
     for i in range(len(rows)):
         row = np.uint64(rows[i])
+        listed[i] = row
         g = integer_of(gradient[row], weight[row], gradient_scale, repeats)
         h = layout.hessian
         if layout.width == 3:

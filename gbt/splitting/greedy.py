@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from gbt.columns import MAX_BINS, Columns
-from gbt.fixed_point import scale_for
+from gbt.fixed_point import scales_for
 from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.growth import (
@@ -31,7 +31,7 @@ from gbt.kernels.growth import (
 )
 from gbt.kernels.histogram import LANES, MOST_GROUP_BITS, layout_for
 from gbt.kernels.nodes import NODE, records
-from gbt.kernels.quantise import integer_of, quantise_entries
+from gbt.kernels.quantise import quantise_entries
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.parallel import Helpers, threads_for
@@ -86,30 +86,27 @@ class GreedyGrowth:
             keys=np.empty((n_threads, MOST_SORTED + 1), dtype=np.int64),
         )
         self.width = 0  # numbers an entry, for which there is memory
+        self.features = None  # that a tree may split on
 
     def grow(self, gradient, hessian, sample_weight, rows, features) -> Branches:
         """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
-        g_scale, repeats, _ = scale_for(gradient, sample_weight, rows)
-        h_scale, _, is_constant = scale_for(hessian, sample_weight, rows)
-        first = rows[0]
-        layout = layout_for(
-            len(rows),
-            integer_of(hessian[first], sample_weight[first], h_scale, repeats)
-            if is_constant
-            else None,
+        g_scale, h_scale, repeats, hessian_of_all = scales_for(
+            gradient, hessian, sample_weight, rows
         )
+        layout = layout_for(len(rows), hessian_of_all)
         if self.width != layout.width:
             self._make_room(layout.width)
-        quantise_entries(
-            gradient, hessian, sample_weight, rows, g_scale, h_scale, repeats, layout,
-            self.rows.entries,
-        )  # fmt: skip
-        listed = self.rows.listed[: len(rows)]
-        listed[:] = rows
-        self.table.facts[:, IS_ALLOWED] = 0
-        self.table.facts[features, IS_ALLOWED] = 1
         limits = self._limits_in_units(g_scale, h_scale)
         self.rules[0] = (*layout, len(rows), *limits, *self._shape())
+        listed = self.rows.listed[: len(rows)]
+        quantise_entries(
+            gradient, hessian, sample_weight, rows, g_scale, h_scale, repeats, self.rules, listed,
+            self.rows.entries,
+        )  # fmt: skip
+        if features is not self.features:
+            self.features = features
+            self.table.facts[:, IS_ALLOWED] = 0
+            self.table.facts[features, IS_ALLOWED] = 1
         self.helpers.call()
         return Branches(listed, self.nodes[: self.lead()])
 
