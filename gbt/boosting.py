@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.ensemble import Ensemble
+from gbt.ensemble import Ensemble, Tree, arrays_of
 from gbt.growing import Grower, Splitter
 from gbt.losses import Loss, best_constant
 from gbt.progress import Progress
@@ -104,18 +104,19 @@ def boost(
             )
             trees.append(tree)
             if len(rows) == len(y):
-                raw_prediction += tree.value.take(leaves)
+                raw_prediction += tree["value"].take(leaves)
             else:
-                tree.add_values(X, raw_prediction, n_jobs)
+                Tree(**arrays_of(tree)).add_values(X, raw_prediction, n_jobs)
             del gradient, hessian, leaves  # before the next tree grows
             for w in watched:
-                w.record(tree, n_jobs)
+                w.record(Tree(**arrays_of(tree)), n_jobs)
             progress.show(m, watched[-1].losses[-1] if watched else None, loss.metric)
             if patience and m - int(np.argmin(watched[-1].losses)) >= patience:
                 break
 
-    ensemble = Ensemble.from_trees(
-        trees,
+    ensemble = Ensemble(
+        **arrays_of(np.concatenate(trees)),
+        tree_offset=np.cumsum([0, *map(len, trees)]),
         base_score=base_score,
         learning_rate=parameters.learning_rate,
         reg_lambda=parameters.reg_lambda,

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.ensemble import NODE_DTYPES, Tree
+from gbt.ensemble import NODE_RECORD
 from gbt.fixed_point import to_fixed_point
 from gbt.kernels.finish import finish_tree
 from gbt.kernels.nodes import NODE, records
@@ -74,7 +74,7 @@ class Grower:
         *,
         rows: np.ndarray,
         features: np.ndarray,
-    ) -> tuple[Tree, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Grow a tree on some rows, and say which leaf each of them is in.
 
         Parameters
@@ -88,19 +88,17 @@ class Grower:
 
         Returns
         -------
-        tree : Tree
+        tree : array of dtype NODE_RECORD
+            Its nodes in preorder, see ``gbt.ensemble``.
         leaves : int array of shape (len(rows),)
             Numbers of nodes of the tree.
         """
         branches = self.growth.grow(gradient, hessian, sample_weight, rows, features)
-        nodes = branches.nodes
         leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int64)  # NumPy looks up no others
-        arrays: dict[str, np.ndarray] = {
-            name: np.empty(len(nodes), dtype) for name, dtype in NODE_DTYPES.items()
-        }
+        tree = records(len(branches.nodes), NODE_RECORD)
         is_finite = finish_tree(
             branches.rows,
-            nodes,
+            branches.nodes,
             self.columns.table,
             gradient,
             hessian,
@@ -108,11 +106,11 @@ class Grower:
             self.limits.reg_lambda,
             self.learning_rate,
             leaf_of_row,
-            tuple(arrays.values()),
+            tree,
         )
         if not is_finite:
             raise FloatingPointError("a squared sum overflows")
-        return Tree(**arrays), leaf_of_row if len(rows) == len(leaf_of_row) else leaf_of_row[rows]
+        return tree, leaf_of_row if len(rows) == len(leaf_of_row) else leaf_of_row[rows]
 
 
 class LevelwiseGrowth:

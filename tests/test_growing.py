@@ -15,7 +15,7 @@ from gbt.splitting.frontier import Limits, Shape, Splits
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_same, assert_valid_tree
 from tests.node_cases import coarsen, column_of
-from tests.trainer import coarse_columns, fit, grow_tree, grower_for, with_threads
+from tests.trainer import coarse_columns, fit, grow_tree, grow_with, grower_for, with_threads
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan
@@ -247,8 +247,8 @@ def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth,
     features = rng.permutation(columns.n_columns)
     features = np.sort(features[: data.draw(st.integers(1, columns.n_columns))])
 
-    tree, leaves = grower_for(columns, **parameters).grow(
-        gradient, hessian, weight, rows=rows, features=features
+    tree, leaves = grow_with(
+        grower_for(columns, **parameters), gradient, hessian, weight, rows=rows, features=features
     )
     nodes = page(
         columns.table[rows][:, features], gradient[rows], hessian[rows],
@@ -280,8 +280,8 @@ def test_a_grower_may_be_used_again(growth, kinds):
             "rows": np.arange(n) if kind != "few" else np.arange(n // 2, n),
             "features": np.arange(p) if kind != "few" else np.arange(p // 2, p),
         }
-        tree, leaves = again.grow(*derivatives, **drawn)
-        fresh, fresh_leaves = grower_for(columns, **parameters).grow(*derivatives, **drawn)
+        tree, leaves = grow_with(again, *derivatives, **drawn)
+        fresh, fresh_leaves = grow_with(grower_for(columns, **parameters), *derivatives, **drawn)
         assert_same_trees(tree, fresh)
         assert_same(leaves, fresh_leaves)
 
@@ -351,9 +351,9 @@ def test_a_policy_asked_node_by_node_grows_the_same_trees(growth, data):
         "features": np.arange(data.draw(st.integers(0, columns.n_columns - 1)), columns.n_columns),
     }
     weight = np.ones(columns.n_rows)
-    tree, leaves = grower.grow(gradient, hessian, weight, **arguments)
-    greedy, greedy_leaves = grower_for(columns, **parameters).grow(
-        gradient, hessian, weight, **arguments
+    tree, leaves = grow_with(grower, gradient, hessian, weight, **arguments)
+    greedy, greedy_leaves = grow_with(
+        grower_for(columns, **parameters), gradient, hessian, weight, **arguments
     )
     assert_same_trees(tree, greedy)
     assert_same(leaves, greedy_leaves)

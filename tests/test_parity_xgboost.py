@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from gbt.columns import Columns
+from gbt.ensemble import Tree, arrays_of
 from gbt.growing import Grower
 from gbt.losses import LOSSES
 from gbt.splitting.frontier import Limits, Shape
@@ -206,13 +207,14 @@ def test_trees_are_those_of_xgboost(seed):
     )
     for m, their_tree in enumerate(their_trees):
         gradient, hessian = loss.gradient_hessian(given.y, margin)
-        our_tree, leaves = grower.grow(
+        nodes, leaves = grower.grow(
             gradient,
             hessian,
             given.weight,
             rows=np.arange(len(given.y)),
             features=np.arange(columns.n_columns),
         )
+        our_tree = Tree(**arrays_of(nodes))
         if (given.weight * hessian).sum() < given.min_child_weight:
             # The one known difference of meaning: XGBoost gives such a root the value 0, we give it
             # -eta G/(H + lambda) like any node. Neither splits it; go on from XGBoost's margins.
@@ -251,7 +253,7 @@ def test_a_defect_is_not_excused(defect):
         shape=Shape(given.max_depth, None),
         learning_rate=asked["learning_rate"],
     )
-    our_tree, _ = grower.grow(
+    nodes, _ = grower.grow(
         gradient,
         hessian,
         np.ones(len(given.y)),
@@ -260,4 +262,4 @@ def test_a_defect_is_not_excused(defect):
     )
     slack = given.weight * (np.abs(given.y) + 1)
     with pytest.raises(AssertionError):
-        compare_tree(given, our_tree, their_trees[0], gradient, hessian, slack)
+        compare_tree(given, Tree(**arrays_of(nodes)), their_trees[0], gradient, hessian, slack)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gbt.boosting import Parameters, boost
 from gbt.columns import Columns
+from gbt.ensemble import Tree, arrays_of
 from gbt.growing import Grower
 from gbt.losses import LOSSES
 from gbt.splitting import greedy
@@ -36,9 +37,16 @@ def grower_for(columns, *, splitter=None, learning_rate=0.5, n_jobs=1, **paramet
     )
 
 
+def grow_with(grower, *derivatives, **drawn):
+    """Return a tree and the leaf of each of its rows."""
+    nodes, leaves = grower.grow(*derivatives, **drawn)
+    return Tree(**arrays_of(nodes)), leaves
+
+
 def grow_tree(columns, gradient, hessian, sample_weight=None, **parameters):
     """Grow one tree on all rows and columns; see ``grower_for``."""
-    return grower_for(columns, **parameters).grow(
+    return grow_with(
+        grower_for(columns, **parameters),
         gradient,
         hessian,
         np.ones(columns.n_rows) if sample_weight is None else sample_weight,

@@ -62,27 +62,29 @@ def finish_tree(
     table                       (n, p)      floats    IN    float32 or float64
     gradient, hessian, weight   (n,)        float64   IN
     leaf_of_row                 (n,)        int64     OUT   of the rows that take part
-    tree                        10 arrays             OUT   see ``gbt.ensemble.NODE_DTYPES``
+    tree                        (n_nodes,)  NODE_RECORD   OUT   see ``gbt.ensemble``
     """
-    feature, threshold, left, right, missing_left, sum_g, sum_h, n_samples, gain, value = tree
     place = preorder(nodes)
     is_finite = True
     for j in range(len(nodes) - 1, -1, -1):
         node, to = nodes[j], place[j]
-        n_samples[to] = node.stop - node.start
-        feature[to] = left[to] = right[to] = -1
-        threshold[to], missing_left[to], gain[to] = 0.0, False, 0.0
+        record = tree[to]
+        record.n_samples = node.stop - node.start
+        record.feature = record.left = record.right = -1
+        record.threshold, record.missing_left, record.gain = 0.0, False, 0.0
         g = h = score_of_children = 0.0
         if node.left >= 0:
-            feature[to], missing_left[to] = node.feature, node.missing_left != 0
+            record.feature, record.missing_left = node.feature, node.missing_left != 0
             low = np.float64(table[node.low_row, node.feature])
             high = np.float64(table[node.high_row, node.feature])
-            threshold[to] = threshold_between(low, high, node.high_row < 0)
-            left[to], right[to] = place[node.left], place[node.right]
-            for child in (left[to], right[to]):
-                g += sum_g[child]
-                h += sum_h[child]
-                score_of_children += score_and_step(sum_g[child], sum_h[child], reg_lambda)[0]
+            record.threshold = threshold_between(low, high, node.high_row < 0)
+            record.left, record.right = place[node.left], place[node.right]
+            for child in (tree[place[node.left]], tree[place[node.right]]):
+                g += child.sum_gradient
+                h += child.sum_hessian
+                score_of_children += score_and_step(
+                    child.sum_gradient, child.sum_hessian, reg_lambda
+                )[0]
         else:
             for i in range(node.start, node.stop):
                 row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.histogram``
@@ -91,8 +93,9 @@ def finish_tree(
                 leaf_of_row[row] = to
         score, step = score_and_step(g, h, reg_lambda)
         if node.left >= 0:
-            gain[to] = score_of_children - score
-        sum_g[to], sum_h[to], value[to] = g, h, -learning_rate * step
-        for number in (g, h, gain[to], value[to]):
+            record.gain = score_of_children - score
+        record.sum_gradient, record.sum_hessian = g, h
+        record.value = -learning_rate * step
+        for number in (g, h, record.gain, record.value):
             is_finite &= np.isfinite(number)
     return is_finite
