@@ -98,7 +98,7 @@ def next_task(board, n_tasks):
     """Return a task of the phase to the leader; -1 when all its tasks are done."""
     task = claim(board)
     if task < 0 and not board[ALONE]:
-        looks = 0
+        looks = np.int64(0)
         while load(board, DONE) != n_tasks:
             looks = look_again(looks)
     return task
@@ -107,7 +107,7 @@ def next_task(board, n_tasks):
 @internal
 def next_offer(board):
     """Return a task to a helper, waiting for one to be offered; -1 if nobody leads for a while."""
-    looks = 0
+    looks = np.int64(0)
     while looks < LOOKS_BEFORE_GOING_HOME or load(board, LEADING):
         task = claim(board)
         if task >= 0:

@@ -42,7 +42,8 @@ from gbt.kernels.refine import last_code, refine_column, sort_column
 from gbt.kernels.search import Notes, survey
 
 PART, SEARCH, REFINE = 0, 1, 2
-ALL_WORDS = -1
+# Typed: numbers as they are written would compile what they are given to for each of them.
+ZERO, NOTHING, ALL_WORDS = np.int64(0), np.int64(-1), np.int64(-1)
 ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
 # A node is large if its rows times columns are this many times the bins of its histogram: then
 # subtracting that, from beyond the L1 cache, takes less time than adding rows.
@@ -310,7 +311,7 @@ def is_in_question(slot, k, slots):
     return bound > -np.inf and bound >= slots.to_beat[slot]
 
 
-@internal
+@inlined
 def refine(j, k, slot, thread, table, rows, nodes, slots, rules, scratch):
     """Look inside the bins of one column, if a cut there could be the best of a node."""
     if not is_in_question(slot, k, slots):  # not any more
@@ -388,7 +389,7 @@ def search_small(j, thread, table, rows, nodes, slots, rules, scratch):
     conclude(node, slot, table, slots, rules)
 
 
-@internal
+@inlined
 def fold_word(word, n_rows, width, table, slot, slots):
     """Group the bins of histograms that are there, as in a node of so many rows."""
     group_word(word, n_rows, table, slot, slots)
@@ -462,7 +463,7 @@ def list_task(tasks, n_tasks, first, second, word):
 @inlined
 def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
     """List the searches of the nodes opened last, small ones first; settle who has a slot."""
-    n_tasks = 0
+    n_tasks = ZERO
     for left in range(first, n_nodes, 2):
         smaller, larger = by_size(nodes, left)
         n_rows = nodes[larger].stop - nodes[larger].start
@@ -473,9 +474,9 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
             continue
         release(nodes[larger], slots)
         if may_split(nodes[larger], rules):
-            n_tasks = list_task(tasks, n_tasks, larger, -1, ALL_WORDS)
+            n_tasks = list_task(tasks, n_tasks, larger, NOTHING, ALL_WORDS)
         if may_split(nodes[smaller], rules):
-            n_tasks = list_task(tasks, n_tasks, smaller, -1, ALL_WORDS)
+            n_tasks = list_task(tasks, n_tasks, smaller, NOTHING, ALL_WORDS)
     for word in range(len(table.words)):
         for left in range(first, n_nodes, 2):
             if nodes[left].slot >= 0:
@@ -487,7 +488,7 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
 @inlined
 def list_candidates(first, n_nodes, table, nodes, slots, tasks):
     """List the columns of large nodes in which a cut not looked at could beat all others."""
-    n_tasks = 0
+    n_tasks = ZERO
     for j in range(first, n_nodes):
         slot = nodes[j].slot
         if slot >= 0:
@@ -495,7 +496,7 @@ def list_candidates(first, n_nodes, table, nodes, slots, tasks):
             for i in range(best + 1, best + 1 + p):  # the best last: it is taken first
                 k = i if i < p else i - p
                 if is_in_question(slot, k, slots):
-                    n_tasks = list_task(tasks, n_tasks, j, k, 0)
+                    n_tasks = list_task(tasks, n_tasks, j, k, ZERO)
     return n_tasks
 
 
@@ -513,19 +514,19 @@ def conclude_all(first, n_nodes, table, nodes, slots, rules):
 @inlined
 def open_children(first, n_nodes, nodes, tasks, rules):
     """List the nodes to split now, all that can be or the one of largest gain; number children."""
-    n_tasks = 0
+    n_tasks = ZERO
     if rules.max_leaves < 0:
         for j in range(first, n_nodes):
             if nodes[j].feature >= 0:
-                n_tasks = list_task(tasks, n_tasks, j, -1, 0)
+                n_tasks = list_task(tasks, n_tasks, j, NOTHING, ZERO)
     elif (n_nodes + 1) // 2 < rules.max_leaves:
-        best = -1
+        best = NOTHING
         for j in range(n_nodes):
             waits = nodes[j].feature >= 0 and nodes[j].left < 0
             if waits and (best < 0 or nodes[j].gain > nodes[best].gain):
                 best = j
         if best >= 0:
-            n_tasks = list_task(tasks, n_tasks, best, -1, 0)
+            n_tasks = list_task(tasks, n_tasks, best, NOTHING, ZERO)
     for task in range(n_tasks):
         parent = nodes[tasks[task, 0]]
         parent.left, parent.right = n_nodes + 2 * task, n_nodes + 2 * task + 1
@@ -549,11 +550,11 @@ def plant(table, rows, nodes, slots, tasks, rules, n_threads):
     if not may_split(root, rules):
         return 0
     if not is_large(root.stop, table):
-        return list_task(tasks, 0, 0, -1, ALL_WORDS)
+        return list_task(tasks, ZERO, ZERO, NOTHING, ALL_WORDS)
     take(root, slots)
     aim(root, root.slot, slots, rules)
     for word in range(len(table.words)):
-        list_task(tasks, word, 0, -1, word)
+        list_task(tasks, np.int64(word), ZERO, NOTHING, np.int64(word))
     return len(table.words)
 
 
@@ -563,7 +564,7 @@ def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules):
 
     The nodes first .. n_nodes - 1 are those that were opened last. No tasks at the end.
     """
-    n_tasks = 0
+    n_tasks = ZERO
     while n_tasks == 0:
         if kind == SEARCH:
             kind = REFINE
@@ -594,9 +595,7 @@ def grow_tree(thread, board, table, rows, nodes, slots, tasks, all_rules, scratc
     all_rules   (1,)        RULES      IN
     """
     rules = all_rules[0]
-    # Typed: literals would compile everything below a second time.
-    kind, first, n_nodes = np.int64(SEARCH), np.int64(0), np.int64(1)
-    n_tasks = np.int64(0)
+    kind, first, n_nodes, n_tasks = np.int64(SEARCH), ZERO, np.int64(1), ZERO
     if thread == 0:
         crew.begin(board)
         n_tasks = plant(table, rows, nodes, slots, tasks, rules, len(scratch.keys))

@@ -351,9 +351,8 @@ def sort_column(codes, missing_code, listed, entries, layout, node, limits, keys
 
     keys   (m,) int64   scratch
     """
-    width = layout.width
-    n_present = 0
-    missing_g = missing_h = missing_n = np.int64(0)
+    width, nothing = layout.width, np.int64(0)
+    n_present = missing_g = missing_h = missing_n = nothing
     for row in listed:
         if codes[row] == missing_code:
             missing_g += entries[row * width]
@@ -363,8 +362,7 @@ def sort_column(codes, missing_code, listed, entries, layout, node, limits, keys
             keys[n_present] = np.int64(codes[row]) << 32 | row
             n_present += 1
     sort_keys(keys, n_present)
-    nothing = (np.int64(0), np.int64(0), np.int64(0))
     return scan(
-        keys, np.int64(0), n_present, nothing, entries, layout,
-        (missing_g, missing_h, missing_n), node, limits, (-np.inf, np.int64(0), False),
+        keys, nothing, n_present, (nothing, nothing, nothing), entries, layout,
+        (missing_g, missing_h, missing_n), node, limits, (-np.inf, nothing, np.bool_(False)),
     )  # fmt: skip
