@@ -306,9 +306,8 @@ def bytes_by_part(n_rows: int, n_columns: int, max_depth: int, n_threads: int) -
         "entries": 16 * n_rows,
         "gathered entries": 16 * n_rows,
         "node numbers, rows listed": 12 * n_rows,
-        # Targets, weights, rows of weight > 0; raw predictions, g, h, rows of a tree, and its
-        # leaves with their values.
-        "rows in boosting": 68 * n_rows,
+        # Targets, weights, numbers of rows; raw predictions, g, h, and the leaves of a tree.
+        "rows in boosting": 56 * n_rows,
         "narrow bins": 24 * n_threads * (MOST_NARROW_BINS + 2),
         # Of each bin the sums before it, its excess, what is asked of it, its bound, and a mark.
         "what is found of bins": 8

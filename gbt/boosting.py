@@ -102,12 +102,13 @@ def boost(
                 rows=rows,
                 features=sampled_features(seed, m, all_features, parameters.colsample),
             )
+            del gradient, hessian  # before anything else is as large
             trees.append(tree)
             if len(rows) == len(y):
                 raw_prediction += tree["value"].take(leaves)
             else:
                 Tree(**arrays_of(tree)).add_values(X, raw_prediction, n_jobs)
-            del gradient, hessian, leaves  # before the next tree grows
+            del leaves
             for w in watched:
                 w.record(Tree(**arrays_of(tree)), n_jobs)
             progress.show(m, watched[-1].losses[-1] if watched else None, loss.metric)

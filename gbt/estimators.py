@@ -150,12 +150,13 @@ class _GBT(BaseEstimator):
             rows, target = rows[kept], target[kept]
         if len(rows) < n_rows:
             X, weight = X[rows], weight[rows]
+        left_out = np.setdiff1d(np.arange(n_rows), rows, assume_unique=True)
+        del rows  # before much else is in memory
 
         boosted = self._boost(X, target, weight, eval_sets, seed)
         self.ensemble_ = boosted.ensemble
         self.evals_result_ = boosted.evals_result
         self.best_iteration_ = boosted.best_iteration
-        left_out = np.setdiff1d(np.arange(n_rows), rows, assume_unique=True)
         self._sampling = Sampling(seed, float(self.subsample), n_rows, left_out)
 
     def _boost(self, X, target, weight, eval_sets, seed):
