@@ -48,7 +48,7 @@ ROWS_AT_ONCE = 512  # of 50 columns are at most 400 kB: in a core's cache while 
 STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows tell of a tree
 
 
-def arrays_of(nodes: np.ndarray) -> dict[str, np.ndarray]:
+def arrays_of(nodes: np.ndarray) -> dict[str, Any]:
     """Return an array for each property of some nodes, which are records."""
     return {name: np.ascontiguousarray(nodes[name]) for name in NODE_DTYPES}
 
