@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from gbt.columns import MAX_BINS, MAX_BINS_BESIDE_MISSING, Columns, bin_ends
+from gbt.columns import (
+    MAX_BINS,
+    MAX_BINS_BESIDE_MISSING,
+    Columns,
+    bin_ends,
+    rows_by_value,
+)
 from gbt.kernels.histogram import LANES
 from tests.asserts import assert_same
 from tests.trainer import coarse_columns
@@ -251,3 +257,31 @@ def test_a_float32_table_has_the_columns_of_its_float64_copy(X):
     assert_same(one.order < 0, other.order < 0)
     assert one.table.dtype == np.float32  # kept, not copied
     assert one.table is X
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("distinct", ["all", "some"])
+def test_rows_by_value(dtype, distinct):
+    """Long columns of float32 are sorted as integers."""
+    rng = np.random.default_rng(0)
+    column = rng.standard_cauchy(30_000).astype(dtype)
+    if distinct == "some":
+        column = np.round(column)
+    tiny, huge = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
+    column[7_000:7_008] = [-0.0, 0.0, np.inf, -np.inf, tiny, -tiny, huge, -huge]
+    column[rng.random(30_000) < 0.01] = np.nan
+    column[9_000] = -column[9_000]
+    column[9_001] = np.copysign(np.nan, -1)
+    rows = rows_by_value(column)
+    assert_same(np.sort(rows), np.arange(30_000))
+    np.testing.assert_array_equal(column[rows], np.sort(column))  # nan last; -0 and 0 are equal
+
+
+def test_long_columns_of_float32_and_float64_are_ranked_alike():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(25_000, 2)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:100, 0], X[100:200, 0] = 0.0, -0.0
+    one, other = Columns.from_table(X), Columns.from_table(X.astype(np.float64))
+    for name in ("codes", "n_values", "n_present", "n_bins", "words", "one_value"):
+        assert_same(getattr(one, name), getattr(other, name))
