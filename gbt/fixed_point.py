@@ -28,15 +28,14 @@ MOST_REPEATS = 2.0**31
 LARGEST_EXPONENT = 1000
 
 
-def scale_for(x: np.ndarray, weight: np.ndarray, rows: np.ndarray) -> tuple[float, bool, bool]:
+def scale_for(x: np.ndarray, weight: np.ndarray, rows: np.ndarray) -> tuple[float, bool]:
     """Return the scale of ``weight * x`` in some rows, a power of two.
 
-    And whether the weights are whole numbers that multiply the rounded x, and whether x and weight
-    are the same in all rows.
+    And whether the weights are whole numbers that multiply the rounded x.
     """
-    scale, repeats, is_constant = scale_of(x, weight, rows, LARGEST_EXPONENT, MOST_REPEATS)
+    scale, repeats, _ = scale_of(x, weight, rows, LARGEST_EXPONENT, MOST_REPEATS)
     _refuse_overflow(scale)
-    return scale, repeats, is_constant
+    return scale, repeats
 
 
 def scales_for(
@@ -68,7 +67,7 @@ def to_fixed_point(
     the others become 0.
     """
     rows = np.arange(len(x)) if rows is None else rows
-    scale, repeats, _ = scale_for(x, weight, rows)
+    scale, repeats = scale_for(x, weight, rows)
     integers = np.zeros(len(x), dtype=np.int64)
     quantise(x, weight, rows, scale, repeats, integers)
     return integers, scale

@@ -5,7 +5,7 @@ largest gain; nothing else differs. The way of the data::
 
     gradients -> fixed point -> policy: a split a node -> rows partitioned -> children opened
                                    ^---------------------------------------------'
-    then: the leaf of every row -> float64 sums G and H, parents from children -> Tree
+    then: the leaf of every row -> float64 sums G and H, parents from children -> records
 
 The greedy policy does the loop in the middle by itself, in one compiled call. For any other, which
 is asked for one split a node, it stands here.
@@ -18,7 +18,7 @@ import numpy as np
 from gbt.columns import Columns
 from gbt.ensemble import NODE_RECORD
 from gbt.fixed_point import to_fixed_point
-from gbt.kernels.finish import finish_tree
+from gbt.kernels.finish import finish_tree, look_up_cuts
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
 from gbt.splitting.frontier import (
@@ -96,10 +96,10 @@ class Grower:
         branches = self.growth.grow(gradient, hessian, sample_weight, rows, features)
         leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int64)  # NumPy looks up no others
         tree = records(len(branches.nodes), NODE_RECORD)
+        look_up_cuts(self.columns.table, branches.nodes)
         is_finite = finish_tree(
             branches.rows,
             branches.nodes,
-            self.columns.table,
             gradient,
             hessian,
             sample_weight,
@@ -179,6 +179,8 @@ class LevelwiseGrowth:
         if n_left in (0, len(own)):  # else growth would never end
             raise ValueError("The splitter returned a split that sends no row to one of its sides.")
         node.low_row, node.high_row = rows_at_the_cut(codes, missing_code, own, n_left)
+        if node.low_row >= self.columns.n_rows:  # it is none
+            raise ValueError("The splitter returned a split that sends only missing values left.")
         middle, depth = node.start + n_left, node.depth + 1
         return _Node(node.start, middle, depth), _Node(middle, node.stop, depth)
 

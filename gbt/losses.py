@@ -67,14 +67,18 @@ class HalfLogistic:
     name = "half_logistic"
     metric = "log loss"
 
-    # Written with q = 1 - p = expit(-f), which at f = 40 is 4e-18 where 1 - p would be 0.
-
     def value(self, y, raw_prediction):
         # -log p = log(1 + exp(-f)), -log q = log(1 + exp(f))
         return y * np.logaddexp(0.0, -raw_prediction) + (1 - y) * np.logaddexp(0.0, raw_prediction)
 
     def gradient_hessian(self, y, raw_prediction):
-        p, q = expit(raw_prediction), expit(-raw_prediction)
+        # Of p and q = 1 - p the larger is 1 / (1 + e), e = exp(-|f|), and the smaller e times that:
+        # at f = 40 q is 4e-18, where 1 - p would be 0. One exp takes half the time of two expit.
+        e = np.exp(-np.abs(raw_prediction))
+        larger = 1 / (1 + e)
+        smaller = e * larger
+        is_likely = raw_prediction >= 0
+        p, q = np.where(is_likely, larger, smaller), np.where(is_likely, smaller, larger)
         return (1 - y) * p - y * q, p * q
 
     def link(self, prediction):

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+import gbt.columns as columns_module
 from gbt.columns import (
     MAX_BINS,
     MAX_BINS_BESIDE_MISSING,
@@ -243,7 +244,8 @@ def assert_same_columns(one, other, names):
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
-def test_threads_change_nothing(n_jobs):
+def test_threads_change_nothing(n_jobs, monkeypatch):
+    monkeypatch.setattr(columns_module, "LEAST_VALUES_PER_THREAD", 1)
     X = np.random.default_rng(0).normal(size=(500, 30))  # four words
     one, other = Columns.from_table(X, n_jobs=1), Columns.from_table(X, n_jobs=n_jobs)
     assert_same_columns(one, other, ("order", *BUT_FOR_THE_ORDER))

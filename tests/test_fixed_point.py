@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.fixed_point import scale_for, to_fixed_point
+from gbt.fixed_point import scale_for, scales_for, to_fixed_point
 
 
 def test_hand_example():
@@ -110,6 +110,11 @@ def test_the_smallest_numbers_there_are():
     ],
 )
 def test_rows_are_alike_if_their_numbers_and_their_weights_are(x, weight, rows, are_alike):
-    _, repeats, found = scale_for(np.array(x, float), np.array(weight, float), np.array(rows))
-    assert found == are_alike
+    gradient, hessian, weight = np.arange(1.0, 4.0), np.array(x, float), np.array(weight, float)
+    g_scale, h_scale, repeats, of_all = scales_for(gradient, hessian, weight, np.array(rows))
+    assert (of_all is not None) == are_alike
+    if are_alike:
+        assert of_all == hessian[rows[0]] * weight[rows[0]] * h_scale
     assert repeats
+    assert (g_scale, repeats) == scale_for(gradient, weight, np.array(rows))
+    assert (h_scale, repeats) == scale_for(hessian, weight, np.array(rows))

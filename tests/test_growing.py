@@ -543,14 +543,19 @@ def test_threads_change_nothing(missing):
         assert_same(getattr(two, name), getattr(one, name))
 
 
-def test_a_policy_that_separates_nothing_is_refused():
-    """Or growth without a limit of depth would never end."""
-
+@pytest.mark.parametrize(
+    ("first", "cut", "missing_left", "message"),
+    [
+        (0.0, 99, False, "sends no row to one of its sides"),  # or growth would never end
+        (NAN, -1, True, "sends only missing values left"),  # no threshold is below all values
+    ],
+)
+def test_a_policy_that_separates_no_values_is_refused(first, cut, missing_left, message):
     class Useless:
         def split(self, frontier, limits, n_jobs):
             n = len(frontier.start)
-            return Splits(np.zeros(n, int), np.full(n, 99), np.zeros(n, bool), np.ones(n))
+            return Splits(np.zeros(n, int), np.full(n, cut), np.full(n, missing_left), np.ones(n))
 
-    X = np.arange(4.0).reshape(-1, 1)
-    with pytest.raises(ValueError, match="sends no row to one of its sides"):
-        grow_tree(Columns.from_table(X), X[:, 0], np.ones(4), splitter=Useless())
+    X, gradient = np.array([[first], [1.0], [2.0], [3.0]]), np.arange(4.0)
+    with pytest.raises(ValueError, match=message):
+        grow_tree(Columns.from_table(X), gradient, np.ones(4), splitter=Useless())

@@ -47,7 +47,7 @@ def internal(function):
 
 
 def inlined(function):
-    """Compile an uncounted kernel as part of the one kernel that calls it."""
+    """Compile an uncounted kernel as part of the kernel that calls it, in a place or two."""
     return _inside(function, inline="always")
 
 

@@ -10,7 +10,7 @@ children to the last bit, whatever happened while the tree grew::
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel
+from gbt.kernels.compiling import kernel, uncounted
 
 LARGEST = np.finfo(np.float64).max
 
@@ -35,6 +35,22 @@ def score_and_step(sum_gradient, sum_hessian, reg_lambda):
     return sum_gradient * step, step
 
 
+@uncounted
+def look_up_cuts(table, nodes):
+    """Write down the values on both sides of each cut.
+
+    So little, because it is compiled for every type and order in memory that tables come in.
+
+    table   (n, p)       float32 or float64   IN
+    nodes   (n_nodes,)   NODE                 INOUT
+    """
+    for j in range(len(nodes)):
+        node = nodes[j]
+        if node.left >= 0:
+            node.low = table[node.low_row, node.feature]
+            node.high = table[node.high_row, node.feature]
+
+
 @kernel
 def preorder(nodes):
     """Return the place of every node when the tree is read root, left subtree, right subtree."""
@@ -53,13 +69,12 @@ def preorder(nodes):
 
 @kernel
 def finish_tree(
-    rows, nodes, table, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row, tree
+    rows, nodes, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row, tree
 ):  # fmt: skip
     """Write every node to its place in preorder; say whether all numbers are finite.
 
     rows                        (m,)        int32     IN    rows of a node beside each other
     nodes                       (n_nodes,)  NODE      IN    children after their parent
-    table                       (n, p)      floats    IN    float32 or float64
     gradient, hessian, weight   (n,)        float64   IN
     leaf_of_row                 (n,)        int64     OUT   of the rows that take part
     tree                        (n_nodes,)  NODE_RECORD   OUT   see ``gbt.ensemble``
@@ -75,9 +90,7 @@ def finish_tree(
         g = h = score_of_children = 0.0
         if node.left >= 0:
             record.feature, record.missing_left = node.feature, node.missing_left != 0
-            low = np.float64(table[node.low_row, node.feature])
-            high = np.float64(table[node.high_row, node.feature])
-            record.threshold = threshold_between(low, high, node.high_row < 0)
+            record.threshold = threshold_between(node.low, node.high, node.high_row < 0)
             record.left, record.right = place[node.left], place[node.right]
             for child in (tree[place[node.left]], tree[place[node.right]]):
                 g += child.sum_gradient

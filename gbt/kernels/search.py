@@ -37,7 +37,7 @@ Most bins fall behind the best score in step 2, which therefore divides nothing 
 loop adds up, and another, whose turns do not depend on each other and become vector instructions,
 compares all boxes.
 
-Arguments that travel together are tuples, or an array:
+Arguments that travel together are tuples:
 
     node     int64 sums of g and h over the node's rows, int64 number of rows
     limits   float64 lambda, float64 least H of a side, int64 least rows of a side
@@ -63,7 +63,9 @@ BIN, ROWS, LEFT_G, LEFT_H, LEFT_N, ASKED_LENGTH = 0, 1, 2, 3, 4, 5
 class Notes(NamedTuple):
     """What a survey writes down of the bins, or groups of bins, of a column."""
 
-    running: np.ndarray  # (3, bins + 1) int64, sums of g, h and sizes over the bins before each
+    running: (
+        np.ndarray
+    )  # (3, bins + 1) int64, sums over the bins before: g, h if they have it, size
     excess: np.ndarray  # (bins,) float64, not negative where its box reaches the best score
     asked: np.ndarray  # (bins, 5) int64, of those in question: number, rows; g, h, n before it
     bounds: np.ndarray  # (bins,) float64, of those in question

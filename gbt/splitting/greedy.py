@@ -104,9 +104,9 @@ class GreedyGrowth:
             self.rows.entries,
         )  # fmt: skip
         if features is not self.features:
-            self.features = features
             self.table.facts[:, IS_ALLOWED] = 0
             self.table.facts[features, IS_ALLOWED] = 1
+            self.features = features
         self.helpers.call()
         return Branches(listed, self.nodes[: self.lead()])
 
