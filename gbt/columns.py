@@ -155,8 +155,9 @@ def rows_by_value(column: np.ndarray) -> np.ndarray:
     bits = column.view(np.int32)  # -0 comes just before 0, to which it is equal
     ascending = bits ^ (bits >> 31 & np.int32(2**31 - 1))  # negative numbers the other way round
     ascending[np.isnan(column)] = 2**31 - 1
-    keys = ascending.astype(np.int64) << 32
-    keys |= np.arange(len(column))
+    keys = ascending.astype(np.int64)  # in place from here on: columns may be long
+    keys <<= 32
+    keys |= np.arange(len(column), dtype=np.int32)
     keys.sort()
     keys &= 2**32 - 1
     return keys
