@@ -150,7 +150,9 @@ class _GBT(BaseEstimator):
             rows, target = rows[kept], target[kept]
         if len(rows) < n_rows:
             X, weight = X[rows], weight[rows]
-        left_out = np.setdiff1d(np.arange(n_rows), rows, assume_unique=True)
+        is_left_out = np.ones(n_rows, dtype=bool)
+        is_left_out[rows] = False
+        left_out = np.flatnonzero(is_left_out)
         del rows  # before much else is in memory
 
         boosted = self._boost(X, target, weight, eval_sets, seed)
