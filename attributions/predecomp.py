@@ -35,12 +35,13 @@ class PathChanges:
         self.node_value = node_value
         self.base_values = node_value[ensemble.tree_offset[:-1]]
         self.feature = np.maximum(ensemble.feature, 0).astype(np.uint64)  # -1 at a leaf
-        self.change = node_value[ensemble.links.lower] - node_value[:, np.newaxis]  # 0 at a leaf
+        self.lower = ensemble.links.lower[: len(node_value)]  # of nodes
+        self.change = node_value[self.lower] - node_value[:, np.newaxis]  # 0 at a leaf
 
     def add(self, X, trees, row_weight, out):
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
-        *links, _ = self.ensemble.links.of(trees)
-        add_value_changes(columns_of(X), *links, self.feature, self.change, row_weight, out)
+        links = self.ensemble.links.of(trees)
+        add_value_changes(columns_of(X), links, self.feature, self.change, row_weight, out)
 
     def sum_by_tree(self, leaf_weight: np.ndarray) -> np.ndarray:
         """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from what reached the leaves.
@@ -49,10 +50,9 @@ class PathChanges:
         its rows. All rows that take an edge meet the same change of value, so their sum is that
         change times their weight.
         """
-        ensemble, lower = self.ensemble, self.ensemble.links.lower
-        weight = leaf_weight.copy()
-        add_up_leaves(lower, weight)
-        worth = (self.change * weight[lower]).sum(axis=1)
+        ensemble, weight = self.ensemble, leaf_weight.copy()
+        add_up_leaves(self.lower, weight)
+        worth = (self.change * weight[self.lower]).sum(axis=1)
         tree = np.repeat(np.arange(ensemble.n_trees), np.diff(ensemble.tree_offset))
         shape = (ensemble.n_trees, ensemble.n_features)
         cell = tree * ensemble.n_features + self.feature.astype(np.int64)

@@ -16,14 +16,14 @@ So memory does not grow with n, and results are the same to the last bit for eve
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, reduce
+from threading import Lock
 from typing import TypeVar
 
 import numpy as np
 
 from gbt.parallel import effective_n_jobs, run_all
 
-ROWS_PER_BLOCK = 1024  # 50 columns of a transposed block are 800 kB: they stay in L2
+ROWS_PER_BLOCK = 1008  # 50 columns of a transposed block are 800 kB; see gbt.kernels.descent
 
 Part = TypeVar("Part")
 
@@ -125,19 +125,33 @@ def merge_blocks(
     -------
     What ``merge`` returns, or ``part_of`` for a single block.
     """
-    blocks = row_blocks(n_rows)
-    n_threads = effective_n_jobs(n_jobs)
-    so_far: list[Part] = []
-    for first in range(0, len(blocks), n_threads):
-        at_once = blocks[first : first + n_threads]
-        parts: dict[int, Part] = {}
+    blocks = enumerate(row_blocks(n_rows))
+    lock = Lock()
+    waiting: dict[int, Part] = {}  # for those of earlier rows, which another thread makes
+    n_merged = 0
+    merged: Part
 
-        def work(b, at_once=at_once, parts=parts):
-            parts[b] = part_of(at_once[b])
+    def work():
+        nonlocal blocks, n_merged, merged
+        while True:
+            with lock:
+                b, block = next(blocks, (-1, None))
+            if block is None:
+                return
+            try:
+                part = part_of(block)
+            except BaseException:
+                blocks = enumerate(())  # no thread needs to begin another
+                raise
+            with lock:
+                waiting[b] = part
+                while n_merged in waiting:
+                    part = waiting.pop(n_merged)
+                    merged = part if n_merged == 0 else merge(merged, part)
+                    n_merged += 1
 
-        run_all([partial(work, b) for b in range(len(at_once))])
-        so_far = [reduce(merge, [*so_far, *(parts[b] for b in range(len(at_once)))])]
-    return so_far[0]
+    run_all([work] * effective_n_jobs(n_jobs))
+    return merged
 
 
 def row_blocks(n_rows: int) -> list[slice]:

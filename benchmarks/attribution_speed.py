@@ -31,6 +31,7 @@ from llvmlite.binding import get_host_cpu_name
 
 import gbt
 from attributions import predecomp, saabas, tree_inner, tree_shap
+from benchmarks.settling import settle
 from gbt.formats import as_ensemble
 from gbt.parallel import available_cores
 
@@ -123,6 +124,14 @@ def is_verified(booster, ensemble, X):
     return all(np.abs(difference).max() < accuracy for difference in differences)
 
 
+def seconds(run: Callable) -> float:
+    """Return the time of one run."""
+    settle()
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
+
+
 @dataclass
 class Pairs:
     """What the timings of one thing against its peer gave."""
@@ -137,12 +146,8 @@ class Pairs:
         ours()  # compiled, and in the caches
         own, ratios = [], []
         for _ in range(repeats):
-            started = time.perf_counter()
-            ours()
-            between = time.perf_counter()
-            peer()
-            own.append(between - started)
-            ratios.append((time.perf_counter() - between) / own[-1])
+            own.append(seconds(ours))
+            ratios.append(seconds(peer) / own[-1])
         return cls(statistics.median(own), statistics.median(ratios), target)
 
     def print(self, what, shape, rows, peer):

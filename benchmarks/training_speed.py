@@ -29,6 +29,7 @@ import xgboost
 from llvmlite.binding import get_host_cpu_name
 
 import gbt
+from benchmarks.settling import settle
 from gbt.parallel import available_cores
 
 
@@ -156,6 +157,7 @@ def is_verified(case, X, y):
 
 def seconds(fit, *arguments):
     """Return the time of one fit."""
+    settle()
     started = time.perf_counter()
     fit(*arguments)
     return time.perf_counter() - started

@@ -21,11 +21,12 @@ is ``base_score`` plus the values of the leaves reached, added tree by tree in b
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gbt.kernels import descent, walk
+from gbt.kernels.descent import N_PLACES, N_TOP, Links
 from gbt.losses import LOSSES, Loss
 from gbt.parallel import over_blocks
 
@@ -43,7 +44,7 @@ NODE_DTYPES = {
 }
 NODE_RECORD = np.dtype([*NODE_DTYPES.items()], align=True)  # as they are written down
 
-ROWS_AT_ONCE = 512  # of 50 columns are at most 400 kB: in a core's cache while all trees pass
+ROWS_AT_ONCE = 480  # see "the length of a block" in gbt.kernels.descent
 
 STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows tell of a tree
 
@@ -116,22 +117,6 @@ class Tree(Nodes):
 
         over_blocks(find, len(X), n_jobs)
         return leaves
-
-
-class Links(NamedTuple):
-    """The nodes of all trees as ``gbt.kernels.descent`` goes down them, from `link_nodes`."""
-
-    roots: np.ndarray
-    levels: np.ndarray
-    column: np.ndarray
-    threshold: np.ndarray
-    lower: np.ndarray
-    itself: np.ndarray
-
-    def of(self, trees: range) -> tuple[np.ndarray, ...]:
-        """Return what kernels take, for some trees."""
-        these = slice(trees.start, trees.stop)
-        return self.roots[these], self.levels[these], *self[2:]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -319,11 +304,8 @@ class Ensemble(Nodes):
 
     def add_values(self, block: np.ndarray, out: np.ndarray) -> None:
         """Add the values of all trees to the raw predictions of a `transposed` block of rows."""
-        *links, itself = self.links_for(block).of(range(self.n_trees))
-        if block.dtype == np.float64 and self.links.levels.max(initial=0) <= 4:
-            descent.add_selected_values(columns_of(block), *links, self.value, out)
-        else:
-            descent.add_leaf_values(columns_of(block), *links, itself, self.value, out)
+        links = self.links_for(block)
+        descent.add_leaf_values(columns_of(block), links, self.reached_value, out)
 
     def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each tree in turn, each time a new array."""
@@ -350,22 +332,42 @@ class Ensemble(Nodes):
         Unsigned integers of shape (T, n), counted through all trees: an index of the flat arrays.
         """
         links = self.links_for(block)
-        leaves = np.empty((len(trees), block.shape[2]), dtype=links.itself.dtype)
-        descent.find_leaves(columns_of(block), *links.of(trees), leaves)
+        leaves = np.empty((len(trees), block.shape[2]), dtype=links.node.dtype)
+        descent.find_leaves(columns_of(block), links.of(trees), leaves)
         return leaves
 
-    def predict_before(self, leaves: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return the raw predictions before each of some trees, float64 of shape (T, n).
+    def follow(
+        self, block: np.ndarray, trees: range, raw_prediction: np.ndarray, before: np.ndarray
+    ) -> np.ndarray:
+        """Return what `find_leaves` does, and keep the raw prediction before each of these trees.
 
-        ``raw_prediction`` is that before the first of them; it becomes that after the last.
+        That goes to ``before``, float64 of shape (T, n). ``raw_prediction`` is that before the
+        first of them and becomes that after the last.
         """
-        before = np.empty(leaves.shape)
-        descent.add_in_order(self.value, leaves, raw_prediction, before)
-        return before
+        links = self.links_for(block)
+        leaves = np.empty(before.shape, dtype=links.node.dtype)
+        descent.follow(
+            columns_of(block), links.of(trees), self.reached_value, raw_prediction, leaves, before
+        )
+        return leaves
+
+    def sum_gradients(self, block: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Return the sum of w g over the rows of each leaf, float64 of shape (n_nodes,).
+
+        The rows are a `transposed` block, with float64 targets and weights; g is taken at the
+        prediction before the leaf's tree. At inner nodes the sum is 0.
+        """
+        links, value = self.links_for(block), self.reached_value
+        sums = np.zeros((4, len(value)))
+        raw_prediction = np.full((1, len(y)), self.base_score)
+        descent.add_up_gradients(
+            columns_of(block), links, value, self.loss.kind, y, weight, raw_prediction, sums
+        )
+        return np.bincount(self.links.node.astype(np.int64), sums.sum(axis=0))
 
     @cached_property
     def links(self) -> Links:
-        """The nodes as `raw_predict` goes down them; made once, about 4 ns a node."""
+        """The nodes as rows go down them; made once, some 10 ns a node."""
         n_nodes = len(self.feature)
         column = np.empty(n_nodes, dtype=np.uint64)
         lower = np.empty((n_nodes, 2), dtype=np.uint64)
@@ -382,19 +384,43 @@ class Ensemble(Nodes):
             levels,
         )
         roots = self.tree_offset[:-1].astype(np.uint64)
-        itself = np.arange(n_nodes, dtype=np.uint64)
-        itself.flags.writeable = False  # as values are, which kernels take in its place
-        return Links(roots, levels, column, self.threshold, lower, itself)
+        level, above = roots[:, np.newaxis], []
+        for _ in range(N_TOP):
+            above.append(level)
+            level = lower[level][:, :, ::-1].reshape(len(roots), 2 * level.shape[1])  # left first
+        top = np.concatenate(above, axis=1)
+        node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), level.ravel()])
+        return Links(
+            roots=roots,
+            levels=levels,
+            places=np.arange(n_nodes, len(node), N_PLACES, dtype=np.uint64),
+            top_column=column[top],
+            top_threshold=self.threshold[top],
+            column=column[node],
+            threshold=self.threshold[node],
+            lower=lower[node],
+            node=node,
+        )
 
     @cached_property
     def single_links(self) -> Links:
         """The nodes as blocks of float32 go down them, to the same leaves as in float64."""
-        itself = self.links.itself.astype(np.uint32)
-        return self.links._replace(threshold=rounded_down(self.threshold), itself=itself)
+        links = self.links
+        return links._replace(
+            places=links.places.astype(np.uint32),
+            top_threshold=rounded_down(links.top_threshold),
+            threshold=rounded_down(links.threshold),
+            node=links.node.astype(np.uint32),
+        )
 
     def links_for(self, block: np.ndarray) -> Links:
         """Return the nodes as a `transposed` block goes down them."""
         return self.single_links if block.dtype == np.float32 else self.links
+
+    @cached_property
+    def reached_value(self) -> np.ndarray:
+        """The value of every node and place that `links` number."""
+        return self.value[self.links.node]
 
     def total_gain(self) -> np.ndarray:
         """Return, for every feature, the sum of the gains of the nodes that split on it."""

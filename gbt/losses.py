@@ -16,21 +16,33 @@ from typing import Protocol
 import numpy as np
 from scipy.special import expit, logit
 
+from gbt.kernels.derivatives import HALF_LOGISTIC, HALF_SQUARED_ERROR, write_derivatives
+
 
 class Loss(Protocol):
     """What boosting and attributions need of a loss."""
 
     name: str
     metric: str
+    kind: int  # that kernels know it by, see ``gbt.kernels.derivatives``
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the loss of every row."""
         ...
 
     def gradient_hessian(
-        self, y: np.ndarray, raw_prediction: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first and second derivative of every row's loss in its raw prediction."""
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the first and second derivative of every row's loss in its raw prediction.
+
+        Parameters
+        ----------
+        y : float64 array of shape (n,)
+        raw_prediction : float64 array of shape (n,) or (T, n)
+            The second are those before each of T trees.
+        out : float64 array of shape (2, *raw_prediction.shape), optional
+            Where to put the gradients and the hessians; else in a new array.
+        """
         ...
 
     def link(self, prediction: float) -> float:
@@ -47,12 +59,13 @@ class HalfSquaredError:
 
     name = "half_squared_error"
     metric = "half squared error"
+    kind = HALF_SQUARED_ERROR
 
     def value(self, y, raw_prediction):
         return 0.5 * (y - raw_prediction) ** 2
 
-    def gradient_hessian(self, y, raw_prediction):
-        return raw_prediction - y, np.ones_like(raw_prediction)
+    def gradient_hessian(self, y, raw_prediction, out=None):
+        return _derivatives(self.kind, y, raw_prediction, out)
 
     def link(self, prediction):
         return float(prediction)
@@ -66,26 +79,27 @@ class HalfLogistic:
 
     name = "half_logistic"
     metric = "log loss"
+    kind = HALF_LOGISTIC
 
     def value(self, y, raw_prediction):
         # -log p = log(1 + exp(-f)), -log q = log(1 + exp(f))
         return y * np.logaddexp(0.0, -raw_prediction) + (1 - y) * np.logaddexp(0.0, raw_prediction)
 
-    def gradient_hessian(self, y, raw_prediction):
-        # Of p and q = 1 - p the larger is 1 / (1 + e), e = exp(-|f|), and the smaller e times that:
-        # at f = 40 q is 4e-18, where 1 - p would be 0. One exp takes half the time of two expit.
-        e = np.exp(-np.abs(raw_prediction))
-        larger = 1 / (1 + e)
-        smaller = e * larger
-        is_likely = raw_prediction >= 0
-        p, q = np.where(is_likely, larger, smaller), np.where(is_likely, smaller, larger)
-        return (1 - y) * p - y * q, p * q
+    def gradient_hessian(self, y, raw_prediction, out=None):
+        return _derivatives(self.kind, y, raw_prediction, out)
 
     def link(self, prediction):
         return float(logit(prediction))
 
     def inverse_link(self, raw_prediction):
         return expit(raw_prediction)
+
+
+def _derivatives(kind, y, raw_prediction, out):
+    """Return the derivatives of a loss that kernels know."""
+    out = np.empty((2, *raw_prediction.shape)) if out is None else out
+    write_derivatives(kind, y, *map(np.atleast_2d, (raw_prediction, *out)))
+    return out
 
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HalfSquaredError(), HalfLogistic())}

@@ -135,8 +135,10 @@ def test_trees_of_every_depth(depth, branching, dtype):
     assert_same(ensemble.apply(X), leaves.T - ensemble.tree_offset[:-1])
     assert_same(ensemble.raw_predict(X), expected)
     so_far = np.full(len(X), ensemble.base_score)
-    found = ensemble.find_leaves(transposed(X), range(3))
-    assert_same(ensemble.predict_before(found, so_far), before)
+    before_each = np.empty((3, len(X)))
+    found = ensemble.follow(transposed(X, dtype=dtype), range(3), so_far, before_each)
+    assert_same(found, leaves)
+    assert_same(before_each, before)
     assert_same(so_far, expected)
 
 

@@ -4,6 +4,7 @@ import tracemalloc
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
 )
-from attributions.row_sums import ROWS_PER_BLOCK
+from attributions.row_sums import ROWS_PER_BLOCK, merge_blocks
 from attributions.simulated import simulated
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.losses import LOSSES
@@ -389,6 +390,23 @@ def test_the_number_of_threads_changes_nothing_by_leaf(loss):
     for other in (two, seven):
         assert_same(other.values, one.values)
         assert_same(other.per_tree, one.per_tree)
+
+
+def test_after_an_error_no_other_thread_begins_all_the_rest():
+    n_blocks, both, begun = 100_000, Barrier(2), []
+
+    def part_of(block):
+        if len(begun) < 2:
+            begun.append(block.start)
+            both.wait()  # two threads are at work
+        begun.append(block.start)
+        if block.start == 0:
+            raise ArithmeticError("a block cannot be judged")
+        return 0
+
+    with pytest.raises(ArithmeticError, match="cannot be judged"):
+        merge_blocks(part_of, max, n_blocks * ROWS_PER_BLOCK, n_jobs=2)
+    assert len(begun) < n_blocks
 
 
 def test_threads_and_blocks_change_nothing_in_rows():

@@ -42,26 +42,27 @@ def first_change(x, threshold, lower, change, row_weight, credit, at):
 
 
 @kernel
-def add_value_changes(X, roots, levels, column, threshold, lower, feature, change, row_weight, out):
+def add_value_changes(X, links, feature, change, row_weight, out):
     """Add the changes of the node value along each row's path, tree by tree.
 
     X                     (2 p, n)      float64  IN     a block from ``gbt.ensemble.transposed``
-    roots ... lower                              IN     ``Ensemble.links`` of T trees
+    links                               ``Links``  IN   of T trees, see ``gbt.kernels.descent``
     feature               (n_nodes,)    uint64   IN     credited for the changes below a node
     change                (n_nodes, 2)  float64  IN     of the value, to the nodes right and left
     row_weight            (T, n)        float64  IN
     out                   (p, n)        float64  INOUT
     """
+    column, threshold, lower = links.column, links.threshold, links.lower
     at = np.empty(X.shape[1], np.uint64)
-    for m in range(roots.shape[0]):
-        if levels[m] == 0:
+    for m in range(row_weight.shape[0]):
+        if links.levels[m] == 0:
             continue
-        root, weight = roots[m], row_weight[m]
+        root, weight = links.roots[m], row_weight[m]
         first_change(
             X[column[root]], threshold[root], lower[root], change[root],
             weight, out[feature[root]], at,
         )  # fmt: skip
-        for _ in range(levels[m] - 1):
+        for _ in range(links.levels[m] - 1):
             for i in range(at.shape[0]):
                 t, row = at[i], np.uint64(i)
                 side = np.uint64(X[column[t], row] <= threshold[t])

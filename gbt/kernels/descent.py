@@ -15,9 +15,21 @@ A leaf is its own left and right, hence a tree of L levels takes L steps whateve
      / \
     d   e
 
-All rows meet the same nodes at the top. There the comparisons of the seven nodes a to g are made
-for every row, and a row selects among the eight results in registers: three levels for less than
-the price of one step.
+All rows meet the same nodes at the top. There a tree is made complete, by leaves that are their own
+children: 15 comparisons in four levels, and below them 16 *places*. All comparisons are made for
+every row, and the number of its place, four bits, is selected among them in registers::
+
+               0                  first bit    row 0
+           /       \              second bit   row 1 or 2
+         1           2            third bit    one of rows 3 to 6
+       /   \       /   \          fourth bit   one of rows 7 to 14
+      3     4     5     6
+     7 8   9 10 11 12 13 14
+     | |   | |   | |  | |
+    places 0 1 2 ...      15
+
+Places are numbered after all nodes and, for the next step, are as good as the nodes that stand
+there.
 
 Rows of float32 are compared as such, twice as many at once, with thresholds rounded down to that:
 no float32 number lies between the two. Their nodes have numbers of 32 bits.
@@ -26,14 +38,45 @@ Blocks are transposed: a feature's values lie side by side. A block holds every 
 a missing value as nan and as -inf, of which the first is in no ``x <= threshold`` and the second in
 all; ``column`` says which of the two a node compares. Steps are unsigned numbers because Numba
 checks signed indices for being negative at every look-up (twice the time).
-
-Cost, 512 rows and one thread: 0.25 ns a row for three levels, 0.65 for four, 1 for each that
-follows.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel
+from gbt.kernels.compiling import internal, kernel, step
+from gbt.kernels.derivatives import write_derivatives
+
+N_TOP = 4  # levels whose comparisons are all made
+N_PLACES = 2**N_TOP
+
+
+class Links(NamedTuple):
+    """The nodes and places of all trees as rows go down them; unsigned numbers are uint64.
+
+    Those marked * are float32 and uint32 for blocks of float32. N nodes, M trees.
+    """
+
+    roots: np.ndarray  # (M,) unsigned
+    levels: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
+    places: np.ndarray  # (M,) unsigned*, the number of the first of its 16 places, from N on
+    top_column: np.ndarray  # (M, 15) unsigned, of the comparisons in the drawing
+    top_threshold: np.ndarray  # (M, 15) float64*
+    column: np.ndarray  # (N + 16 M,) unsigned, where a block has the values to compare
+    threshold: np.ndarray  # (N + 16 M,) float64*
+    lower: np.ndarray  # (N + 16 M, 2) unsigned, the nodes right and left of it; of a leaf, itself
+    node: np.ndarray  # (N + 16 M,) unsigned*, itself, or the one that stands at a place
+
+    def of(self, trees: range) -> "Links":
+        """Return the links of some trees; numbers stay."""
+        these = slice(trees.start, trees.stop)
+        return self._replace(
+            roots=self.roots[these],
+            levels=self.levels[these],
+            places=self.places[these],
+            top_column=self.top_column[these],
+            top_threshold=self.top_threshold[these],
+        )
 
 
 @kernel
@@ -62,134 +105,164 @@ def link_nodes(tree_offset, feature, left, right, missing_left, n_features, colu
             lower[node, 1], lower[node, 0] = l, r
 
 
-@kernel
-def three_levels_down(X, a, column, threshold, lower, label, at):
-    """Write the label of the node that each row reaches three levels below node ``a``.
+@step
+def chosen(condition, if_true, if_false):
+    """Return one of two, both of which are known: a selection, not a branch."""
+    return if_true if condition else if_false
 
-    All in one function: handing the loop its seven arrays costs as much as the loop takes for 100
-    rows. Arguments as in `four_levels_down`.
+
+@internal
+def find_places(X, column, threshold, first, at):
+    """Write the number of the place below four levels that each row reaches.
+
+    A comparison sets all bits of a vector's lane or none: as a number, -1 or 0. So nothing is left
+    to do but to add, -8 for the first bit, and places are counted down from the last.
+
+    X           (2 p, n)   float64  IN   a block as made by ``gbt.ensemble.transposed``
+    column      (15,)      uint64   IN   of one tree, as in the drawing above
+    threshold   (15,)      float64  IN
+    first                  uint64   IN   number of the tree's first place
+    at          (n,)       uint64   OUT
+
+    Or else X and ``threshold`` are float32, and ``first`` and ``at`` uint32, here and in what
+    follows.
     """
-    b, c = lower[a, 1], lower[a, 0]
-    d, e, f, g = lower[b, 1], lower[b, 0], lower[c, 1], lower[c, 0]
-    x_a, x_b, x_c = X[column[a]], X[column[b]], X[column[c]]
-    x_d, x_e, x_f, x_g = X[column[d]], X[column[e]], X[column[f]], X[column[g]]
-    t_a, t_b, t_c = threshold[a], threshold[b], threshold[c]
-    t_d, t_e, t_f, t_g = threshold[d], threshold[e], threshold[f], threshold[g]
-    d_1, d_0, e_1, e_0 = lower[d, 1], lower[d, 0], lower[e, 1], lower[e, 0]
-    f_1, f_0, g_1, g_0 = lower[f, 1], lower[f, 0], lower[g, 1], lower[g, 0]
-    d_1, d_0, e_1, e_0 = label[d_1], label[d_0], label[e_1], label[e_0]
-    f_1, f_0, g_1, g_0 = label[f_1], label[f_0], label[g_1], label[g_0]
+    x_0, x_1, x_2, x_3 = X[column[0]], X[column[1]], X[column[2]], X[column[3]]
+    x_4, x_5, x_6, x_7 = X[column[4]], X[column[5]], X[column[6]], X[column[7]]
+    x_8, x_9, x_10, x_11 = X[column[8]], X[column[9]], X[column[10]], X[column[11]]
+    x_12, x_13, x_14 = X[column[12]], X[column[13]], X[column[14]]
+    t_0, t_1, t_2, t_3 = threshold[0], threshold[1], threshold[2], threshold[3]
+    t_4, t_5, t_6, t_7 = threshold[4], threshold[5], threshold[6], threshold[7]
+    t_8, t_9, t_10, t_11 = threshold[8], threshold[9], threshold[10], threshold[11]
+    t_12, t_13, t_14 = threshold[12], threshold[13], threshold[14]
+    no = at.dtype.type(0)
+    yes, last = at.dtype.type(~no), at.dtype.type(first + N_PLACES - 1)
     for i in range(at.shape[0]):
-        below_d = d_1 if x_d[i] <= t_d else d_0
-        below_e = e_1 if x_e[i] <= t_e else e_0
-        below_f = f_1 if x_f[i] <= t_f else f_0
-        below_g = g_1 if x_g[i] <= t_g else g_0
-        below_b = below_d if x_b[i] <= t_b else below_e
-        below_c = below_f if x_c[i] <= t_c else below_g
-        at[i] = below_b if x_a[i] <= t_a else below_c
+        is_0 = chosen(x_0[i] <= t_0, yes, no)
+        is_1, is_2 = chosen(x_1[i] <= t_1, yes, no), chosen(x_2[i] <= t_2, yes, no)
+        is_3, is_4 = chosen(x_3[i] <= t_3, yes, no), chosen(x_4[i] <= t_4, yes, no)
+        is_5, is_6 = chosen(x_5[i] <= t_5, yes, no), chosen(x_6[i] <= t_6, yes, no)
+        is_7, is_8 = chosen(x_7[i] <= t_7, yes, no), chosen(x_8[i] <= t_8, yes, no)
+        is_9, is_10 = chosen(x_9[i] <= t_9, yes, no), chosen(x_10[i] <= t_10, yes, no)
+        is_11, is_12 = chosen(x_11[i] <= t_11, yes, no), chosen(x_12[i] <= t_12, yes, no)
+        is_13, is_14 = chosen(x_13[i] <= t_13, yes, no), chosen(x_14[i] <= t_14, yes, no)
+        second = chosen(is_0, is_1, is_2)
+        third = chosen(is_0, chosen(is_1, is_3, is_4), chosen(is_2, is_5, is_6))
+        fourth = chosen(
+            is_0,
+            chosen(is_1, chosen(is_3, is_7, is_8), chosen(is_4, is_9, is_10)),
+            chosen(is_2, chosen(is_5, is_11, is_12), chosen(is_6, is_13, is_14)),
+        )
+        two_bits = is_0 + is_0 + second
+        three_bits = two_bits + two_bits + third
+        at[i] = three_bits + three_bits + fourth + last
 
 
-@kernel
-def four_levels_down(X, root, n_levels, column, threshold, lower, label, sides, at):
-    """Write the label of the node that each row reaches four levels below a root.
+@internal
+def go_down(X, links, m, at):
+    """Write the leaf that each row reaches in one tree, or the place where it stands.
 
-    X           (2 p, n)       float64  IN   a block as made by ``gbt.ensemble.transposed``
-    root                       uint64   IN
-    n_levels                   int64    IN   of this tree
-    column      (n_nodes,)     uint64   IN   from `link_nodes`
-    threshold   (n_nodes,)     float64  IN
-    lower       (n_nodes, 2)   uint64   IN   from `link_nodes`
-    label       (n_nodes,)     uint64   IN
-    sides       (2, n)         uint64   OUT  scratch
-    at          (n,)           uint64   OUT
-
-    Or else X and ``threshold`` are float32, and ``label``, ``sides`` and ``at`` uint32, here and
-    in what follows.
+    links              ``Links``  IN
+    m                  int64      IN    the tree's position in the links
+    at      (n,)       uint64     OUT
     """
-    if n_levels < 4:
-        three_levels_down(X, root, column, threshold, lower, label, at)
-        return
-    left, right = sides[1], sides[0]
-    three_levels_down(X, lower[root, 1], column, threshold, lower, label, left)
-    three_levels_down(X, lower[root, 0], column, threshold, lower, label, right)
-    x, t = X[column[root]], threshold[root]
-    for i in range(at.shape[0]):
-        below_left, below_right = left[i], right[i]  # read both, or nothing is vectorised
-        at[i] = below_left if x[i] <= t else below_right
-
-
-@kernel
-def go_down(X, root, n_levels, column, threshold, lower, itself, sides, at):
-    """Write the leaf that each row reaches, counted through all trees.
-
-    itself      (n_nodes,)     uint64   IN   0, 1, 2 ..., the labels of `four_levels_down`
-    """
-    four_levels_down(X, root, n_levels, column, threshold, lower, itself, sides, at)
-    for _ in range(n_levels - 4):
+    column, threshold, lower = links.column, links.threshold, links.lower
+    find_places(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
+    for _ in range(links.levels[m] - N_TOP):
         for i in range(at.shape[0]):
             t = at[i]
             at[i] = lower[t, np.uint64(X[column[t], np.uint64(i)] <= threshold[t])]
 
 
 @kernel
-def find_leaves(X, roots, levels, column, threshold, lower, itself, leaves):
+def find_leaves(X, links, leaves):
     """Write the leaf that each row reaches in each tree, counted through all trees.
 
-    X               (2 p, n)   float64  IN   a transposed block
-    roots           (T,)       uint64   IN
-    levels          (T,)       int64    IN
-    column ...      (n_nodes,)          IN   as in `go_down`
-    leaves          (T, n)     uint64   OUT  like ``itself``, uint32 for float32
+    X       (2 p, n)   float64    IN   a transposed block
+    links              ``Links``  IN   of T trees
+    leaves  (T, n)     uint64     OUT
     """
-    sides = np.empty((2, X.shape[1]), itself.dtype)
-    for m in range(roots.shape[0]):
-        go_down(X, roots[m], levels[m], column, threshold, lower, itself, sides, leaves[m])
+    node = links.node
+    for m in range(leaves.shape[0]):
+        at = leaves[m]
+        go_down(X, links, m, at)
+        for i in range(at.shape[0]):
+            at[i] = node[at[i]]
 
 
 @kernel
-def add_leaf_values(X, roots, levels, column, threshold, lower, itself, value, out):
+def add_leaf_values(X, links, value, out):
     """Add to each row's ``out`` the values of the leaves that it reaches, tree by tree.
 
-    X               (2 p, n)    float64  IN     a transposed block
-    roots, levels   (T,)                 IN     as in `find_leaves`
-    column ...      (n_nodes,)           IN     as in `go_down`
-    value           (n_nodes,)  float64  IN
-    out             (n,)        float64  INOUT
+    X       (2 p, n)      float64    IN     a transposed block
+    links                 ``Links``  IN
+    value   (N + 16 M,)   float64    IN     of nodes and places
+    out     (n,)          float64    INOUT
     """
-    sides = np.empty((2, X.shape[1]), itself.dtype)
-    at = np.empty(X.shape[1], itself.dtype)
-    for m in range(roots.shape[0]):
-        go_down(X, roots[m], levels[m], column, threshold, lower, itself, sides, at)
+    n_trees = links.places.shape[0]
+    at = np.empty((4, X.shape[1]), links.node.dtype)
+    at_1, at_2, at_3, at_4 = at[0], at[1], at[2], at[3]
+    for m in range(0, n_trees - 3, 4):
+        for j in range(4):
+            go_down(X, links, m + j, at[j])
         for i in range(out.shape[0]):
-            out[i] += value[at[i]]
+            out[i] = out[i] + value[at_1[i]] + value[at_2[i]] + value[at_3[i]] + value[at_4[i]]
+    for m in range(n_trees - n_trees % 4, n_trees):
+        go_down(X, links, m, at_1)
+        for i in range(out.shape[0]):
+            out[i] += value[at_1[i]]
 
 
 @kernel
-def add_selected_values(X, roots, levels, column, threshold, lower, value, out):
-    """Do what ``add_leaf_values`` does for trees of at most four levels and rows of float64.
+def follow(X, links, value, raw_prediction, leaves, before):
+    """Find leaves, and keep what the prediction was before every tree.
 
-    The labels are the values themselves: no look-up for each row, .87 of the time. With float32 a
-    label of 64 bits would take longer than the look-up.
+    X, links, leaves                               as in `find_leaves`
+    value            (N + 16 M,)  float64  IN      of nodes and places
+    raw_prediction   (n,)         float64  INOUT   before the first tree; then after the last
+    before           (T, n)       float64  OUT
     """
-    sides = np.empty((2, X.shape[1]), np.uint64)
-    at = np.empty(X.shape[1], np.uint64)
-    bits, selected = value.view(np.uint64), at.view(np.float64)
-    for m in range(roots.shape[0]):
-        four_levels_down(X, roots[m], levels[m], column, threshold, lower, bits, sides, at)
-        for i in range(out.shape[0]):
-            out[i] += selected[i]
-
-
-@kernel
-def add_in_order(value, leaves, raw_prediction, before):
-    """Add leaf values tree by tree, and keep what the prediction was before every tree.
-
-    value            (n_nodes,)  float64  IN
-    leaves           (T, n)      uint     IN     from `find_leaves`
-    raw_prediction   (n,)        float64  INOUT  before the first tree; then after the last
-    before           (T, n)      float64  OUT
-    """
+    node = links.node
     for m in range(leaves.shape[0]):
-        for i in range(leaves.shape[1]):
+        at = leaves[m]
+        go_down(X, links, m, at)
+        for i in range(at.shape[0]):
             before[m, i] = raw_prediction[i]
-            raw_prediction[i] += value[leaves[m, i]]
+            raw_prediction[i] += value[at[i]]
+            at[i] = node[at[i]]
+
+
+@kernel
+def add_up_gradients(X, links, value, kind, y, weight, raw_prediction, sums):
+    """Add up w g over the rows of every leaf, g taken at the prediction before its tree.
+
+    Rows of one leaf often follow one another, and an addition would have to wait for the last one.
+    So a quarter of the rows each has sums of its own.
+
+    X                (2 p, n)        float64    IN     a transposed block
+    links                            ``Links``  IN     of all M trees
+    value            (N + 16 M,)     float64    IN     of nodes and places
+    kind                             int64      IN     of loss, see ``gbt.kernels.derivatives``
+    y, weight        (n,)            float64    IN
+    raw_prediction   (1, n)          float64    INOUT  before the first tree, then after the last
+    sums             (4, N + 16 M)   float64    INOUT  of nodes and places
+    """
+    n = np.uint64(y.shape[0])
+    at = np.empty(y.shape[0], links.node.dtype)
+    gradient, hessian = np.empty((1, y.shape[0])), np.empty((1, y.shape[0]))
+    g, f = gradient[0], raw_prediction[0]
+    quarter = n // np.uint64(4)
+    a, b, c, d = sums[0], sums[1], sums[2], sums[3]
+    for m in range(links.places.shape[0]):
+        go_down(X, links, m, at)
+        write_derivatives(kind, y, raw_prediction, gradient, hessian)
+        for i in range(quarter):
+            j, k, l = i + quarter, i + quarter + quarter, i + quarter + quarter + quarter
+            a[at[i]] += weight[i] * g[i]
+            b[at[j]] += weight[j] * g[j]
+            c[at[k]] += weight[k] * g[k]
+            d[at[l]] += weight[l] * g[l]
+        for i in range(quarter * np.uint64(4), n):
+            a[at[i]] += weight[i] * g[i]
+        for i in range(f.shape[0]):
+            f[i] += value[at[i]]
