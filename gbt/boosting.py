@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.ensemble import Ensemble, Tree, arrays_of
+from gbt.ensemble import Ensemble, Tree, arrays_of, end_to_end
 from gbt.growing import Grower, Splitter
+from gbt.kernels.finish import add_values
 from gbt.losses import Loss, best_constant
 from gbt.progress import Progress
 from gbt.splitting.frontier import Limits, Shape
@@ -105,7 +106,7 @@ def boost(
             del gradient, hessian  # before anything else is as large
             trees.append(tree)
             if len(rows) == len(y):
-                raw_prediction += tree["value"].take(leaves)
+                add_values(tree, leaves, raw_prediction)
             else:
                 Tree(**arrays_of(tree)).add_values(X, raw_prediction, n_jobs)
             del leaves
@@ -116,7 +117,7 @@ def boost(
                 break
 
     ensemble = Ensemble(
-        **arrays_of(np.concatenate(trees)),
+        **arrays_of(end_to_end(trees)),
         tree_offset=np.cumsum([0, *map(len, trees)]),
         base_score=base_score,
         learning_rate=parameters.learning_rate,

@@ -54,6 +54,12 @@ def arrays_of(nodes: np.ndarray) -> dict[str, Any]:
     return {name: np.ascontiguousarray(nodes[name]) for name in NODE_DTYPES}
 
 
+def end_to_end(trees: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the nodes of some trees, which are records, in one array."""
+    # As bytes: of records each field is copied by itself, in ten times the time.
+    return np.concatenate([tree.view(np.uint8) for tree in trees]).view(NODE_RECORD)
+
+
 class InvalidModelError(ValueError):
     """A model whose arrays do not describe trees."""
 
@@ -359,7 +365,7 @@ class Ensemble(Nodes):
         """
         links, value = self.links_for(block), self.reached_value
         sums = np.zeros((4, len(value)))
-        raw_prediction = np.full((1, len(y)), self.base_score)
+        raw_prediction = np.full(len(y), self.base_score)
         descent.add_up_gradients(
             columns_of(block), links, value, self.loss.kind, y, weight, raw_prediction, sums
         )

@@ -90,11 +90,11 @@ class Grower:
         -------
         tree : array of dtype NODE_RECORD
             Its nodes in preorder, see ``gbt.ensemble``.
-        leaves : int array of shape (len(rows),)
+        leaves : int32 array of shape (len(rows),)
             Numbers of nodes of the tree.
         """
         branches = self.growth.grow(gradient, hessian, sample_weight, rows, features)
-        leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int64)  # NumPy looks up no others
+        leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int32)
         tree = records(len(branches.nodes), NODE_RECORD)
         look_up_cuts(self.columns.table, branches.nodes)
         is_finite = finish_tree(

@@ -32,7 +32,7 @@ class Loss(Protocol):
 
     def gradient_hessian(
         self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the first and second derivative of every row's loss in its raw prediction.
 
         Parameters
@@ -41,7 +41,7 @@ class Loss(Protocol):
         raw_prediction : float64 array of shape (n,) or (T, n)
             The second are those before each of T trees.
         out : float64 array of shape (2, *raw_prediction.shape), optional
-            Where to put the gradients and the hessians; else in a new array.
+            Where to put the two; else new arrays are made.
         """
         ...
 
@@ -97,9 +97,11 @@ class HalfLogistic:
 
 def _derivatives(kind, y, raw_prediction, out):
     """Return the derivatives of a loss that kernels know."""
-    out = np.empty((2, *raw_prediction.shape)) if out is None else out
-    write_derivatives(kind, y, *map(np.atleast_2d, (raw_prediction, *out)))
-    return out
+    gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
+    write_derivatives(
+        kind, y, raw_prediction.reshape(-1), gradient.reshape(-1), hessian.reshape(-1)
+    )
+    return gradient, hessian
 
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HalfSquaredError(), HalfLogistic())}

@@ -5,6 +5,8 @@ NumPy would take several passes, and between them a thread would wait for Python
 
 import math
 
+import numpy as np
+
 from gbt.kernels.compiling import kernel
 
 HALF_SQUARED_ERROR, HALF_LOGISTIC = 0, 1
@@ -17,22 +19,24 @@ def write_derivatives(kind, y, f, gradient, hessian):
     Of p and q the larger is 1 / (1 + e), e = exp(-|f|), and the smaller e times that: at f = 40 q
     is 4e-18, where 1 - p would be 0.
 
-    kind                int64     IN    of the loss, one of the two constants
-    y         (n,)      float64   IN    targets
-    f         (T, n)    float64   IN    raw predictions, those before each of T trees
-    gradient  (T, n)    float64   OUT
-    hessian   (T, n)    float64   OUT
+    kind                  int64     IN    of the loss, one of the two constants
+    y           (n,)      float64   IN    targets
+    f           (T n,)    float64   IN    raw predictions, those before each of T trees end to end
+    gradient    (T n,)    float64   OUT
+    hessian     (T n,)    float64   OUT
     """
-    for m in range(f.shape[0]):
+    n = np.uint64(y.shape[0])
+    for first in range(np.uint64(0), np.uint64(f.shape[0]), n):
         if kind == HALF_SQUARED_ERROR:
-            for i in range(y.shape[0]):
-                gradient[m, i] = f[m, i] - y[i]
-                hessian[m, i] = 1.0
+            for i in range(n):
+                gradient[first + i] = f[first + i] - y[i]
+                hessian[first + i] = 1.0
         else:
-            for i in range(y.shape[0]):
-                e = math.exp(-abs(f[m, i]))
+            for i in range(n):
+                raw = f[first + i]
+                e = math.exp(-abs(raw))
                 larger = 1.0 / (1.0 + e)
                 smaller = e * larger
-                p, q = (larger, smaller) if f[m, i] >= 0.0 else (smaller, larger)
-                gradient[m, i] = (1.0 - y[i]) * p - y[i] * q
-                hessian[m, i] = p * q
+                p, q = (larger, smaller) if raw >= 0.0 else (smaller, larger)
+                gradient[first + i] = (1.0 - y[i]) * p - y[i] * q
+                hessian[first + i] = p * q

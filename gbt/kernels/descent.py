@@ -244,13 +244,12 @@ def add_up_gradients(X, links, value, kind, y, weight, raw_prediction, sums):
     value            (N + 16 M,)     float64    IN     of nodes and places
     kind                             int64      IN     of loss, see ``gbt.kernels.derivatives``
     y, weight        (n,)            float64    IN
-    raw_prediction   (1, n)          float64    INOUT  before the first tree, then after the last
+    raw_prediction   (n,)            float64    INOUT  before the first tree, then after the last
     sums             (4, N + 16 M)   float64    INOUT  of nodes and places
     """
     n = np.uint64(y.shape[0])
     at = np.empty(y.shape[0], links.node.dtype)
-    gradient, hessian = np.empty((1, y.shape[0])), np.empty((1, y.shape[0]))
-    g, f = gradient[0], raw_prediction[0]
+    gradient, hessian = np.empty(y.shape[0]), np.empty(y.shape[0])
     quarter = n // np.uint64(4)
     a, b, c, d = sums[0], sums[1], sums[2], sums[3]
     for m in range(links.places.shape[0]):
@@ -258,11 +257,11 @@ def add_up_gradients(X, links, value, kind, y, weight, raw_prediction, sums):
         write_derivatives(kind, y, raw_prediction, gradient, hessian)
         for i in range(quarter):
             j, k, l = i + quarter, i + quarter + quarter, i + quarter + quarter + quarter
-            a[at[i]] += weight[i] * g[i]
-            b[at[j]] += weight[j] * g[j]
-            c[at[k]] += weight[k] * g[k]
-            d[at[l]] += weight[l] * g[l]
+            a[at[i]] += weight[i] * gradient[i]
+            b[at[j]] += weight[j] * gradient[j]
+            c[at[k]] += weight[k] * gradient[k]
+            d[at[l]] += weight[l] * gradient[l]
         for i in range(quarter * np.uint64(4), n):
-            a[at[i]] += weight[i] * g[i]
-        for i in range(f.shape[0]):
-            f[i] += value[at[i]]
+            a[at[i]] += weight[i] * gradient[i]
+        for i in range(raw_prediction.shape[0]):
+            raw_prediction[i] += value[at[i]]

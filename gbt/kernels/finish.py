@@ -76,7 +76,7 @@ def finish_tree(
     rows                        (m,)        int32     IN    rows of a node beside each other
     nodes                       (n_nodes,)  NODE      IN    children after their parent
     gradient, hessian, weight   (n,)        float64   IN
-    leaf_of_row                 (n,)        int64     OUT   of the rows that take part
+    leaf_of_row                 (n,)        int32     OUT   of the rows that take part
     tree                        (n_nodes,)  NODE_RECORD   OUT   see ``gbt.ensemble``
     """
     place = preorder(nodes)
@@ -112,3 +112,15 @@ def finish_tree(
         for number in (g, h, record.gain, record.value):
             is_finite &= np.isfinite(number)
     return is_finite
+
+
+@uncounted
+def add_values(tree, leaf_of_row, raw_prediction):
+    """Add to every row's raw prediction the value of its leaf.
+
+    tree             (n_nodes,)   NODE_RECORD   IN
+    leaf_of_row      (n,)         int32         IN
+    raw_prediction   (n,)         float64       INOUT
+    """
+    for row in range(len(leaf_of_row)):
+        raw_prediction[row] += tree[leaf_of_row[row]].value
