@@ -25,7 +25,7 @@ from gbt.formats import as_ensemble
 from gbt.parallel import over_blocks
 
 ROWS_IN_CACHE = 480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.descent
-TREES_AT_ONCE = 32  # a number for each of them and of 1024 rows is 260 kB; 500 kB are fresh pages
+TREES_AT_ONCE = 32  # a number for each of them and of 1008 rows is 260 kB
 
 HOME = {
     "predecomp": ("attributions.predecomp", "PreDecomp"),

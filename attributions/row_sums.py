@@ -16,7 +16,7 @@ So memory does not grow with n, and results are the same to the last bit for eve
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
+from threading import Condition
 from typing import TypeVar
 
 import numpy as np
@@ -115,7 +115,7 @@ def merge_blocks(
     part_of : callable
         Takes a slice of row numbers. Called from several threads.
     merge : callable
-        Takes what the rows so far gave and what the next block gave.
+        Takes what the rows so far gave and what the next block gave; may reuse the first.
     n_rows : int
         At least 1.
     n_jobs : int or None
@@ -125,32 +125,41 @@ def merge_blocks(
     -------
     What ``merge`` returns, or ``part_of`` for a single block.
     """
-    blocks = enumerate(row_blocks(n_rows))
-    lock = Lock()
+    blocks = row_blocks(n_rows)
+    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
     waiting: dict[int, Part] = {}  # for those of earlier rows, which another thread makes
-    n_merged = 0
     merged: Part
+    n_begun = n_merged = 0
+    turn = Condition()
+
+    def may_go_on():
+        return n_begun == len(blocks) or n_begun - n_merged < 2 * n_threads
 
     def work():
-        nonlocal blocks, n_merged, merged
-        while True:
-            with lock:
-                b, block = next(blocks, (-1, None))
-            if block is None:
-                return
-            try:
-                part = part_of(block)
-            except BaseException:
-                blocks = enumerate(())  # no thread needs to begin another
-                raise
-            with lock:
-                waiting[b] = part
-                while n_merged in waiting:
-                    part = waiting.pop(n_merged)
-                    merged = part if n_merged == 0 else merge(merged, part)
-                    n_merged += 1
+        nonlocal merged, n_begun, n_merged
+        try:
+            while True:
+                with turn:
+                    turn.wait_for(may_go_on)  # few parts may wait for a thread that is slow
+                    if n_begun == len(blocks):
+                        return
+                    b = n_begun
+                    n_begun += 1
+                part = part_of(blocks[b])
+                with turn:
+                    waiting[b] = part
+                    while n_merged in waiting:
+                        part = waiting.pop(n_merged)
+                        merged = part if n_merged == 0 else merge(merged, part)
+                        n_merged += 1
+                    turn.notify_all()
+        except BaseException:
+            with turn:
+                n_begun = len(blocks)  # no thread needs to begin another
+                turn.notify_all()
+            raise
 
-    run_all([work] * effective_n_jobs(n_jobs))
+    run_all([work] * n_threads)
     return merged
 
 

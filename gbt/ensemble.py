@@ -44,7 +44,7 @@ NODE_DTYPES = {
 }
 NODE_RECORD = np.dtype([*NODE_DTYPES.items()], align=True)  # as they are written down
 
-ROWS_AT_ONCE = 480  # see "the length of a block" in gbt.kernels.descent
+ROWS_AT_ONCE = 480  # see gbt.kernels.descent
 
 STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows tell of a tree
 
@@ -342,26 +342,22 @@ class Ensemble(Nodes):
         descent.find_leaves(columns_of(block), links.of(trees), leaves)
         return leaves
 
-    def follow(
+    def predict_before(
         self, block: np.ndarray, trees: range, raw_prediction: np.ndarray, before: np.ndarray
-    ) -> np.ndarray:
-        """Return what `find_leaves` does, and keep the raw prediction before each of these trees.
+    ) -> None:
+        """Write down the raw predictions of a `transposed` block before each of some trees.
 
-        That goes to ``before``, float64 of shape (T, n). ``raw_prediction`` is that before the
-        first of them and becomes that after the last.
+        That is ``before``, float64 of shape (T, n). ``raw_prediction`` is that before the first of
+        them and becomes that after the last.
         """
-        links = self.links_for(block)
-        leaves = np.empty(before.shape, dtype=links.node.dtype)
-        descent.follow(
-            columns_of(block), links.of(trees), self.reached_value, raw_prediction, leaves, before
-        )
-        return leaves
+        links = self.links_for(block).of(trees)
+        descent.predict_before(columns_of(block), links, self.reached_value, raw_prediction, before)
 
     def sum_gradients(self, block: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Return the sum of w g over the rows of each leaf, float64 of shape (n_nodes,).
+        """Return the sum of w g over the rows that reach each node or place that `links` number.
 
         The rows are a `transposed` block, with float64 targets and weights; g is taken at the
-        prediction before the leaf's tree. At inner nodes the sum is 0.
+        prediction before the tree. `of_nodes` turns it into sums of leaves.
         """
         links, value = self.links_for(block), self.reached_value
         sums = np.zeros((4, len(value)))
@@ -369,7 +365,11 @@ class Ensemble(Nodes):
         descent.add_up_gradients(
             columns_of(block), links, value, self.loss.kind, y, weight, raw_prediction, sums
         )
-        return np.bincount(self.links.node.astype(np.int64), sums.sum(axis=0))
+        return sums.sum(axis=0)
+
+    def of_nodes(self, sums: np.ndarray) -> np.ndarray:
+        """Return the sums of nodes, float64 of shape (n_nodes,), from those of nodes and places."""
+        return np.bincount(self.links.node.astype(np.int64), sums)
 
     @cached_property
     def links(self) -> Links:

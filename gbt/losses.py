@@ -40,7 +40,7 @@ class Loss(Protocol):
         y : float64 array of shape (n,)
         raw_prediction : float64 array of shape (n,) or (T, n)
             The second are those before each of T trees.
-        out : float64 array of shape (2, *raw_prediction.shape), optional
+        out : two float64 arrays of raw_prediction's shape, C-contiguous, optional
             Where to put the two; else new arrays are made.
         """
         ...
@@ -97,10 +97,13 @@ class HalfLogistic:
 
 def _derivatives(kind, y, raw_prediction, out):
     """Return the derivatives of a loss that kernels know."""
+    if raw_prediction.shape[-1:] != y.shape:  # the kernel does not ask
+        raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
     gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
-    write_derivatives(
-        kind, y, raw_prediction.reshape(-1), gradient.reshape(-1), hessian.reshape(-1)
-    )
+    if len(y) > 0:
+        write_derivatives(
+            kind, y, raw_prediction.reshape(-1), gradient.reshape(-1), hessian.reshape(-1)
+        )
     return gradient, hessian
 
 

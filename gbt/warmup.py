@@ -20,19 +20,18 @@ def warm_up() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3)).astype(np.float32)
     X[::50, 0] = np.nan
-    # Shallow trees of float64 rows have a kernel of their own.
-    shallow, deep = GBTRegressor(max_depth=3), GBTClassifier(max_depth=6)
-    for model, y in ((shallow, X[:, 1]), (deep, (X[:, 1] > 0).astype(int))):
+    regressor, classifier = GBTRegressor(max_depth=3), GBTClassifier(max_depth=6)
+    for model, y in ((regressor, X[:, 1]), (classifier, (X[:, 1] > 0).astype(int))):
         model.set_params(n_estimators=2).fit(X, y)
         for rows in (X, X.astype(np.float64)):
             model.predict(rows)
             model.apply(rows)
+            attributions.tree_inner(model, rows, y, standard_error=False)
         attributions.tree_shap(model, X, background=X[:2])
         for explain in ("predecomp", "saabas", "tree_shap", "absolute"):
             getattr(attributions, explain)(model, X)
         for judge in ("tree_inner", "partial_inner", "forest_inner"):
             getattr(attributions, judge)(model, X, y)
-        attributions.tree_inner(model, X, y, standard_error=False)
 
 
 if __name__ == "__main__":

@@ -136,8 +136,9 @@ def test_trees_of_every_depth(depth, branching, dtype):
     assert_same(ensemble.raw_predict(X), expected)
     so_far = np.full(len(X), ensemble.base_score)
     before_each = np.empty((3, len(X)))
-    found = ensemble.follow(transposed(X, dtype=dtype), range(3), so_far, before_each)
-    assert_same(found, leaves)
+    block = transposed(X, dtype=dtype)
+    ensemble.predict_before(block, range(3), so_far, before_each)
+    assert_same(ensemble.find_leaves(block, range(3)), leaves)
     assert_same(before_each, before)
     assert_same(so_far, expected)
 

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gbt.kernels.derivatives import write_derivatives
 from gbt.losses import LOSSES, best_constant
+from tests.asserts import assert_same
 
 SQUARED, LOGISTIC = LOSSES["half_squared_error"], LOSSES["half_logistic"]
 
@@ -75,3 +77,30 @@ def test_best_constant_has_gradient_zero_and_no_better_neighbour(loss):
     gradient, _ = loss.gradient_hessian(y, np.full(5, best))
     assert (weight * gradient).sum() == pytest.approx(0.0, abs=1e-15)
     assert mean_loss(best) < min(mean_loss(best - 0.01), mean_loss(best + 0.01))
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize("shape", [(3,), (5,), (2, 3), (4, 2), ()])
+def test_as_many_targets_as_raw_predictions(loss, shape):
+    with pytest.raises(ValueError, match="y has shape"):
+        loss.gradient_hessian(np.zeros(4), np.zeros(shape))
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_several_trees_at_once_and_memory_that_is_there(loss):
+    y, f = np.array([0.0, 1.0, 1.0]), np.array([[0.5, -2.0, 0.0], [1.0, 3.0, -0.5]])
+    room = np.full((2, 5, 3), np.nan)
+
+    found = loss.gradient_hessian(y, f, out=room[:, 1:3])
+
+    for m in range(2):
+        for of_both, of_one in zip(found, loss.gradient_hessian(y, f[m]), strict=True):
+            assert_same(of_both[m], of_one)
+    assert_same(room[:, 1:3], np.array(found))
+    assert np.isnan(room[:, [0, 3, 4]]).all()
+    assert loss.gradient_hessian(np.empty(0), np.empty(0))[0].shape == (0,)
+
+
+def test_kernels_do_not_take_one_loss_for_another():
+    with pytest.raises(ValueError, match="no loss of this kind"):
+        write_derivatives(len(LOSSES), *np.zeros((4, 1)))

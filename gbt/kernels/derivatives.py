@@ -31,7 +31,7 @@ def write_derivatives(kind, y, f, gradient, hessian):
             for i in range(n):
                 gradient[first + i] = f[first + i] - y[i]
                 hessian[first + i] = 1.0
-        else:
+        elif kind == HALF_LOGISTIC:
             for i in range(n):
                 raw = f[first + i]
                 e = math.exp(-abs(raw))
@@ -40,3 +40,5 @@ def write_derivatives(kind, y, f, gradient, hessian):
                 p, q = (larger, smaller) if raw >= 0.0 else (smaller, larger)
                 gradient[first + i] = (1.0 - y[i]) * p - y[i] * q
                 hessian[first + i] = p * q
+        else:
+            raise ValueError("no loss of this kind")

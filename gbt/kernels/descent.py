@@ -38,6 +38,11 @@ Blocks are transposed: a feature's values lie side by side. A block holds every 
 a missing value as nan and as -inf, of which the first is in no ``x <= threshold`` and the second in
 all; ``column`` says which of the two a node compares. Steps are unsigned numbers because Numba
 checks signed indices for being negative at every look-up (twice the time).
+
+A block's length is no power of two. With 512 rows of float64 every column takes 4 kB and begins in
+the same set of a first-level cache, which holds eight lines of a set and not the 15 that one turn
+of the loop compares: 3.0 ns a row and tree of four levels, where blocks of 480 rows take 1.8, one
+thread. For rows of float32 it is 1.1, of which 0.75 for the place and the rest for its value.
 """
 
 from typing import NamedTuple
@@ -159,6 +164,20 @@ def find_places(X, column, threshold, first, at):
 
 
 @internal
+def find_places_of_few(X, column, threshold, first, at):
+    """Do what `find_places` does in a tree of two levels or one: only its first two bits matter."""
+    x_0, x_1, x_2 = X[column[0]], X[column[1]], X[column[2]]
+    t_0, t_1, t_2 = threshold[0], threshold[1], threshold[2]
+    no = at.dtype.type(0)
+    yes, last = at.dtype.type(~no), at.dtype.type(first + N_PLACES - 4)
+    for i in range(at.shape[0]):
+        is_0 = chosen(x_0[i] <= t_0, yes, no)
+        is_1, is_2 = chosen(x_1[i] <= t_1, yes, no), chosen(x_2[i] <= t_2, yes, no)
+        two_bits = is_0 + is_0 + chosen(is_0, is_1, is_2)
+        at[i] = two_bits + two_bits + two_bits + two_bits + last
+
+
+@internal
 def go_down(X, links, m, at):
     """Write the leaf that each row reaches in one tree, or the place where it stands.
 
@@ -167,6 +186,9 @@ def go_down(X, links, m, at):
     at      (n,)       uint64     OUT
     """
     column, threshold, lower = links.column, links.threshold, links.lower
+    if links.levels[m] <= 2:
+        find_places_of_few(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
+        return
     find_places(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
     for _ in range(links.levels[m] - N_TOP):
         for i in range(at.shape[0]):
@@ -214,22 +236,21 @@ def add_leaf_values(X, links, value, out):
 
 
 @kernel
-def follow(X, links, value, raw_prediction, leaves, before):
-    """Find leaves, and keep what the prediction was before every tree.
+def predict_before(X, links, value, raw_prediction, before):
+    """Keep what the prediction was before every tree.
 
-    X, links, leaves                               as in `find_leaves`
-    value            (N + 16 M,)  float64  IN      of nodes and places
-    raw_prediction   (n,)         float64  INOUT   before the first tree; then after the last
-    before           (T, n)       float64  OUT
+    X                (2 p, n)      float64    IN      a transposed block
+    links                          ``Links``  IN      of T trees
+    value            (N + 16 M,)   float64    IN      of nodes and places
+    raw_prediction   (n,)          float64    INOUT   before the first tree; then after the last
+    before           (T, n)        float64    OUT
     """
-    node = links.node
-    for m in range(leaves.shape[0]):
-        at = leaves[m]
+    at = np.empty(X.shape[1], links.node.dtype)
+    for m in range(before.shape[0]):
         go_down(X, links, m, at)
         for i in range(at.shape[0]):
             before[m, i] = raw_prediction[i]
             raw_prediction[i] += value[at[i]]
-            at[i] = node[at[i]]
 
 
 @kernel
@@ -256,7 +277,8 @@ def add_up_gradients(X, links, value, kind, y, weight, raw_prediction, sums):
         go_down(X, links, m, at)
         write_derivatives(kind, y, raw_prediction, gradient, hessian)
         for i in range(quarter):
-            j, k, l = i + quarter, i + quarter + quarter, i + quarter + quarter + quarter
+            j = np.uint64(i + quarter)
+            k, l = j + quarter, j + quarter + quarter
             a[at[i]] += weight[i] * gradient[i]
             b[at[j]] += weight[j] * gradient[j]
             c[at[k]] += weight[k] * gradient[k]
