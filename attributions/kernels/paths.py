@@ -10,7 +10,8 @@ A row with path a, b, d through nodes that split on features 3 and 0::
 
 PreDecomp walks with the values that the model keeps, Saabas with mean leaf values. Rows go down a
 tree together, as in ``gbt.kernels.descent``; a row that has arrived at its leaf stays there, where
-no value changes. Cost, 480 rows and one thread: 1.5 ns a row and level.
+no value changes. Cost of ``predecomp``, one thread: 3 ns a row and level of trees of depth 4 and 6,
+11 at depth 10.
 
 Where only the sum over rows is wanted, rows need not be told apart. Every row that takes an edge
 meets the same change, so the sum is edges times weights: each row leaves its weight at its leaf,
