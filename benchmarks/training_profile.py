@@ -102,7 +102,7 @@ def price_of_survey(n_bins: int, bits: int, n_rows: int, is_atomic: bool) -> flo
     node = (int(g.sum()), n_rows * LAYOUT.hessian, n_rows)
     notes = Notes(
         running=np.empty((RUNNING, n_bins + 1), dtype=np.int64),
-        excess=np.empty(n_bins),
+        upper=np.empty(n_bins),
         asked=np.empty((n_bins, ASKED_LENGTH), dtype=np.int64),
         bounds=np.empty(n_bins),
     )

@@ -122,7 +122,7 @@ def test_parts_are_the_sizes_of_the_arrays(n_columns):
     assert parts["narrow bins"] == grower.scratch.narrow.nbytes
     found = (
         grower.scratch.running,
-        grower.scratch.excess,
+        grower.scratch.upper,
         grower.scratch.asked,
         grower.scratch.bounds,
         grower.scratch.marks,

@@ -123,7 +123,7 @@ class Column:
 def scratch_notes():
     return search_kernels.Notes(
         running=np.full((search.RUNNING, 9000), 99),
-        excess=np.full(9000, np.nan),
+        upper=np.full(9000, np.nan),
         asked=np.full((9000, search.ASKED_LENGTH), 99),
         bounds=np.full(9000, np.nan),
     )

@@ -73,7 +73,7 @@ class Surveyed:
         n_bins, most = int(case.columns.n_bins[k]), 300
         notes = search_kernels.Notes(
             running=np.full((search.RUNNING, most), 99),
-            excess=np.full(most, np.nan),
+            upper=np.full(most, np.nan),
             asked=np.full((most, search.ASKED_LENGTH), 99),
             bounds=np.full(most, np.nan),
         )
@@ -86,7 +86,7 @@ class Surveyed:
         )  # fmt: skip
         self.asked = notes.asked[:n_asked]
         self.bound = dict(zip(self.asked[:, search.BIN].tolist(), notes.bounds, strict=False))
-        self.n_above = (notes.excess >= 0).sum()
+        self.n_above = (notes.upper >= floor).sum()
 
     def bound_of(self, group):
         return self.bound.get(group, -np.inf)

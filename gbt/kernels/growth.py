@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels import crew
-from gbt.kernels.compiling import inlined, internal, uncounted
+from gbt.kernels.compiling import inlined, internal, step, uncounted
 from gbt.kernels.histogram import (
     LANES,
     Layout,
@@ -39,7 +39,15 @@ from gbt.kernels.instructions import AHEAD, prefetch
 from gbt.kernels.nodes import open_node
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
 from gbt.kernels.refine import last_code, refine_column, sort_column
-from gbt.kernels.search import Notes, survey
+from gbt.kernels.search import (
+    Notes,
+    add_up,
+    count_boxes,
+    draw_boxes,
+    groups_in,
+    missing_of,
+    open_boxes,
+)
 
 PART, SEARCH, REFINE = 0, 1, 2
 # Typed: numbers as they are written would compile what they are given to for each of them.
@@ -99,7 +107,7 @@ class Scratch(NamedTuple):
     """Arrays of each thread's own."""
 
     running: np.ndarray  # as in ``gbt.kernels.search.Notes``
-    excess: np.ndarray
+    upper: np.ndarray
     asked: np.ndarray
     bounds: np.ndarray
     marks: np.ndarray  # (threads, most bins) int64, all 0
@@ -267,26 +275,80 @@ def fill_word(word, node, mask, table, rows, layout, slot, slots):
 
 
 @internal
-def survey_word(word, node, slot, thread, table, slots, rules, scratch):
-    """Score the edges of the columns of one word, and bound the cuts inside bins."""
-    notes = Notes(
-        scratch.running[thread], scratch.excess[thread], scratch.asked[thread],
+def notes_of(thread, scratch):
+    """Return where a thread writes down what it finds of bins."""
+    return Notes(
+        scratch.running[thread], scratch.upper[thread], scratch.asked[thread],
         scratch.bounds[thread],
     )  # fmt: skip
-    for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
+
+
+@step
+def is_closed(k, slot, table, slots):
+    """Say whether nothing is inside any bin of a column, as bins are grouped in a node."""
+    return slots.bits[slot, k] == 0 and table.facts[k, N_BINS] == table.facts[k, N_VALUES]
+
+
+@step
+def missing_in(k, slot, table, slots, layout):
+    """Return the sums of g, h and n over the rows of a node without a value in one column."""
+    first, missing_bin = table.facts[k, FIRST_BIN], table.facts[k, MISSING_BIN]
+    return missing_of(slots.histogram[slot], first, missing_bin, layout)
+
+
+@internal
+def survey_word(word, node, slot, thread, table, slots, rules, scratch):
+    """Survey the columns of one word, see ``gbt.kernels.search.survey``.
+
+    Boxes of neighbouring columns are drawn at once where no row misses its value.
+    """
+    notes, layout, sums, limits = (
+        notes_of(thread, scratch),
+        layout_of(rules),
+        sums_of(node),
+        limits_of(rules),
+    )
+    columns = range(LANES * word, min(LANES * (word + 1), len(table.facts)))
+    start = stop = ZERO
+    for k in columns:
+        stop = add_up(
+            slots.histogram[slot], table.facts[k, FIRST_BIN], table.facts[k, N_BINS],
+            slots.bits[slot, k], layout.width, stop, notes.running,
+        ) + 1  # fmt: skip
+    stop = ZERO
+    for k in columns:
+        stop += groups_in(table.facts[k, N_BINS], slots.bits[slot, k])
+        missing, closed = (
+            missing_in(k, slot, table, slots, layout),
+            is_closed(k, slot, table, slots),
+        )
+        goes_on = (
+            k + 1 < columns.stop
+            and missing[2] == 0
+            and missing_in(k + 1, slot, table, slots, layout)[2] == 0
+            and closed == is_closed(k + 1, slot, table, slots)
+        )
+        if not goes_on:
+            draw_boxes(
+                notes.running, start, stop, closed, layout, missing, sums, limits, notes.upper
+            )
+            start = stop + 1
+        stop += 1
+    start = ZERO
+    for k in columns:
+        stop = start + groups_in(table.facts[k, N_BINS], slots.bits[slot, k])
         slots.score[slot, k] = slots.bound[slot, k] = -np.inf
-        if table.facts[k, IS_ALLOWED]:
-            n_bins = table.facts[k, N_BINS]
-            is_atomic = n_bins == table.facts[k, N_VALUES]
-            score, last, missing_left, bound, _ = survey(
-                slots.histogram[slot], table.facts[k, FIRST_BIN], n_bins,
-                table.facts[k, MISSING_BIN], slots.bits[slot, k], is_atomic, table.one_value[k],
-                layout_of(rules), sums_of(node), limits_of(rules), slots.to_beat[slot],
-                notes,
+        if table.facts[k, IS_ALLOWED] and count_boxes(
+            start, stop, notes.upper, slots.to_beat[slot]
+        ):
+            score, last, missing_left, bound, _ = open_boxes(
+                start, stop, slots.bits[slot, k], table.one_value[k], layout,
+                missing_in(k, slot, table, slots, layout), sums, limits, slots.to_beat[slot], notes,
             )  # fmt: skip
             slots.score[slot, k], slots.bound[slot, k] = score, bound
             slots.code[slot, k], slots.missing_left[slot, k] = ~last, missing_left
-            slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
+            slots.to_beat[slot] = max(slots.to_beat[slot], score)
+        start = stop + 1
 
 
 @inlined
@@ -318,17 +380,13 @@ def refine(j, k, slot, thread, table, rows, nodes, slots, rules, scratch):
         return
     node = nodes[j]
     listed = rows.listed[node.start : node.stop]
-    notes = Notes(
-        scratch.running[thread], scratch.excess[thread], scratch.asked[thread],
-        scratch.bounds[thread],
-    )  # fmt: skip
     slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = refine_column(
         table.codes[k], table.order[k], table.bin_start[k], table.one_value[k],
         table.facts[k, N_VALUES], table.facts[k, N_BINS], table.facts[k, MISSING_BIN],
         slots.bits[slot, k], table.words[k // LANES], k % LANES, slots.histogram[slot],
         table.facts[k, FIRST_BIN], layout_of(rules), listed, j, rows.entries, rows.node,
-        sums_of(node), limits_of(rules), slots.to_beat[slot], notes, scratch.marks[thread],
-        scratch.narrow[thread], scratch.keys[thread],
+        sums_of(node), limits_of(rules), slots.to_beat[slot], notes_of(thread, scratch),
+        scratch.marks[thread], scratch.narrow[thread], scratch.keys[thread],
     )  # fmt: skip
     slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 

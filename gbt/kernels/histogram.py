@@ -27,10 +27,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal
+from gbt.kernels.compiling import internal, step
 from gbt.kernels.instructions import AHEAD, add_pair, prefetch
 
 LANES = 8  # columns whose bins share a word
+# Asking for rows ahead costs .1 ns an addition. It pays in large tables, and where less than one in
+# eight rows is read, so that there is one in a cache line (znver4, 20,000 to 1,000,000 rows).
+MOST_ROWS_NEARBY = 2**18
 # Groups of 1 to 2^4 bins, and at least sqrt(16 rows) of them as far as there are as many bins. With
 # sqrt(4 rows) or sqrt(64 rows) fits took as long, but for noise of 10 %.
 MOST_GROUP_BITS, GROUPS_SQUARED_PER_ROW = 4, 16
@@ -137,6 +140,56 @@ def fold_column(first, n_bins, bits, width, histogram):
         histogram[of_group + last] = size
 
 
+@step
+def starts_of(first, width):
+    """Return the places where the histograms of eight lanes start.
+
+    Read once: what is read inside the loops below might, for all the compiler knows, be overwritten
+    by every addition, and would be read again.
+    """
+    return (
+        first[0] * width, first[1] * width, first[2] * width, first[3] * width,
+        first[4] * width, first[5] * width, first[6] * width, first[7] * width,
+    )  # fmt: skip
+
+
+@step
+def are_far_apart(rows, words):
+    """Say whether reading the words of some rows takes longer than asking for them ahead."""
+    return len(words) > MOST_ROWS_NEARBY or len(words) > LANES * len(rows)
+
+
+@step
+def add_row_of_pairs(i, words, rows, entries, starts, mask, n_lanes, histogram):
+    """Add entry i, see ``add_pairs``."""
+    # Unsigned and flat: signed or two-dimensional indices take half as long again.
+    two, one, byte = np.uint64(2), np.uint64(1), np.uint64(255)
+    word, entry = words[np.uint64(rows[i])] & mask, np.uint64(i) * two
+    g, size = entries[entry], entries[entry + one]
+    for lane in range(4):
+        add_pair(histogram, starts[lane] + (word >> np.uint64(8 * lane) & byte) * two, g, size)
+    if n_lanes > 4:
+        for lane in range(4, 8):
+            add_pair(histogram, starts[lane] + (word >> np.uint64(8 * lane) & byte) * two, g, size)
+
+
+@step
+def add_row_of_triples(i, words, rows, entries, starts, mask, n_lanes, histogram):
+    """Add entry i, see ``add_triples``."""
+    three, two, one, byte = np.uint64(3), np.uint64(2), np.uint64(1), np.uint64(255)
+    word, entry = words[np.uint64(rows[i])] & mask, np.uint64(i) * three
+    g, h, size = entries[entry], entries[entry + one], entries[entry + two]
+    for lane in range(4):
+        place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * three
+        add_pair(histogram, place, g, h)
+        histogram[place + two] += size
+    if n_lanes > 4:
+        for lane in range(4, 8):
+            place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * three
+            add_pair(histogram, place, g, h)
+            histogram[place + two] += size
+
+
 @internal
 def add_pairs(words, rows, entries, first, mask, n_lanes, histogram):
     """Add the entries of some rows, 2 numbers each, to the histograms of the columns of one word.
@@ -149,39 +202,24 @@ def add_pairs(words, rows, entries, first, mask, n_lanes, histogram):
     n_lanes                    int64    IN      lanes in use
     histogram   (bins * 2,)    int64    INOUT   bins of all columns, end to end
     """
-    # Unsigned and flat: 0.40 ns an addition; signed or two-dimensional indices take 0.66.
-    two, one, byte = np.uint64(2), np.uint64(1), np.uint64(255)
-    last = len(rows) - 1
-    for i in range(len(rows)):
-        prefetch(words, rows[min(i + AHEAD, last)])
-        word = words[np.uint64(rows[i])] & mask
-        entry = np.uint64(i) * two
-        g, size = entries[entry], entries[entry + one]
-        for lane in range(4):
-            place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * two
-            add_pair(histogram, place, g, size)
-        if n_lanes > 4:
-            for lane in range(4, 8):
-                place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * two
-                add_pair(histogram, place, g, size)
+    starts, last = starts_of(first, np.uint64(2)), len(rows) - 1
+    if are_far_apart(rows, words):
+        for i in range(len(rows)):
+            prefetch(words, rows[min(i + AHEAD, last)])
+            add_row_of_pairs(i, words, rows, entries, starts, mask, n_lanes, histogram)
+    else:
+        for i in range(len(rows)):
+            add_row_of_pairs(i, words, rows, entries, starts, mask, n_lanes, histogram)
 
 
 @internal
 def add_triples(words, rows, entries, first, mask, n_lanes, histogram):
     """Do what ``add_pairs`` does with entries of 3 numbers."""
-    three, two, one, byte = np.uint64(3), np.uint64(2), np.uint64(1), np.uint64(255)
-    last = len(rows) - 1
-    for i in range(len(rows)):
-        prefetch(words, rows[min(i + AHEAD, last)])
-        word = words[np.uint64(rows[i])] & mask
-        entry = np.uint64(i) * three
-        g, h, size = entries[entry], entries[entry + one], entries[entry + two]
-        for lane in range(4):
-            place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * three
-            add_pair(histogram, place, g, h)
-            histogram[place + two] += size
-        if n_lanes > 4:
-            for lane in range(4, 8):
-                place = ((word >> np.uint64(8 * lane) & byte) + first[lane]) * three
-                add_pair(histogram, place, g, h)
-                histogram[place + two] += size
+    starts, last = starts_of(first, np.uint64(3)), len(rows) - 1
+    if are_far_apart(rows, words):
+        for i in range(len(rows)):
+            prefetch(words, rows[min(i + AHEAD, last)])
+            add_row_of_triples(i, words, rows, entries, starts, mask, n_lanes, histogram)
+    else:
+        for i in range(len(rows)):
+            add_row_of_triples(i, words, rows, entries, starts, mask, n_lanes, histogram)

@@ -33,9 +33,9 @@ included.
 Ties of the score: the lowest feature, then the highest cut; a cut with missing rows is scored with
 them on either side, and at equal score they go where the present rows have more hessian, then left.
 
-Most bins fall behind the best score in step 2, which therefore divides nothing and asks nothing: a
-loop adds up, and another, whose turns do not depend on each other and become vector instructions,
-compares all boxes.
+Most bins fall behind the best score in step 2, which therefore asks nothing: a loop adds up, and
+another, whose turns do not depend on each other and become vector instructions, draws all boxes, of
+several columns at once. Only boxes that reach the best score are opened.
 
 Arguments that travel together are tuples:
 
@@ -66,7 +66,7 @@ class Notes(NamedTuple):
     running: (
         np.ndarray
     )  # (3, bins + 1) int64, sums over the bins before: g, h if they have it, size
-    excess: np.ndarray  # (bins,) float64, not negative where its box reaches the best score
+    upper: np.ndarray  # (bins,) float64, what no score in a bin's box exceeds
     asked: np.ndarray  # (bins, 5) int64, of those in question: number, rows; g, h, n before it
     bounds: np.ndarray  # (bins,) float64, of those in question
 
@@ -187,33 +187,39 @@ def bound_both_ways(g, h, inside_g, inside_h, magnitude, missing, node, limits):
 
 
 @step
-def add_up(histogram, first, n_bins, bits, width, running):
+def groups_in(n_bins, bits):
+    """Return how many groups of 2^bits bins there are."""
+    return (n_bins + (1 << bits) - 1) >> bits
+
+
+@step
+def add_up(histogram, first, n_bins, bits, width, start, running):
     """Write down for every bin the sums over those before it, and at the end over all.
 
-    Returns the number of bins.
+    They begin at ``start``. Returns where they end, the place of the sums over all.
     """
     of_g, of_h, of_size = running[G], running[H], running[SIZE]
     # Widths are written out and indices unsigned, as in ``gbt.kernels.histogram``.
-    one, two, n_added = np.uint64(1), np.uint64(2), np.uint64(0)
+    one, two, to = np.uint64(1), np.uint64(2), np.uint64(start)
     place, to_next = np.uint64(first * width), np.uint64(width << bits)
     g = h = size = np.int64(0)
     if width == 2:
         for _ in range(0, n_bins, 1 << bits):
-            of_g[n_added], of_size[n_added] = g, size
+            of_g[to], of_size[to] = g, size
             g += histogram[place]
             size += histogram[place + one]
             place += to_next
-            n_added += one
+            to += one
     else:
         for _ in range(0, n_bins, 1 << bits):
-            of_g[n_added], of_h[n_added], of_size[n_added] = g, h, size
+            of_g[to], of_h[to], of_size[to] = g, h, size
             g += histogram[place]
             h += histogram[place + one]
             size += histogram[place + two]
             place += to_next
-            n_added += one
-    of_g[n_added], of_h[n_added], of_size[n_added] = g, h, size
-    return np.int64(n_added)
+            to += one
+    of_g[to], of_h[to], of_size[to] = g, h, size
+    return np.int64(to)
 
 
 @step
@@ -236,38 +242,40 @@ def bits_beyond(number, n_bits):
 
 
 @step
-def compare(running, n_bins, is_closed, layout, missing, node, limits, floor, excess):
-    """Set the excess of every bin, not negative where its box may hold a score of ``floor``.
+def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, upper):
+    """Write down for every bin in start:stop what no score in its box exceeds.
 
     The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it,
-    with missing rows on either side. This is the bound above, multiplied by its denominators.
-    Returns how many bins have such a box.
+    with missing rows on either side. Several columns without missing rows, end to end, are like
+    one, but for what is written for the place between two of them, which means nothing.
     """
     width, count_bits, size_shift, hessian = layout
-    of_g, of_size = running[G], running[SIZE]
+    of_g, of_size = running[G, start : stop + 1], running[SIZE, start : stop + 1]
+    n_bins, to = stop - start, upper[start:stop]
     penalty, min_hessian, _ = limits
 
     # G and |g| in units of 2^g_shift, rounded down, so that no sum has more than 51 bits.
     less_g, more_g = min(missing[0], np.int64(0)), max(missing[0], np.int64(0))
     sum_of_sizes = (of_size[n_bins] >> count_bits << size_shift) + more_g - less_g
     g_shift = bits_beyond(sum_of_sizes, 51)
-    bias, per_unit = np.int64(1) << (51 + g_shift), 1.0 / float(np.int64(1) << g_shift)
-    node_g, less_g, more_g = node[0] * per_unit, less_g * per_unit, more_g * per_unit
-    floor *= per_unit * per_unit
+    bias, unit = np.int64(1) << (51 + g_shift), float(np.int64(1) << g_shift)
+    node_g, less_g, more_g = node[0] / unit, less_g / unit, more_g / unit
     # Less than 1 from G, 1/2 from half of |g|, and four roundings of floats by 1/4 each.
     error = 3.0 if g_shift > 0 else 0.0
     size_bits = max(g_shift - size_shift, np.int64(0))
-    half = 0.5 * per_unit * float(np.int64(1) << size_shift << size_bits)
+    half = 0.5 / unit * float(np.int64(1) << size_shift << size_bits)
 
     # H in units of 2^h_shift, rounded down; or rows, where all have the same hessian.
     if width == 3:
-        of_h, h_mask, h_shift = running[H], ALL_BITS, bits_beyond(node[1], 51)
+        of_h, h_mask = running[H, start : stop + 1], ALL_BITS
+        h_shift = bits_beyond(node[1], 51)
         h_unit, rest = float(np.int64(1) << h_shift), node[1] - missing[1]
     else:
         of_h, h_mask, h_shift = of_size, np.uint64((1 << count_bits) - 1), np.int64(0)
         h_unit, rest = float(hessian), node[2] - missing[2]
     rest_h = float(rest >> h_shift) - (1.0 if h_shift > 0 else 0.0)
 
+    square = SAFETY * (unit * unit)
     g_bits, h_bits = np.uint64(g_shift), np.uint64(h_shift)
     count_bits, size_bits = np.uint64(count_bits), np.uint64(size_bits)
     for b in range(n_bins):
@@ -287,11 +295,51 @@ def compare(running, n_bins, is_closed, layout, missing, node, limits, floor, ex
         left_g, right_g = abs(high) + error, abs(node_g - high) + error
         at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
         largest = at_low if at_low > at_high else at_high
-        excess[b] = largest * SAFETY - floor * (left_weight * right_weight)
-    n_above = np.int64(0)
-    for b in range(n_bins):
-        n_above += excess[b] >= 0.0
+        product = left_weight * right_weight
+        to[b] = square * largest / product if product > 0.0 else np.inf
+
+
+@step
+def count_boxes(start, stop, upper, floor):
+    """Return of how many bins in start:stop the box may hold a score of ``floor``."""
+    n_above, of_bin = np.int64(0), upper[start:stop]
+    for b in range(len(of_bin)):
+        n_above += of_bin[b] >= floor
     return n_above
+
+
+@internal
+def open_boxes(start, stop, bits, one_value, layout, missing, node, limits, floor, notes):
+    """Look at the bins in start:stop whose box may hold a score of ``floor``; see ``survey``."""
+    running, upper, asked, bounds = notes
+    n_left, first_floor = count_boxes(start, stop, upper, floor), floor
+    best, largest = -np.inf, -np.inf
+    last, best_missing_left = np.int64(-1), False
+    place, one, n_asked = np.uint64(start), np.uint64(1), np.int64(0)  # unsigned, as elsewhere
+    while n_left > 0:
+        if upper[place] >= first_floor:
+            n_left -= 1
+            if upper[place] >= floor:  # which has risen since
+                b = (np.int64(place) - start) << bits
+                g, h, magnitude, n = sums_before(place, running, layout)
+                with_g, with_h, with_magnitude, with_n = sums_before(place + one, running, layout)
+                if with_n > n + 1 and not (bits == 0 and one_value[b] == 1):
+                    bound = bound_both_ways(
+                        g, h, with_g - g, with_h - h, with_magnitude - magnitude, missing, node,
+                        limits,
+                    )  # fmt: skip
+                    if bound >= floor:
+                        largest, bounds[n_asked] = max(largest, bound), bound
+                        asked[n_asked, BIN], asked[n_asked, ROWS] = b, with_n - n
+                        asked[n_asked, LEFT_G], asked[n_asked, LEFT_H] = g, h
+                        asked[n_asked, LEFT_N] = n
+                        n_asked += 1
+                score, missing_left = score_both_ways(with_g, with_h, with_n, missing, node, limits)
+                if score >= floor and with_n > n:  # a bin without rows repeats the cut before it
+                    best = floor = score
+                    last, best_missing_left = b, missing_left
+        place += one
+    return best, last, best_missing_left, largest, n_asked
 
 
 @internal
@@ -313,34 +361,9 @@ def survey(
     one_value   (bins,)        int64     IN    1 if nothing is inside a single bin, else 0
     notes                                OUT   see ``Notes``
     """
-    running, excess, asked, bounds = notes
+    start, running = np.int64(0), notes.running
     missing = missing_of(histogram, first, missing_bin, layout)
-    n_groups = add_up(histogram, first, n_bins, bits, layout.width, running)
-    n_left = compare(
-        running, n_groups, is_atomic and bits == 0, layout, missing, node, limits, floor, excess
-    )
-    best, largest = -np.inf, -np.inf
-    last, best_missing_left = np.int64(-1), False
-    group = n_asked = np.int64(0)
-    while n_left > 0:
-        if excess[group] >= 0.0:
-            n_left -= 1
-            b = group << bits
-            g, h, magnitude, n = sums_before(group, running, layout)
-            with_g, with_h, with_magnitude, with_n = sums_before(group + 1, running, layout)
-            if with_n > n + 1 and not (bits == 0 and one_value[b] == 1):
-                bound = bound_both_ways(
-                    g, h, with_g - g, with_h - h, with_magnitude - magnitude, missing, node, limits
-                )
-                if bound >= floor:
-                    largest, bounds[n_asked] = max(largest, bound), bound
-                    asked[n_asked, BIN], asked[n_asked, ROWS] = b, with_n - n
-                    asked[n_asked, LEFT_G], asked[n_asked, LEFT_H] = g, h
-                    asked[n_asked, LEFT_N] = n
-                    n_asked += 1
-            score, missing_left = score_both_ways(with_g, with_h, with_n, missing, node, limits)
-            if score >= floor and with_n > n:  # a bin without rows repeats the cut before it
-                best = floor = score
-                last, best_missing_left = b, missing_left
-        group += 1
-    return best, last, best_missing_left, largest, n_asked
+    stop = add_up(histogram, first, n_bins, bits, layout.width, start, running)
+    is_closed = is_atomic and bits == 0
+    draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, notes.upper)
+    return open_boxes(start, stop, bits, one_value, layout, missing, node, limits, floor, notes)

@@ -78,7 +78,7 @@ class GreedyGrowth:
         most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # that of missing rows, and one to spare
         self.scratch = Scratch(
             running=np.empty((n_threads, RUNNING, most_bins), dtype=np.int64),
-            excess=np.empty((n_threads, most_bins)),
+            upper=np.empty((n_threads, most_bins)),
             asked=np.empty((n_threads, most_bins, ASKED_LENGTH), dtype=np.int64),
             bounds=np.empty((n_threads, most_bins)),
             marks=np.zeros((n_threads, most_bins), dtype=np.int64),
