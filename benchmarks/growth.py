@@ -308,7 +308,7 @@ def bytes_by_part(n_rows: int, n_columns: int, max_depth: int, n_threads: int) -
         "node numbers, rows listed": 12 * n_rows,
         # Targets, weights, numbers of rows; raw predictions, g, h, and the leaves of a tree.
         "rows in boosting": 52 * n_rows,
-        "narrow bins": 24 * n_threads * (MOST_NARROW_BINS + 2),
+        "narrow bins": 32 * n_threads * (MOST_NARROW_BINS + 2),
         # Of each bin the sums before it, its box, what is asked of it, its bound, and a mark.
         "what is found of bins": 8
         * (RUNNING + 1 + ASKED_LENGTH + 2)

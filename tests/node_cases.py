@@ -135,12 +135,12 @@ def layout_of(hessian):
 
 
 def entries_by_definition(gradient, hessian, layout):
-    """Return [g, size] or [g, h, size] of every row, end to end."""
+    """Return [g, size] or [g, size, h, 0] of every row, end to end."""
     entries = []
     for g, h in zip(gradient.tolist(), hessian.tolist(), strict=True):
         units = -(-abs(g) // 2**layout.shift)  # rounded up
         size = units * 2**layout.count_bits + 1
-        entries += [g, size] if layout.width == 2 else [g, h, size]
+        entries += [g, size] if layout.width == 2 else [g, size, h, 0]
     return np.array(entries, dtype=np.int64)
 
 
@@ -165,7 +165,7 @@ def node_cases(draw, max_rows=100):
     """Draw a node with all, some or very few rows of a table with coarse bins or one bin a value.
 
     Gradients are small, or every row has a mirror image, so that scores tie; or they take all 53
-    bits of a float. Hessians are equal or differ, so that entries have 2 or 3 numbers; some are 0.
+    bits of a float. Hessians are equal or differ, so that entries have 2 or 4 numbers; some are 0.
     """
     n = draw(st.integers(2, 14) | st.integers(15, max_rows))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

@@ -395,7 +395,8 @@ def test_a_neighbour_whose_missing_rows_cancel_out(has_neighbour):
     parameters = {"max_depth": 1, "reg_lambda": 1.0, "min_child_weight": 1.0}
     tree, _ = grow_tree(columns, gradient, np.ones(64), **parameters)
     assert_same_tree(tree, page(X, gradient, np.ones(64), **parameters))
-    assert 15 <= tree.threshold[0] < 48 and tree.feature[0] == 0
+    assert 15 <= tree.threshold[0] < 48
+    assert tree.feature[0] == 0
 
 
 @given(growths())

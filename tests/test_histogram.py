@@ -12,7 +12,7 @@ from tests.compiled import FromPython
 from tests.node_cases import entries_by_definition, layout_of
 
 kernels = FromPython(histogram_kernels)
-add_pairs, add_triples, pack_entry = kernels.add_pairs, kernels.add_triples, kernels.pack_entry
+add_pairs, add_fours, pack_entry = kernels.add_pairs, kernels.add_fours, kernels.pack_entry
 pytestmark = pytest.mark.kernels
 
 
@@ -34,8 +34,8 @@ def test_equal_hessians_need_no_place_in_an_entry():
     assert (layout.width, layout.hessian) == (2, 7)
     assert_same(entries[0::2], [5, -3, 0])
     layout, entries = packed([5, -3, 0], [7, 7, 6])
-    assert layout.width == 3
-    assert_same(entries.reshape(3, 3)[:, :2], [[5, 7], [-3, 7], [0, 6]])
+    assert layout.width == 4
+    assert_same(entries.reshape(3, 4)[:, [0, 2, 3]], [[5, 7, 0], [-3, 7, 0], [0, 6, 0]])
 
 
 def test_a_size_by_hand():
@@ -56,7 +56,7 @@ def test_sizes_count_rows_and_never_fall_short_of_the_gradient(gradient, is_cons
     hessian = [1] * len(gradient) if is_constant else list(range(1, len(gradient) + 1))
     layout, entries = packed(gradient, hessian)
     assert_same(entries, entries_by_definition(np.array(gradient), np.array(hessian), layout))
-    sizes = [int(size) for size in entries[layout.width - 1 :: layout.width]]
+    sizes = [int(size) for size in entries[1 :: layout.width]]
     assert sum(sizes) < 2**63
     rows, magnitude = rows_and_magnitude(sum(sizes), layout)
     exact = sum(map(abs, gradient))
@@ -97,7 +97,7 @@ def histogram_of(bins, lengths, start, entries, width, rows, mask=2**64 - 1):
     first[:n_lanes] = start + np.append(0, np.cumsum(lengths)[:-1])
     histogram = np.zeros((start + lengths.sum() + 5) * width, dtype=np.int64)
     gathered = entries.reshape(-1, width)[rows].ravel()
-    add = add_pairs if width == 2 else add_triples
+    add = add_pairs if width == 2 else add_fours
     add(words, rows.astype(np.int32), gathered, first, np.uint64(mask), n_lanes, histogram)
     histogram = histogram.reshape(-1, width)
     assert not histogram[:start].any()
@@ -134,7 +134,7 @@ def test_two_children_add_up_to_their_parent(drawn, data):
 
 
 @pytest.mark.parametrize("n_lanes", range(1, LANES + 1))
-@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize("width", [2, 4])
 def test_every_lane_in_use_is_filled(n_lanes, width):
     """One row, whose entry must be in bin lane + 1 of every lane."""
     bins = np.arange(1, n_lanes + 1).reshape(-1, 1)
@@ -185,7 +185,7 @@ def test_a_mask_puts_bins_together(drawn, data):
     assert_same(found, histogram_of(grouped, lengths, start, entries, layout.width, rows))
 
 
-@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize("width", [2, 4])
 @pytest.mark.parametrize("bits", range(5))
 @pytest.mark.parametrize("n_bins", [1, 5, 16, 37])
 def test_a_cleared_column_is_empty_where_its_groups_are(n_bins, bits, width):

@@ -16,6 +16,18 @@ def add_pairs(array, places, first, second):
         instructions.add_pair(array, place, first, second)
 
 
+@kernel
+def add_fours(array, places, first, second, third, fourth):
+    for place in places:
+        instructions.add_four(array, place, first, second, third, fourth)
+
+
+def test_fours_are_added_to_where_they_overlap_too():
+    array = np.arange(10, 60, 10)
+    add_fours(array, np.array([0, 1, 1], dtype=np.uint64), 1, -5, 100, 1000)
+    assert_same(array, [11, 20 - 5 + 2, 30 + 100 - 10, 40 + 1000 + 200, 50 + 2000])
+
+
 def test_pairs_are_added_to_where_they_overlap_too():
     array = np.array([10, 20, 30, 40])
     add_pairs(array, np.array([0, 1, 1, 2], dtype=np.uint64), 1, -5)

@@ -27,8 +27,8 @@ from gbt.kernels.compiling import inlined, internal, step, uncounted
 from gbt.kernels.histogram import (
     LANES,
     Layout,
+    add_fours,
     add_pairs,
-    add_triples,
     clear,
     clear_column,
     fold_column,
@@ -111,7 +111,7 @@ class Scratch(NamedTuple):
     asked: np.ndarray
     bounds: np.ndarray
     marks: np.ndarray  # (threads, most bins) int64, all 0
-    narrow: np.ndarray  # (threads, most bins * 3) int64
+    narrow: np.ndarray  # (threads, most bins * 4) int64
     keys: np.ndarray  # (threads, most rows sorted) int64
 
 
@@ -182,7 +182,8 @@ def has_all_rows(node, rows):
 def gather(rows, node, layout):
     """Put the entries of a node's rows beside each other, and add up g, h and |g|."""
     # Unsigned indices, as in ``gbt.kernels.histogram``.
-    one, width, copies = np.uint64(1), np.uint64(layout.width), not has_all_rows(node, rows)
+    one, two, width = np.uint64(1), np.uint64(2), np.uint64(layout.width)
+    copies = not has_all_rows(node, rows)
     g = h = magnitude = np.int64(0)
     for i in range(node.start, node.stop):
         row, to = np.uint64(rows.listed[np.uint64(i)]), np.uint64(i) * width
@@ -192,10 +193,12 @@ def gather(rows, node, layout):
             prefetch(rows.entries, ahead * width)
             rows.gathered[to] = rows.entries[place]
             rows.gathered[to + one] = rows.entries[place + one]
-            rows.gathered[to + width - one] = rows.entries[place + width - one]
+            if layout.width == 4:
+                rows.gathered[to + two] = rows.entries[place + two]
+                rows.gathered[to + two + one] = 0
         g += rows.entries[place]
         magnitude += abs(rows.entries[place])
-        h += layout.hessian if layout.width == 2 else rows.entries[place + one]
+        h += layout.hessian if layout.width == 2 else rows.entries[place + two]
     node.g, node.h, node.magnitude = g, h, magnitude
 
 
@@ -271,7 +274,7 @@ def fill_word(word, node, mask, table, rows, layout, slot, slots):
     if width == 2:
         add_pairs(words, listed, entries, first, mask, n_lanes, histogram)
     else:
-        add_triples(words, listed, entries, first, mask, n_lanes, histogram)
+        add_fours(words, listed, entries, first, mask, n_lanes, histogram)
 
 
 @internal

@@ -1,9 +1,9 @@
 """Histograms: for every bin of every column the sums over the rows of a node.
 
-Each row has an *entry* of 2 or 3 integers, and a bin adds up the entries of its rows:
+Each row has an *entry* of 2 or 4 integers, and a bin adds up the entries of its rows:
 
-    [g, size]        where all rows have the same hessian h: a bin's sum is h times its rows
-    [g, h, size]     otherwise
+    [g, size]          where all rows have the same hessian h: a bin's sum is h times its rows
+    [g, size, h, 0]    otherwise; four are added at once, three in two steps
 
 ``size`` carries two sums in one word, the number of rows in its low bits and |g| above them, in
 coarser units and rounded up::
@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.compiling import internal, step
-from gbt.kernels.instructions import AHEAD, add_pair, prefetch
+from gbt.kernels.instructions import AHEAD, add_four, add_pair, prefetch
 
 LANES = 8  # columns whose bins share a word
 # Asking for rows ahead costs .1 ns an addition. It pays in large tables, and where less than one in
@@ -47,7 +47,7 @@ def missing_bin_after(n_bins: int) -> int:
 class Layout(NamedTuple):
     """How entries and bins are to be read."""
 
-    width: int  # numbers an entry, 2 or 3
+    width: int  # numbers an entry, 2 or 4
     count_bits: int
     shift: int
     hessian: int  # of every row, where the width is 2
@@ -59,7 +59,7 @@ def layout_for(n_rows: int, hessian: int | None) -> Layout:
     # |g| adds up to less than 2^62, so in units of 2^shift, rounded up, to less than
     # 2^62 / 2^shift + n, which leaves count_bits of the word for the rows.
     return Layout(
-        width=3 if hessian is None else 2,
+        width=4 if hessian is None else 2,
         count_bits=count_bits,
         shift=count_bits - 1,
         hessian=0 if hessian is None else hessian,
@@ -78,10 +78,10 @@ def pack_entry(g, h, layout, row, entries):
     one, width = np.uint64(1), np.uint64(layout.width)
     place = row * width
     entries[place] = g
-    if layout.width == 3:
-        entries[place + one] = h
     units = (abs(g) + (1 << layout.shift) - 1) >> layout.shift
-    entries[place + width - one] = units << layout.count_bits | 1
+    entries[place + one] = units << layout.count_bits | 1
+    if layout.width == 4:
+        entries[place + one + one], entries[place + width - one] = h, 0
 
 
 @internal
@@ -120,7 +120,8 @@ def clear_column(first, n_bins, missing_bin, bits, width, histogram):
     # Unsigned indices, as below.
     one, last, place = np.uint64(1), np.uint64(width - 1), np.uint64(first * width)
     for _ in range(0, n_bins, 1 << bits):
-        histogram[place] = histogram[place + one] = histogram[place + last] = 0
+        histogram[place] = histogram[place + one] = 0
+        histogram[place + last - one] = histogram[place + last] = 0
         place += np.uint64(width << bits)
     clear(histogram, (first + missing_bin) * width, (first + missing_bin + 1) * width)
 
@@ -128,16 +129,17 @@ def clear_column(first, n_bins, missing_bin, bits, width, histogram):
 @internal
 def fold_column(first, n_bins, bits, width, histogram):
     """Put the bins of one column together to groups, after they were filled one by one."""
-    one, last, place = np.uint64(1), np.uint64(width - 1), np.uint64(first * width)
+    one, place = np.uint64(1), np.uint64(first * width)
+    before_last = np.uint64(width - 2)  # h, where an entry has it, else g
     for b in range(0, n_bins, 1 << bits):
         of_group = place
-        g = middle = size = np.int64(0)
+        g = h = size = np.int64(0)
         for _ in range(min(1 << bits, n_bins - b)):
-            g, size = g + histogram[place], size + histogram[place + last]
-            middle += histogram[place + one]
+            g, size = g + histogram[place], size + histogram[place + one]
+            h += histogram[place + before_last]
             place += np.uint64(width)
-        histogram[of_group], histogram[of_group + one] = g, middle
-        histogram[of_group + last] = size
+        histogram[of_group], histogram[of_group + one] = g, size
+        histogram[of_group + before_last] = h
 
 
 @step
@@ -174,20 +176,22 @@ def add_row_of_pairs(i, words, rows, entries, starts, mask, n_lanes, histogram):
 
 
 @step
-def add_row_of_triples(i, words, rows, entries, starts, mask, n_lanes, histogram):
-    """Add entry i, see ``add_triples``."""
-    three, two, one, byte = np.uint64(3), np.uint64(2), np.uint64(1), np.uint64(255)
-    word, entry = words[np.uint64(rows[i])] & mask, np.uint64(i) * three
-    g, h, size = entries[entry], entries[entry + one], entries[entry + two]
+def add_row_of_fours(i, words, rows, entries, starts, mask, n_lanes, histogram):
+    """Add entry i, see ``add_fours``."""
+    four, three, two = np.uint64(4), np.uint64(3), np.uint64(2)
+    one, byte = np.uint64(1), np.uint64(255)
+    word, entry = words[np.uint64(rows[i])] & mask, np.uint64(i) * four
+    # All four are read, though the last is 0: four in a row are read at once.
+    g, size, h, rest = (
+        entries[entry], entries[entry + one], entries[entry + two], entries[entry + three],
+    )  # fmt: skip
     for lane in range(4):
-        place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * three
-        add_pair(histogram, place, g, h)
-        histogram[place + two] += size
+        place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * four
+        add_four(histogram, place, g, size, h, rest)
     if n_lanes > 4:
         for lane in range(4, 8):
-            place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * three
-            add_pair(histogram, place, g, h)
-            histogram[place + two] += size
+            place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * four
+            add_four(histogram, place, g, size, h, rest)
 
 
 @internal
@@ -213,13 +217,13 @@ def add_pairs(words, rows, entries, first, mask, n_lanes, histogram):
 
 
 @internal
-def add_triples(words, rows, entries, first, mask, n_lanes, histogram):
-    """Do what ``add_pairs`` does with entries of 3 numbers."""
-    starts, last = starts_of(first, np.uint64(3)), len(rows) - 1
+def add_fours(words, rows, entries, first, mask, n_lanes, histogram):
+    """Do what ``add_pairs`` does with entries of 4 numbers."""
+    starts, last = starts_of(first, np.uint64(4)), len(rows) - 1
     if are_far_apart(rows, words):
         for i in range(len(rows)):
             prefetch(words, rows[min(i + AHEAD, last)])
-            add_row_of_triples(i, words, rows, entries, starts, mask, n_lanes, histogram)
+            add_row_of_fours(i, words, rows, entries, starts, mask, n_lanes, histogram)
     else:
         for i in range(len(rows)):
-            add_row_of_triples(i, words, rows, entries, starts, mask, n_lanes, histogram)
+            add_row_of_fours(i, words, rows, entries, starts, mask, n_lanes, histogram)

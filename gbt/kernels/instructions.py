@@ -3,6 +3,7 @@
 =============  ====================================================================================
 ``prefetch``   start to read a place of an array that is needed soon
 ``add_pair``   add to two neighbouring places of an array at once
+``add_four``   add to four
 =============  ====================================================================================
 
 Rows of a deep node lie far apart, so each read waits for memory, and the processor looks only a few
@@ -23,7 +24,6 @@ from gbt.kernels.compiling import IS_COMPILING
 AHEAD = 16  # rows
 FOR_READING, KEEP_IN_ALL_CACHES, DATA = 0, 3, 1
 INTEGER, NUMBER = ir.IntType(64), ir.IntType(32)
-PAIR = ir.VectorType(INTEGER, 2)
 
 
 def place_of(context, builder, signature, arguments):
@@ -48,29 +48,38 @@ def _prefetch(_, array, index):
     return types.void(array, types.intp), generate
 
 
+def add_vector(context, builder, signature, arguments):
+    """Add the arguments after the first two to neighbouring places, the first two say where."""
+    place, added = place_of(context, builder, signature, arguments), arguments[2:]
+    kind = ir.VectorType(INTEGER, len(added))
+    place = builder.bitcast(place, kind.as_pointer())
+    vector = ir.Constant(kind, ir.Undefined)
+    for i, number in enumerate(added):
+        vector = builder.insert_element(vector, number, NUMBER(i))
+    builder.store(builder.add(builder.load(place, align=8), vector), place, align=8)
+    return context.get_dummy_value()
+
+
 @intrinsic
 def _add_pair(_, array, index, first, second):
-    def generate(context, builder, signature, arguments):
-        place = place_of(context, builder, signature, arguments)
-        place = builder.bitcast(place, PAIR.as_pointer())
-        pair = builder.insert_element(ir.Constant(PAIR, ir.Undefined), arguments[2], NUMBER(0))
-        pair = builder.insert_element(pair, arguments[3], NUMBER(1))
-        total = builder.add(builder.load(place, align=8), pair)
-        builder.store(total, place, align=8)
-        return context.get_dummy_value()
+    return types.void(array, types.uintp, types.int64, types.int64), add_vector
 
-    return types.void(array, types.uintp, types.int64, types.int64), generate
+
+@intrinsic
+def _add_four(_, array, index, first, second, third, fourth):
+    return types.void(array, types.uintp, *[types.int64] * 4), add_vector
 
 
 def _nothing(array, index):
     """Do nothing."""
 
 
-def _add_one_by_one(array, index, first, second):
-    """Add to ``array[index]`` and to its neighbour."""
-    array[index] += first
-    array[index + np.uint64(1)] += second
+def _add_one_by_one(array, index, *added):
+    """Add to ``array[index]`` and the places after it."""
+    for i, number in enumerate(added):
+        array[index + np.uint64(i)] += number
 
 
 prefetch = _prefetch if IS_COMPILING else _nothing
 add_pair = _add_pair if IS_COMPILING else _add_one_by_one
+add_four = _add_four if IS_COMPILING else _add_one_by_one

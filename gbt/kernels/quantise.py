@@ -91,6 +91,6 @@ def quantise_entries(
         listed[i] = row
         g = integer_of(gradient[row], weight[row], gradient_scale, repeats)
         h = layout.hessian
-        if layout.width == 3:
+        if layout.width == 4:
             h = integer_of(hessian[row], weight[row], hessian_scale, repeats)
         pack_entry(g, h, layout, row, entries)

@@ -25,7 +25,7 @@ Each way the sums left of a bin are known from a histogram, and what is inside a
 import numpy as np
 
 from gbt.kernels.compiling import internal, step
-from gbt.kernels.instructions import AHEAD, add_pair, prefetch
+from gbt.kernels.instructions import AHEAD, add_four, add_pair, prefetch
 from gbt.kernels.search import (
     ASKED_LENGTH,
     BIN,
@@ -89,7 +89,7 @@ def walk(
                         best_score, best_code, best_missing_left = score, code, missing_left
         if node_of_row[row] == number:
             g += entries[row * width]
-            h += layout.hessian if width == 2 else entries[row * width + 1]
+            h += layout.hessian if width == 2 else entries[row * width + 2]
             n += 1
             last = row
     return best_score, best_code, best_missing_left
@@ -159,7 +159,7 @@ def scan(keys, start, stop, before, entries, layout, missing, node, limits, best
     for k in range(start, stop):
         row, code = keys[k] & 0xFFFFFFFF, keys[k] >> 32
         g += entries[row * width]
-        h += layout.hessian if width == 2 else entries[row * width + 1]
+        h += layout.hessian if width == 2 else entries[row * width + 2]
         n += 1
         if k + 1 == stop or keys[k + 1] >> 32 != code:
             score, missing_left = score_both_ways(g, h, n, missing, node, limits)
@@ -175,10 +175,10 @@ def add_entry(entries, row, width, narrow_bin, narrow):
         entry, one = row * np.uint64(2), np.uint64(1)
         add_pair(narrow, narrow_bin * np.uint64(2), entries[entry], entries[entry + one])
     else:
-        entry, place = row * np.uint64(3), narrow_bin * np.uint64(3)
-        one, two = np.uint64(1), np.uint64(2)
-        add_pair(narrow, place, entries[entry], entries[entry + one])
-        narrow[place + two] += entries[entry + two]
+        entry, place, one = row * np.uint64(4), narrow_bin * np.uint64(4), np.uint64(1)
+        g, size = entries[entry], entries[entry + one]
+        h, rest = entries[entry + one + one], entries[entry + one + one + one]
+        add_four(narrow, place, g, size, h, rest)
 
 
 @internal
@@ -356,7 +356,7 @@ def sort_column(codes, missing_code, listed, entries, layout, node, limits, keys
     for row in listed:
         if codes[row] == missing_code:
             missing_g += entries[row * width]
-            missing_h += layout.hessian if width == 2 else entries[row * width + 1]
+            missing_h += layout.hessian if width == 2 else entries[row * width + 2]
             missing_n += 1
         else:
             keys[n_present] = np.int64(codes[row]) << 32 | row

@@ -126,7 +126,7 @@ def score_both_ways(g, h, n, missing, node, limits):
 
 
 @step
-def sums_in(g, h, size, layout):
+def sums_in(g, size, h, layout):
     """Return the sums of g, h, |g| and n in the numbers of a bin, or in those of several added up.
 
     layout   4 x int64   IN   see ``gbt.kernels.histogram``
@@ -144,8 +144,8 @@ def bin_of(histogram, place, layout):
     place                         uint64   IN   of the bin's first number
     layout      4 x int64                  IN   see ``gbt.kernels.histogram``
     """
-    one, last = np.uint64(1), np.uint64(layout.width - 1)
-    return sums_in(histogram[place], histogram[place + one], histogram[place + last], layout)
+    one, before_last = np.uint64(1), np.uint64(layout.width - 2)  # h, where an entry has it
+    return sums_in(histogram[place], histogram[place + one], histogram[place + before_last], layout)
 
 
 @step
@@ -214,8 +214,8 @@ def add_up(histogram, first, n_bins, bits, width, start, running):
         for _ in range(0, n_bins, 1 << bits):
             of_g[to], of_h[to], of_size[to] = g, h, size
             g += histogram[place]
-            h += histogram[place + one]
-            size += histogram[place + two]
+            size += histogram[place + one]
+            h += histogram[place + two]
             place += to_next
             to += one
     of_g[to], of_h[to], of_size[to] = g, h, size
@@ -225,7 +225,7 @@ def add_up(histogram, first, n_bins, bits, width, start, running):
 @step
 def sums_before(b, running, layout):
     """Return the sums of g, h, |g| and n over the rows of all bins before one."""
-    return sums_in(running[G, b], running[H, b], running[SIZE, b], layout)
+    return sums_in(running[G, b], running[SIZE, b], running[H, b], layout)
 
 
 @step
@@ -266,7 +266,7 @@ def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, u
     half = 0.5 / unit * float(np.int64(1) << size_shift << size_bits)
 
     # H in units of 2^h_shift, rounded down; or rows, where all have the same hessian.
-    if width == 3:
+    if width == 4:
         of_h, h_mask = running[H, start : stop + 1], ALL_BITS
         h_shift = bits_beyond(node[1], 51)
         h_unit, rest = float(np.int64(1) << h_shift), node[1] - missing[1]
