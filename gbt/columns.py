@@ -20,6 +20,7 @@ Cost: one sort a column; 4 + 4 + 1 bytes a value beside the table itself, which 
 thresholds are midpoints of its values.
 """
 
+import sys
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -145,22 +146,29 @@ class Columns:
 def rows_by_value(column: np.ndarray) -> np.ndarray:
     """Return the rows in the order of their values, missing last.
 
-    A float32 and the number of its row fit into one integer, and sorting integers reads memory in
-    order: half the time of ``argsort`` for 20,000 rows, a third for 2,000,000. Not so where values
-    repeat, which ``argsort`` is quick to see; a look at the first thousand tells.
+    Long columns are sorted digit by digit, the last one first, each time keeping the order of equal
+    ones. NumPy sorts digits of 16 bits in linear time: a third of the time of ``argsort`` for
+    20,000 rows or 1,000,000, float32 or float64.
     """
-    some = column[:1000]
-    if column.dtype != np.float32 or len(column) < 20_000 or len(np.unique(some)) < len(some) / 2:
-        return np.argsort(column)
-    bits = column.view(np.int32)  # -0 comes just before 0, to which it is equal
-    ascending = bits ^ (bits >> 31 & np.int32(2**31 - 1))  # negative numbers the other way round
-    ascending[np.isnan(column)] = 2**31 - 1
-    keys = ascending.astype(np.int64)  # in place from here on: columns may be long
-    keys <<= 32
-    keys |= np.arange(len(column), dtype=np.int32)
-    keys.sort()
-    keys &= 2**32 - 1
-    return keys
+    if len(column) < 4_000:
+        return np.argsort(column).astype(np.int32)
+    digits = ascending_integers(column).view(np.uint16).reshape(len(column), -1)
+    if sys.byteorder == "big":
+        digits = digits[:, ::-1]
+    order = np.argsort(digits[:, 0], kind="stable").astype(np.int32)
+    for digit in digits.T[1:]:
+        order = order[np.argsort(digit[order], kind="stable")]
+    return order
+
+
+def ascending_integers(column: np.ndarray) -> np.ndarray:
+    """Return unsigned integers in the order of the values; missing is the largest, -0 below 0."""
+    integer = np.dtype(f"i{column.itemsize}").type
+    bits = column.view(integer)
+    # Of negative numbers all bits are flipped, of others the sign.
+    ascending = bits ^ (bits >> integer(8 * column.itemsize - 1) | np.iinfo(integer).min)
+    ascending[np.isnan(column)] = -1
+    return ascending.view(f"u{column.itemsize}")
 
 
 def coarse_bins(value_start: np.ndarray, n_present: int, most: int) -> np.ndarray:

@@ -264,7 +264,7 @@ def test_a_float32_table_has_the_columns_of_its_float64_copy(X):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("distinct", ["all", "some"])
 def test_rows_by_value(dtype, distinct):
-    """Long columns of float32 are sorted as integers."""
+    """Long columns are sorted digit by digit."""
     rng = np.random.default_rng(0)
     column = rng.standard_cauchy(30_000).astype(dtype)
     if distinct == "some":

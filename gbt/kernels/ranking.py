@@ -18,7 +18,7 @@ def rank_rows(column, by_value, codes, order):
     """Give every row the rank of its value; missing ones share the rank after the last.
 
     column     (n,)   float64 or float32   IN
-    by_value   (n,)   int64                IN    rows, ascending by value, missing last
+    by_value   (n,)   int32                IN    rows, ascending by value, missing last
     codes      (n,)   int32                OUT
     order      (n,)   int32                OUT   ``by_value``, with ~row where a new value starts
     """

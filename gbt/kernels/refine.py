@@ -196,7 +196,11 @@ def fill_narrow_bins(codes, padding, shift, listed, entries, width, narrow):
             narrow_bin = (np.uint64(codes[row]) + padding) >> shift
             add_entry(entries, row, width, narrow_bin, narrow)
     else:
+        last = len(listed) - 1
         for i in range(len(listed)):
+            ahead = np.uint64(listed[min(i + AHEAD, last)])
+            prefetch(codes, ahead)
+            prefetch(entries, ahead * np.uint64(width))
             row = np.uint64(listed[i])
             narrow_bin = (np.uint64(codes[row]) + padding) >> shift
             add_entry(entries, row, width, narrow_bin, narrow)
