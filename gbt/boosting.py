@@ -90,11 +90,12 @@ def boost(
     watched = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
     patience = parameters.early_stopping_rounds
     raw_prediction = np.full(len(y), base_score)
+    derivatives = np.empty((2, len(y)))  # one memory for all trees: new pages must be cleared
     all_rows, all_features = np.arange(len(y)), np.arange(columns.n_columns)
     trees = []
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         for m in range(parameters.n_estimators):
-            gradient, hessian = loss.gradient_hessian(y, raw_prediction)
+            gradient, hessian = loss.gradient_hessian(y, raw_prediction, out=derivatives)
             rows = sampled_rows(seed, m, all_rows, parameters.subsample)
             tree, leaves = grower.grow(
                 gradient,
@@ -103,7 +104,6 @@ def boost(
                 rows=rows,
                 features=sampled_features(seed, m, all_features, parameters.colsample),
             )
-            del gradient, hessian  # before anything else is as large
             trees.append(tree)
             if len(rows) == len(y):
                 add_values(tree, leaves, raw_prediction)
