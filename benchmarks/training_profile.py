@@ -21,10 +21,11 @@ from numba import njit
 import gbt
 from benchmarks.training_speed import SIZES, data_of
 from gbt.columns import Columns
-from gbt.kernels.growth import ALL_BINS, BINS_PER_SORTED_ROW, LARGE
+from gbt.kernels.growth import BINS_PER_SORTED_ROW, LARGE
 from gbt.kernels.histogram import LANES, Layout, add_pairs, group_bits, missing_bin_after
 from gbt.kernels.partition import partition_rows
 from gbt.kernels.search import ASKED_LENGTH, RUNNING, Notes, survey
+from gbt.kernels.words import ALL_BINS
 
 REPEATS = 7
 LAYOUT = Layout(width=2, count_bits=20, shift=19, hessian=2**40)
@@ -93,7 +94,10 @@ def price_of_partition() -> float:
 
 
 def price_of_survey(n_bins: int, bits: int, n_rows: int, is_atomic: bool) -> float:
-    """Return nanoseconds to survey a column in which no bin comes near the best of the node."""
+    """Return nanoseconds to survey a column in which no bin comes near the best of the node.
+
+    By itself; growing draws the boxes of up to eight columns at once, which takes less.
+    """
     rng, missing_bin = np.random.default_rng(0), missing_bin_after(n_bins)
     bins, g = rng.integers(0, n_bins, size=n_rows), rng.integers(-(2**40), 2**40, size=n_rows)
     size = (np.abs(g) >> LAYOUT.shift) + 1 << LAYOUT.count_bits | 1

@@ -10,7 +10,8 @@ from gbt import reference
 from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES
 from gbt.growing import LevelwiseGrowth
-from gbt.kernels.growth import LARGE, MOST_BITS
+from gbt.kernels.growth import LARGE
+from gbt.kernels.memory import MOST_BITS
 from gbt.splitting.frontier import Limits, Shape, Splits
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_same, assert_valid_tree

@@ -18,41 +18,31 @@ records in one array. A view of part of an array costs some nanoseconds each tim
 loops over columns arrays are handed on whole, with the place to look at.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gbt.kernels import crew
-from gbt.kernels.compiling import inlined, internal, step, uncounted
-from gbt.kernels.histogram import (
-    LANES,
-    Layout,
-    add_fours,
-    add_pairs,
-    clear,
-    clear_column,
-    fold_column,
-    group_bits,
-    subtract,
-)
+from gbt.kernels.compiling import inlined, internal, uncounted
+from gbt.kernels.histogram import LANES, subtract
 from gbt.kernels.instructions import AHEAD, prefetch
+from gbt.kernels.memory import (
+    FIRST_BIN,
+    MISSING_BIN,
+    N_BINS,
+    N_VALUES,
+    has_all_rows,
+    layout_of,
+    limits_of,
+    notes_of,
+    sums_of,
+)
 from gbt.kernels.nodes import open_node
 from gbt.kernels.partition import partition_rows, rows_at_the_cut
-from gbt.kernels.refine import last_code, refine_column, sort_column
-from gbt.kernels.search import (
-    Notes,
-    add_up,
-    count_boxes,
-    draw_boxes,
-    groups_in,
-    missing_of,
-    open_boxes,
-)
+from gbt.kernels.refine import last_code, refine_column
+from gbt.kernels.words import ALL_BINS, fill_word, fold_word, group_word, sort_word, survey_word
 
 PART, SEARCH, REFINE = 0, 1, 2
 # Typed: numbers as they are written would compile what they are given to for each of them.
 ZERO, NOTHING, ALL_WORDS = np.int64(0), np.int64(-1), np.int64(-1)
-ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
 # A node is large if its rows times columns are this many times the bins of its histogram: then
 # subtracting that, from beyond the L1 cache, takes less time than adding rows.
 LARGE = 4
@@ -61,91 +51,6 @@ BINS_PER_SORTED_ROW = 12
 # A score and that of its node carry fewer than 16 roundings between them, each of eps/2 of at most
 # (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
 ROUNDING = 16 * np.finfo(np.float64).eps
-
-# What is known of a column of the table, a row of integers each.
-N_VALUES, N_BINS, MISSING_BIN, FIRST_BIN, MOST_BITS, IS_ALLOWED, COLUMN_FACTS = 0, 1, 2, 3, 4, 5, 6
-
-
-class Table(NamedTuple):
-    """The columns, see ``gbt.columns.Columns``, and where their histograms lie."""
-
-    codes: np.ndarray
-    order: np.ndarray
-    words: np.ndarray
-    bin_start: np.ndarray
-    one_value: np.ndarray
-    facts: np.ndarray  # (p, COLUMN_FACTS) int64; FIRST_BIN is that of the column's histogram
-    first: np.ndarray  # (words, 8) uint64, first bin of the histogram of each lane
-    word_start: np.ndarray  # (words + 1,) int64, first bin of each word's histograms
-    n_bins: int  # of all columns, that of missing rows included, without gaps
-
-
-class Rows(NamedTuple):
-    """The rows: what they carry, and which node they are in."""
-
-    entries: np.ndarray  # (n * width,) int64, by row of the table
-    node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
-    listed: np.ndarray  # (n,) int32, rows of a node beside each other
-    buffer: np.ndarray  # (n,) int32
-    gathered: np.ndarray  # (n * width,) int64, entries of the rows as listed
-
-
-class Slots(NamedTuple):
-    """Places for what is known of a node while it is searched; every thread has one of its own."""
-
-    histogram: np.ndarray  # (slots, bins * width) int64
-    bits: np.ndarray  # (slots, p) int64, bins are groups of 2^bits; 0 in large nodes
-    score: np.ndarray  # (slots, p) float64, of the best cut found in each column
-    bound: np.ndarray  # (slots, p) float64, of the cuts that were not looked at
-    code: np.ndarray  # (slots, p) int64, of the cut; ~bin if it is the last of a bin
-    missing_left: np.ndarray  # (slots, p) int64, of the cut
-    to_beat: np.ndarray  # (slots,) float64, least score of interest
-    free: np.ndarray  # (slots + 1,) int64, a stack of slots not in use, its height at the end
-
-
-class Scratch(NamedTuple):
-    """Arrays of each thread's own."""
-
-    running: np.ndarray  # as in ``gbt.kernels.search.Notes``
-    upper: np.ndarray
-    asked: np.ndarray
-    bounds: np.ndarray
-    marks: np.ndarray  # (threads, most bins) int64, all 0
-    narrow: np.ndarray  # (threads, most bins * 4) int64
-    keys: np.ndarray  # (threads, most rows sorted) int64
-
-
-# What a tree must respect, in the integers' units. A record, so that helpers see the next tree's.
-RULES = np.dtype(
-    [
-        *((name, np.int64) for name in Layout._fields),  # of the entries
-        ("n_listed", np.int64),  # rows that take part
-        ("penalty", np.float64),
-        ("min_hessian", np.float64),
-        ("least_gain", np.float64),
-        ("min_rows", np.int64),
-        ("max_depth", np.int64),  # -1 without limit
-        ("max_leaves", np.int64),  # -1 without limit
-    ]
-)
-
-
-@internal
-def layout_of(rules):
-    """Return the layout of entries, see ``gbt.kernels.histogram``."""
-    return Layout(rules.width, rules.count_bits, rules.shift, rules.hessian)
-
-
-@internal
-def limits_of(rules):
-    """Return the limits as the search takes them."""
-    return rules.penalty, rules.min_hessian, rules.min_rows
-
-
-@internal
-def sums_of(node):
-    """Return the sums of g and h over a node and its number of rows."""
-    return node.g, node.h, node.stop - node.start
 
 
 @internal
@@ -170,12 +75,6 @@ def may_split(node, rules):
     """Say whether a node is to be searched at all."""
     is_deep = rules.max_depth >= 0 and node.depth >= rules.max_depth
     return not is_deep and node.stop - node.start >= 2 * rules.min_rows
-
-
-@internal
-def has_all_rows(node, rows):
-    """Say whether a node has all rows of the table, in their order; then entries need no copy."""
-    return node.stop - node.start == len(rows.node)
 
 
 @internal
@@ -237,136 +136,6 @@ def by_size(nodes, left):
     if nodes[left].stop - nodes[left].start > nodes[right].stop - nodes[right].start:
         return right, left
     return left, right
-
-
-@internal
-def group_word(word, n_rows, table, slot, slots):
-    """Group the bins of the columns of one word as in a node of so many rows.
-
-    Returns the bits of the word that tell groups apart.
-    """
-    mask = np.uint64(0)
-    for lane in range(min(LANES, len(table.facts) - LANES * word)):
-        k = LANES * word + lane
-        bits = min(group_bits(table.facts[k, N_BINS], n_rows), table.facts[k, MOST_BITS])
-        slots.bits[slot, k] = bits
-        mask |= np.uint64(255 >> bits << bits) << np.uint64(8 * lane)
-    return mask
-
-
-@internal
-def fill_word(word, node, mask, table, rows, layout, slot, slots):
-    """Make the histograms of the columns of one word from the rows of a node, bins grouped."""
-    width, start, stop = layout.width, node.start, node.stop
-    histogram, k = slots.histogram[slot], LANES * word
-    n_lanes = min(LANES, len(table.facts) - k)
-    if mask == ALL_BINS:
-        clear(histogram, table.word_start[word] * width, table.word_start[word + 1] * width)
-    else:
-        for lane in range(n_lanes):
-            clear_column(
-                table.facts[k + lane, FIRST_BIN], table.facts[k + lane, N_BINS],
-                table.facts[k + lane, MISSING_BIN], slots.bits[slot, k + lane], width, histogram,
-            )  # fmt: skip
-    words, first = table.words[word], table.first[word]
-    source = rows.entries if has_all_rows(node, rows) else rows.gathered
-    listed, entries = rows.listed[start:stop], source[start * width : stop * width]
-    if width == 2:
-        add_pairs(words, listed, entries, first, mask, n_lanes, histogram)
-    else:
-        add_fours(words, listed, entries, first, mask, n_lanes, histogram)
-
-
-@internal
-def notes_of(thread, scratch):
-    """Return where a thread writes down what it finds of bins."""
-    return Notes(
-        scratch.running[thread], scratch.upper[thread], scratch.asked[thread],
-        scratch.bounds[thread],
-    )  # fmt: skip
-
-
-@step
-def is_closed(k, slot, table, slots):
-    """Say whether nothing is inside any bin of a column, as bins are grouped in a node."""
-    return slots.bits[slot, k] == 0 and table.facts[k, N_BINS] == table.facts[k, N_VALUES]
-
-
-@step
-def missing_in(k, slot, table, slots, layout):
-    """Return the sums of g, h and n over the rows of a node without a value in one column."""
-    first, missing_bin = table.facts[k, FIRST_BIN], table.facts[k, MISSING_BIN]
-    return missing_of(slots.histogram[slot], first, missing_bin, layout)
-
-
-@internal
-def survey_word(word, node, slot, thread, table, slots, rules, scratch):
-    """Survey the columns of one word, see ``gbt.kernels.search.survey``.
-
-    Boxes of neighbouring columns are drawn at once where no row misses its value.
-    """
-    notes, layout, sums, limits = (
-        notes_of(thread, scratch),
-        layout_of(rules),
-        sums_of(node),
-        limits_of(rules),
-    )
-    columns = range(LANES * word, min(LANES * (word + 1), len(table.facts)))
-    start = stop = ZERO
-    for k in columns:
-        stop = add_up(
-            slots.histogram[slot], table.facts[k, FIRST_BIN], table.facts[k, N_BINS],
-            slots.bits[slot, k], layout.width, stop, notes.running,
-        ) + 1  # fmt: skip
-    stop = ZERO
-    for k in columns:
-        stop += groups_in(table.facts[k, N_BINS], slots.bits[slot, k])
-        missing, closed = (
-            missing_in(k, slot, table, slots, layout),
-            is_closed(k, slot, table, slots),
-        )
-        goes_on = (
-            k + 1 < columns.stop
-            and missing[2] == 0
-            and missing_in(k + 1, slot, table, slots, layout)[2] == 0
-            and closed == is_closed(k + 1, slot, table, slots)
-        )
-        if not goes_on:
-            draw_boxes(
-                notes.running, start, stop, closed, layout, missing, sums, limits, notes.upper
-            )
-            start = stop + 1
-        stop += 1
-    start = ZERO
-    for k in columns:
-        stop = start + groups_in(table.facts[k, N_BINS], slots.bits[slot, k])
-        slots.score[slot, k] = slots.bound[slot, k] = -np.inf
-        if table.facts[k, IS_ALLOWED] and count_boxes(
-            start, stop, notes.upper, slots.to_beat[slot]
-        ):
-            score, last, missing_left, bound, _ = open_boxes(
-                start, stop, slots.bits[slot, k], table.one_value[k], layout,
-                missing_in(k, slot, table, slots, layout), sums, limits, slots.to_beat[slot], notes,
-            )  # fmt: skip
-            slots.score[slot, k], slots.bound[slot, k] = score, bound
-            slots.code[slot, k], slots.missing_left[slot, k] = ~last, missing_left
-            slots.to_beat[slot] = max(slots.to_beat[slot], score)
-        start = stop + 1
-
-
-@inlined
-def sort_word(word, node, slot, table, rows, slots, rules, keys):
-    """Find the best cuts of the columns of one word by sorting the rows of a node."""
-    sums_of_node, limits = sums_of(node), limits_of(rules)
-    listed = rows.listed[node.start : node.stop]
-    for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
-        slots.score[slot, k] = slots.bound[slot, k] = -np.inf
-        if table.facts[k, IS_ALLOWED]:
-            slots.score[slot, k], slots.code[slot, k], slots.missing_left[slot, k] = sort_column(
-                table.codes[k], table.facts[k, N_VALUES], listed, rows.entries, layout_of(rules),
-                sums_of_node, limits, keys,
-            )  # fmt: skip
-            slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
 
 
 @internal
@@ -448,18 +217,6 @@ def search_small(j, thread, table, rows, nodes, slots, rules, scratch):
         if is_in_question(slot, k, slots):
             refine(j, k, slot, thread, table, rows, nodes, slots, rules, scratch)
     conclude(node, slot, table, slots, rules)
-
-
-@inlined
-def fold_word(word, n_rows, width, table, slot, slots):
-    """Group the bins of histograms that are there, as in a node of so many rows."""
-    group_word(word, n_rows, table, slot, slots)
-    for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
-        if slots.bits[slot, k] > 0:
-            fold_column(
-                table.facts[k, FIRST_BIN], table.facts[k, N_BINS], slots.bits[slot, k], width,
-                slots.histogram[slot],
-            )  # fmt: skip
 
 
 @inlined

@@ -81,7 +81,7 @@ def quantise_entries(
 
     gradient, hessian, weight   (n,)           float64   IN
     rows                        (m,)           int64     IN
-    rules                       (1,)           RULES     IN    see ``gbt.kernels.growth``
+    rules                       (1,)           RULES     IN    see ``gbt.kernels.memory``
     listed                      (m,)           int32     OUT
     entries                     (n * width,)   int64     OUT   of these rows
     """

@@ -13,11 +13,12 @@ from gbt.columns import MAX_BINS, Columns
 from gbt.fixed_point import scales_for
 from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
-from gbt.kernels.growth import (
+from gbt.kernels.growth import LARGE, grow_tree
+from gbt.kernels.histogram import LANES, MOST_GROUP_BITS, layout_for
+from gbt.kernels.memory import (
     COLUMN_FACTS,
     FIRST_BIN,
     IS_ALLOWED,
-    LARGE,
     MISSING_BIN,
     MOST_BITS,
     N_BINS,
@@ -27,9 +28,7 @@ from gbt.kernels.growth import (
     Scratch,
     Slots,
     Table,
-    grow_tree,
 )
-from gbt.kernels.histogram import LANES, MOST_GROUP_BITS, layout_for
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.quantise import quantise_entries
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED

@@ -1,0 +1,114 @@
+"""Memory: what growing a tree works on, laid out once for all trees of a fit.
+
+The table with its columns, the rows with what they carry, slots for what is known of nodes while
+they are searched, each thread's scratch, and what a tree must respect. ``gbt.splitting.greedy``
+makes the arrays; the phases of ``gbt.kernels.growth`` hand them on whole.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.kernels.compiling import internal
+from gbt.kernels.histogram import Layout
+from gbt.kernels.search import Notes
+
+# What is known of a column of the table, a row of integers each.
+N_VALUES, N_BINS, MISSING_BIN, FIRST_BIN, MOST_BITS, IS_ALLOWED, COLUMN_FACTS = 0, 1, 2, 3, 4, 5, 6
+
+
+class Table(NamedTuple):
+    """The columns, see ``gbt.columns.Columns``, and where their histograms lie."""
+
+    codes: np.ndarray
+    order: np.ndarray
+    words: np.ndarray
+    bin_start: np.ndarray
+    one_value: np.ndarray
+    facts: np.ndarray  # (p, COLUMN_FACTS) int64; FIRST_BIN is that of the column's histogram
+    first: np.ndarray  # (words, 8) uint64, first bin of the histogram of each lane
+    word_start: np.ndarray  # (words + 1,) int64, first bin of each word's histograms
+    n_bins: int  # of all columns, that of missing rows included, without gaps
+
+
+class Rows(NamedTuple):
+    """The rows: what they carry, and which node they are in."""
+
+    entries: np.ndarray  # (n * width,) int64, by row of the table
+    node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
+    listed: np.ndarray  # (n,) int32, rows of a node beside each other
+    buffer: np.ndarray  # (n,) int32
+    gathered: np.ndarray  # (n * width,) int64, entries of the rows as listed
+
+
+class Slots(NamedTuple):
+    """Places for what is known of a node while it is searched; every thread has one of its own."""
+
+    histogram: np.ndarray  # (slots, bins * width) int64
+    bits: np.ndarray  # (slots, p) int64, bins are groups of 2^bits; 0 in large nodes
+    score: np.ndarray  # (slots, p) float64, of the best cut found in each column
+    bound: np.ndarray  # (slots, p) float64, of the cuts that were not looked at
+    code: np.ndarray  # (slots, p) int64, of the cut; ~bin if it is the last of a bin
+    missing_left: np.ndarray  # (slots, p) int64, of the cut
+    to_beat: np.ndarray  # (slots,) float64, least score of interest
+    free: np.ndarray  # (slots + 1,) int64, a stack of slots not in use, its height at the end
+
+
+class Scratch(NamedTuple):
+    """Arrays of each thread's own."""
+
+    running: np.ndarray  # as in ``gbt.kernels.search.Notes``
+    upper: np.ndarray
+    asked: np.ndarray
+    bounds: np.ndarray
+    marks: np.ndarray  # (threads, most bins) int64, all 0
+    narrow: np.ndarray  # (threads, most bins * 4) int64
+    keys: np.ndarray  # (threads, most rows sorted) int64
+
+
+# What a tree must respect, in the integers' units. A record, so that helpers see the next tree's.
+RULES = np.dtype(
+    [
+        *((name, np.int64) for name in Layout._fields),  # of the entries
+        ("n_listed", np.int64),  # rows that take part
+        ("penalty", np.float64),
+        ("min_hessian", np.float64),
+        ("least_gain", np.float64),
+        ("min_rows", np.int64),
+        ("max_depth", np.int64),  # -1 without limit
+        ("max_leaves", np.int64),  # -1 without limit
+    ]
+)
+
+
+@internal
+def layout_of(rules):
+    """Return the layout of entries, see ``gbt.kernels.histogram``."""
+    return Layout(rules.width, rules.count_bits, rules.shift, rules.hessian)
+
+
+@internal
+def limits_of(rules):
+    """Return the limits as the search takes them."""
+    return rules.penalty, rules.min_hessian, rules.min_rows
+
+
+@internal
+def sums_of(node):
+    """Return the sums of g and h over a node and its number of rows."""
+    return node.g, node.h, node.stop - node.start
+
+
+@internal
+def notes_of(thread, scratch):
+    """Return where a thread writes down what it finds of bins."""
+    return Notes(
+        scratch.running[thread], scratch.upper[thread], scratch.asked[thread],
+        scratch.bounds[thread],
+    )  # fmt: skip
+
+
+@internal
+def has_all_rows(node, rows):
+    """Say whether a node has all rows of the table, in their order; then entries need no copy."""
+    return node.stop - node.start == len(rows.node)
