@@ -378,24 +378,30 @@ def test_bins_that_are_really_coarse(missing):
     assert_same_tree(tree, nodes)
 
 
-@pytest.mark.parametrize("has_neighbour", [False, True])
-def test_a_neighbour_whose_missing_rows_cancel_out(has_neighbour):
-    """Its present rows have tiny gradients.
+@pytest.mark.parametrize("neighbour", ["none", "misses", "is not allowed"])
+def test_a_neighbour_in_whose_units_sums_are_zero(neighbour):
+    """Boxes of neighbours are drawn at once, but not of these: present rows have tiny gradients.
 
-    In units fit for them the other column's sums, 4 at the best cut and 2 one bin before, are zero.
+    In units fit for them, or for none, the first column's sums, 4 at the best cut and 2 one bin
+    before, lose all their bits.
     """
     x = np.arange(64.0)
     is_far = (x < 16) | (x >= 48)
-    gradient = 1e-12 * np.cos(x)
+    gradient, hessian = 1e-12 * np.cos(x), np.ones(64)
     gradient[:16] = [1, -1, 1, -1, 1, -1, 1, 1, 1, -1, 1, -1, 1, -1, 1, 1]
     gradient[48:] = -gradient[15::-1]
-    X = np.column_stack([x, np.where(is_far, NAN, x)])[:, : 1 + has_neighbour]
+    other = np.where(is_far & (neighbour == "misses"), NAN, x)
+    X = x[:, None] if neighbour == "none" else np.column_stack([x, other])
     columns = Columns.from_table(X)
     for k in range(columns.n_columns):
         columns.set_bins(k, np.arange(0, columns.n_present[k], 8))
     parameters = {"max_depth": 1, "reg_lambda": 1.0, "min_child_weight": 1.0}
-    tree, _ = grow_tree(columns, gradient, np.ones(64), **parameters)
-    assert_same_tree(tree, page(X, gradient, np.ones(64), **parameters))
+    features = np.arange(2 if neighbour == "misses" else 1)
+    tree, _ = grow_with(
+        grower_for(columns, **parameters), gradient, hessian, np.ones(64), rows=np.arange(64),
+        features=features,
+    )  # fmt: skip
+    assert_same_tree(tree, page(X[:, features], gradient, hessian, **parameters))
     assert 15 <= tree.threshold[0] < 48
     assert tree.feature[0] == 0
 

@@ -56,6 +56,7 @@ SAFETY = 1.0 + 1e-12
 G, H, SIZE, RUNNING = 0, 1, 2, 3
 BITS_OF_2_52 = np.uint64(0x4330000000000000)  # as a float; the last 52 are those of what is added
 ALL_BITS = np.uint64(2**64 - 1)
+LARGEST = np.finfo(np.float64).max  # below inf, the floor of a node that no cut is good enough for
 # Columns of ``asked``.
 BIN, ROWS, LEFT_G, LEFT_H, LEFT_N, ASKED_LENGTH = 0, 1, 2, 3, 4, 5
 
@@ -296,7 +297,7 @@ def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, u
         at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
         largest = at_low if at_low > at_high else at_high
         product = left_weight * right_weight
-        to[b] = square * largest / product if product > 0.0 else np.inf
+        to[b] = square * largest / product if product > 0.0 else LARGEST
 
 
 @step

@@ -84,6 +84,12 @@ def fill_word(word, node, mask, table, rows, layout, slot, slots):
 
 
 @step
+def bins_surveyed(k, table):
+    """Return how many bins of a column are surveyed, none where the tree may not split on it."""
+    return table.facts[k, N_BINS] * table.facts[k, IS_ALLOWED]
+
+
+@step
 def is_closed(k, slot, table, slots):
     """Say whether nothing is inside any bin of a column, as bins are grouped in a node."""
     return slots.bits[slot, k] == 0 and table.facts[k, N_BINS] == table.facts[k, N_VALUES]
@@ -108,12 +114,12 @@ def survey_word(word, node, slot, thread, table, slots, rules, scratch):
     stop = ZERO
     for k in columns:  # one after the other, each with a place for the sums over all its bins
         stop = 1 + add_up(
-            slots.histogram[slot], table.facts[k, FIRST_BIN], table.facts[k, N_BINS],
+            slots.histogram[slot], table.facts[k, FIRST_BIN], bins_surveyed(k, table),
             slots.bits[slot, k], layout.width, stop, notes.running,
         )  # fmt: skip
     start = stop = ZERO
     for k in columns:
-        stop += groups_in(table.facts[k, N_BINS], slots.bits[slot, k])
+        stop += groups_in(bins_surveyed(k, table), slots.bits[slot, k])
         missing = missing_in(k, slot, table, slots, layout)
         closed = is_closed(k, slot, table, slots)
         goes_on = (
@@ -121,6 +127,7 @@ def survey_word(word, node, slot, thread, table, slots, rules, scratch):
             and missing[2] == 0
             and missing_in(k + 1, slot, table, slots, layout)[2] == 0
             and closed == is_closed(k + 1, slot, table, slots)
+            and table.facts[k, IS_ALLOWED] == table.facts[k + 1, IS_ALLOWED]
         )
         if not goes_on:
             draw_boxes(
@@ -130,10 +137,9 @@ def survey_word(word, node, slot, thread, table, slots, rules, scratch):
         stop += 1
     start = ZERO
     for k in columns:
-        stop = start + groups_in(table.facts[k, N_BINS], slots.bits[slot, k])
-        n_to_open = count_boxes(start, stop, notes.upper, slots.to_beat[slot])
+        stop = start + groups_in(bins_surveyed(k, table), slots.bits[slot, k])
         slots.score[slot, k] = slots.bound[slot, k] = -np.inf
-        if n_to_open > 0 and table.facts[k, IS_ALLOWED]:
+        if count_boxes(start, stop, notes.upper, slots.to_beat[slot]) > 0:
             score, last, missing_left, bound, _ = open_boxes(
                 start, stop, slots.bits[slot, k], table.one_value[k], layout,
                 missing_in(k, slot, table, slots, layout), sums, limits, slots.to_beat[slot], notes,

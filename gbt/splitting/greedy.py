@@ -6,6 +6,7 @@ meet the integers, memory is laid out, and threads are called.
 """
 
 from functools import partial
+from math import prod
 
 import numpy as np
 
@@ -115,11 +116,11 @@ class GreedyGrowth:
         n, p, n_slots = self.n_rows, len(self.table.facts), self.n_slots
         n_bins = int(self.table.word_start[-1])
         self.rows = Rows(
-            entries=np.empty(n * width, dtype=np.int64),
+            entries=aligned(n * width),
             node=np.empty(n, dtype=np.int32),
             listed=np.empty(n, dtype=np.int32),
             buffer=np.empty(n, dtype=np.int32),
-            gathered=np.empty(n * width, dtype=np.int64),
+            gathered=aligned(n * width),
         )
         self.slots = Slots(
             histogram=aligned(n_slots, (n_bins + 1) * width),
@@ -156,15 +157,15 @@ class GreedyGrowth:
         )
 
 
-def aligned(n: int, width: int) -> np.ndarray:
-    """Return integers of this shape that begin where a cache line does.
+def aligned(*shape: int) -> np.ndarray:
+    """Return integers that begin where a cache line does.
 
-    NumPy's memory begins 16 bytes after one, and every second bin of 32 bytes would be in two.
+    NumPy's memory may begin 16 bytes after one, and every second entry of 32 bytes be in two.
     """
-    line = 64
-    memory = np.empty(n * width * 8 + line, dtype=np.uint8)
+    line, n_bytes = 64, 8 * prod(shape)
+    memory = np.empty(n_bytes + line, dtype=np.uint8)
     start = -memory.ctypes.data % line
-    return memory[start : start + n * width * 8].view(np.int64).reshape(n, width)
+    return memory[start : start + n_bytes].view(np.int64).reshape(shape)
 
 
 def _table_of(columns: Columns) -> Table:
