@@ -14,8 +14,8 @@ difference which thread runs a task: sums are integers, and an old value of the 
 makes a thread look at more cuts than it needs to.
 
 Compiling takes longer the deeper calls are nested and the more arrays they hand on, so nodes are
-records in one array. A view of part of an array costs some nanoseconds each time it is made: in
-loops over columns arrays are handed on whole, with the place to look at.
+records in one array. A view of part of an array costs some nanoseconds each time it is made, so
+arrays are handed on whole, with the place to look at.
 """
 
 import numpy as np
