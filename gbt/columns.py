@@ -147,8 +147,8 @@ def rows_by_value(column: np.ndarray) -> np.ndarray:
     """Return the rows in the order of their values, missing last.
 
     Long columns are sorted digit by digit, the last one first, each time keeping the order of equal
-    ones. NumPy sorts digits of 16 bits in linear time: a third of the time of ``argsort`` for
-    20,000 rows or 1,000,000, float32 or float64.
+    ones. NumPy sorts digits of 16 bits in linear time. Of 20,000 to 1,000,000 continuous values
+    float32 takes a sixth to a third of the time of ``argsort``, float64 a third to two thirds.
     """
     if len(column) < 4_000:
         return np.argsort(column).astype(np.int32)
