@@ -28,7 +28,7 @@ from gbt.kernels.search import ASKED_LENGTH, RUNNING, Notes, survey
 from gbt.kernels.words import ALL_BINS
 
 REPEATS = 7
-LAYOUT = Layout(width=2, count_bits=20, shift=19, hessian=2**40)
+LAYOUT = Layout(width=2, count_bits=20, hessian=2**40)
 OUT_OF_REACH = 1e300  # a score to beat
 
 
@@ -36,7 +36,9 @@ OUT_OF_REACH = 1e300  # a score to beat
 def add_often(times, words, rows, entries, first, histogram):
     """Add rows to the histograms of one word."""
     for _ in range(times):
-        add_pairs(words, rows, entries, first, ALL_BINS, LANES, histogram)
+        add_pairs(
+            words, rows, entries, LAYOUT.count_bits, first, ALL_BINS, np.int64(LANES), histogram
+        )
 
 
 @njit(nogil=True)
@@ -81,7 +83,7 @@ def price_of_addition(n_bins: int) -> float:
     words = rng.integers(0, n_bins, size=(n, LANES)).astype(np.uint8).view(np.uint64)[:, 0].copy()
     first = np.arange(LANES, dtype=np.uint64) * np.uint64(n_bins + 1)
     histogram = np.zeros(2 * LANES * (n_bins + 1), dtype=np.int64)
-    rows, entries = np.arange(n, dtype=np.int32), rng.integers(0, 99, size=2 * n)
+    rows, entries = np.arange(n, dtype=np.int32), rng.integers(0, 99, size=n)
     return price(add_often, words, rows, entries, first, histogram) / (n * LANES)
 
 
@@ -100,7 +102,7 @@ def price_of_survey(n_bins: int, bits: int, n_rows: int, is_atomic: bool) -> flo
     """
     rng, missing_bin = np.random.default_rng(0), missing_bin_after(n_bins)
     bins, g = rng.integers(0, n_bins, size=n_rows), rng.integers(-(2**40), 2**40, size=n_rows)
-    size = (np.abs(g) >> LAYOUT.shift) + 1 << LAYOUT.count_bits | 1
+    size = (2 * np.abs(g) >> LAYOUT.count_bits) + 1 << LAYOUT.count_bits | 1
     histogram = np.zeros((missing_bin + 1, 2), dtype=np.int64)
     np.add.at(histogram, bins >> bits << bits, np.column_stack([g, size]))
     node = (int(g.sum()), n_rows * LAYOUT.hessian, n_rows)

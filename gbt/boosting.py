@@ -66,6 +66,7 @@ def boost(
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
+    A single weight stands for all rows.
     ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
     are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
     ends when that many trees brought no new minimum, and the trees after the minimum are dropped.
@@ -90,13 +91,15 @@ def boost(
     watched = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
     patience = parameters.early_stopping_rounds
     raw_prediction = np.full(len(y), base_score)
-    derivatives = np.empty((2, len(y)))  # one memory for all trees: new pages must be cleared
-    all_rows, all_features = np.arange(len(y)), np.arange(columns.n_columns)
+    # One memory for all trees: new pages must be cleared.
+    derivatives = np.empty(len(y)), np.empty(1 if loss.has_one_hessian else len(y))
+    is_sampled, all_features = parameters.subsample < 1.0, np.arange(columns.n_columns)
+    all_rows = np.arange(len(y) if is_sampled else 0, dtype=np.int32)
     trees = []
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         for m in range(parameters.n_estimators):
             gradient, hessian = loss.gradient_hessian(y, raw_prediction, out=derivatives)
-            rows = sampled_rows(seed, m, all_rows, parameters.subsample)
+            rows = sampled_rows(seed, m, all_rows, parameters.subsample) if is_sampled else None
             tree, leaves = grower.grow(
                 gradient,
                 hessian,
@@ -105,11 +108,10 @@ def boost(
                 features=sampled_features(seed, m, all_features, parameters.colsample),
             )
             trees.append(tree)
-            if len(rows) == len(y):
+            if rows is None:
                 add_values(tree, leaves, raw_prediction)
             else:
                 Tree(**arrays_of(tree)).add_values(X, raw_prediction, n_jobs)
-            del leaves
             for w in watched:
                 w.record(Tree(**arrays_of(tree)), n_jobs)
             progress.show(m, watched[-1].losses[-1] if watched else None, loss.metric)

@@ -140,7 +140,7 @@ class _GBT(BaseEstimator):
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         n_rows = len(y)
         rows = np.flatnonzero(weight)
-        target = self._learn_target(y[rows])
+        target = self._learn_target(y if len(rows) == n_rows else y[rows])
         eval_sets = self._check_eval_set(eval_set)
         seed = _seed(self.random_state)
         if self.early_stopping_rounds is not None and not eval_sets:
@@ -153,8 +153,10 @@ class _GBT(BaseEstimator):
         is_left_out = np.ones(n_rows, dtype=bool)
         is_left_out[rows] = False
         left_out = np.flatnonzero(is_left_out)
-        del rows  # before much else is in memory
+        del rows, is_left_out  # before much else is in memory
 
+        if weight.min() == weight.max():
+            weight = weight[:1].copy()  # one stands for all rows
         boosted = self._boost(X, target, weight, eval_sets, seed)
         self.ensemble_ = boosted.ensemble
         self.evals_result_ = boosted.evals_result
@@ -565,7 +567,7 @@ def _seed(random_state) -> int:
 def _check_weight(sample_weight, n_rows: int) -> np.ndarray:
     """Return the sample weights as float64, ones if None."""
     if sample_weight is None:
-        return np.ones(n_rows)
+        return np.broadcast_to(1.0, n_rows)  # in the memory of one
     weight = check_array(
         sample_weight,
         dtype=np.float64,

@@ -19,13 +19,7 @@ from math import isfinite
 
 import numpy as np
 
-from gbt.kernels.quantise import quantise, scale_of, scales_of
-
-# As many rows as a table may have. Whole weights beyond it would leave few bits for x itself.
-MOST_REPEATS = 2.0**31
-
-# Below 1e-283 the integers become smaller instead: a larger scale would not be a float64.
-LARGEST_EXPONENT = 1000
+from gbt.kernels.quantise import quantise, scale_of
 
 
 def scale_for(x: np.ndarray, weight: np.ndarray, rows: np.ndarray) -> tuple[float, bool]:
@@ -33,28 +27,15 @@ def scale_for(x: np.ndarray, weight: np.ndarray, rows: np.ndarray) -> tuple[floa
 
     And whether the weights are whole numbers that multiply the rounded x.
     """
-    scale, repeats, _ = scale_of(x, weight, rows, LARGEST_EXPONENT, MOST_REPEATS)
-    _refuse_overflow(scale)
+    scale, repeats = scale_of(x, weight, rows.astype(np.int32), len(rows))
+    if not isfinite(scale):
+        refuse_overflow()
     return scale, repeats
 
 
-def scales_for(
-    gradient: np.ndarray, hessian: np.ndarray, weight: np.ndarray, rows: np.ndarray
-) -> tuple[float, float, bool, int | None]:
-    """Return the scales of both, whether weights multiply, and the integer of all hessians.
-
-    The last is None if hessians or weights differ among the rows.
-    """
-    g_scale, h_scale, repeats, of_all = scales_of(
-        gradient, hessian, weight, rows, LARGEST_EXPONENT, MOST_REPEATS
-    )
-    _refuse_overflow(g_scale + h_scale)
-    return g_scale, h_scale, repeats, of_all if of_all >= 0 else None
-
-
-def _refuse_overflow(scale):
-    if not isfinite(scale):
-        raise FloatingPointError("the sum of their magnitudes overflows")
+def refuse_overflow():
+    """Raise what the estimators put into words."""
+    raise FloatingPointError("the sum of their magnitudes overflows")
 
 
 def to_fixed_point(
@@ -69,5 +50,5 @@ def to_fixed_point(
     rows = np.arange(len(x)) if rows is None else rows
     scale, repeats = scale_for(x, weight, rows)
     integers = np.zeros(len(x), dtype=np.int64)
-    quantise(x, weight, rows, scale, repeats, integers)
+    quantise(x, weight, rows.astype(np.int32), scale, repeats, integers)
     return integers, scale

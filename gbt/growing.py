@@ -72,17 +72,19 @@ class Grower:
         hessian: np.ndarray,
         sample_weight: np.ndarray,
         *,
-        rows: np.ndarray,
+        rows: np.ndarray | None,
         features: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Grow a tree on some rows, and say which leaf each of them is in.
 
         Parameters
         ----------
-        gradient, hessian, sample_weight : float64 arrays of shape (columns.n_rows,)
-            Derivatives of the loss, not yet multiplied by the weights.
-        rows : int array
-            The rows that this tree sees, ascending.
+        gradient : float64 array of shape (columns.n_rows,)
+            First derivatives of the loss, not yet multiplied by the weights.
+        hessian, sample_weight : float64 arrays of the same shape, or of shape (1,)
+            Second derivatives, and weights. One number stands for all rows.
+        rows : int32 array or None
+            The rows that this tree sees, ascending; None is all.
         features : int array
             The columns that it may split on, ascending.
 
@@ -91,10 +93,10 @@ class Grower:
         tree : array of dtype NODE_RECORD
             Its nodes in preorder, see ``gbt.ensemble``.
         leaves : int32 array of shape (len(rows),)
-            Numbers of nodes of the tree.
+            Numbers of nodes of the tree, in memory that the next tree is grown in.
         """
         branches = self.growth.grow(gradient, hessian, sample_weight, rows, features)
-        leaf_of_row = np.empty(self.columns.n_rows, dtype=np.int32)
+        leaf_of_row = branches.node_of_row
         tree = records(len(branches.nodes), NODE_RECORD)
         look_up_cuts(self.columns.table, branches.nodes)
         is_finite = finish_tree(
@@ -110,7 +112,7 @@ class Grower:
         )
         if not is_finite:
             raise FloatingPointError("a squared sum overflows")
-        return tree, leaf_of_row if len(rows) == len(leaf_of_row) else leaf_of_row[rows]
+        return tree, leaf_of_row if rows is None else leaf_of_row[rows]
 
 
 class LevelwiseGrowth:
@@ -125,10 +127,14 @@ class LevelwiseGrowth:
 
     def grow(self, gradient, hessian, sample_weight, rows, features) -> Branches:
         """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
-        g, g_scale = to_fixed_point(gradient, sample_weight, rows)
-        h, h_scale = to_fixed_point(hessian, sample_weight, rows)
+        n = self.columns.n_rows
+        rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
+        weight, hessian = (
+            np.ascontiguousarray(np.broadcast_to(x, n)) for x in (sample_weight, hessian)
+        )
+        g, g_scale = to_fixed_point(gradient, weight, rows)
+        h, h_scale = to_fixed_point(hessian, weight, rows)
         derivatives = Derivatives(g, h, g_scale, h_scale)
-        rows = np.array(rows, dtype=np.int32)
         nodes = [_Node(0, len(rows), depth=0)]
         opened = nodes[:]
         while opened:
@@ -142,7 +148,7 @@ class LevelwiseGrowth:
         grown = records(len(nodes), NODE)
         for name in vars(nodes[0]):
             grown[name] = [getattr(node, name) for node in nodes]
-        return Branches(rows, grown)
+        return Branches(rows, grown, np.empty(n, dtype=np.int32))
 
     def _find_splits(self, opened, derivatives, rows, features):
         """Ask the policy how to split those of the nodes just opened that may be split."""

@@ -25,13 +25,17 @@ class Loss(Protocol):
     name: str
     metric: str
     kind: int  # that kernels know it by, see ``gbt.kernels.derivatives``
+    has_one_hessian: bool  # for all rows and predictions
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the loss of every row."""
         ...
 
     def gradient_hessian(
-        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | None = None
+        self,
+        y: np.ndarray,
+        raw_prediction: np.ndarray,
+        out: np.ndarray | tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the first and second derivative of every row's loss in its raw prediction.
 
@@ -41,7 +45,8 @@ class Loss(Protocol):
         raw_prediction : float64 array of shape (n,) or (T, n)
             The second are those before each of T trees.
         out : two float64 arrays of raw_prediction's shape, C-contiguous, optional
-            Where to put the two; else new arrays are made.
+            Where to put the two; else new arrays are made. If the loss has one hessian for all, the
+            second may be of shape (1,).
         """
         ...
 
@@ -60,6 +65,7 @@ class HalfSquaredError:
     name = "half_squared_error"
     metric = "half squared error"
     kind = HALF_SQUARED_ERROR
+    has_one_hessian = True
 
     def value(self, y, raw_prediction):
         return 0.5 * (y - raw_prediction) ** 2
@@ -80,6 +86,7 @@ class HalfLogistic:
     name = "half_logistic"
     metric = "log loss"
     kind = HALF_LOGISTIC
+    has_one_hessian = False
 
     def value(self, y, raw_prediction):
         # -log p = log(1 + exp(-f)), -log q = log(1 + exp(f))
@@ -113,6 +120,7 @@ LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HalfSquaredError(), Half
 def best_constant(y: np.ndarray, sample_weight: np.ndarray) -> float:
     """Return the prediction that, given to every row, has the least loss.
 
-    For both losses here it is the weighted mean: sum w (f - y) = 0 and sum w (p - y) = 0.
+    For both losses here it is the weighted mean: sum w (f - y) = 0 and sum w (p - y) = 0. One
+    weight stands for all rows.
     """
-    return float(np.average(y, weights=sample_weight))
+    return float(np.average(y, weights=np.broadcast_to(sample_weight, len(y))))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gbt import reference
 from gbt.columns import Columns
-from gbt.kernels.histogram import layout_for
+from gbt.kernels.histogram import Layout
 
 NUMBER = 7  # of the node among others
 NO_CUT = (-np.inf, None, None)
@@ -33,7 +33,7 @@ class NodeCase:
 
     @property
     def entries(self):
-        return entries_by_definition(self.gradient, self.hessian, self.layout)
+        return entries_of(self.gradient, self.hessian, self.layout)
 
     @property
     def node_of_row(self):
@@ -70,12 +70,12 @@ class NodeCase:
         Of groups of 2^bits bins only the first is there, what is in between is anything.
         """
         layout, missing = self.layout, int(self.columns.missing_bin[k])
-        entries = self.entries.reshape(-1, layout.width)
+        added = added_by_definition(self.gradient, self.hessian, layout)
         histogram = np.full((missing + 1, layout.width), 99, dtype=np.int64)
         for b in {*range(0, int(self.columns.n_bins[k]), 2**bits), missing}:
             group = range(b, b + (2**bits if b < missing else 1))
             rows = np.concatenate([self.rows_in_bin(k, member) for member in group])
-            histogram[b] = entries[rows].sum(axis=0)
+            histogram[b] = added[rows].sum(axis=0)
         return histogram.ravel()
 
     def cuts(self, k):
@@ -131,17 +131,25 @@ class NodeCase:
 def layout_of(hessian):
     """Return the layout for rows of these fixed-point hessians."""
     is_constant = len(set(hessian.tolist())) == 1
-    return layout_for(len(hessian), int(hessian[0]) if is_constant else None)
+    return Layout(
+        width=2 if is_constant else 4,
+        count_bits=len(hessian).bit_length(),
+        hessian=int(hessian[0]) if is_constant else 0,
+    )
 
 
-def entries_by_definition(gradient, hessian, layout):
-    """Return [g, size] or [g, size, h, 0] of every row, end to end."""
-    entries = []
+def entries_of(gradient, hessian, layout):
+    """Return g, or g and h, of every row, end to end."""
+    return gradient.copy() if layout.width == 2 else np.column_stack([gradient, hessian]).ravel()
+
+
+def added_by_definition(gradient, hessian, layout):
+    """Return what every row adds to its bins, [g, size] or [g, size, h, 0], a line each."""
+    added = []
     for g, h in zip(gradient.tolist(), hessian.tolist(), strict=True):
-        units = -(-abs(g) // 2**layout.shift)  # rounded up
-        size = units * 2**layout.count_bits + 1
-        entries += [g, size] if layout.width == 2 else [g, size, h, 0]
-    return np.array(entries, dtype=np.int64)
+        size = -(-2 * abs(g) // 2**layout.count_bits) * 2**layout.count_bits + 1  # rounded up
+        added.append([g, size] if layout.width == 2 else [g, size, h, 0])
+    return np.array(added, dtype=np.int64)
 
 
 def column_of(rng, n, n_distinct, share_missing):

@@ -1,5 +1,7 @@
 """Rank codes and order: exact, for every value; bins: ranges of positions that cover them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,8 +13,9 @@ from gbt.columns import (
     MAX_BINS,
     MAX_BINS_BESIDE_MISSING,
     Columns,
+    Room,
     bin_ends,
-    rows_by_value,
+    write_keys,
 )
 from gbt.kernels.histogram import LANES
 from tests.asserts import assert_same
@@ -263,8 +266,7 @@ def test_a_float32_table_has_the_columns_of_its_float64_copy(X):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("distinct", ["all", "some"])
-def test_rows_by_value(dtype, distinct):
-    """Long columns are sorted digit by digit."""
+def test_keys_are_in_the_order_of_the_values(dtype, distinct):
     rng = np.random.default_rng(0)
     column = rng.standard_cauchy(30_000).astype(dtype)
     if distinct == "some":
@@ -274,9 +276,18 @@ def test_rows_by_value(dtype, distinct):
     column[rng.random(30_000) < 0.01] = np.nan
     column[9_000] = -column[9_000]
     column[9_001] = np.copysign(np.nan, -1)
-    rows = rows_by_value(column)
-    assert_same(np.sort(rows), np.arange(30_000))
-    np.testing.assert_array_equal(column[rows], np.sort(column))  # nan last; -0 and 0 are equal
+    is_missing, bits = np.isnan(column), 8 * column.itemsize
+    room = Room.for_rows(30_000, dtype)
+    assert write_keys(column, room) == is_missing.sum()
+    halves = room.halves()
+    assert (halves.dtype, halves.shape) == (np.uint32, (30_000, bits // 32))
+    keys = [sum(int(half) << 32 * i for i, half in enumerate(key)) for key in halves]
+    assert {keys[row] for row in np.flatnonzero(is_missing)} == {2**bits - 1}
+    by_value = np.flatnonzero(~is_missing)[np.argsort(column[~is_missing])].tolist()
+    for one, other in pairwise(by_value):
+        assert (keys[one] < keys[other]) == (column[one] < column[other])
+        assert (keys[one] == keys[other]) == (column[one] == column[other])
+    assert keys[by_value[-1]] < 2**bits - 1
 
 
 def test_long_columns_of_float32_and_float64_are_ranked_alike():

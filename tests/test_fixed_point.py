@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.fixed_point import scale_for, scales_for, to_fixed_point
+from gbt.fixed_point import to_fixed_point
+from gbt.kernels.memory import RULES
+from gbt.kernels.nodes import records
+from gbt.kernels.quantise import begin_tree
+from tests.asserts import assert_same
 
 
 def test_hand_example():
@@ -99,22 +103,52 @@ def test_the_smallest_numbers_there_are():
     np.testing.assert_array_equal(integers, [0, 0])
 
 
-@pytest.mark.parametrize(
-    ("x", "weight", "rows", "are_alike"),
-    [
-        ([2, 2, 2], [1, 1, 1], [0, 1, 2], True),
-        ([2, 2, 3], [1, 1, 1], [0, 1, 2], False),
-        ([2, 2, 2], [1, 1, 3], [0, 1, 2], False),  # histograms keep these hessians apart
-        ([2, 9, 2], [3, 1, 3], [0, 2], True),  # the others do not matter
-        ([0, 0, 0], [1, 2, 3], [0, 1, 2], False),
-    ],
-)
-def test_rows_are_alike_if_their_numbers_and_their_weights_are(x, weight, rows, are_alike):
-    gradient, hessian, weight = np.arange(1.0, 4.0), np.array(x, float), np.array(weight, float)
-    g_scale, h_scale, repeats, of_all = scales_for(gradient, hessian, weight, np.array(rows))
-    assert (of_all is not None) == are_alike
-    if are_alike:
-        assert of_all == hessian[rows[0]] * weight[rows[0]] * h_scale
-    assert repeats
-    assert (g_scale, repeats) == scale_for(gradient, weight, np.array(rows))
-    assert (h_scale, repeats) == scale_for(hessian, weight, np.array(rows))
+def begun(gradient, hessian, weight, rows, n_listed, **asked):
+    """Return the rules, the listed rows and the entries of a tree that begins."""
+    rules = records(1, RULES)
+    rules["width"] = 2 if len(hessian) == len(weight) == 1 else 4
+    for name in ("reg_lambda", "min_child_weight", "min_split_gain"):
+        rules[name] = asked.get(name, 0.0)
+    listed = np.full(n_listed, 99, dtype=np.int32)
+    entries = np.full(len(gradient) * rules["width"][0] // 2, 99)
+    is_finite = begin_tree(
+        gradient, hessian, weight, np.array(rows, dtype=np.int32), rules, listed, entries
+    )
+    return is_finite, rules[0], listed, entries
+
+
+@pytest.mark.parametrize("rows", [[], [0, 3, 4], [2]])
+@pytest.mark.parametrize("one_hessian", [True, False])
+@pytest.mark.parametrize("one_weight", [True, False])
+def test_a_tree_begins_with_what_its_rows_carry(rows, one_hessian, one_weight):
+    """No rows are all; one number stands for all rows."""
+    gradient, written_out = np.array([1.5, -2.25, 1e-3, 0.0, 7.0]), np.ones(5)
+    hessian = np.array([0.5]) if one_hessian else np.array([0.5, 0.125, 3.0, 1.0, 0.25])
+    weight = np.array([3.0]) if one_weight else np.array([1.0, 2.0, 3.0, 1.0, 5.0])
+    own = rows or [0, 1, 2, 3, 4]
+
+    is_finite, rules, listed, entries = begun(
+        gradient, hessian, weight, rows, len(own),
+        reg_lambda=1.5, min_child_weight=3.0, min_split_gain=0.75,
+    )  # fmt: skip
+
+    weight = weight * written_out
+    g, g_scale = to_fixed_point(gradient, weight, np.array(own))
+    h, h_scale = to_fixed_point(hessian * written_out, weight, np.array(own))
+    assert is_finite
+    assert_same(listed, own)
+    assert (rules["n_listed"], rules["count_bits"]) == (len(own), len(own).bit_length())
+    if one_hessian and one_weight:
+        assert_same(entries[own], g[own])
+        assert rules["hessian"] == h[own[0]]
+    else:
+        assert_same(entries.reshape(-1, 2)[own], np.column_stack([g, h])[own])
+    assert (rules["penalty"], rules["min_hessian"]) == (1.5 * h_scale, 3.0 * h_scale)
+    assert rules["least_gain"] == 0.75 * g_scale**2 / h_scale  # powers of two: exact
+
+
+def test_a_tree_does_not_begin_where_a_sum_overflows():
+    one, huge = np.ones(1), np.array([1e308, 1e308])
+    assert not begun(huge, one, one, [], 2)[0]
+    assert not begun(np.ones(2), huge, one, [], 2)[0]
+    assert begun(huge, one, one, [1], 1)[0]

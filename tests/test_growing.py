@@ -278,7 +278,7 @@ def test_a_grower_may_be_used_again(growth, kinds):
             np.ones(n),
         )
         drawn = {
-            "rows": np.arange(n) if kind != "few" else np.arange(n // 2, n),
+            "rows": None if kind != "few" else np.arange(n // 2, n, dtype=np.int32),
             "features": np.arange(p) if kind != "few" else np.arange(p // 2, p),
         }
         tree, leaves = grow_with(again, *derivatives, **drawn)

@@ -6,71 +6,65 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.kernels import histogram as histogram_kernels
-from gbt.kernels.histogram import LANES, layout_for
+from gbt.kernels.histogram import LANES
 from tests.asserts import assert_same
 from tests.compiled import FromPython
-from tests.node_cases import entries_by_definition, layout_of
+from tests.node_cases import added_by_definition, entries_of, layout_of
 
 kernels = FromPython(histogram_kernels)
-add_pairs, add_fours, pack_entry = kernels.add_pairs, kernels.add_fours, kernels.pack_entry
+add_pairs, add_fours = kernels.add_pairs, kernels.add_fours
 pytestmark = pytest.mark.kernels
 
 
-def packed(gradient, hessian):
-    layout = layout_of(np.array(hessian))
-    entries = np.full(len(gradient) * layout.width, 99, dtype=np.int64)
-    for row, (g, h) in enumerate(zip(gradient, hessian, strict=True)):
-        pack_entry(g, h, layout, row, entries)
-    return layout, entries
-
-
-def rows_and_magnitude(size, layout):
+def rows_and_magnitude(size, count_bits):
     """Take a sum of sizes apart."""
-    return size % 2**layout.count_bits, size // 2**layout.count_bits * 2**layout.shift
+    return size % 2**count_bits, size // 2**count_bits * 2**count_bits // 2
 
 
-def test_equal_hessians_need_no_place_in_an_entry():
-    layout, entries = packed([5, -3, 0], [7, 7, 7])
+def test_sizes_by_hand():
+    """Three rows need 2 bits to be counted, so 2 |g| is rounded up to multiples of 4."""
+    sizes = [kernels.size_of(g, 2) for g in (5, -4, 0)]
+    assert sizes == [12 + 1, 8 + 1, 0 + 1]
+    assert rows_and_magnitude(sum(sizes), 2) == (3, 10)  # at least 9
+    assert kernels.magnitude_in(sum(sizes), 2) == 10
+
+
+def test_the_hessian_of_a_row():
+    gradient, hessian = np.array([5, -3, 0]), np.array([7, 7, 7])
+    layout = layout_of(hessian)
     assert (layout.width, layout.hessian) == (2, 7)
-    assert_same(entries[0::2], [5, -3, 0])
-    layout, entries = packed([5, -3, 0], [7, 7, 6])
-    assert layout.width == 4
-    assert_same(entries.reshape(3, 4)[:, [0, 2, 3]], [[5, 7, 0], [-3, 7, 0], [0, 6, 0]])
-
-
-def test_a_size_by_hand():
-    """Three rows need 2 bits to be counted, and |g| is kept in units of 2, rounded up."""
-    layout, entries = packed([5, -4, 0], [1, 1, 1])
-    assert (layout.count_bits, layout.shift) == (2, 1)
-    assert_same(entries[1::2], [3 << 2 | 1, 2 << 2 | 1, 0 << 2 | 1])
-    assert rows_and_magnitude(entries[1::2].sum(), layout) == (3, 10)  # at least 9
+    assert kernels.hessian_of(entries_of(gradient, hessian, layout), np.uint64(1), layout) == 7
+    hessian = np.array([7, 8, 6])
+    layout = layout_of(hessian)
+    entries = entries_of(gradient, hessian, layout)
+    assert [kernels.hessian_of(entries, np.uint64(i), layout) for i in range(3)] == [7, 8, 6]
 
 
 extreme = st.sampled_from([0, 1, -1, 2**60, -(2**60), 2**60 - 1]) | st.integers(-(2**60), 2**60)
 
 
-@given(st.lists(extreme, min_size=1, max_size=40), st.booleans())
-def test_sizes_count_rows_and_never_fall_short_of_the_gradient(gradient, is_constant):
+@given(st.lists(extreme, min_size=1, max_size=40))
+def test_sizes_count_rows_and_never_fall_short_of_the_gradient(gradient):
     total = sum(map(abs, gradient))
-    gradient = [g // (total // 2**60 + 1) for g in gradient]  # so that sum|g| is below 2^61
-    hessian = [1] * len(gradient) if is_constant else list(range(1, len(gradient) + 1))
-    layout, entries = packed(gradient, hessian)
-    assert_same(entries, entries_by_definition(np.array(gradient), np.array(hessian), layout))
-    sizes = [int(size) for size in entries[1 :: layout.width]]
+    gradient = np.array([g // (total // 2**60 + 1) for g in gradient])  # sum|g| is below 2^61
+    layout = layout_of(np.ones(len(gradient), dtype=int))
+    sizes = [int(kernels.size_of(g, layout.count_bits)) for g in gradient]
+    assert_same(sizes, added_by_definition(gradient, gradient, layout)[:, 1])
     assert sum(sizes) < 2**63
-    rows, magnitude = rows_and_magnitude(sum(sizes), layout)
-    exact = sum(map(abs, gradient))
+    rows, magnitude = rows_and_magnitude(sum(sizes), layout.count_bits)
+    assert kernels.magnitude_in(sum(sizes), layout.count_bits) == magnitude
+    exact = sum(map(abs, gradient.tolist()))
     assert rows == len(gradient)
-    assert exact <= magnitude < exact + len(gradient) * 2**layout.shift
+    assert exact <= magnitude < exact + len(gradient) * 2 ** (layout.count_bits - 1)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 255, 256, 2**20, 2**20 + 1])
+@pytest.mark.parametrize("n", [1, 2, 3, 255, 256, 2**20, 2**20 + 1, 2**31 - 1])
 def test_the_sum_of_all_sizes_fits_whatever_the_gradients(n):
     """n rows that each round up by almost a unit, and sum|g| = 2^61: the most there can be."""
-    layout = layout_for(n, 1)
-    most_units = 2**61 // 2**layout.shift + n
-    assert n < 2**layout.count_bits
-    assert most_units * 2**layout.count_bits + n < 2**63
+    count_bits = n.bit_length()
+    most_units = 2 * 2**61 // 2**count_bits + n
+    assert n < 2**count_bits
+    assert most_units * 2**count_bits + n < 2**63
 
 
 @st.composite
@@ -87,18 +81,21 @@ def words_of_rows(draw):
     return bins, n_bins + 1, start, gradient, hessian, rows
 
 
-def histogram_of(bins, lengths, start, entries, width, rows, mask=2**64 - 1):
+def histogram_of(bins, lengths, start, entries, layout, rows, mask=2**64 - 1):
     """Fill the histograms of one word by the kernel; before and behind it nothing may change."""
-    n_lanes, n = bins.shape
+    (n_lanes, n), width = bins.shape, layout.width
     words = np.zeros(n, dtype=np.uint64)
     for lane, own in enumerate(bins):
         words |= own.astype(np.uint64) << np.uint64(8 * lane)
     first = np.full(LANES, start + lengths.sum() + 4, dtype=np.uint64)  # of the unused lanes
     first[:n_lanes] = start + np.append(0, np.cumsum(lengths)[:-1])
     histogram = np.zeros((start + lengths.sum() + 5) * width, dtype=np.int64)
-    gathered = entries.reshape(-1, width)[rows].ravel()
+    gathered = entries.reshape(n, -1)[rows].ravel()
     add = add_pairs if width == 2 else add_fours
-    add(words, rows.astype(np.int32), gathered, first, np.uint64(mask), n_lanes, histogram)
+    add(
+        words, rows.astype(np.int32), gathered, layout.count_bits, first, np.uint64(mask), n_lanes,
+        histogram,
+    )  # fmt: skip
     histogram = histogram.reshape(-1, width)
     assert not histogram[:start].any()
     assert not histogram[start + lengths.sum() : -1].any()
@@ -109,14 +106,15 @@ def histogram_of(bins, lengths, start, entries, width, rows, mask=2**64 - 1):
 def test_bins_add_up_the_entries_of_their_rows(drawn):
     bins, lengths, start, gradient, hessian, rows = drawn
     layout = layout_of(hessian)
-    entries = entries_by_definition(gradient, hessian, layout)
+    added = added_by_definition(gradient, hessian, layout)
     expected = []
     for own, length in zip(bins, lengths, strict=True):
         sums = np.zeros((length, layout.width), dtype=np.int64)
         for row in rows:
-            sums[own[row]] += entries[row * layout.width : (row + 1) * layout.width]
+            sums[own[row]] += added[row]
         expected.append(sums)
-    found = histogram_of(bins, lengths, start, entries, layout.width, rows)
+    entries = entries_of(gradient, hessian, layout)
+    found = histogram_of(bins, lengths, start, entries, layout, rows)
     assert_same(found, np.concatenate(expected))
 
 
@@ -125,9 +123,9 @@ def test_two_children_add_up_to_their_parent(drawn, data):
     bins, lengths, start, gradient, hessian, rows = drawn
     goes_left = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
     layout = layout_of(hessian)
-    entries = entries_by_definition(gradient, hessian, layout)
+    entries = entries_of(gradient, hessian, layout)
     parent, left, right = (
-        histogram_of(bins, lengths, start, entries, layout.width, own)
+        histogram_of(bins, lengths, start, entries, layout, own)
         for own in (rows, rows[goes_left.astype(bool)], rows[~goes_left.astype(bool)])
     )
     assert_same(parent - left, right)
@@ -136,13 +134,14 @@ def test_two_children_add_up_to_their_parent(drawn, data):
 @pytest.mark.parametrize("n_lanes", range(1, LANES + 1))
 @pytest.mark.parametrize("width", [2, 4])
 def test_every_lane_in_use_is_filled(n_lanes, width):
-    """One row, whose entry must be in bin lane + 1 of every lane."""
+    """One row, which must be in bin lane + 1 of every lane."""
     bins = np.arange(1, n_lanes + 1).reshape(-1, 1)
     lengths = np.full(n_lanes, 10)
-    entries = np.arange(1, width + 1)
-    found = histogram_of(bins, lengths, 0, entries, width, np.array([0]))
+    layout = layout_of(np.array([5]))._replace(width=width)
+    entries = np.array([3]) if width == 2 else np.array([3, 5])
+    found = histogram_of(bins, lengths, 0, entries, layout, np.array([0]))
     expected = np.zeros((n_lanes, 10, width))
-    expected[range(n_lanes), range(1, n_lanes + 1)] = entries
+    expected[range(n_lanes), range(1, n_lanes + 1)] = [3, 7, 5, 0][:width]  # 2 * 3 + 1
     assert_same(found, expected.reshape(-1, width))
 
 
@@ -178,11 +177,11 @@ def test_a_mask_puts_bins_together(drawn, data):
     bins, lengths, start, gradient, hessian, rows = drawn
     bits = [data.draw(st.integers(0, 4)) for _ in bins]
     layout = layout_of(hessian)
-    entries = entries_by_definition(gradient, hessian, layout)
+    entries = entries_of(gradient, hessian, layout)
     mask = sum((255 >> b << b) << 8 * lane for lane, b in enumerate(bits))
-    found = histogram_of(bins, lengths, start, entries, layout.width, rows, mask)
+    found = histogram_of(bins, lengths, start, entries, layout, rows, mask)
     grouped = np.array([own >> b << b for own, b in zip(bins, bits, strict=True)])
-    assert_same(found, histogram_of(grouped, lengths, start, entries, layout.width, rows))
+    assert_same(found, histogram_of(grouped, lengths, start, entries, layout, rows))
 
 
 @pytest.mark.parametrize("width", [2, 4])
@@ -202,11 +201,11 @@ def test_bins_put_together_after_they_were_filled(drawn, bits):
     """The same as if a mask had done it, in the places of groups."""
     bins, lengths, _, gradient, hessian, rows = drawn
     layout = layout_of(hessian)
-    entries = entries_by_definition(gradient, hessian, layout)
+    entries = entries_of(gradient, hessian, layout)
     n_bins = int(lengths[0]) - 1
     own = np.minimum(bins[:1], n_bins - 1)  # of one column, without missing rows
     single, grouped = (
-        histogram_of(bins, lengths[:1], 3, entries, layout.width, rows)
+        histogram_of(bins, lengths[:1], 3, entries, layout, rows)
         for bins in (own, own >> bits << bits)
     )
     histogram = np.append(np.full((3, layout.width), 99), single, axis=0)

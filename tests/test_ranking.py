@@ -5,45 +5,65 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.ranking import bin_rows, rank_rows
+from gbt.kernels.ranking import DIGIT_BITS, N_DIGITS, bin_rows, positions_of, rank_rows
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.kernels
 
 
-def rank(column, by_value, dtype=np.float64):
-    codes, order = np.full((2, len(column)), 99, dtype=np.int32)
-    rank_rows(np.array(column, dtype=dtype), np.array(by_value, dtype=np.int64), codes, order)
+def rank(keys, n_halves=1):
+    """Return codes and order, given keys as Python's numbers."""
+    halves = [[key >> 32 * half & 0xFFFFFFFF for half in range(n_halves)] for key in keys]
+    codes, order = np.full((2, len(keys)), 99, dtype=np.int32)
+    counts = np.full((N_DIGITS, 2**DIGIT_BITS), 99, dtype=np.int32)
+    rank_rows(np.array(halves, dtype=np.uint32), counts, codes, order)
     return codes, order
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_the_drawing_of_the_docstring(dtype):
-    codes, order = rank([0.3, 7.0, np.nan, 0.3, -1.5], [4, 0, 3, 1, 2], dtype)
+@pytest.mark.parametrize("n_halves", [1, 2])
+def test_the_drawing_of_the_docstring(n_halves):
+    codes, order = rank([3, 7, 99, 3, 1], n_halves)
     assert_same(codes, [1, 2, 3, 1, 0])
     assert_same(order, [~4, ~0, 3, ~1, ~2])
 
 
-def test_missing_values_are_one_value():
-    codes, order = rank([np.nan, 1.0, np.nan], [1, 2, 0])
-    assert_same(codes, [1, 0, 1])
-    assert_same(order[:1], [~1])
-    assert_same(rank([np.nan, np.nan], [0, 1])[0], [0, 0])
+# Keys that differ in one digit, or in several, of either half; and any at all.
+some_digits = st.sampled_from([0, 1, 2**10, 2**11 - 1, 2**11, 2**21 + 5, 2**22, 2**31, 2**32 - 1])
+half_keys = some_digits | st.integers(0, 2**32 - 1) | st.integers(0, 3)
 
 
-@given(st.lists(st.sampled_from([-0.0, 0.0, 1.0, 2.0, np.inf, -np.inf, np.nan]), min_size=1))
-def test_against_a_sorted_list(column):
-    by_value = sorted(range(len(column)), key=lambda i: (column[i] != column[i], column[i]))
-    # nan compares with nothing: put the missing rows last by hand
-    missing = [i for i in range(len(column)) if column[i] != column[i]]
-    by_value = [i for i in by_value if i not in missing] + missing
-    codes, order = rank(column, by_value)
-    distinct = sorted({x for x in column if x == x})
-    assert_same(codes, [distinct.index(x) if x == x else len(distinct) for x in column])
-    assert_same(np.where(order < 0, ~order, order), by_value)
-    n_present = len(column) - len(missing)
-    first = [i for i in range(n_present) if i == 0 or codes[by_value[i]] > codes[by_value[i - 1]]]
-    assert_same(np.flatnonzero(order[:n_present] < 0), np.array(first, dtype=int))
+@given(st.lists(st.tuples(half_keys, half_keys), min_size=1, max_size=60), st.integers(1, 2))
+def test_against_a_sorted_list(halves, n_halves):
+    keys = [low + (high << 32) * (n_halves - 1) for low, high in halves]
+    codes, order = rank(keys, n_halves)
+    distinct = sorted(set(keys))
+    by_key = sorted(range(len(keys)), key=keys.__getitem__)  # stable, as digits are
+    assert_same(codes, [distinct.index(key) for key in keys])
+    assert_same(np.where(order < 0, ~order, order), by_key)
+    starts = [i == 0 or keys[by_key[i]] > keys[by_key[i - 1]] for i in range(len(keys))]
+    assert_same(order < 0, np.array(starts, dtype=bool))
+
+
+@pytest.mark.parametrize("n_halves", [1, 2])
+@pytest.mark.parametrize("n", [1_000, 70_000])
+def test_long_columns(n, n_halves):
+    keys = np.random.default_rng(n).integers(0, 2 ** (32 * n_halves - 1), size=n).tolist()
+    keys[5:300:7] = keys[:43]
+    codes, order = rank(keys, n_halves)
+    distinct, expected = np.unique(np.array(keys), return_inverse=True)
+    assert_same(codes, expected)
+    assert_same(np.where(order < 0, ~order, order), np.argsort(keys, kind="stable"))
+    assert (order < 0).sum() == len(distinct)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(0, 5), st.data())
+def test_where_codes_start(keys, n_missing, data):
+    codes, order = rank(keys + [99] * n_missing)
+    first = [sorted(keys).index(key) for key in sorted(set(keys))]
+    wanted = sorted(data.draw(st.sets(st.integers(0, len(first) - 1))))
+    found = np.full(len(wanted), 99)
+    positions_of(codes, order, len(keys), np.array(wanted, dtype=np.int64), found)
+    assert_same(found, np.array(first)[wanted])
 
 
 def test_bins_by_hand():

@@ -14,7 +14,8 @@ from tests.node_cases import (
     NO_CUT,
     NUMBER,
     NodeCase,
-    entries_by_definition,
+    added_by_definition,
+    entries_of,
     layout_of,
     node_cases,
 )
@@ -206,19 +207,18 @@ def test_narrow_bins_hold_the_rows_of_their_codes_and_missing_ones_are_alone(
     hessian = np.full(50, 2) if is_constant else rng.integers(1, 5, size=50)
     layout = layout_of(hessian)
     listed = np.flatnonzero(rng.random(50) < 0.7).astype(np.int32)
-    entries = entries_by_definition(rng.integers(-9, 9, size=50), hessian, layout)
-    entries = entries.reshape(50, layout.width)
+    gradient = rng.integers(-9, 9, size=50)
     padding = refine.narrow_padding(n_values, shift)
     assert padding == {0: 0, 1: 1, 3: 3}[shift]
     narrow = np.ones((60, layout.width), dtype=np.int64)
     if is_root:
         listed = np.arange(50, dtype=np.int32)
     refine.fill_narrow_bins(
-        codes, padding, shift, listed, entries.ravel(), layout.width, narrow.ravel()
+        codes, padding, shift, listed, entries_of(gradient, hessian, layout), layout, narrow.ravel()
     )
-    expected = np.ones_like(narrow)
+    expected, added = np.ones_like(narrow), added_by_definition(gradient, hessian, layout)
     for row in listed:
-        expected[(codes[row] + padding) // 2**shift] += entries[row]
+        expected[(codes[row] + padding) // 2**shift] += added[row]
     assert_same(narrow, expected)
     last_present, missing = (12 + padding) // 2**shift, (13 + padding) // 2**shift
     assert missing == last_present + 1
@@ -460,15 +460,6 @@ def test_bins_of_many_values(n_rows, n_missing, is_constant, edge_is_best):
         walked = column.walk(b, walked)
     narrow = column.narrow(4, column.no_cut(), to_beat=expected[0])
     assert case.as_seen_here(0, walked) == case.as_seen_here(0, narrow) == expected
-
-
-@given(node_cases(), st.integers(-1, 200))
-def test_the_first_position_of_a_code(case, code):
-    for column in columns_of(case):
-        n_present = int(case.columns.n_present[column.k])
-        in_order = np.where(column.order < 0, ~column.order, column.order)[:n_present]
-        expected = np.searchsorted(column.codes[in_order], code)
-        assert refine.position_of(column.codes, column.order, 0, n_present, code) == expected
 
 
 @given(node_cases())

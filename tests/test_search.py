@@ -154,7 +154,7 @@ def test_no_cut_inside_a_group_or_at_its_end_beats_its_bound(case, bits):
 def sizes_of(case, rows):
     """Return the sums of g and h and an upper bound on that of |g|, in whole units."""
     g, h, _ = case.sums(rows)
-    unit = 2**case.layout.shift
+    unit = 2 ** (case.layout.count_bits - 1)
     return g, h, sum(-(-abs(x) // unit) * unit for x in case.gradient[rows].tolist())
 
 
@@ -283,7 +283,7 @@ def test_a_bound_by_hand(gradient, min_hessian, expected):
     """Not only safe but as tight as the formula: |g| are whole units of 4."""
     case = one_bin_in_the_middle(gradient)
     case = replace(case, limits=(1.0, min_hessian, 1))
-    assert case.layout.shift == 2
+    assert case.layout.count_bits == 3
     bound = bounds_of(case, 0)
     assert_same(bound[[0, 2]], [-np.inf, -np.inf])
     assert expected <= bound[1] <= expected * (1 + 2e-12)

@@ -37,10 +37,17 @@ def grower_for(columns, *, splitter=None, learning_rate=0.5, n_jobs=1, **paramet
     )
 
 
-def grow_with(grower, *derivatives, **drawn):
-    """Return a tree and the leaf of each of its rows."""
-    nodes, leaves = grower.grow(*derivatives, **drawn)
-    return Tree(**arrays_of(nodes)), leaves
+def grow_with(grower, gradient, hessian, sample_weight, **drawn):
+    """Return a tree and the leaf of each of its rows; equal numbers are handed over as one."""
+    nodes, leaves = grower.grow(
+        gradient, one_if_equal(hessian), one_if_equal(sample_weight), **drawn
+    )
+    return Tree(**arrays_of(nodes)), leaves.copy()
+
+
+def one_if_equal(numbers):
+    """Return an array of one number where all are the same."""
+    return numbers[:1] if (numbers == numbers[0]).all() else numbers
 
 
 def grow_tree(columns, gradient, hessian, sample_weight=None, **parameters):
@@ -50,7 +57,7 @@ def grow_tree(columns, gradient, hessian, sample_weight=None, **parameters):
         gradient,
         hessian,
         np.ones(columns.n_rows) if sample_weight is None else sample_weight,
-        rows=np.arange(columns.n_rows),
+        rows=None,
         features=np.arange(columns.n_columns),
     )
 

@@ -23,14 +23,15 @@ def write_derivatives(kind, y, f, gradient, hessian):
     y           (n,)      float64   IN    targets
     f           (T n,)    float64   IN    raw predictions, those before each of T trees end to end
     gradient    (T n,)    float64   OUT
-    hessian     (T n,)    float64   OUT
+    hessian     (T n,)    float64   OUT   (1,) where one number stands for all
     """
     n = np.uint64(y.shape[0])
+    if kind == HALF_SQUARED_ERROR:
+        hessian[:] = 1.0
     for first in range(np.uint64(0), np.uint64(f.shape[0]), n):
         if kind == HALF_SQUARED_ERROR:
             for i in range(n):
                 gradient[first + i] = f[first + i] - y[i]
-                hessian[first + i] = 1.0
         elif kind == HALF_LOGISTIC:
             for i in range(n):
                 raw = f[first + i]

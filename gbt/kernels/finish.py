@@ -11,6 +11,7 @@ children to the last bit, whatever happened while the tree grew::
 import numpy as np
 
 from gbt.kernels.compiling import kernel, uncounted
+from gbt.kernels.quantise import of_row
 
 LARGEST = np.finfo(np.float64).max
 
@@ -73,11 +74,12 @@ def finish_tree(
 ):  # fmt: skip
     """Write every node to its place in preorder; say whether all numbers are finite.
 
-    rows                        (m,)        int32     IN    rows of a node beside each other
-    nodes                       (n_nodes,)  NODE      IN    children after their parent
-    gradient, hessian, weight   (n,)        float64   IN
-    leaf_of_row                 (n,)        int32     OUT   of the rows that take part
-    tree                        (n_nodes,)  NODE_RECORD   OUT   see ``gbt.ensemble``
+    rows              (m,)           int32         IN    rows of a node beside each other
+    nodes             (n_nodes,)     NODE          IN    children after their parent
+    gradient          (n,)           float64       IN
+    hessian, weight   (n,) or (1,)   float64       IN
+    leaf_of_row       (n,)           int32         OUT   of the rows that take part
+    tree              (n_nodes,)     NODE_RECORD   OUT   see ``gbt.ensemble``
     """
     place = preorder(nodes)
     is_finite = True
@@ -101,8 +103,9 @@ def finish_tree(
         else:
             for i in range(node.start, node.stop):
                 row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.histogram``
-                g += weight[row] * gradient[row]
-                h += weight[row] * hessian[row]
+                w = of_row(weight, row)
+                g += w * gradient[row]
+                h += w * of_row(hessian, row)
                 leaf_of_row[row] = to
         score, step = score_and_step(g, h, reg_lambda)
         if node.left >= 0:

@@ -22,7 +22,7 @@ import numpy as np
 
 from gbt.kernels import crew
 from gbt.kernels.compiling import inlined, internal, uncounted
-from gbt.kernels.histogram import LANES, subtract
+from gbt.kernels.histogram import LANES, hessian_of, subtract
 from gbt.kernels.instructions import AHEAD, prefetch
 from gbt.kernels.memory import (
     FIRST_BIN,
@@ -81,23 +81,21 @@ def may_split(node, rules):
 def gather(rows, node, layout):
     """Put the entries of a node's rows beside each other, and add up g, h and |g|."""
     # Unsigned indices, as in ``gbt.kernels.histogram``.
-    one, two, width = np.uint64(1), np.uint64(2), np.uint64(layout.width)
+    one, numbers = np.uint64(1), np.uint64(layout.width // 2)
     copies = not has_all_rows(node, rows)
     g = h = magnitude = np.int64(0)
     for i in range(node.start, node.stop):
-        row, to = np.uint64(rows.listed[np.uint64(i)]), np.uint64(i) * width
-        place = row * width
+        row, to = np.uint64(rows.listed[np.uint64(i)]), np.uint64(i) * numbers
+        place = row * numbers
         if copies:
             ahead = np.uint64(rows.listed[np.uint64(min(i + AHEAD, node.stop - 1))])
-            prefetch(rows.entries, ahead * width)
+            prefetch(rows.entries, ahead * numbers)
             rows.gathered[to] = rows.entries[place]
-            rows.gathered[to + one] = rows.entries[place + one]
             if layout.width == 4:
-                rows.gathered[to + two] = rows.entries[place + two]
-                rows.gathered[to + two + one] = 0
+                rows.gathered[to + one] = rows.entries[place + one]
         g += rows.entries[place]
         magnitude += abs(rows.entries[place])
-        h += layout.hessian if layout.width == 2 else rows.entries[place + two]
+        h += hessian_of(rows.entries, row, layout)
     node.g, node.h, node.magnitude = g, h, magnitude
 
 
@@ -107,10 +105,8 @@ def part(j, table, rows, nodes, rules):
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
     codes, missing_code = table.codes[k], table.facts[k, N_VALUES]
-    listed = rows.listed[start:stop]
-    n_left = partition_rows(
-        codes, missing_code, parent.cut, parent.missing_left, listed, rows.buffer[start:stop]
-    )
+    listed, buffer = rows.listed[start:stop], rows.buffer[start * rules.width :]
+    n_left = partition_rows(codes, missing_code, parent.cut, parent.missing_left, listed, buffer)
     parent.low_row, parent.high_row = rows_at_the_cut(codes, missing_code, listed, n_left)
     middle, depth = start + n_left, parent.depth + 1
     open_node(nodes[parent.left], start, middle, depth)

@@ -1,14 +1,15 @@
 """Histograms: for every bin of every column the sums over the rows of a node.
 
-Each row has an *entry* of 2 or 4 integers, and a bin adds up the entries of its rows:
+Each row has an *entry* of one or two integers, and adds two or four to its bin::
 
-    [g, size]          where all rows have the same hessian h: a bin's sum is h times its rows
-    [g, size, h, 0]    otherwise; four are added at once, three in two steps
+    entry   [g]       bin   [g, size]         where all rows have the same hessian h: that of a bin
+                                              is h times its rows
+            [g, h]          [g, size, h, 0]   otherwise; four are added at once, three in two steps
 
 ``size`` carries two sums in one word, the number of rows in its low bits and |g| above them, in
-coarser units and rounded up::
+coarser units and rounded up. Of a row it is, with c the bits that count all rows::
 
-    size   = ceil(|g| / 2^shift) << count_bits | 1            sum over a bin:  [ |g| .... | rows ]
+    size    2 |g|, rounded up to a multiple of 2^c, + 1       sum over a bin:  [ |g| .... | rows ]
 
 |g| serves the bounds of ``gbt.kernels.search`` only, for which too much is safe. Adding integers is
 exact, so the histogram of a node less that of one child is that of the other.
@@ -47,41 +48,31 @@ def missing_bin_after(n_bins: int) -> int:
 class Layout(NamedTuple):
     """How entries and bins are to be read."""
 
-    width: int  # numbers an entry, 2 or 4
-    count_bits: int
-    shift: int
+    width: int  # numbers a bin, 2 or 4; an entry has half as many
+    count_bits: int  # that the number of all rows needs
     hessian: int  # of every row, where the width is 2
 
 
-def layout_for(n_rows: int, hessian: int | None) -> Layout:
-    """Choose the layout for so many rows, given the fixed-point hessian that all have, if any."""
-    count_bits = n_rows.bit_length()
-    # |g| adds up to less than 2^62, so in units of 2^shift, rounded up, to less than
-    # 2^62 / 2^shift + n, which leaves count_bits of the word for the rows.
-    return Layout(
-        width=4 if hessian is None else 2,
-        count_bits=count_bits,
-        shift=count_bits - 1,
-        hessian=0 if hessian is None else hessian,
-    )
+@step
+def size_of(g, count_bits):
+    """Return what a row of gradient g adds to the size of its bin.
 
-
-@internal
-def pack_entry(g, h, layout, row, entries):
-    """Write the entry of a row.
-
-    g, h      int64                  IN    fixed point
-    layout    Layout, or a record of the same names
-    row       uint64                 IN
-    entries   (n * width,)   int64   OUT
+    2 |g| adds up to no more than 2^62, and rounding adds less than 2^count_bits a row.
     """
-    one, width = np.uint64(1), np.uint64(layout.width)
-    place = row * width
-    entries[place] = g
-    units = (abs(g) + (1 << layout.shift) - 1) >> layout.shift
-    entries[place + one] = units << layout.count_bits | 1
-    if layout.width == 4:
-        entries[place + one + one], entries[place + width - one] = h, 0
+    unit = 1 << (count_bits - 1)
+    return (abs(g) + unit - 1 & -unit) << 1 | 1
+
+
+@step
+def magnitude_in(size, count_bits):
+    """Return the sum of |g|, rounded up, in a size or in several added up."""
+    return size >> count_bits << (count_bits - 1)
+
+
+@step
+def hessian_of(entries, row, layout):
+    """Return the hessian of a row, a uint64."""
+    return layout.hessian if layout.width == 2 else entries[np.uint64(2) * row + np.uint64(1)]
 
 
 @internal
@@ -162,12 +153,12 @@ def are_far_apart(rows, words):
 
 
 @step
-def add_row_of_pairs(i, words, rows, entries, starts, mask, n_lanes, histogram):
+def add_row_of_pairs(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram):
     """Add entry i, see ``add_pairs``."""
     # Unsigned and flat: signed or two-dimensional indices take half as long again.
-    two, one, byte = np.uint64(2), np.uint64(1), np.uint64(255)
-    word, entry = words[np.uint64(rows[i])] & mask, np.uint64(i) * two
-    g, size = entries[entry], entries[entry + one]
+    two, byte = np.uint64(2), np.uint64(255)
+    word, g = words[np.uint64(rows[i])] & mask, entries[np.uint64(i)]
+    size = size_of(g, count_bits)
     for lane in range(4):
         add_pair(histogram, starts[lane] + (word >> np.uint64(8 * lane) & byte) * two, g, size)
     if n_lanes > 4:
@@ -176,54 +167,52 @@ def add_row_of_pairs(i, words, rows, entries, starts, mask, n_lanes, histogram):
 
 
 @step
-def add_row_of_fours(i, words, rows, entries, starts, mask, n_lanes, histogram):
+def add_row_of_fours(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram):
     """Add entry i, see ``add_fours``."""
-    four, three, two = np.uint64(4), np.uint64(3), np.uint64(2)
-    one, byte = np.uint64(1), np.uint64(255)
-    word, entry = words[np.uint64(rows[i])] & mask, np.uint64(i) * four
-    # All four are read, though the last is 0: four in a row are read at once.
-    g, size, h, rest = (
-        entries[entry], entries[entry + one], entries[entry + two], entries[entry + three],
-    )  # fmt: skip
+    four, two, one, byte = np.uint64(4), np.uint64(2), np.uint64(1), np.uint64(255)
+    word, entry = words[np.uint64(rows[i])] & mask, np.uint64(i) * two
+    g, h = entries[entry], entries[entry + one]
+    size, nothing = size_of(g, count_bits), np.int64(0)
     for lane in range(4):
         place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * four
-        add_four(histogram, place, g, size, h, rest)
+        add_four(histogram, place, g, size, h, nothing)
     if n_lanes > 4:
         for lane in range(4, 8):
             place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * four
-            add_four(histogram, place, g, size, h, rest)
+            add_four(histogram, place, g, size, h, nothing)
 
 
 @internal
-def add_pairs(words, rows, entries, first, mask, n_lanes, histogram):
-    """Add the entries of some rows, 2 numbers each, to the histograms of the columns of one word.
+def add_pairs(words, rows, entries, count_bits, first, mask, n_lanes, histogram):
+    """Add some rows, 2 numbers each, to the histograms of the columns of one word.
 
-    words       (n,)           uint64   IN      of all rows of the table
-    rows        (m,)           int32    IN
-    entries     (m * 2,)       int64    IN      of these rows, end to end
-    first       (8,)           uint64   IN      first bin of the histogram of each lane
-    mask                       uint64   IN      bits of a word that tell groups of bins apart
-    n_lanes                    int64    IN      lanes in use
-    histogram   (bins * 2,)    int64    INOUT   bins of all columns, end to end
+    words        (n,)           uint64   IN      of all rows of the table
+    rows         (m,)           int32    IN
+    entries      (m,)           int64    IN      of these rows
+    count_bits                  int64    IN      see ``Layout``
+    first        (8,)           uint64   IN      first bin of the histogram of each lane
+    mask                        uint64   IN      bits of a word that tell groups of bins apart
+    n_lanes                     int64    IN      lanes in use
+    histogram    (bins * 2,)    int64    INOUT   bins of all columns, end to end
     """
     starts, last = starts_of(first, np.uint64(2)), len(rows) - 1
     if are_far_apart(rows, words):
         for i in range(len(rows)):
             prefetch(words, rows[min(i + AHEAD, last)])
-            add_row_of_pairs(i, words, rows, entries, starts, mask, n_lanes, histogram)
+            add_row_of_pairs(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram)
     else:
         for i in range(len(rows)):
-            add_row_of_pairs(i, words, rows, entries, starts, mask, n_lanes, histogram)
+            add_row_of_pairs(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram)
 
 
 @internal
-def add_fours(words, rows, entries, first, mask, n_lanes, histogram):
-    """Do what ``add_pairs`` does with entries of 4 numbers."""
+def add_fours(words, rows, entries, count_bits, first, mask, n_lanes, histogram):
+    """Do what ``add_pairs`` does with 4 numbers a row, of entries of 2."""
     starts, last = starts_of(first, np.uint64(4)), len(rows) - 1
     if are_far_apart(rows, words):
         for i in range(len(rows)):
             prefetch(words, rows[min(i + AHEAD, last)])
-            add_row_of_fours(i, words, rows, entries, starts, mask, n_lanes, histogram)
+            add_row_of_fours(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram)
     else:
         for i in range(len(rows)):
-            add_row_of_fours(i, words, rows, entries, starts, mask, n_lanes, histogram)
+            add_row_of_fours(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram)

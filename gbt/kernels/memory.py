@@ -34,11 +34,12 @@ class Table(NamedTuple):
 class Rows(NamedTuple):
     """The rows: what they carry, and which node they are in."""
 
-    entries: np.ndarray  # (n * width,) int64, by row of the table
+    entries: np.ndarray  # (n * width / 2,) int64, by row of the table
     node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
     listed: np.ndarray  # (n,) int32, rows of a node beside each other
-    buffer: np.ndarray  # (n,) int32
-    gathered: np.ndarray  # (n * width,) int64, entries of the rows as listed
+    gathered: np.ndarray  # (n * width / 2,) int64, entries of the rows as listed
+    buffer: np.ndarray  # (n * width,) int32, the same memory: a node that is partitioned needs no
+    # entries any more, and its children's are gathered afterwards
 
 
 class Slots(NamedTuple):
@@ -66,17 +67,21 @@ class Scratch(NamedTuple):
     keys: np.ndarray  # (threads, most rows sorted) int64
 
 
-# What a tree must respect, in the integers' units. A record, so that helpers see the next tree's.
+# What a tree must respect. A record, so that helpers see the next tree's.
 RULES = np.dtype(
     [
-        *((name, np.int64) for name in Layout._fields),  # of the entries
-        ("n_listed", np.int64),  # rows that take part
-        ("penalty", np.float64),
-        ("min_hessian", np.float64),
-        ("least_gain", np.float64),
+        ("reg_lambda", np.float64),
+        ("min_child_weight", np.float64),
+        ("min_split_gain", np.float64),
         ("min_rows", np.int64),
         ("max_depth", np.int64),  # -1 without limit
         ("max_leaves", np.int64),  # -1 without limit
+        # Of each tree anew, the first three of these are the first three in the integers' units.
+        ("penalty", np.float64),
+        ("min_hessian", np.float64),
+        ("least_gain", np.float64),
+        ("n_listed", np.int64),  # rows that take part
+        *((name, np.int64) for name in Layout._fields),  # of entries and bins
     ]
 )
 
@@ -84,7 +89,7 @@ RULES = np.dtype(
 @internal
 def layout_of(rules):
     """Return the layout of entries, see ``gbt.kernels.histogram``."""
-    return Layout(rules.width, rules.count_bits, rules.shift, rules.hessian)
+    return Layout(rules.width, rules.count_bits, rules.hessian)
 
 
 @internal

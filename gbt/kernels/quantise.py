@@ -1,44 +1,59 @@
-"""Quantise: gradients as integers; see ``gbt.fixed_point``."""
+"""Quantise: gradients as integers; see ``gbt.fixed_point``.
+
+Hessians and weights may be arrays of one number, which then stands for all rows.
+"""
 
 import math
 
 import numpy as np
 
-from gbt.kernels.compiling import uncounted
-from gbt.kernels.histogram import pack_entry
+from gbt.kernels.compiling import step, uncounted
+
+# As many rows as a table may have. Whole weights beyond it would leave few bits for x itself.
+MOST_REPEATS = 2.0**31
+# Below 1e-283 the integers become smaller instead: a larger scale would not be a float64.
+LARGEST_EXPONENT = 1000
+
+
+@step
+def of_row(x, row):
+    """Return the number of a row, a uint64, or that of all rows."""
+    return x[row] if len(x) > 1 else x[0]
 
 
 @uncounted
-def scale_of(x, weight, rows, largest_exponent, most_repeats):
-    """Return the scale of some rows, whether whole weights multiply, and whether all are equal.
+def scale_of(x, weight, rows, n_rows):
+    """Return the scale of weight * x in some rows, and whether whole weights multiply.
 
     The scale is nan where sum|weight * x| is not finite.
 
-    x, weight           (n,)     float64   IN
-    rows                (m,)     int64     IN
-    largest_exponent             int64     IN    of scale
-    most_repeats                 float64   IN    sum of weights up to which whole ones multiply
+    x, weight   (n,) or (1,)   float64   IN
+    rows        (n_rows,)      int32     IN    none: the first n_rows
+    n_rows                     int64     IN
     """
     total = total_weight = 0.0
-    is_whole = is_constant = True
-    first = rows[0]
-    for i in range(len(rows)):
-        row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.histogram``
-        total += abs(weight[row] * x[row])
-        total_weight += weight[row]
-        is_whole &= weight[row] == np.rint(weight[row])
-        is_constant &= (x[row] == x[first]) & (weight[row] == weight[first])
-    repeats = is_whole and total_weight <= most_repeats
+    is_whole = True
+    if len(x) == 1 and len(weight) == 1:
+        total, total_weight = n_rows * abs(weight[0] * x[0]), n_rows * weight[0]
+        is_whole = weight[0] == np.rint(weight[0])
+    else:
+        for i in range(np.uint64(n_rows)):  # unsigned, as in ``gbt.kernels.histogram``
+            row = np.uint64(rows[i]) if len(rows) > 0 else i
+            w = of_row(weight, row)
+            total += abs(w * of_row(x, row))
+            total_weight += w
+            is_whole &= w == np.rint(w)
+    repeats = is_whole and total_weight <= MOST_REPEATS
     if total == 0.0:
-        return 1.0, repeats, is_constant
+        return 1.0, repeats
     if not np.isfinite(total):
-        return np.nan, repeats, is_constant
+        return np.nan, repeats
     # total = m * 2^(61 - exponent) with 1/2 <= m < 1
-    exponent = min(61 - math.frexp(total)[1], largest_exponent)
-    return math.ldexp(1.0, exponent), repeats, is_constant
+    exponent = min(61 - math.frexp(total)[1], LARGEST_EXPONENT)
+    return math.ldexp(1.0, exponent), repeats
 
 
-@uncounted
+@step
 def integer_of(x, weight, scale, repeats):
     """Return weight * x * scale, rounded; with ``repeats`` a whole number of times x * scale."""
     if repeats:
@@ -50,47 +65,50 @@ def integer_of(x, weight, scale, repeats):
 def quantise(x, weight, rows, scale, repeats, integers):
     """Write weight * x * scale, rounded, of some rows.
 
-    x, weight, rows        see ``scale_of``
-    scale       float64    IN
-    repeats     bool       IN    see ``integer_of``
-    integers    (n,)   int64   OUT   of these rows
+    x, weight   (n,)       float64   IN
+    rows        (n_rows,)  int32     IN
+    scale                  float64   IN
+    repeats                bool      IN    see ``integer_of``
+    integers    (n,)       int64     OUT   of these rows
     """
     for row in rows:
         integers[row] = integer_of(x[row], weight[row], scale, repeats)
 
 
 @uncounted
-def scales_of(gradient, hessian, weight, rows, largest_exponent, most_repeats):
-    """Return both scales, whether whole weights multiply, and the integer of all hessians.
+def begin_tree(gradient, hessian, weight, rows, all_rules, listed, entries):
+    """List the rows of a tree, write their entries and its rules; say whether all sums are finite.
 
-    That is -1 where hessians or weights differ. Arguments are those of ``scale_of``.
+    gradient          (n,)                     float64   IN
+    hessian, weight   (n,) or (1,)             float64   IN
+    rows              (n_rows,)                int32     IN      none: all
+    all_rules         (1,)                     RULES     INOUT   see ``gbt.kernels.memory``
+    listed            (n_rows,)                int32     OUT
+    entries           (n * width / 2,)         int64     OUT     see ``gbt.kernels.histogram``
     """
-    g_scale, repeats, _ = scale_of(gradient, weight, rows, largest_exponent, most_repeats)
-    h_scale, _, is_constant = scale_of(hessian, weight, rows, largest_exponent, most_repeats)
-    of_all = np.int64(-1)
-    if is_constant and np.isfinite(h_scale):
-        of_all = integer_of(hessian[rows[0]], weight[rows[0]], h_scale, repeats)
-    return g_scale, h_scale, repeats, of_all
+    rules, n_rows = all_rules[0], len(listed)
+    g_scale, repeats = scale_of(gradient, weight, rows, n_rows)
+    h_scale, _ = scale_of(hessian, weight, rows, n_rows)
+    if not (np.isfinite(g_scale) and np.isfinite(h_scale)):
+        return False
+    rules.penalty, rules.min_hessian = rules.reg_lambda * h_scale, rules.min_child_weight * h_scale
+    # In this order nothing overflows that is not out of reach anyway.
+    rules.least_gain = rules.min_split_gain * g_scale * (g_scale / h_scale)
+    rules.n_listed = n_rows
+    rules.count_bits = 0
+    while n_rows >> rules.count_bits > 0:
+        rules.count_bits += 1
+    rules.hessian = integer_of(hessian[0], weight[0], h_scale, repeats) if rules.width == 2 else 0
 
-
-@uncounted
-def quantise_entries(
-    gradient, hessian, weight, rows, gradient_scale, hessian_scale, repeats, rules, listed, entries
-):
-    """List some rows and write their entries, see ``gbt.kernels.histogram``.
-
-    gradient, hessian, weight   (n,)           float64   IN
-    rows                        (m,)           int64     IN
-    rules                       (1,)           RULES     IN    see ``gbt.kernels.memory``
-    listed                      (m,)           int32     OUT
-    entries                     (n * width,)   int64     OUT   of these rows
-    """
-    layout = rules[0]
-    for i in range(len(rows)):
-        row = np.uint64(rows[i])
+    two, one = np.uint64(2), np.uint64(1)
+    for i in range(np.uint64(n_rows)):
+        row = np.uint64(rows[i]) if len(rows) > 0 else i
+        w = of_row(weight, row)
         listed[i] = row
-        g = integer_of(gradient[row], weight[row], gradient_scale, repeats)
-        h = layout.hessian
-        if layout.width == 4:
-            h = integer_of(hessian[row], weight[row], hessian_scale, repeats)
-        pack_entry(g, h, layout, row, entries)
+        g = integer_of(gradient[row], w, g_scale, repeats)
+        if rules.width == 2:
+            entries[row] = g
+        else:
+            entries[row * two] = g
+            entries[row * two + one] = integer_of(of_row(hessian, row), w, h_scale, repeats)
+    return True

@@ -18,15 +18,16 @@ Three ways lead to these cuts, and the cheapest is taken:
 Each way the sums left of a bin are known from a histogram, and what is inside adds to them. See
 ``gbt.kernels.search`` for what is meant by node, limits, sums and cut, and
 
-    entries        (n * width,)   int64   of all rows, see ``gbt.kernels.histogram``
-    node_of_row    (n,)           int32
+    entries        int64   of all rows, see ``gbt.kernels.histogram``
+    node_of_row    int32   of all rows
 """
 
 import numpy as np
 
 from gbt.kernels.compiling import internal, step
-from gbt.kernels.histogram import are_far_apart
+from gbt.kernels.histogram import are_far_apart, hessian_of, size_of
 from gbt.kernels.instructions import AHEAD, add_four, add_pair, prefetch
+from gbt.kernels.ranking import position_of
 from gbt.kernels.search import (
     ASKED_LENGTH,
     BIN,
@@ -69,7 +70,7 @@ def walk(
     before     3 x int64    IN   sums of g, h and rows left of them
     number     int64        IN   of the node, as in ``node_of_row``
     """
-    width = layout.width
+    numbers = layout.width // 2
     g, h, n = before
     best_score, best_code, best_missing_left = best
     n_scored, last = n, np.int64(0)
@@ -77,7 +78,7 @@ def walk(
     for i in range(len(in_order)):
         ahead = in_order[min(i + AHEAD, end)]
         prefetch(node_of_row, max(ahead, ~ahead))
-        prefetch(entries, max(ahead, ~ahead) * width)
+        prefetch(entries, max(ahead, ~ahead) * numbers)
         row = np.int64(in_order[i])
         if row < 0:  # a new value starts: the cut before it
             row = ~row
@@ -89,24 +90,11 @@ def walk(
                     if score > best_score or code > best_code:
                         best_score, best_code, best_missing_left = score, code, missing_left
         if node_of_row[row] == number:
-            g += entries[row * width]
-            h += layout.hessian if width == 2 else entries[row * width + 2]
+            g += entries[row * numbers]
+            h += hessian_of(entries, np.uint64(row), layout)
             n += 1
             last = row
     return best_score, best_code, best_missing_left
-
-
-@internal
-def position_of(codes, order, start, stop, code):
-    """Return the first position in start:stop of a column's order whose code is not below one."""
-    while start < stop:
-        middle = (start + stop) // 2
-        row = order[middle]
-        if codes[max(row, ~row)] < code:
-            start = middle + 1
-        else:
-            stop = middle
-    return start
 
 
 @internal
@@ -154,13 +142,13 @@ def scan(keys, start, stop, before, entries, layout, missing, node, limits, best
     keys     int64       IN   code << 32 | row
     before   3 x int64   IN   sums of g, h and rows left of them
     """
-    width = layout.width
+    numbers = layout.width // 2
     g, h, n = before
     best_score, best_code, best_missing_left = best
     for k in range(start, stop):
         row, code = keys[k] & 0xFFFFFFFF, keys[k] >> 32
-        g += entries[row * width]
-        h += layout.hessian if width == 2 else entries[row * width + 2]
+        g += entries[row * numbers]
+        h += hessian_of(entries, np.uint64(row), layout)
         n += 1
         if k + 1 == stop or keys[k + 1] >> 32 != code:
             score, missing_left = score_both_ways(g, h, n, missing, node, limits)
@@ -170,41 +158,41 @@ def scan(keys, start, stop, before, entries, layout, missing, node, limits, best
 
 
 @step
-def add_entry(codes, padding, shift, entries, row, width, narrow):
-    """Add a row's entry to its narrow bin. Widths are written out and numbers unsigned."""
-    narrow_bin = (np.uint64(codes[row]) + padding) >> shift
-    if width == 2:
-        entry, one = row * np.uint64(2), np.uint64(1)
-        add_pair(narrow, narrow_bin * np.uint64(2), entries[entry], entries[entry + one])
+def add_row(codes, padding, shift, entries, row, layout, narrow):
+    """Add a row to its narrow bin. Widths are written out and numbers unsigned."""
+    narrow_bin, two = (np.uint64(codes[row]) + padding) >> shift, np.uint64(2)
+    if layout.width == 2:
+        g = entries[row]
+        add_pair(narrow, narrow_bin * two, g, size_of(g, layout.count_bits))
     else:
-        entry, place, one = row * np.uint64(4), narrow_bin * np.uint64(4), np.uint64(1)
-        g, size = entries[entry], entries[entry + one]
-        h, rest = entries[entry + one + one], entries[entry + one + one + one]
-        add_four(narrow, place, g, size, h, rest)
+        g, h = entries[row * two], entries[row * two + np.uint64(1)]
+        size, nothing = size_of(g, layout.count_bits), np.int64(0)
+        add_four(narrow, narrow_bin * np.uint64(4), g, size, h, nothing)
 
 
 @internal
-def fill_narrow_bins(codes, padding, shift, listed, entries, width, narrow):
+def fill_narrow_bins(codes, padding, shift, listed, entries, layout, narrow):
     """Add the rows of a node to the narrow bins of one column.
 
     listed     (m,)                int32   IN      rows of the node
-    entries    (n * width,)        int64   IN      of all rows
+    entries                        int64   IN      of all rows
     narrow     (bins * width,)     int64   INOUT
     """
     padding, shift = np.uint64(padding), np.uint64(shift)
+    numbers = np.uint64(layout.width // 2)
     last = len(listed) - 1
     if len(listed) == len(codes):  # in their order: half the time
         for i in range(len(codes)):
-            add_entry(codes, padding, shift, entries, np.uint64(i), width, narrow)
+            add_row(codes, padding, shift, entries, np.uint64(i), layout, narrow)
     elif are_far_apart(listed, codes):
         for i in range(len(listed)):
             ahead = np.uint64(listed[min(i + AHEAD, last)])
             prefetch(codes, ahead)
-            prefetch(entries, ahead * np.uint64(width))
-            add_entry(codes, padding, shift, entries, np.uint64(listed[i]), width, narrow)
+            prefetch(entries, ahead * numbers)
+            add_row(codes, padding, shift, entries, np.uint64(listed[i]), layout, narrow)
     else:
         for row in listed:
-            add_entry(codes, padding, shift, entries, np.uint64(row), width, narrow)
+            add_row(codes, padding, shift, entries, np.uint64(row), layout, narrow)
 
 
 @internal
@@ -232,12 +220,12 @@ def search_narrow_bins(
     layout, node, limits, to_beat, notes, marks, narrow, best,
 ):  # fmt: skip
     """Return the better of the cut ``best`` and the best of a column, by way of narrow bins."""
-    padding, width = narrow_padding(n_values, shift), layout.width
+    padding = narrow_padding(n_values, shift)
     asked, bounds = notes.asked, notes.bounds
     n_bins, nothing = (n_values + padding) >> shift, np.int64(0)
-    for place in range((n_bins + 1) * width):
+    for place in range((n_bins + 1) * layout.width):
         narrow[place] = 0
-    fill_narrow_bins(codes, padding, shift, listed, entries, width, narrow)
+    fill_narrow_bins(codes, padding, shift, listed, entries, layout, narrow)
     # Of narrow bins it is not known which hold one value; marks are all 0.
     score, last, missing_left, _, n_asked = survey(
         narrow, nothing, n_bins, n_bins, nothing, shift == 0, marks, layout, node, limits,
@@ -356,12 +344,12 @@ def sort_column(codes, missing_code, listed, entries, layout, node, limits, keys
 
     keys   (m,) int64   scratch
     """
-    width, nothing = layout.width, np.int64(0)
+    numbers, nothing = layout.width // 2, np.int64(0)
     n_present = missing_g = missing_h = missing_n = nothing
     for row in listed:
         if codes[row] == missing_code:
-            missing_g += entries[row * width]
-            missing_h += layout.hessian if width == 2 else entries[row * width + 2]
+            missing_g += entries[row * numbers]
+            missing_h += hessian_of(entries, np.uint64(row), layout)
             missing_n += 1
         else:
             keys[n_present] = np.int64(codes[row]) << 32 | row

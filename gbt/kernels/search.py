@@ -49,6 +49,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.compiling import internal, step
+from gbt.kernels.histogram import magnitude_in
 
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12
@@ -130,11 +131,11 @@ def score_both_ways(g, h, n, missing, node, limits):
 def sums_in(g, size, h, layout):
     """Return the sums of g, h, |g| and n in the numbers of a bin, or in those of several added up.
 
-    layout   4 x int64   IN   see ``gbt.kernels.histogram``
+    layout   3 x int64   IN   see ``gbt.kernels.histogram``
     """
-    width, count_bits, shift, hessian = layout
+    width, count_bits, hessian = layout
     rows = size & ((1 << count_bits) - 1)
-    return g, rows * hessian if width == 2 else h, size >> count_bits << shift, rows
+    return g, rows * hessian if width == 2 else h, magnitude_in(size, count_bits), rows
 
 
 @step
@@ -143,7 +144,7 @@ def bin_of(histogram, place, layout):
 
     histogram   (bins * width,)   int64    IN
     place                         uint64   IN   of the bin's first number
-    layout      4 x int64                  IN   see ``gbt.kernels.histogram``
+    layout      3 x int64                  IN   see ``gbt.kernels.histogram``
     """
     one, before_last = np.uint64(1), np.uint64(layout.width - 2)  # h, where an entry has it
     return sums_in(histogram[place], histogram[place + one], histogram[place + before_last], layout)
@@ -250,21 +251,21 @@ def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, u
     with missing rows on either side. Several columns without missing rows, end to end, are like
     one, but for what is written for the place between two of them, which means nothing.
     """
-    width, count_bits, size_shift, hessian = layout
+    width, count_bits, hessian = layout
     of_g, of_size = running[G, start : stop + 1], running[SIZE, start : stop + 1]
     n_bins, to = stop - start, upper[start:stop]
     penalty, min_hessian, _ = limits
 
     # G and |g| in units of 2^g_shift, rounded down, so that no sum has more than 51 bits.
     less_g, more_g = min(missing[0], np.int64(0)), max(missing[0], np.int64(0))
-    sum_of_sizes = (of_size[n_bins] >> count_bits << size_shift) + more_g - less_g
+    sum_of_sizes = magnitude_in(of_size[n_bins], count_bits) + more_g - less_g
     g_shift = bits_beyond(sum_of_sizes, 51)
     bias, unit = np.int64(1) << (51 + g_shift), float(np.int64(1) << g_shift)
     node_g, less_g, more_g = node[0] / unit, less_g / unit, more_g / unit
     # Less than 1 from G, 1/2 from half of |g|, and four roundings of floats by 1/4 each.
     error = 3.0 if g_shift > 0 else 0.0
-    size_bits = max(g_shift - size_shift, np.int64(0))
-    half = 0.5 / unit * float(np.int64(1) << size_shift << size_bits)
+    size_bits = max(g_shift - (count_bits - 1), np.int64(0))
+    half = 0.5 / unit * float(np.int64(1) << (count_bits - 1) << size_bits)
 
     # H in units of 2^h_shift, rounded down; or rows, where all have the same hessian.
     if width == 4:

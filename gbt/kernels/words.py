@@ -63,7 +63,7 @@ def group_word(word, n_rows, table, slot, slots):
 @internal
 def fill_word(word, node, mask, table, rows, layout, slot, slots):
     """Make the histograms of the columns of one word from the rows of a node, bins grouped."""
-    width, start, stop = layout.width, node.start, node.stop
+    width, numbers = layout.width, layout.width // 2
     histogram, k = slots.histogram[slot], LANES * word
     n_lanes = min(LANES, len(table.facts) - k)
     if mask == ALL_BINS:
@@ -76,11 +76,12 @@ def fill_word(word, node, mask, table, rows, layout, slot, slots):
             )  # fmt: skip
     words, first = table.words[word], table.first[word]
     source = rows.entries if has_all_rows(node, rows) else rows.gathered
-    listed, entries = rows.listed[start:stop], source[start * width : stop * width]
+    listed = rows.listed[node.start : node.stop]
+    entries = source[node.start * numbers : node.stop * numbers]
     if width == 2:
-        add_pairs(words, listed, entries, first, mask, n_lanes, histogram)
+        add_pairs(words, listed, entries, layout.count_bits, first, mask, n_lanes, histogram)
     else:
-        add_fours(words, listed, entries, first, mask, n_lanes, histogram)
+        add_fours(words, listed, entries, layout.count_bits, first, mask, n_lanes, histogram)
 
 
 @step

@@ -94,10 +94,13 @@ class Branches:
         Rows of the table, those of a leaf beside each other and ascending.
     nodes : array of dtype ``gbt.kernels.nodes.NODE``
         What is known of them; they own stretches of ``rows``.
+    node_of_row : int32 array of shape (n,)
+        By row of the table; where the numbers of leaves may be written down.
     """
 
     rows: np.ndarray
     nodes: np.ndarray
+    node_of_row: np.ndarray
 
 
 class Growth(Protocol):
@@ -108,11 +111,11 @@ class Growth(Protocol):
         gradient: np.ndarray,
         hessian: np.ndarray,
         sample_weight: np.ndarray,
-        rows: np.ndarray,
+        rows: np.ndarray | None,
         features: np.ndarray,
     ) -> Branches:
         """Grow a tree on some rows, ascending, that may split on some columns, ascending.
 
-        Derivatives are float64 arrays of all rows, not yet multiplied by the weights.
+        See ``gbt.growing.Grower.grow``.
         """
         ...

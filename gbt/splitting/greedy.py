@@ -11,11 +11,11 @@ from math import prod
 import numpy as np
 
 from gbt.columns import MAX_BINS, Columns
-from gbt.fixed_point import scales_for
+from gbt.fixed_point import refuse_overflow
 from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.growth import LARGE, grow_tree
-from gbt.kernels.histogram import LANES, MOST_GROUP_BITS, layout_for
+from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
 from gbt.kernels.memory import (
     COLUMN_FACTS,
     FIRST_BIN,
@@ -31,7 +31,7 @@ from gbt.kernels.memory import (
     Table,
 )
 from gbt.kernels.nodes import NODE, records
-from gbt.kernels.quantise import quantise_entries
+from gbt.kernels.quantise import begin_tree
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.parallel import Helpers, threads_for
@@ -41,6 +41,7 @@ from gbt.splitting.frontier import Branches, Limits, Shape
 # columns, of which a level looks at most once.
 LEAST_VALUES_PER_THREAD = 20_000
 NO_LIMIT = -1
+ALL_ROWS = np.empty(0, dtype=np.int32)  # as kernels take them
 
 
 class Greedy:
@@ -58,7 +59,6 @@ class GreedyGrowth:
 
     def __init__(self, columns: Columns, limits: Limits, shape: Shape, n_jobs: int | None):
         self.n_rows, p = columns.n_rows, columns.n_columns
-        self.limits, self.shape = limits, shape
         self.table = _table_of(columns)
         n_values = self.n_rows * p
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs if IS_COMPILING else 1)
@@ -75,6 +75,8 @@ class GreedyGrowth:
         self.tasks = np.empty((n_tasks, 3), dtype=np.int64)
         self.nodes = records(n_nodes, NODE)
         self.rules = records(1, RULES)
+        for rule, value in _rules_of(limits, shape).items():
+            self.rules[rule] = value
         most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # that of missing rows, and one to spare
         self.scratch = Scratch(
             running=np.empty((n_threads, RUNNING, most_bins), dtype=np.int64),
@@ -85,42 +87,41 @@ class GreedyGrowth:
             narrow=aligned(n_threads, most_bins * 4),
             keys=np.empty((n_threads, MOST_SORTED + 1), dtype=np.int64),
         )
-        self.width = 0  # numbers an entry, for which there is memory
+        self.width = 0  # numbers a bin, for which there is memory
         self.features = None  # that a tree may split on
 
     def grow(self, gradient, hessian, sample_weight, rows, features) -> Branches:
         """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
-        g_scale, h_scale, repeats, hessian_of_all = scales_for(
-            gradient, hessian, sample_weight, rows
-        )
-        layout = layout_for(len(rows), hessian_of_all)
-        if self.width != layout.width:
-            self._make_room(layout.width)
-        limits = self._limits_in_units(g_scale, h_scale)
-        self.rules[0] = (*layout, len(rows), *limits, *self._shape())
-        listed = self.rows.listed[: len(rows)]
-        quantise_entries(
-            gradient, hessian, sample_weight, rows, g_scale, h_scale, repeats, self.rules, listed,
-            self.rows.entries,
-        )  # fmt: skip
+        width = 2 if len(hessian) == len(sample_weight) == 1 else 4
+        if self.width != width:
+            self._make_room(width)
+        if rows is None:
+            rows, listed = ALL_ROWS, self.rows.listed
+        else:
+            listed = self.rows.listed[: len(rows)]
+        if not begin_tree(
+            gradient, hessian, sample_weight, rows, self.rules, listed, self.rows.entries
+        ):
+            refuse_overflow()
         if features is not self.features:
             self.table.facts[:, IS_ALLOWED] = 0
             self.table.facts[features, IS_ALLOWED] = 1
             self.features = features
         self.helpers.call()
-        return Branches(listed, self.nodes[: self.lead()])
+        return Branches(listed, self.nodes[: self.lead()], self.rows.node)
 
     def _make_room(self, width: int) -> None:
-        """Lay out the memory for entries of so many numbers, and who is to work on it."""
-        self.width = width
+        """Lay out the memory for bins of so many numbers, and who is to work on it."""
+        self.width = self.rules["width"][0] = width
         n, p, n_slots = self.n_rows, len(self.table.facts), self.n_slots
         n_bins = int(self.table.word_start[-1])
+        gathered = aligned(n * width // 2)
         self.rows = Rows(
-            entries=aligned(n * width),
+            entries=aligned(n * width // 2),
             node=np.empty(n, dtype=np.int32),
             listed=np.empty(n, dtype=np.int32),
-            buffer=np.empty(n, dtype=np.int32),
-            gathered=aligned(n * width),
+            gathered=gathered,
+            buffer=gathered.view(np.int32),
         )
         self.slots = Slots(
             histogram=aligned(n_slots, (n_bins + 1) * width),
@@ -140,22 +141,6 @@ class GreedyGrowth:
         self.lead, *helpers = [partial(grow_tree, thread, *shared) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
 
-    def _limits_in_units(self, g_scale: float, h_scale: float) -> tuple[float, float, float]:
-        """Return lambda, the least hessian of a side and the least gain in the integers' units."""
-        limits = self.limits
-        # In this order nothing overflows that is not out of reach anyway.
-        least_gain = limits.min_split_gain * g_scale
-        least_gain *= g_scale / h_scale
-        return limits.reg_lambda * h_scale, limits.min_child_weight * h_scale, least_gain
-
-    def _shape(self) -> tuple[int, int, int]:
-        """Return the least rows of a side, the largest depth and the most leaves."""
-        return (
-            max(self.limits.min_samples_leaf, 1),
-            NO_LIMIT if self.shape.max_depth is None else self.shape.max_depth,
-            NO_LIMIT if self.shape.max_leaves is None else self.shape.max_leaves,
-        )
-
 
 def aligned(*shape: int) -> np.ndarray:
     """Return integers that begin where a cache line does.
@@ -166,6 +151,18 @@ def aligned(*shape: int) -> np.ndarray:
     memory = np.empty(n_bytes + line, dtype=np.uint8)
     start = -memory.ctypes.data % line
     return memory[start : start + n_bytes].view(np.int64).reshape(shape)
+
+
+def _rules_of(limits: Limits, shape: Shape) -> dict[str, float]:
+    """Return what all trees must respect, see ``gbt.kernels.memory``."""
+    return {
+        "reg_lambda": limits.reg_lambda,
+        "min_child_weight": limits.min_child_weight,
+        "min_split_gain": limits.min_split_gain,
+        "min_rows": max(limits.min_samples_leaf, 1),
+        "max_depth": NO_LIMIT if shape.max_depth is None else shape.max_depth,
+        "max_leaves": NO_LIMIT if shape.max_leaves is None else shape.max_leaves,
+    }
 
 
 def _table_of(columns: Columns) -> Table:
