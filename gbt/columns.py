@@ -20,7 +20,6 @@ Cost: one sort a column; 4 + 4 + 1 bytes a value beside the table itself, which 
 thresholds are midpoints of its values.
 """
 
-import sys
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -29,7 +28,14 @@ from itertools import pairwise
 import numpy as np
 
 from gbt.kernels.histogram import LANES, MOST_GROUP_BITS, missing_bin_after
-from gbt.kernels.ranking import DIGIT_BITS, N_DIGITS, bin_rows, positions_of, rank_rows
+from gbt.kernels.ranking import (
+    DIGIT_BITS,
+    N_DIGITS,
+    bin_rows,
+    positions_of,
+    rank_rows,
+    write_keys,
+)
 from gbt.parallel import run_all, threads_for
 
 # The number of a bin fits into a byte. That of missing values, if any, is one of 16, 32, ...
@@ -95,26 +101,29 @@ class Columns:
             one_value=np.zeros((p, MAX_BINS), dtype=np.int64),
         )
 
+        bits = X.view(f"i{X.itemsize}")
+        infinity = int(np.array(np.inf, dtype=X.dtype).view(bits.dtype))
+
         def rank(start, stop):
-            room = Room.for_rows(n, X.dtype)
+            keys = np.empty((n, X.itemsize // 4), dtype=np.uint32)
+            counts = np.empty((N_DIGITS, 2**DIGIT_BITS), dtype=np.int32)
             for k in range(start, stop):
-                columns._rank_column(k, room)
+                columns.n_present[k] = n - write_keys(bits[:, k], infinity, keys)
+                rank_rows(keys, counts, columns.codes[k], columns.order[k])
+                columns._choose_bins(k)
 
         n_threads = min(threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs), p)
         edges = [p * t // n_threads for t in range(n_threads + 1)]
         run_all([partial(rank, start, stop) for start, stop in pairwise(edges)])
         return columns
 
-    def _rank_column(self, k: int, room: "Room") -> None:
-        """Fill in one column."""
-        codes, order = self.codes[k], self.order[k]
-        n_present = self.n_rows - write_keys(self.table[:, k], room)
-        rank_rows(room.halves(), room.counts, codes, order)
-        self.n_present[k] = n_present
+    def _choose_bins(self, k: int) -> None:
+        """Count the values of a column that is ranked, and give it bins."""
+        n_present = int(self.n_present[k])
         self.n_values[k] = self._codes_at(k, n_present - 1) + 1 if n_present else 0
         first = self._first_codes(k)
         bin_start = np.empty(len(first), dtype=np.int64)
-        positions_of(codes, order, n_present, first, bin_start)
+        positions_of(self.codes[k], self.order[k], n_present, first, bin_start)
         self.set_bins(k, bin_start)
 
     def _codes_at(self, k, position):
@@ -163,42 +172,6 @@ class Columns:
         """Return the bin of every row in one column, a view of one byte in each word."""
         word, lane = divmod(k, LANES)
         return self.words[word].view(np.uint8)[lane::LANES]
-
-
-@dataclass(frozen=True, eq=False)
-class Room:
-    """Memory that a thread ranks one column after the other in."""
-
-    values: np.ndarray
-    keys: np.ndarray
-    counts: np.ndarray
-
-    @classmethod
-    def for_rows(cls, n: int, dtype: np.dtype) -> "Room":
-        """Return room for a column of n values."""
-        values = np.empty(n, dtype=dtype)
-        counts = np.empty((N_DIGITS, 2**DIGIT_BITS), dtype=np.int32)
-        return cls(values, np.empty(n, dtype=f"i{values.itemsize}"), counts)
-
-    def halves(self) -> np.ndarray:
-        """Return the keys as kernels take them: 32 bits, or the low and the high half of 64."""
-        halves = self.keys.view(np.uint32).reshape(len(self.keys), -1)
-        return halves if sys.byteorder == "little" else np.ascontiguousarray(halves[:, ::-1])
-
-
-def write_keys(column: np.ndarray, room: Room) -> int:
-    """Write down whole numbers in the order of a column's values; return how many are missing.
-
-    They are to be read as unsigned. Missing is the largest.
-    """
-    integer, keys = room.keys.dtype.type, room.keys
-    bits = np.add(column, 0, out=room.values).view(integer)  # -0 becomes 0
-    np.right_shift(bits, integer(8 * keys.itemsize - 1), out=keys)
-    keys |= np.iinfo(integer).min
-    keys ^= bits  # of negative numbers all bits are flipped, of others the sign
-    is_missing = np.isnan(room.values)
-    keys[is_missing] = -1
-    return int(np.count_nonzero(is_missing))
 
 
 @lru_cache(maxsize=64)

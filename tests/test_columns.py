@@ -1,7 +1,5 @@
 """Rank codes and order: exact, for every value; bins: ranges of positions that cover them."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,9 +11,7 @@ from gbt.columns import (
     MAX_BINS,
     MAX_BINS_BESIDE_MISSING,
     Columns,
-    Room,
     bin_ends,
-    write_keys,
 )
 from gbt.kernels.histogram import LANES
 from tests.asserts import assert_same
@@ -262,32 +258,6 @@ def test_a_float32_table_has_the_columns_of_its_float64_copy(X):
     assert_same(one.order < 0, other.order < 0)
     assert one.table.dtype == np.float32  # kept, not copied
     assert one.table is X
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("distinct", ["all", "some"])
-def test_keys_are_in_the_order_of_the_values(dtype, distinct):
-    rng = np.random.default_rng(0)
-    column = rng.standard_cauchy(30_000).astype(dtype)
-    if distinct == "some":
-        column = np.round(column)
-    tiny, huge = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
-    column[7_000:7_008] = [-0.0, 0.0, np.inf, -np.inf, tiny, -tiny, huge, -huge]
-    column[rng.random(30_000) < 0.01] = np.nan
-    column[9_000] = -column[9_000]
-    column[9_001] = np.copysign(np.nan, -1)
-    is_missing, bits = np.isnan(column), 8 * column.itemsize
-    room = Room.for_rows(30_000, dtype)
-    assert write_keys(column, room) == is_missing.sum()
-    halves = room.halves()
-    assert (halves.dtype, halves.shape) == (np.uint32, (30_000, bits // 32))
-    keys = [sum(int(half) << 32 * i for i, half in enumerate(key)) for key in halves]
-    assert {keys[row] for row in np.flatnonzero(is_missing)} == {2**bits - 1}
-    by_value = np.flatnonzero(~is_missing)[np.argsort(column[~is_missing])].tolist()
-    for one, other in pairwise(by_value):
-        assert (keys[one] < keys[other]) == (column[one] < column[other])
-        assert (keys[one] == keys[other]) == (column[one] == column[other])
-    assert keys[by_value[-1]] < 2**bits - 1
 
 
 def test_long_columns_of_float32_and_float64_are_ranked_alike():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.ranking import DIGIT_BITS, N_DIGITS, bin_rows, positions_of, rank_rows
+from gbt.kernels.ranking import DIGIT_BITS, N_DIGITS, bin_rows, positions_of, rank_rows, write_keys
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.kernels
@@ -18,6 +18,59 @@ def rank(keys, n_halves=1):
     counts = np.full((N_DIGITS, 2**DIGIT_BITS), 99, dtype=np.int32)
     rank_rows(np.array(halves, dtype=np.uint32), counts, codes, order)
     return codes, order
+
+
+def keys_of(column):
+    """Return the keys of a column as Python's numbers, and how many values are missing."""
+    bits = column.view(f"i{column.itemsize}")
+    infinity = int(np.array(np.inf, column.dtype).view(bits.dtype))
+    keys = np.full((len(column), column.itemsize // 4), 99, dtype=np.uint32)
+    n_missing = write_keys(bits, infinity, keys)
+    return [sum(int(half) << 32 * i for i, half in enumerate(key)) for key in keys], n_missing
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_keys_are_in_the_order_of_the_values(dtype):
+    tiny, huge = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
+    some = [
+        0.0,
+        1.0,
+        np.nextafter(dtype(1), dtype(2)),
+        2.0,
+        tiny,
+        np.finfo(dtype).tiny,
+        huge,
+        np.inf,
+    ]
+    values = np.array([*(-x for x in some[::-1]), *some, 3.5, -1.0, 1e-9], dtype=dtype)
+    keys, n_missing = keys_of(values)
+    assert n_missing == 0
+    for x, key in zip(values.tolist(), keys, strict=True):
+        for other, other_key in zip(values.tolist(), keys, strict=True):
+            assert (key < other_key) == (x < other)
+            assert (key == other_key) == (x == other)  # -0 and 0, too
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_missing_values_have_the_largest_key(dtype):
+    ones = 2 ** (8 * np.dtype(dtype).itemsize) - 1
+    integer = np.dtype(f"i{np.dtype(dtype).itemsize}")
+    one_more = np.array(np.inf, dtype).view(integer) + 1  # of all nan the nearest to infinity
+    values = np.array([np.nan, np.inf, -np.inf, 0.0, np.copysign(np.nan, -1)], dtype=dtype)
+    values = np.append(values, np.array([one_more], integer).view(dtype))
+    keys, n_missing = keys_of(values)
+    assert n_missing == 3
+    assert [key == ones for key in keys] == [True, False, False, False, True, True]
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=30))
+def test_keys_of_any_floats(values):
+    keys, n_missing = keys_of(np.array(values))
+    assert n_missing == sum(x != x for x in values)
+    present = [(x, key) for x, key in zip(values, keys, strict=True) if x == x]
+    for x, key in present:
+        for other, other_key in present:
+            assert (key < other_key) == (x < other)
 
 
 @pytest.mark.parametrize("n_halves", [1, 2])

@@ -8,9 +8,10 @@
     order           ~4    ~0     3    ~1    ~2       ~row where a new value starts
     codes            1     2     3     1     0
 
-Values come as keys, whole numbers in the order of the values. Rows are put in the order of the last
-digit of their keys, then in that of the last but one, and so on, each time keeping the order of
-equal ones, which is linear in the rows (Knuth, "Sorting and Searching", section 5.2.5)::
+Of every value the bits are turned into a key, a whole number in the order of the values. Rows are
+put in the order of the last digit of their keys, then in that of the last but one, and so on, each
+time keeping the order of equal ones, which is linear in the rows (Knuth, "Sorting and Searching",
+section 5.2.5)::
 
     keys  42 17 12 47       by last digit  42 12 17 47       by first digit  12 17 42 47
 
@@ -26,6 +27,34 @@ from gbt.kernels.instructions import AHEAD, prefetch
 
 DIGIT_BITS = 11
 N_DIGITS = 3  # of 32 bits
+
+
+@uncounted
+def write_keys(bits, infinity, keys):
+    """Write down whole numbers in the order of some floats; return how many are missing.
+
+    Of negative numbers all bits are flipped, of others the sign. Missing, any nan, is the largest
+    of all, and -0 is 0.
+
+    bits       (n,)          int32 or int64   IN    of float32 or float64
+    infinity                 int64            IN    its bits
+    keys       (n, 1 or 2)   uint32           OUT   low and high half, where there are two
+    """
+    has_halves, n_missing = keys.shape[1] == 2, np.int64(0)
+    sign = np.int64(1) << (63 if has_halves else 31)
+    for row in range(len(bits)):
+        key = np.int64(bits[row])
+        magnitude = key & (sign - 1)
+        if magnitude > infinity:
+            key, n_missing = np.int64(-1), n_missing + 1
+        elif magnitude == 0 or key >= 0:
+            key = magnitude | sign
+        else:
+            key = ~key
+        keys[row, 0] = np.uint32(key)
+        if has_halves:
+            keys[row, 1] = np.uint32(key >> 32)
+    return n_missing
 
 
 @internal
@@ -65,7 +94,7 @@ def sort_by_digit(keys, half, digit, counts, rows, to):
 def rank_rows(keys, counts, codes, order):
     """Sort the rows by their keys, and give every row the rank of its key.
 
-    keys     (n, 1 or 2)       uint32   IN    low and high half, where there are two
+    keys     (n, 1 or 2)       uint32   IN    see ``write_keys``
     counts   (3, 2^11)         int32    scratch
     codes    (n,)              int32    OUT
     order    (n,)              int32    OUT   rows by key, with ~row where a new key starts
