@@ -139,21 +139,20 @@ class _GBT(BaseEstimator):
         self.check_parameters()
         X, y, weight = self._check_rows(X, y, sample_weight, reset=True)
         n_rows = len(y)
-        rows = np.flatnonzero(weight)
-        target = self._learn_target(y if len(rows) == n_rows else y[rows])
+        is_seen = weight > 0
+        target = self._learn_target(y if is_seen.all() else y[is_seen])
         eval_sets = self._check_eval_set(eval_set)
         seed = _seed(self.random_state)
         if self.early_stopping_rounds is not None and not eval_sets:
             kept, held_out = self._hold_out(target, seed)
-            held_out_rows = rows[held_out]
+            held_out_rows = np.flatnonzero(is_seen)[held_out]
             eval_sets = [(X[held_out_rows], target[held_out], weight[held_out_rows])]
-            rows, target = rows[kept], target[kept]
-        if len(rows) < n_rows:
-            X, weight = X[rows], weight[rows]
-        is_left_out = np.ones(n_rows, dtype=bool)
-        is_left_out[rows] = False
-        left_out = np.flatnonzero(is_left_out)
-        del rows, is_left_out  # before much else is in memory
+            is_seen[held_out_rows] = False
+            target = target[kept]
+        if not is_seen.all():
+            X, weight = X[is_seen], weight[is_seen]
+        left_out = np.flatnonzero(~is_seen)
+        del is_seen  # before much else is in memory
 
         if weight.min() == weight.max():
             weight = weight[:1].copy()  # one stands for all rows

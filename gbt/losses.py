@@ -123,4 +123,4 @@ def best_constant(y: np.ndarray, sample_weight: np.ndarray) -> float:
     For both losses here it is the weighted mean: sum w (f - y) = 0 and sum w (p - y) = 0. One
     weight stands for all rows.
     """
-    return float(np.average(y, weights=np.broadcast_to(sample_weight, len(y))))
+    return float(np.average(y, weights=sample_weight if len(sample_weight) == len(y) else None))
