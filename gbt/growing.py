@@ -20,7 +20,7 @@ from gbt.ensemble import NODE_RECORD
 from gbt.fixed_point import to_fixed_point
 from gbt.kernels.finish import finish_tree, look_up_cuts
 from gbt.kernels.nodes import NODE, records
-from gbt.kernels.partition import partition_rows, rows_at_the_cut
+from gbt.kernels.partition import partition_rows
 from gbt.splitting.frontier import (
     Branches,
     Derivatives,
@@ -179,13 +179,12 @@ class LevelwiseGrowth:
         """Partition the rows of a node and return its children."""
         own, codes = rows[node.start : node.stop], self.columns.codes[node.feature]
         missing_code = self.columns.n_values[node.feature]
-        n_left = partition_rows(
+        n_left, node.low_row, node.high_row = partition_rows(
             codes, missing_code, node.cut, node.missing_left, own, np.empty_like(own)
         )
         if n_left in (0, len(own)):  # else growth would never end
             raise ValueError("The splitter returned a split that sends no row to one of its sides.")
-        node.low_row, node.high_row = rows_at_the_cut(codes, missing_code, own, n_left)
-        if node.low_row >= self.columns.n_rows:  # it is none
+        if node.low_row < 0:
             raise ValueError("The splitter returned a split that sends only missing values left.")
         middle, depth = node.start + n_left, node.depth + 1
         return _Node(node.start, middle, depth), _Node(middle, node.stop, depth)

@@ -108,9 +108,10 @@ def _derivatives(kind, y, raw_prediction, out):
         raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
     gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
     if len(y) > 0:
-        write_derivatives(
-            kind, y, raw_prediction.reshape(-1), gradient.reshape(-1), hessian.reshape(-1)
-        )
+        f, g, h = raw_prediction, gradient, hessian
+        if f.ndim > 1:
+            f, g, h = f.reshape(-1), g.reshape(-1), h.reshape(-1)
+        write_derivatives(kind, y, f, g, h)
     return gradient, hessian
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.partition import partition_rows, rows_at_the_cut
+from gbt.kernels.partition import partition_rows
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.kernels
@@ -16,8 +16,7 @@ def partition(codes, missing_code, cut, missing_left, rows):
     codes = np.array(codes, dtype=np.int32)
     moved = np.array(rows, dtype=np.int32)
     buffer = np.empty_like(moved)
-    n_left = partition_rows(codes, missing_code, cut, missing_left, moved, buffer)
-    return moved, n_left, *rows_at_the_cut(codes, missing_code, moved, n_left)
+    return moved, *partition_rows(codes, missing_code, cut, missing_left, moved, buffer)
 
 
 def test_the_drawing_of_the_docstring():
@@ -65,9 +64,11 @@ def test_against_list_comprehensions(data):
     assert_same(moved, left + right)
     assert n_left == len(left)
     lows = [codes[r] for r in left if codes[r] < missing_code]
-    if lows:  # there is no cut without a present row on its left
+    if lows:
         assert low in left
         assert codes[low] == max(lows)
+    else:
+        assert low == -1
     highs = [codes[r] for r in right if codes[r] < missing_code]
     if highs:
         assert high in right

@@ -36,7 +36,7 @@ from gbt.kernels.memory import (
     sums_of,
 )
 from gbt.kernels.nodes import open_node
-from gbt.kernels.partition import partition_rows, rows_at_the_cut
+from gbt.kernels.partition import partition_rows
 from gbt.kernels.refine import last_code, refine_column
 from gbt.kernels.words import ALL_BINS, fill_word, fold_word, group_word, sort_word, survey_word
 
@@ -82,20 +82,24 @@ def gather(rows, node, layout):
     """Put the entries of a node's rows beside each other, and add up g, h and |g|."""
     # Unsigned indices, as in ``gbt.kernels.histogram``.
     one, numbers = np.uint64(1), np.uint64(layout.width // 2)
-    copies = not has_all_rows(node, rows)
     g = h = magnitude = np.int64(0)
-    for i in range(node.start, node.stop):
-        row, to = np.uint64(rows.listed[np.uint64(i)]), np.uint64(i) * numbers
-        place = row * numbers
-        if copies:
-            ahead = np.uint64(rows.listed[np.uint64(min(i + AHEAD, node.stop - 1))])
+    if has_all_rows(node, rows):  # beside each other they are already
+        for row in range(np.uint64(len(rows.node))):
+            g += rows.entries[row * numbers]
+            magnitude += abs(rows.entries[row * numbers])
+            h += hessian_of(rows.entries, row, layout)
+    else:
+        for i in range(np.uint64(node.start), np.uint64(node.stop)):
+            ahead = np.uint64(rows.listed[min(i + np.uint64(AHEAD), np.uint64(node.stop - 1))])
             prefetch(rows.entries, ahead * numbers)
-            rows.gathered[to] = rows.entries[place]
+            row, to = np.uint64(rows.listed[i]), i * numbers
+            of_row = rows.entries[row * numbers]
+            rows.gathered[to] = of_row
             if layout.width == 4:
-                rows.gathered[to + one] = rows.entries[place + one]
-        g += rows.entries[place]
-        magnitude += abs(rows.entries[place])
-        h += hessian_of(rows.entries, row, layout)
+                rows.gathered[to + one] = rows.entries[row * numbers + one]
+            g += of_row
+            magnitude += abs(of_row)
+            h += hessian_of(rows.entries, row, layout)
     node.g, node.h, node.magnitude = g, h, magnitude
 
 
@@ -106,13 +110,16 @@ def part(j, table, rows, nodes, rules):
     start, stop, k = parent.start, parent.stop, parent.feature
     codes, missing_code = table.codes[k], table.facts[k, N_VALUES]
     listed, buffer = rows.listed[start:stop], rows.buffer[start * rules.width :]
-    n_left = partition_rows(codes, missing_code, parent.cut, parent.missing_left, listed, buffer)
-    parent.low_row, parent.high_row = rows_at_the_cut(codes, missing_code, listed, n_left)
+    n_left, parent.low_row, parent.high_row = partition_rows(
+        codes, missing_code, parent.cut, parent.missing_left, listed, buffer
+    )
     middle, depth = start + n_left, parent.depth + 1
     open_node(nodes[parent.left], start, middle, depth)
     open_node(nodes[parent.right], middle, stop, depth)
-    for i in range(start, stop):
-        rows.node[rows.listed[i]] = parent.left if i < middle else parent.right
+    for child in (parent.left, parent.right):
+        if may_split(nodes[child], rules):  # else nobody asks which rows it has
+            for i in range(nodes[child].start, nodes[child].stop):
+                rows.node[np.uint64(rows.listed[np.uint64(i)])] = child
     first, second = by_size(nodes, parent.left)
     smaller, larger = nodes[first], nodes[second]
     larger.slot = parent.slot

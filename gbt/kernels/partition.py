@@ -18,7 +18,10 @@ from gbt.kernels.instructions import AHEAD, prefetch
 
 @uncounted
 def partition_rows(codes, missing_code, cut, missing_left, rows, buffer):
-    """Partition the rows of one node and return how many go left.
+    """Partition the rows of one node.
+
+    Returns how many go left, a row of the highest value on the left and one of the lowest on the
+    right. Instead of a row it is -1 where no row with a value is on that side.
 
     codes          (n,)   int32   IN      of the split feature
     missing_code          int64   IN      of rows without a value
@@ -30,6 +33,7 @@ def partition_rows(codes, missing_code, cut, missing_left, rows, buffer):
     # Where missing rows go left all codes are one higher, and theirs, beyond the last, becomes 0.
     shift = np.int64(missing_left)
     n_left, n_right, last = 0, 0, len(rows) - 1
+    low, high = np.int64(-1), np.uint64(2**64 - 1)
     for i in range(len(rows)):
         # Whether a row goes left is anybody's guess, and wrong guesses of the processor made
         # this loop three times as slow. So there is no branch: write to both sides, keep one.
@@ -42,22 +46,11 @@ def partition_rows(codes, missing_code, cut, missing_left, rows, buffer):
         buffer[n_right] = row
         n_left += 1 - is_right
         n_right += is_right
+        by_code = code << 32 | row
+        low = max(low, by_code | -is_right)  # -1 on the right
+        high = min(high, np.uint64(by_code) | np.uint64(is_right - 1))  # the largest on the left
     for i in range(n_right):  # assigning slices would compile two seconds longer
         rows[n_left + i] = buffer[i]
-    return n_left
-
-
-@uncounted
-def rows_at_the_cut(codes, missing_code, rows, n_left):
-    """Return a row of the highest value on the left and one of the lowest on the right.
-
-    Arguments are those of ``partition_rows`` after the partition. The second row is -1 if no row
-    with a value went right.
-    """
-    low, high = np.int64(-1), np.int64(missing_code) << 32
-    for row in rows[:n_left]:
-        code = np.int64(codes[row])
-        low = max(low, code << 32 | row if code < missing_code else np.int64(-1))
-    for row in rows[n_left:]:
-        high = min(high, np.int64(codes[row]) << 32 | row)
-    return low & 0xFFFFFFFF, high & 0xFFFFFFFF if high >> 32 < missing_code else np.int64(-1)
+    low_row = low & 0xFFFFFFFF if low >= shift << 32 else np.int64(-1)
+    is_above = np.int64(high >> np.uint64(32)) < missing_code + shift
+    return n_left, low_row, np.int64(high & np.uint64(0xFFFFFFFF)) if is_above else np.int64(-1)
