@@ -37,11 +37,15 @@ class PathChanges:
         self.feature = np.maximum(ensemble.feature, 0).astype(np.uint64)  # -1 at a leaf
         self.lower = ensemble.links.lower[: len(node_value)]  # of nodes
         self.change = node_value[self.lower] - node_value[:, np.newaxis]  # 0 at a leaf
+        node = ensemble.links.node  # that stands at a place
+        self.reached_feature, self.reached_change = self.feature[node], self.change[node]
 
     def add(self, X, trees, row_weight, out):
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
         links = self.ensemble.links.of(trees)
-        add_value_changes(columns_of(X), links, self.feature, self.change, row_weight, out)
+        add_value_changes(
+            columns_of(X), links, self.reached_feature, self.reached_change, row_weight, out
+        )
 
     def sum_by_tree(self, leaf_weight: np.ndarray) -> np.ndarray:
         """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from what reached the leaves.

@@ -25,6 +25,7 @@ ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.losses",
     "gbt.formats",
     "gbt.parallel",
+    "gbt.kernels.descent",
     "gbt.kernels.walk",
     "gbt.kernels.compiling",
 }

@@ -178,6 +178,15 @@ def find_places_of_few(X, column, threshold, first, at):
 
 
 @internal
+def go_down_the_top(X, links, m, at):
+    """Write the place that each row reaches in one tree; arguments are those of `go_down`."""
+    if links.levels[m] <= 2:
+        find_places_of_few(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
+    else:
+        find_places(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
+
+
+@internal
 def go_down(X, links, m, at):
     """Write the leaf that each row reaches in one tree, or the place where it stands.
 
@@ -186,10 +195,7 @@ def go_down(X, links, m, at):
     at      (n,)       uint64     OUT
     """
     column, threshold, lower = links.column, links.threshold, links.lower
-    if links.levels[m] <= 2:
-        find_places_of_few(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
-        return
-    find_places(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
+    go_down_the_top(X, links, m, at)
     for _ in range(links.levels[m] - N_TOP):
         for i in range(at.shape[0]):
             t = at[i]
