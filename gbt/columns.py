@@ -32,7 +32,7 @@ from gbt.kernels.ranking import (
     DIGIT_BITS,
     N_DIGITS,
     bin_rows,
-    positions_of,
+    choose_bins,
     rank_rows,
     write_keys,
 )
@@ -41,9 +41,9 @@ from gbt.parallel import run_all, threads_for
 # The number of a bin fits into a byte. That of missing values, if any, is one of 16, 32, ...
 MAX_BINS = 256
 MAX_BINS_BESIDE_MISSING = MAX_BINS - 2**MOST_GROUP_BITS
-# Two threads took twice as long as one for 1,000 x 50 values, whose columns are done before Python
-# lets go of the interpreter, and two thirds of its time for 20,000 x 50.
-LEAST_VALUES_PER_THREAD = 200_000
+# Two threads took 1.2 times as long as one for 1,000 x 50 values, whose columns are done before Python
+# lets go of the interpreter, and .7 times for 10,000 x 20.
+LEAST_VALUES_PER_THREAD = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,31 +119,17 @@ class Columns:
 
     def _choose_bins(self, k: int) -> None:
         """Count the values of a column that is ranked, and give it bins."""
-        n_present = int(self.n_present[k])
-        self.n_values[k] = self._codes_at(k, n_present - 1) + 1 if n_present else 0
-        first = self._first_codes(k)
-        bin_start = np.empty(len(first), dtype=np.int64)
-        positions_of(self.codes[k], self.order[k], n_present, first, bin_start)
-        self.set_bins(k, bin_start)
-
-    def _codes_at(self, k, position):
-        """Return the codes of the rows at some positions of a column's order."""
-        row = self.order[k, position]
-        return self.codes[k, np.maximum(row, ~row)]
-
-    def _first_codes(self, k: int) -> np.ndarray:
-        """Return the codes with which bins begin.
-
-        A value that fills two bins or more has one of its own: few rows of other values beside its
-        many would leave open what a cut between them is worth.
-        """
-        n_present, n_values = int(self.n_present[k]), self.n_values[k]
+        codes, order, n_present = self.codes[k], self.order[k], int(self.n_present[k])
         most = MAX_BINS if n_present == self.n_rows else MAX_BINS_BESIDE_MISSING
-        if n_values <= most:
-            return np.arange(n_values)
-        ends = self._codes_at(k, bin_ends(n_present, most) - 1)
-        last, n_ends = np.unique(ends, return_counts=True)
-        return np.union1d(np.append(0, last[:-1] + 1), last[n_ends >= 2])
+        bin_start = np.empty(most, dtype=np.int64)
+        n_values = n_bins = 0
+        if n_present:
+            row = order[n_present - 1]
+            n_values = int(codes[max(row, ~row)]) + 1
+            ends = bin_ends(n_present, most)
+            n_bins = choose_bins(codes, order, n_present, n_values, ends, most, bin_start)
+        self.n_values[k] = n_values
+        self.set_bins(k, bin_start[:n_bins])
 
     def set_bins(self, k: int, bin_start: np.ndarray) -> None:
         """Start bins of column ``k`` at these positions of its order, where a new value starts."""
@@ -152,8 +138,8 @@ class Columns:
         self.bin_start[k, :n_bins] = bin_start
         self.bin_start[k, n_bins] = self.n_present[k]
         self.bin_start[k, n_bins + 1 :] = self.n_rows
-        first = np.empty(n_bins + 1, dtype=np.int64)
-        first[:-1], first[-1] = self._codes_at(k, bin_start), self.n_values[k]
+        row, first = self.order[k, bin_start], np.empty(n_bins + 1, dtype=np.int64)
+        first[:-1], first[-1] = self.codes[k, np.maximum(row, ~row)], self.n_values[k]
         self.one_value[k, :n_bins] = first[1:] - first[:-1] == 1
         self.missing_bin[k] = missing_bin_after(n_bins)
         bin_rows(self.order[k], self.bin_start[k, : n_bins + 2], self.missing_bin[k], self.bins(k))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.ranking import DIGIT_BITS, N_DIGITS, bin_rows, positions_of, rank_rows, write_keys
+from gbt.kernels.ranking import DIGIT_BITS, N_DIGITS, bin_rows, choose_bins, rank_rows, write_keys
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.kernels
@@ -109,14 +109,45 @@ def test_long_columns(n, n_halves):
     assert (order < 0).sum() == len(distinct)
 
 
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(0, 5), st.data())
-def test_where_codes_start(keys, n_missing, data):
-    codes, order = rank(keys + [99] * n_missing)
-    first = [sorted(keys).index(key) for key in sorted(set(keys))]
-    wanted = sorted(data.draw(st.sets(st.integers(0, len(first) - 1))))
-    found = np.full(len(wanted), 99)
-    positions_of(codes, order, len(keys), np.array(wanted, dtype=np.int64), found)
-    assert_same(found, np.array(first)[wanted])
+def bins_chosen(n_rows_of_values, n_missing, ends, most):
+    """Return where the bins of a column start, given how many rows its values have."""
+    keys = np.repeat(range(len(n_rows_of_values)), n_rows_of_values).tolist()
+    codes, order = rank(keys + [10**6] * n_missing)
+    bin_start = np.full(most, 99)
+    n_bins = choose_bins(
+        codes, order, len(keys), len(n_rows_of_values), np.array(ends), most, bin_start
+    )
+    return bin_start[:n_bins].tolist()
+
+
+def test_few_values_have_a_bin_each():
+    assert bins_chosen([2, 1, 3], 2, [3, 6], 3) == [0, 2, 3]
+    assert bins_chosen([4], 0, [4], 1) == [0]
+
+
+def test_many_values_share_bins_and_heavy_ones_do_not():
+    # Bins should end after 2, 4, 6, 8 and 10 rows. Values do not cross their ends:
+    assert bins_chosen([1] * 10, 1, [2, 4, 6, 8, 10], 5) == [0, 2, 4, 6, 8]
+    assert bins_chosen([1, 2, 1, 1, 1, 1, 3], 0, [2, 4, 6, 8, 10], 5) == [0, 3, 4, 6, 7]
+    # rows 1 to 6 have one value, in which three bins should end: it has one of its own
+    assert bins_chosen([1, 6, 1, 1, 1], 0, [2, 4, 6, 8, 10], 4) == [0, 1, 7, 8]
+    # the same at both ends of the column
+    assert bins_chosen([5, 1, 1, 1, 1, 1], 0, [2, 4, 6, 8, 10], 5) == [0, 5, 6, 8]
+    assert bins_chosen([1, 1, 1, 1, 1, 5], 0, [2, 4, 6, 8, 10], 5) == [0, 2, 4, 5]
+
+
+@given(st.lists(st.integers(1, 6), min_size=3, max_size=40), st.integers(0, 3), st.data())
+def test_bins_against_sets(n_rows, n_missing, data):
+    """First codes: 0, those after the value at an end, and those of two ends or more."""
+    n = sum(n_rows)
+    ends = sorted(data.draw(st.sets(st.integers(1, n), max_size=len(n_rows) - 2)) | {n})
+    most = data.draw(st.integers(len(ends), len(n_rows) - 1))
+    after = np.cumsum(n_rows).tolist()  # positions after the rows of each value
+    at_ends = [next(v for v, end in enumerate(after) if end >= e) for e in ends]
+    first = {0} | {v + 1 for v in at_ends} | {v for v in at_ends if at_ends.count(v) > 1}
+    expected = [0, *after]
+    expected = sorted(expected[v] for v in first if v < len(n_rows))
+    assert bins_chosen(n_rows, n_missing, ends, most) == expected
 
 
 def test_bins_by_hand():

@@ -141,19 +141,49 @@ def position_of(codes, order, start, stop, code):
     return start
 
 
-@uncounted
-def positions_of(codes, order, n_present, wanted, starts):
-    """Write down where the rows of some codes start, ascending.
+@internal
+def code_at(codes, order, position):
+    """Return the code of the row at a position of a column's order."""
+    row = order[position]
+    return np.int64(codes[max(row, ~row)])
 
-    codes, order   (n,)   int32   IN    see ``rank_rows``
-    n_present             int64   IN    rows with a value
-    wanted         (m,)   int64   IN    codes, ascending
-    starts         (m,)   int64   OUT   positions in the order
+
+@uncounted
+def choose_bins(codes, order, n_present, n_values, ends, most, bin_start):
+    """Write down at which positions of its order the bins of a column start; return how many.
+
+    Each value has a bin of its own where there are no more than ``most``. Else bins end with the
+    value that is at the last position where they should; and a value in which two bins or more
+    should end has one of its own: few rows of other values beside its many would leave open what a
+    cut between them is worth.
+
+    codes, order   (n,)      int32   IN    see ``rank_rows``
+    n_present                int64   IN    rows with a value
+    n_values                 int64   IN    distinct values
+    ends           (m,)      int64   IN    positions after the last of a bin, without ties
+    most                     int64   IN    bins, at least m
+    bin_start      (most,)   int64   OUT
     """
-    start = np.int64(0)
-    for i in range(len(wanted)):
-        start = position_of(codes, order, start, n_present, wanted[i])
-        starts[i] = start
+    n_bins = start = np.int64(0)
+    if n_values <= most:
+        for code in range(n_values):
+            start = position_of(codes, order, start, n_present, code)
+            bin_start[code] = start
+        return n_values
+    next_code, last = np.int64(0), code_at(codes, order, n_present - 1)
+    for i in range(len(ends)):
+        code = code_at(codes, order, ends[i] - 1)
+        if i > 0 and code == code_at(codes, order, ends[i - 1] - 1):
+            continue
+        is_heavy = i + 1 < len(ends) and code == code_at(codes, order, ends[i + 1] - 1)
+        if next_code < code and is_heavy:  # a bin of the values before it
+            start = position_of(codes, order, start, n_present, next_code)
+            bin_start[n_bins], n_bins, next_code = start, n_bins + 1, code
+        start = position_of(codes, order, start, n_present, next_code)
+        bin_start[n_bins], n_bins, next_code = start, n_bins + 1, code + 1
+        if code == last:
+            break
+    return n_bins
 
 
 @uncounted
