@@ -41,8 +41,8 @@ from gbt.parallel import run_all, threads_for
 # The number of a bin fits into a byte. That of missing values, if any, is one of 16, 32, ...
 MAX_BINS = 256
 MAX_BINS_BESIDE_MISSING = MAX_BINS - 2**MOST_GROUP_BITS
-# Two threads took 1.2 times as long as one for 1,000 x 50 values, whose columns are done before Python
-# lets go of the interpreter, and .7 times for 10,000 x 20.
+# Two threads took 1.2 times as long as one for 1,000 x 50 values, whose columns are done before
+# Python lets go of the interpreter, and .7 times for 10,000 x 20.
 LEAST_VALUES_PER_THREAD = 50_000
 
 
