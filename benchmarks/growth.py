@@ -303,11 +303,10 @@ def bytes_by_part(n_rows: int, n_columns: int, max_depth: int, n_threads: int) -
         "order": 4 * n_rows * n_columns,
         "packed bins": 8 * n_rows * n_words,
         "bin starts": 8 * (MAX_BINS + 2) * n_columns,
-        "entries": 16 * n_rows,
-        "gathered entries": 16 * n_rows,
-        "node numbers, rows listed": 12 * n_rows,
-        # Targets, weights, numbers of rows; raw predictions, g, h, and the leaves of a tree.
-        "rows in boosting": 52 * n_rows,
+        "entries": 8 * n_rows,
+        "gathered entries": 8 * n_rows,
+        "node numbers, rows listed": 8 * n_rows,
+        "raw predictions, g": 16 * n_rows,
         "narrow bins": 32 * n_threads * (MOST_NARROW_BINS + 2),
         # Of each bin the sums before it, its box, what is asked of it, its bound, and a mark.
         "what is found of bins": 8

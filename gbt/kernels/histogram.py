@@ -83,9 +83,9 @@ def group_bits(n_bins, n_rows):
     gradients may raise a sum, typically sqrt(n), by about n/k. With k in proportion to sqrt(n)
     nodes of all sizes have the same chance to be pruned.
     """
-    bits = np.int64(0)
-    while bits < MOST_GROUP_BITS and (n_bins >> bits + 1) ** 2 >= GROUPS_SQUARED_PER_ROW * n_rows:
-        bits += 1
+    bits, groups = np.int64(0), n_bins >> 1
+    while bits < MOST_GROUP_BITS and groups * groups >= GROUPS_SQUARED_PER_ROW * n_rows:
+        bits, groups = bits + 1, groups >> 1
     return bits
 
 
