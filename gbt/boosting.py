@@ -71,6 +71,7 @@ def boost(
     are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
     ends when that many trees brought no new minimum, and the trees after the minimum are dropped.
     """
+    y = np.require(y, requirements=["C", "W"])  # to Numba what is read-only is of another type
     if base_score is None:
         base_score = loss.link(best_constant(y, sample_weight))
     columns = Columns.from_table(X, n_jobs)
@@ -93,13 +94,15 @@ def boost(
     raw_prediction = np.full(len(y), base_score)
     # One memory for all trees: new pages must be cleared.
     derivatives = np.empty(len(y)), np.empty(1 if loss.has_one_hessian else len(y))
-    is_sampled, all_features = parameters.subsample < 1.0, np.arange(columns.n_columns)
-    all_rows = np.arange(len(y) if is_sampled else 0, dtype=np.int32)
+    all_features = np.arange(columns.n_columns)
+    all_rows = np.arange(len(y), dtype=np.int32) if parameters.subsample < 1.0 else None
     trees = []
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         for m in range(parameters.n_estimators):
             gradient, hessian = loss.gradient_hessian(y, raw_prediction, out=derivatives)
-            rows = sampled_rows(seed, m, all_rows, parameters.subsample) if is_sampled else None
+            rows = None  # all
+            if all_rows is not None:
+                rows = sampled_rows(seed, m, all_rows, parameters.subsample)
             tree, leaves = grower.grow(
                 gradient,
                 hessian,

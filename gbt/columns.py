@@ -105,14 +105,17 @@ class Columns:
         infinity = int(np.array(np.inf, dtype=X.dtype).view(bits.dtype))
 
         def rank(start, stop):
+            column = np.empty(n, dtype=bits.dtype)  # whatever the order in memory of the table
             keys = np.empty((n, X.itemsize // 4), dtype=np.uint32)
             counts = np.empty((N_DIGITS, 2**DIGIT_BITS), dtype=np.int32)
             for k in range(start, stop):
-                columns.n_present[k] = n - write_keys(bits[:, k], infinity, keys)
+                column[:] = bits[:, k]
+                columns.n_present[k] = n - write_keys(column, infinity, keys)
                 rank_rows(keys, counts, columns.codes[k], columns.order[k])
                 columns._choose_bins(k)
 
-        n_threads = min(threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs), p)
+        # Two threads may write to one word; bytes are written one by one.
+        n_threads = min(threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs), max(p, 1))
         edges = [p * t // n_threads for t in range(n_threads + 1)]
         run_all([partial(rank, start, stop) for start, stop in pairwise(edges)])
         return columns

@@ -566,7 +566,7 @@ def _seed(random_state) -> int:
 def _check_weight(sample_weight, n_rows: int) -> np.ndarray:
     """Return the sample weights as float64, ones if None."""
     if sample_weight is None:
-        return np.broadcast_to(1.0, n_rows)  # in the memory of one
+        return np.broadcast_to(1.0, n_rows)  # a read-only view of a single 1
     weight = check_array(
         sample_weight,
         dtype=np.float64,

@@ -22,33 +22,25 @@ import numpy as np
 from gbt.kernels.quantise import quantise, scale_of
 
 
-def scale_for(x: np.ndarray, weight: np.ndarray, rows: np.ndarray) -> tuple[float, bool]:
-    """Return the scale of ``weight * x`` in some rows, a power of two.
-
-    And whether the weights are whole numbers that multiply the rounded x.
-    """
-    scale, repeats = scale_of(x, weight, rows.astype(np.int32), len(rows))
-    if not isfinite(scale):
-        refuse_overflow()
-    return scale, repeats
-
-
 def refuse_overflow():
     """Raise what the estimators put into words."""
     raise FloatingPointError("the sum of their magnitudes overflows")
 
 
 def to_fixed_point(
-    x: np.ndarray, weight: np.ndarray, rows: np.ndarray | None = None
+    x: np.ndarray, weight: np.ndarray, rows: np.ndarray | None = None, n_rows: int | None = None
 ) -> tuple[np.ndarray, float]:
     """Return ``weight * x`` as int64 and the scale, a power of two, by which it was multiplied.
 
     Whole weights multiply the rounded x: a row of weight 3 is, to the last bit, three rows, and
-    cuts that tie among repeated rows tie among weighted ones. With ``rows`` only those matter, and
-    the others become 0.
+    cuts that tie among repeated rows tie among weighted ones. With ``rows``, int32, only those
+    matter, and the others become 0. One number stands for all ``n_rows``.
     """
-    rows = np.arange(len(x)) if rows is None else rows
-    scale, repeats = scale_for(x, weight, rows)
-    integers = np.zeros(len(x), dtype=np.int64)
-    quantise(x, weight, rows.astype(np.int32), scale, repeats, integers)
+    n_rows = len(x) if n_rows is None else n_rows
+    rows = np.arange(n_rows, dtype=np.int32) if rows is None else rows
+    scale, repeats = scale_of(x, weight, rows, len(rows))
+    if not isfinite(scale):
+        refuse_overflow()
+    integers = np.zeros(n_rows, dtype=np.int64)
+    quantise(x, weight, rows, scale, repeats, integers)
     return integers, scale

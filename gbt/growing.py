@@ -92,7 +92,7 @@ class Grower:
         -------
         tree : array of dtype NODE_RECORD
             Its nodes in preorder, see ``gbt.ensemble``.
-        leaves : int32 array of shape (len(rows),)
+        leaves : int32 array, one of each of these rows
             Numbers of nodes of the tree, in memory that the next tree is grown in.
         """
         branches = self.growth.grow(gradient, hessian, sample_weight, rows, features)
@@ -129,11 +129,8 @@ class LevelwiseGrowth:
         """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
         n = self.columns.n_rows
         rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
-        weight, hessian = (
-            np.ascontiguousarray(np.broadcast_to(x, n)) for x in (sample_weight, hessian)
-        )
-        g, g_scale = to_fixed_point(gradient, weight, rows)
-        h, h_scale = to_fixed_point(hessian, weight, rows)
+        g, g_scale = to_fixed_point(gradient, sample_weight, rows, n)
+        h, h_scale = to_fixed_point(hessian, sample_weight, rows, n)
         derivatives = Derivatives(g, h, g_scale, h_scale)
         nodes = [_Node(0, len(rows), depth=0)]
         opened = nodes[:]

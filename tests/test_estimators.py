@@ -180,6 +180,14 @@ def read_only(X):
     return X
 
 
+def test_targets_may_be_read_only():
+    X, y = table()
+    y = np.where(y, 0.5, -2.0)
+    plain, frozen = GBTRegressor(n_estimators=2).fit(X, y), y.copy()
+    frozen.flags.writeable = False
+    assert_same(GBTRegressor(n_estimators=2).fit(X, frozen).predict(X), plain.predict(X))
+
+
 def with_nullable_dtypes(X):
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
     frame["a"] = frame["a"].astype("Int64")

@@ -132,9 +132,9 @@ def test_a_tree_begins_with_what_its_rows_carry(rows, one_hessian, one_weight):
         reg_lambda=1.5, min_child_weight=3.0, min_split_gain=0.75,
     )  # fmt: skip
 
-    weight = weight * written_out
-    g, g_scale = to_fixed_point(gradient, weight, np.array(own))
-    h, h_scale = to_fixed_point(hessian * written_out, weight, np.array(own))
+    weight, seen = weight * written_out, np.array(own, dtype=np.int32)
+    g, g_scale = to_fixed_point(gradient, weight, seen)
+    h, h_scale = to_fixed_point(hessian * written_out, weight, seen)
     assert is_finite
     assert_same(listed, own)
     assert (rules["n_listed"], rules["count_bits"]) == (len(own), len(own).bit_length())
@@ -145,6 +145,17 @@ def test_a_tree_begins_with_what_its_rows_carry(rows, one_hessian, one_weight):
         assert_same(entries.reshape(-1, 2)[own], np.column_stack([g, h])[own])
     assert (rules["penalty"], rules["min_hessian"]) == (1.5 * h_scale, 3.0 * h_scale)
     assert rules["least_gain"] == 0.75 * g_scale**2 / h_scale  # powers of two: exact
+
+
+def test_a_number_for_all_rows_is_added_up_exactly():
+    """Ten times .1 is 1, where .1 added ten times is less, and has twice the scale."""
+    one, tenth, rows = np.ones(1), np.array([0.1]), np.arange(10, dtype=np.int32)
+    integers, scale = to_fixed_point(one, tenth, rows, 10)
+    assert scale == 2.0**60
+    assert_same(integers, np.full(10, round(Fraction(0.1) * 2**60)))
+    _, rules, _, _ = begun(np.arange(10.0), one, tenth, [], 10, reg_lambda=1.0)
+    assert rules["penalty"] == scale
+    assert rules["hessian"] == integers[0]
 
 
 def test_a_tree_does_not_begin_where_a_sum_overflows():

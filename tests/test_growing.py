@@ -1,5 +1,7 @@
 """The grown trees equal those of the plain page, bit by bit, whatever the bins and the threads."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from numba import config
 
 from gbt import reference
 from gbt.columns import Columns
-from gbt.ensemble import NODE_DTYPES
+from gbt.ensemble import NODE_DTYPES, Tree, arrays_of
 from gbt.growing import LevelwiseGrowth
 from gbt.kernels.growth import LARGE
 from gbt.kernels.memory import MOST_BITS
@@ -241,10 +243,10 @@ def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth,
     table, gradient, hessian, parameters = growth
     columns = table if isinstance(table, Columns) else Columns.from_table(table)
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    weights = data.draw(st.sampled_from([[1.0], [1.0, 2.0, 3.0], [0.5, 1.3]]))
+    weights = data.draw(st.sampled_from([[1.0], [3.0], [0.1], [1.0, 2.0, 3.0], [0.5, 1.3]]))
     weight = rng.choice(weights, columns.n_rows)
     rows = np.flatnonzero(rng.random(columns.n_rows) < data.draw(st.sampled_from([0.1, 0.5, 1.0])))
-    rows = rows if len(rows) else np.array([0])
+    rows = (rows if len(rows) else np.array([0])).astype(np.int32)
     features = rng.permutation(columns.n_columns)
     features = np.sort(features[: data.draw(st.integers(1, columns.n_columns))])
 
@@ -285,6 +287,27 @@ def test_a_grower_may_be_used_again(growth, kinds):
         fresh, fresh_leaves = grow_with(grower_for(columns, **parameters), *derivatives, **drawn)
         assert_same_trees(tree, fresh)
         assert_same(leaves, fresh_leaves)
+
+
+@given(large_growths() | growths(), st.sampled_from([1.0, 3.0, 0.25]), st.booleans())
+def test_one_number_stands_for_all_rows(growth, weight, are_some):
+    """Bins then have two numbers, else four; the powers of two keep all scales the same."""
+    table, gradient, _, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    n = columns.n_rows
+    drawn = {
+        "rows": np.arange(n // 2, n, dtype=np.int32) if are_some else None,
+        "features": np.arange(columns.n_columns),
+    }
+    found = []
+    for hessian, weights in itertools.product(*[(np.ones(1), np.ones(n))] * 2):
+        nodes, leaves = grower_for(columns, **parameters).grow(
+            gradient, 0.5 * hessian, weight * weights, **drawn
+        )
+        found.append((Tree(**arrays_of(nodes)), leaves.copy()))
+    for tree, leaves in found[1:]:
+        assert_same_trees(tree, found[0][0])
+        assert_same(leaves, found[0][1])
 
 
 @given(growths())
@@ -348,7 +371,9 @@ def test_a_policy_asked_node_by_node_grows_the_same_trees(growth, data):
     grower = grower_for(columns, splitter=ByThePage(), **parameters)
     assert isinstance(grower.growth, LevelwiseGrowth)
     arguments = {
-        "rows": np.arange(data.draw(st.integers(0, columns.n_rows - 1)), columns.n_rows),
+        "rows": np.arange(
+            data.draw(st.integers(0, columns.n_rows - 1)), columns.n_rows, dtype=np.int32
+        ),
         "features": np.arange(data.draw(st.integers(0, columns.n_columns - 1)), columns.n_columns),
     }
     weight = np.ones(columns.n_rows)
@@ -398,7 +423,7 @@ def test_a_neighbour_in_whose_units_sums_are_zero(neighbour):
     parameters = {"max_depth": 1, "reg_lambda": 1.0, "min_child_weight": 1.0}
     features = np.arange(2 if neighbour == "misses" else 1)
     tree, _ = grow_with(
-        grower_for(columns, **parameters), gradient, hessian, np.ones(64), rows=np.arange(64),
+        grower_for(columns, **parameters), gradient, hessian, np.ones(64), rows=None,
         features=features,
     )  # fmt: skip
     assert_same_tree(tree, page(X[:, features], gradient, hessian, **parameters))

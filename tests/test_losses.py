@@ -101,6 +101,17 @@ def test_several_trees_at_once_and_memory_that_is_there(loss):
     assert loss.gradient_hessian(np.empty(0), np.empty(0))[0].shape == (0,)
 
 
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_one_hessian_may_stand_for_all(loss):
+    y, f = np.array([0.0, 1.0, 1.0]), np.array([0.5, -2.0, 0.0])
+    gradient, hessian = loss.gradient_hessian(y, f)
+    assert loss.has_one_hessian == (len(set(hessian)) == 1)
+    if loss.has_one_hessian:
+        found = loss.gradient_hessian(y, f, out=(np.full(3, np.nan), np.full(1, np.nan)))
+        assert_same(found[0], gradient)
+        assert_same(found[1], hessian[:1])
+
+
 def test_kernels_do_not_take_one_loss_for_another():
     with pytest.raises(ValueError, match="no loss of this kind"):
         write_derivatives(len(LOSSES), *np.zeros((4, 1)))

@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gbt.kernels import ranking as ranking_kernels
 from gbt.kernels.ranking import DIGIT_BITS, N_DIGITS, bin_rows, choose_bins, rank_rows, write_keys
 from tests.asserts import assert_same
+from tests.compiled import FromPython
 
+ranking = FromPython(ranking_kernels)
 pytestmark = pytest.mark.kernels
 
 
@@ -71,6 +74,7 @@ def test_keys_of_any_floats(values):
     for x, key in present:
         for other, other_key in present:
             assert (key < other_key) == (x < other)
+            assert (key == other_key) == (x == other)
 
 
 @pytest.mark.parametrize("n_halves", [1, 2])
@@ -107,6 +111,17 @@ def test_long_columns(n, n_halves):
     assert_same(codes, expected)
     assert_same(np.where(order < 0, ~order, order), np.argsort(keys, kind="stable"))
     assert (order < 0).sum() == len(distinct)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=40), st.integers(0, 3), st.data())
+def test_the_first_position_of_a_code(keys, n_missing, data):
+    """Of codes that are there and of others, from anywhere before it on."""
+    codes, order = rank(keys + [99] * n_missing)
+    code = data.draw(st.integers(-3, 12))
+    in_order = sorted(codes[: len(keys)].tolist())
+    expected = sum(c < code for c in in_order)
+    start = data.draw(st.integers(0, expected))
+    assert ranking.position_of(codes, order, start, len(keys), code) == expected
 
 
 def bins_chosen(n_rows_of_values, n_missing, ends, most):

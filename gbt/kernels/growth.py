@@ -117,7 +117,7 @@ def part(j, table, rows, nodes, rules):
     open_node(nodes[parent.left], start, middle, depth)
     open_node(nodes[parent.right], middle, stop, depth)
     for child in (parent.left, parent.right):
-        if may_split(nodes[child], rules):  # else nobody asks which rows it has
+        if may_split(nodes[child], rules):  # else it is not searched
             for i in range(nodes[child].start, nodes[child].stop):
                 rows.node[np.uint64(rows.listed[np.uint64(i)])] = child
     first, second = by_size(nodes, parent.left)
@@ -239,7 +239,11 @@ def search_pair(smaller, larger, word, thread, table, rows, nodes, slots, rules,
         survey_word(word, nodes[larger], other, thread, table, slots, rules, scratch)
         if not is_large(n_rows, table):  # nothing will be subtracted from its histogram
             fold_word(word, n_rows, width, table, own, slots)
-    survey_word(word, nodes[smaller], own, thread, table, slots, rules, scratch)
+    if may_split(nodes[smaller], rules):
+        survey_word(word, nodes[smaller], own, thread, table, slots, rules, scratch)
+    else:
+        for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
+            slots.score[own, k] = slots.bound[own, k] = -np.inf
 
 
 @inlined

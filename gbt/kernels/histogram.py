@@ -19,7 +19,7 @@ last bin of all, which nobody reads. In a node of few rows 2^bits neighbouring b
 to a group, which has the place of its first bin: the last bits of every bin's number are masked.
 The bin of missing rows has a number that no mask changes.
 
-Cost: 0.4 to 0.6 nanoseconds a row and column with 2 numbers an entry (znver4); one read of a word
+Cost: 0.4 to 0.6 nanoseconds a row and column with 2 numbers a bin (znver4); one read of a word
 of eight bins feeds eight additions whose histograms stay in the L1 cache. Where one in twelve rows
 of 1,000,000 is read it is 1.0, and 2.2 without asking for words ahead.
 """

@@ -32,7 +32,10 @@ class Table(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows: what they carry, and which node they are in."""
+    """The rows: what they carry, and which node they are in.
+
+    A row keeps its node's number where its child may not split. In the end it has that of its leaf.
+    """
 
     entries: np.ndarray  # (n * width / 2,) int64, by row of the table
     node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
@@ -76,7 +79,7 @@ RULES = np.dtype(
         ("min_rows", np.int64),
         ("max_depth", np.int64),  # -1 without limit
         ("max_leaves", np.int64),  # -1 without limit
-        # Of each tree anew, the first three of these are the first three in the integers' units.
+        # Set for each tree; the first three are the first three limits in the integers' units.
         ("penalty", np.float64),
         ("min_hessian", np.float64),
         ("least_gain", np.float64),

@@ -65,14 +65,15 @@ def integer_of(x, weight, scale, repeats):
 def quantise(x, weight, rows, scale, repeats, integers):
     """Write weight * x * scale, rounded, of some rows.
 
-    x, weight   (n,)       float64   IN
-    rows        (n_rows,)  int32     IN
-    scale                  float64   IN
-    repeats                bool      IN    see ``integer_of``
-    integers    (n,)       int64     OUT   of these rows
+    x, weight   (n,) or (1,)   float64   IN
+    rows        (n_rows,)      int32     IN
+    scale                      float64   IN
+    repeats                    bool      IN    see ``integer_of``
+    integers    (n,)           int64     OUT   of these rows
     """
-    for row in rows:
-        integers[row] = integer_of(x[row], weight[row], scale, repeats)
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        integers[row] = integer_of(of_row(x, row), of_row(weight, row), scale, repeats)
 
 
 @uncounted

@@ -16,8 +16,8 @@ section 5.2.5)::
     keys  42 17 12 47       by last digit  42 12 17 47       by first digit  12 17 42 47
 
 Digits have 11 bits: 2,048 places to write to, whose cache lines fit the L2 cache. For 20,000 to
-2,000,000 continuous values of float32 all this takes .4 to .75 of the time that it took with
-NumPy's ``argsort`` of digits of 16 bits, the best of its ways (znver4).
+2,000,000 continuous values of float32 ranking takes .4 to .75 of the time that it takes with
+NumPy's ``argsort``, digit by digit of 16 bits (znver4).
 """
 
 import numpy as np
@@ -170,7 +170,7 @@ def choose_bins(codes, order, n_present, n_values, ends, most, bin_start):
             start = position_of(codes, order, start, n_present, code)
             bin_start[code] = start
         return n_values
-    next_code, last = np.int64(0), code_at(codes, order, n_present - 1)
+    next_code = np.int64(0)
     for i in range(len(ends)):
         code = code_at(codes, order, ends[i] - 1)
         if i > 0 and code == code_at(codes, order, ends[i - 1] - 1):
@@ -181,8 +181,6 @@ def choose_bins(codes, order, n_present, n_values, ends, most, bin_start):
             bin_start[n_bins], n_bins, next_code = start, n_bins + 1, code
         start = position_of(codes, order, start, n_present, next_code)
         bin_start[n_bins], n_bins, next_code = start, n_bins + 1, code + 1
-        if code == last:
-            break
     return n_bins
 
 

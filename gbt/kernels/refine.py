@@ -19,7 +19,7 @@ Each way the sums left of a bin are known from a histogram, and what is inside a
 ``gbt.kernels.search`` for what is meant by node, limits, sums and cut, and
 
     entries        int64   of all rows, see ``gbt.kernels.histogram``
-    node_of_row    int32   of all rows
+    node_of_row    int32   of all rows, see ``gbt.kernels.memory.Rows``
 """
 
 import numpy as np

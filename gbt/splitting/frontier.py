@@ -95,7 +95,7 @@ class Branches:
     nodes : array of dtype ``gbt.kernels.nodes.NODE``
         What is known of them; they own stretches of ``rows``.
     node_of_row : int32 array of shape (n,)
-        By row of the table; where the numbers of leaves may be written down.
+        By row of the table; room for the leaf of each, which ``finish_tree`` writes down.
     """
 
     rows: np.ndarray

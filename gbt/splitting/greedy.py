@@ -41,7 +41,7 @@ from gbt.splitting.frontier import Branches, Limits, Shape
 # columns, of which a level looks at most once.
 LEAST_VALUES_PER_THREAD = 20_000
 NO_LIMIT = -1
-ALL_ROWS = np.empty(0, dtype=np.int32)  # as kernels take them
+ALL_ROWS = np.empty(0, dtype=np.int32)  # what ``begin_tree`` takes for all
 
 
 class Greedy:
@@ -145,7 +145,7 @@ class GreedyGrowth:
 def aligned(*shape: int) -> np.ndarray:
     """Return integers that begin where a cache line does.
 
-    NumPy's memory may begin 16 bytes after one, and every second entry of 32 bytes be in two.
+    NumPy's memory may begin 16 bytes after one, and every second bin of 32 bytes be in two.
     """
     line, n_bytes = 64, 8 * prod(shape)
     memory = np.empty(n_bytes + line, dtype=np.uint8)
