@@ -46,7 +46,7 @@ MAX_BINS_BESIDE_MISSING = MAX_BINS - 2**MOST_GROUP_BITS
 # Python lets go of the interpreter, and .7 times for 10,000 x 20.
 LEAST_VALUES_PER_THREAD = 50_000
 # A cache line of float32 holds 16 columns of a row, and 2,048 of them fit the L2 cache.
-MOST_COLUMNS_AT_ONCE, VALUES_AT_ONCE, ROWS_AT_ONCE = 16, 2**20, 2_048
+MOST_COLUMNS_AT_ONCE, VALUES_AT_ONCE, ROWS_AT_ONCE = 16, 2**17, 2_048
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +168,10 @@ def _columns_of(table: np.ndarray, start: int, stop: int) -> Iterator[tuple[int,
     """Yield the numbers of some columns and their values, beside each other in memory.
 
     Where rows are, the neighbours of a value come with it into the caches. So columns are taken out
-    of a table several at a time, as many as are not large beside the table, and rows in turns.
+    of a table several at a time, but no more than growing trees takes beside the table later.
     """
     n_rows = len(table)
-    at_once = min(VALUES_AT_ONCE // n_rows + 1, MOST_COLUMNS_AT_ONCE)
+    at_once = min(VALUES_AT_ONCE // n_rows + 2, MOST_COLUMNS_AT_ONCE)
     room = np.empty((at_once, n_rows), dtype=table.dtype)
     for first in range(start, stop, at_once):
         last = min(first + at_once, stop)

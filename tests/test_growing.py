@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import config
+from numba import config, njit
 
 from gbt import reference
 from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES, Tree, arrays_of
 from gbt.growing import LevelwiseGrowth
+from gbt.kernels import growth as growth_kernels
 from gbt.kernels.growth import LARGE
 from gbt.kernels.memory import MOST_BITS
 from gbt.splitting.frontier import Limits, Shape, Splits
@@ -308,6 +309,33 @@ def test_one_number_stands_for_all_rows(growth, weight, are_some):
     for tree, leaves in found[1:]:
         assert_same_trees(tree, found[0][0])
         assert_same(leaves, found[0][1])
+
+
+@pytest.mark.parametrize("width", [2, 4])
+def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
+    """Rows 4 to 9 of 12; those that go right wait in the memory of the node's gathered entries."""
+    columns = Columns.from_table(np.arange(12.0).reshape(-1, 1) % 2)
+    growth = Greedy().prepare(columns, Limits(0.0, 0.0, 1, 0.0), Shape(None, None), 1)
+    growth._make_room(width)
+    growth.rules["count_bits"], growth.rules["n_listed"] = 4, 12
+    rows, node = growth.rows, growth.nodes[:1]
+    rows.entries[:], rows.gathered[:], rows.listed[:] = 5, -7, np.arange(12)
+    node["start"], node["stop"], node["left"], node["right"] = 4, 10, 1, 2
+    for name in ("depth", "g", "h", "magnitude", "feature", "cut", "missing_left"):
+        node[name] = 0
+    node["slot"] = -1
+
+    @njit(error_model="numpy")
+    def part(table, rows, nodes, rules):
+        growth_kernels.part(0, table, rows, nodes, rules)
+
+    part(growth.table, rows, growth.nodes, growth.rules[0])
+
+    assert_same(rows.listed, [0, 1, 2, 3, 4, 6, 8, 5, 7, 9, 10, 11])
+    gathered = rows.gathered.reshape(12, -1)
+    assert (gathered[:4] == -7).all()
+    assert (gathered[10:] == -7).all()
+    assert (gathered[4:10] == 5).all()  # both children are small
 
 
 @given(growths())
