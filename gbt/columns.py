@@ -168,7 +168,8 @@ def _columns_of(table: np.ndarray, start: int, stop: int) -> Iterator[tuple[int,
     """Yield the numbers of some columns and their values, beside each other in memory.
 
     Where rows are, the neighbours of a value come with it into the caches. So columns are taken out
-    of a table several at a time, but no more than growing trees takes beside the table later.
+    of a table several at a time, but few enough that ranking with two threads takes no more memory
+    than growing trees does later.
     """
     n_rows = len(table)
     at_once = min(VALUES_AT_ONCE // n_rows + 2, MOST_COLUMNS_AT_ONCE)
