@@ -1,11 +1,13 @@
-"""The loop that reads like the paper: gradients, a tree, new raw predictions, and again.
+"""The loop around the loop: who sees which rows and columns, who watches, and when it ends.
 
-In the paper's letters::
+Boosting itself, in the paper's letters, is in ``gbt.kernels.rounds``::
 
     f_0 = base score
     for m = 1 .. M:   g, h = derivatives of the loss at f_(m-1)
                       tree_m = grown on (g, h)
                       f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
+
+Where nothing is drawn and nobody watches, many rounds are one call.
 """
 
 from dataclasses import dataclass
@@ -14,8 +16,8 @@ import numpy as np
 
 from gbt.columns import Columns
 from gbt.ensemble import Ensemble, Tree, arrays_of, end_to_end
-from gbt.growing import Grower, Splitter
-from gbt.kernels.finish import add_values
+from gbt.growing import Splitter, growth_of
+from gbt.kernels.memory import Training
 from gbt.losses import Loss, best_constant
 from gbt.progress import Progress
 from gbt.splitting.frontier import Limits, Shape
@@ -81,9 +83,18 @@ def boost(
         parameters.min_samples_leaf,
         parameters.min_split_gain,
     )
-    grower = Grower(
+    training = Training(
+        y=y,
+        weight=sample_weight,
+        raw_prediction=np.full(len(y), base_score),
+        gradient=np.empty(len(y)),
+        hessian=np.empty(1 if loss.has_one_hessian else len(y)),
+    )
+    growth = growth_of(
+        splitter,
         columns,
-        splitter=splitter,
+        training,
+        loss=loss.kind,
         limits=limits,
         shape=Shape(parameters.max_depth, parameters.max_leaves),
         learning_rate=parameters.learning_rate,
@@ -91,46 +102,40 @@ def boost(
     )
     watched = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
     patience = parameters.early_stopping_rounds
-    raw_prediction = np.full(len(y), base_score)
-    # One memory for all trees: new pages must be cleared.
-    derivatives = np.empty(len(y)), np.empty(1 if loss.has_one_hessian else len(y))
     all_features = np.arange(columns.n_columns)
     all_rows = np.arange(len(y), dtype=np.int32) if parameters.subsample < 1.0 else None
-    trees = []
+    is_drawn = parameters.subsample < 1.0 or parameters.colsample < 1.0
+    one_by_one = watched or is_drawn or parameters.verbose
+    trees: list[np.ndarray] = []
+    sizes: list[int] = []
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
-        for m in range(parameters.n_estimators):
-            gradient, hessian = loss.gradient_hessian(y, raw_prediction, out=derivatives)
+        while (m := len(sizes)) < parameters.n_estimators:
             rows = None  # all
             if all_rows is not None:
                 rows = sampled_rows(seed, m, all_rows, parameters.subsample)
-            tree, leaves = grower.grow(
-                gradient,
-                hessian,
-                sample_weight,
-                rows=rows,
-                features=sampled_features(seed, m, all_features, parameters.colsample),
-            )
-            trees.append(tree)
-            if rows is None:
-                add_values(tree, leaves, raw_prediction)
-            else:
-                Tree(**arrays_of(tree)).add_values(X, raw_prediction, n_jobs)
+            features = sampled_features(seed, m, all_features, parameters.colsample)
+            most = 1 if one_by_one else parameters.n_estimators - m
+            grown, sizes_of_grown = growth.grow(rows, features, most)
+            trees.append(grown)
+            sizes.extend(sizes_of_grown)
+            if rows is not None and len(rows) < len(y):
+                Tree(**arrays_of(grown)).add_values(X, training.raw_prediction, n_jobs)
             for w in watched:
-                w.record(Tree(**arrays_of(tree)), n_jobs)
+                w.record(Tree(**arrays_of(grown)), n_jobs)
             progress.show(m, watched[-1].losses[-1] if watched else None, loss.metric)
             if patience and m - int(np.argmin(watched[-1].losses)) >= patience:
                 break
 
     ensemble = Ensemble(
         **arrays_of(end_to_end(trees)),
-        tree_offset=np.cumsum([0, *map(len, trees)]),
+        tree_offset=np.cumsum([0, *sizes]),
         base_score=base_score,
         learning_rate=parameters.learning_rate,
         reg_lambda=parameters.reg_lambda,
         loss=loss,
         feature_names=feature_names,
     )
-    best_iteration = int(np.argmin(watched[-1].losses)) if patience else len(trees) - 1
+    best_iteration = int(np.argmin(watched[-1].losses)) if patience else len(sizes) - 1
     evals_result = {f"eval_{i}": w.losses for i, w in enumerate(watched)}
     return Boosted(ensemble.truncate(best_iteration + 1), evals_result, best_iteration)
 

@@ -27,6 +27,11 @@ def refuse_overflow():
     raise FloatingPointError("the sum of their magnitudes overflows")
 
 
+def refuse_square_overflow():
+    """Raise the same for what a tree stores."""
+    raise FloatingPointError("a squared sum overflows")
+
+
 def to_fixed_point(
     x: np.ndarray, weight: np.ndarray, rows: np.ndarray | None = None, n_rows: int | None = None
 ) -> tuple[np.ndarray, float]:

@@ -1,14 +1,15 @@
-"""Grow one tree: open nodes, a policy that splits them, a partition of the rows.
+"""Grow trees: open nodes, a policy that splits them, a partition of the rows.
 
 Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves``) the one of
 largest gain; nothing else differs. The way of the data::
 
     gradients -> fixed point -> policy: a split a node -> rows partitioned -> children opened
-                                   ^---------------------------------------------'
-    then: the leaf of every row -> float64 sums G and H, parents from children -> records
+        ^                          ^---------------------------------------------'
+        |   then: the leaf of every row -> float64 sums G and H, parents from children -> records
+        '--------------------------------------------------------------- raw predictions <--'
 
-The greedy policy does the loop in the middle by itself, in one compiled call. For any other, which
-is asked for one split a node, it stands here.
+The greedy policy does all of it by itself, tree after tree in one compiled call
+(``gbt.kernels.rounds``). For any other, which is asked for one split a node, it stands here.
 """
 
 from typing import Protocol
@@ -17,26 +18,21 @@ import numpy as np
 
 from gbt.columns import Columns
 from gbt.ensemble import NODE_RECORD
-from gbt.fixed_point import to_fixed_point
-from gbt.kernels.finish import finish_tree, look_up_cuts
+from gbt.fixed_point import refuse_square_overflow, to_fixed_point
+from gbt.kernels.derivatives import GIVEN, write_derivatives
+from gbt.kernels.finish import add_values, finish_tree, look_up_thresholds
+from gbt.kernels.memory import Training
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows
-from gbt.splitting.frontier import (
-    Branches,
-    Derivatives,
-    Frontier,
-    Growth,
-    Limits,
-    Shape,
-    Splits,
-)
+from gbt.splitting.frontier import Derivatives, Frontier, Growth, Limits, Shape, Splits
 
 
 class Splitter(Protocol):
     """How a node chooses its split. A new policy is a new class with this method.
 
     A policy that would rather grow whole trees itself, as the greedy one does, has a method
-    ``prepare(columns, limits, shape, n_jobs)`` instead, which returns a ``Growth``.
+    ``prepare`` instead, which takes what `LevelwiseGrowth` does but for the splitter, and returns a
+    ``Growth``.
     """
 
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
@@ -44,93 +40,75 @@ class Splitter(Protocol):
         ...
 
 
-class Grower:
-    """Grows tree after tree on one table."""
+def growth_of(
+    splitter: Splitter,
+    columns: Columns,
+    training: Training,
+    *,
+    loss: int,
+    limits: Limits,
+    shape: Shape,
+    learning_rate: float,
+    n_jobs: int | None = None,
+) -> Growth:
+    """Let a policy grow trees on one table.
 
-    def __init__(
-        self,
-        columns: Columns,
-        *,
-        splitter: Splitter,
-        limits: Limits,
-        shape: Shape,
-        learning_rate: float,
-        n_jobs: int | None = None,
-    ):
-        self.columns = columns
-        self.limits = limits
-        self.learning_rate = learning_rate
-        self.growth: Growth = (
-            splitter.prepare(columns, limits, shape, n_jobs)
-            if hasattr(splitter, "prepare")
-            else LevelwiseGrowth(columns, splitter, limits, shape, n_jobs)
-        )
-
-    def grow(
-        self,
-        gradient: np.ndarray,
-        hessian: np.ndarray,
-        sample_weight: np.ndarray,
-        *,
-        rows: np.ndarray | None,
-        features: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Grow a tree on some rows, and say which leaf each of them is in.
-
-        Parameters
-        ----------
-        gradient : float64 array of shape (columns.n_rows,)
-            First derivatives of the loss, not yet multiplied by the weights.
-        hessian, sample_weight : float64 arrays of the same shape, or of shape (1,)
-            Second derivatives, and weights. One number stands for all rows.
-        rows : int32 array or None
-            The rows that this tree sees, ascending; None is all.
-        features : int array
-            The columns that it may split on, ascending.
-
-        Returns
-        -------
-        tree : array of dtype NODE_RECORD
-            Its nodes in preorder, see ``gbt.ensemble``.
-        leaves : int32 array, one of each of these rows
-            Numbers of nodes of the tree, in memory that the next tree is grown in.
-        """
-        branches = self.growth.grow(gradient, hessian, sample_weight, rows, features)
-        leaf_of_row = branches.node_of_row
-        tree = records(len(branches.nodes), NODE_RECORD)
-        look_up_cuts(self.columns.table, branches.nodes)
-        is_finite = finish_tree(
-            branches.rows,
-            branches.nodes,
-            gradient,
-            hessian,
-            sample_weight,
-            self.limits.reg_lambda,
-            self.learning_rate,
-            leaf_of_row,
-            tree,
-        )
-        if not is_finite:
-            raise FloatingPointError("a squared sum overflows")
-        return tree, leaf_of_row if rows is None else leaf_of_row[rows]
+    ``loss`` is the kind of the loss, or ``GIVEN`` where the derivatives are there already.
+    """
+    asked = columns, training, loss, limits, shape, learning_rate, n_jobs
+    if hasattr(splitter, "prepare"):
+        return splitter.prepare(*asked)
+    return LevelwiseGrowth(splitter, *asked)
 
 
 class LevelwiseGrowth:
     """The loop around a policy that is asked for one split a node."""
 
-    def __init__(self, columns, splitter, limits, shape, n_jobs):
-        self.columns = columns
+    def __init__(
+        self,
+        splitter: Splitter,
+        columns: Columns,
+        training: Training,
+        loss: int,
+        limits: Limits,
+        shape: Shape,
+        learning_rate: float,
+        n_jobs: int | None,
+    ):
         self.splitter = splitter
+        self.columns = columns
+        self.training = training
+        self.loss = loss
         self.limits = limits
         self.shape = shape
+        self.learning_rate = learning_rate
         self.n_jobs = n_jobs
+        self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
 
-    def grow(self, gradient, hessian, sample_weight, rows, features) -> Branches:
-        """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
-        n = self.columns.n_rows
+    def grow(self, rows, features, most) -> tuple[np.ndarray, list[int]]:
+        """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
+        y, weight, raw_prediction, gradient, hessian = self.training
+        if self.loss != GIVEN:
+            write_derivatives(self.loss, y, raw_prediction, gradient, hessian)
+        rows, nodes = self._grow_nodes(rows, features)
+        tree = records(len(nodes), NODE_RECORD)
+        beside = np.empty((len(nodes), 2), dtype=np.int32)
+        if not finish_tree(
+            rows, nodes, gradient, hessian, weight, self.limits.reg_lambda, self.learning_rate,
+            self.leaf_of_row, tree, beside,
+        ):  # fmt: skip
+            refuse_square_overflow()
+        look_up_thresholds(self.columns.table, beside, tree)
+        if len(rows) == self.columns.n_rows:
+            add_values(tree, self.leaf_of_row, raw_prediction)
+        return tree, [len(tree)]
+
+    def _grow_nodes(self, rows, features):
+        """Return the rows, those of a leaf beside each other, and the nodes of one tree."""
+        n, weight = self.columns.n_rows, self.training.weight
         rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
-        g, g_scale = to_fixed_point(gradient, sample_weight, rows, n)
-        h, h_scale = to_fixed_point(hessian, sample_weight, rows, n)
+        g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
+        h, h_scale = to_fixed_point(self.training.hessian, weight, rows, n)
         derivatives = Derivatives(g, h, g_scale, h_scale)
         nodes = [_Node(0, len(rows), depth=0)]
         opened = nodes[:]
@@ -145,7 +123,7 @@ class LevelwiseGrowth:
         grown = records(len(nodes), NODE)
         for name in vars(nodes[0]):
             grown[name] = [getattr(node, name) for node in nodes]
-        return Branches(rows, grown, np.empty(n, dtype=np.int32))
+        return rows, grown
 
     def _find_splits(self, opened, derivatives, rows, features):
         """Ask the policy how to split those of the nodes just opened that may be split."""

@@ -11,9 +11,8 @@ import gbt
 from benchmarks import growth
 from benchmarks.growth import FULL, PARTS, QUICK, Memory
 from gbt.columns import Columns
-from gbt.splitting.frontier import Limits, Shape
-from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close
+from tests.trainer import growth_for
 
 # ----------------------------------------------------------------------------------------- time
 
@@ -112,25 +111,24 @@ def test_wrong_trees_are_not_timed(monkeypatch):
 def test_parts_are_the_sizes_of_the_arrays(n_columns):
     X, _ = growth.data_of(4_000, n_columns)
     columns = Columns.from_table(X, n_jobs=1)
-    grower = Greedy().prepare(columns, Limits(1.0, 1.0, 1, 0.0), Shape(3, None), n_jobs=1)
-    grower._make_room(width=2)
+    grown = growth_for(columns, np.zeros(4_000), np.ones(4_000), max_depth=3)
     parts = growth.bytes_by_part(4_000, n_columns, max_depth=3, n_threads=1)
     assert parts["codes"] == columns.codes.nbytes
     assert parts["order"] == columns.order.nbytes
     assert parts["packed bins"] == columns.words.nbytes
     assert parts["bin starts"] == columns.bin_start.nbytes
-    assert parts["narrow bins"] == grower.scratch.narrow.nbytes
+    assert parts["narrow bins"] == grown.scratch.narrow.nbytes
     found = (
-        grower.scratch.running,
-        grower.scratch.upper,
-        grower.scratch.asked,
-        grower.scratch.bounds,
-        grower.scratch.marks,
+        grown.scratch.running,
+        grown.scratch.upper,
+        grown.scratch.asked,
+        grown.scratch.bounds,
+        grown.scratch.marks,
     )
     assert parts["what is found of bins"] == sum(array.nbytes for array in found)
     # A thread's and four nodes', of all that are there; columns have at most so many bins.
-    assert len(grower.slots.histogram) > 5
-    assert 0.95 < 5 * grower.slots.histogram[0].nbytes / parts["histograms"] <= 1
+    assert len(grown.slots.histogram) > 5
+    assert 0.95 < 5 * grown.slots.histogram[0].nbytes / parts["histograms"] <= 1
 
 
 def peak_of_fit(n_rows):

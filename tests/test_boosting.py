@@ -9,9 +9,10 @@ from gbt import reference
 from gbt.boosting import sampled_features, sampled_rows
 from gbt.ensemble import NODE_DTYPES
 from gbt.losses import LOSSES
+from gbt.splitting import greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems
-from tests.trainer import fit
+from tests.trainer import fit, with_threads
 
 NAN = np.nan
 LOSS_OF = {"regression": "half_squared_error", "classification": "half_logistic"}
@@ -190,6 +191,32 @@ def test_subsampled_trees_are_grown_on_their_rows_and_columns(task):
         used = np.unique(tree.feature[tree.feature >= 0])
         assert np.isin(used, sampled_features(3, m, np.arange(6), 0.5)).all()
         raw_prediction += tree.value[model.apply(X)[:, m]]
+
+
+@pytest.mark.parametrize("task", LOSS_OF)
+@pytest.mark.parametrize("most_nodes", [1, 40, 2**14])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_rounds_in_one_call_are_those_that_somebody_watches(task, most_nodes, n_jobs, monkeypatch):
+    """One tree of up to 15 nodes a call, two, or all; with an evaluation set it is always one."""
+    monkeypatch.setattr(greedy, "NODES_AT_ONCE", most_nodes)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X[:, 0] + rng.normal(size=300) if task == "regression" else rng.integers(0, 2, size=300)
+    asked = {"loss": LOSS_OF[task], "n_estimators": 7, "max_depth": 3, "n_jobs": n_jobs}
+    with with_threads(least_values=100):
+        model = fit(X, y, **asked).ensemble
+        watched = fit(X, y, **asked, eval_sets=[(X[:1], y[:1], np.ones(1))]).ensemble
+    assert model.n_trees == 7
+    for name in (*NODE_DTYPES, "tree_offset"):
+        assert_same(getattr(model, name), getattr(watched, name))
+
+
+def test_a_sample_of_all_rows_is_all_rows():
+    """.99 of eight rows are eight, whose raw predictions follow once, not twice."""
+    X, y = np.arange(8.0).reshape(-1, 1), np.arange(8.0) ** 2
+    drawn, whole = (fit(X, y, n_estimators=3, subsample=s).ensemble for s in (0.99, 1.0))
+    for name in NODE_DTYPES:
+        assert_same(getattr(drawn, name), getattr(whole, name))
 
 
 def test_early_stopping_keeps_the_trees_up_to_the_minimum():

@@ -453,15 +453,15 @@ class InterruptedSplitter:
     def __init__(self):
         self.trees = 0
 
-    def prepare(self, *table_and_limits):
-        self.growth = Greedy().prepare(*table_and_limits)
+    def prepare(self, *asked):
+        self.growth = Greedy().prepare(*asked)
         return self
 
-    def grow(self, *derivatives_rows_features):
+    def grow(self, rows, features, most):
         self.trees += 1
         if self.trees == 3:
             raise KeyboardInterrupt
-        return self.growth.grow(*derivatives_rows_features)
+        return self.growth.grow(rows, features, 1)
 
 
 @BOTH

@@ -6,9 +6,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gbt import reference
-from gbt.kernels.finish import preorder, threshold_between
+from gbt.kernels import finish
+from gbt.kernels.finish import threshold_between
 from gbt.kernels.nodes import NODE, records
 from tests.asserts import assert_same
+from tests.compiled import FromPython
 
 pytestmark = pytest.mark.kernels
 LARGEST = np.finfo(np.float64).max
@@ -61,4 +63,5 @@ def test_where_no_value_goes_right_the_threshold_is_the_largest_float():
 def test_preorder_by_hand(left, right, place):
     nodes = records(len(left), NODE)
     nodes["left"], nodes["right"] = left, right
-    assert_same(preorder(nodes), place)
+    FromPython(finish).put_in_preorder(nodes)
+    assert_same(nodes["place"], place)

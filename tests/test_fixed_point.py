@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 from gbt.fixed_point import to_fixed_point
-from gbt.kernels.memory import RULES
+from gbt.kernels.memory import RULES, Rows, Training
 from gbt.kernels.nodes import records
 from gbt.kernels.quantise import begin_tree
 from tests.asserts import assert_same
@@ -103,18 +104,26 @@ def test_the_smallest_numbers_there_are():
     np.testing.assert_array_equal(integers, [0, 0])
 
 
+@njit
+def begin(training, rows, all_rules):
+    return begin_tree(training, rows, all_rules[0])
+
+
 def begun(gradient, hessian, weight, rows, n_listed, **asked):
-    """Return the rules, the listed rows and the entries of a tree that begins."""
+    """Return the rules, the listed rows and the entries of a tree that begins; no rows are all."""
     rules = records(1, RULES)
     rules["width"] = 2 if len(hessian) == len(weight) == 1 else 4
     for name in ("reg_lambda", "min_child_weight", "min_split_gain"):
         rules[name] = asked.get(name, 0.0)
-    listed = np.full(n_listed, 99, dtype=np.int32)
-    entries = np.full(len(gradient) * rules["width"][0] // 2, 99)
-    is_finite = begin_tree(
-        gradient, hessian, weight, np.array(rows, dtype=np.int32), rules, listed, entries
-    )
-    return is_finite, rules[0], listed, entries
+    rules["n_listed"] = n_listed
+    n, nothing = len(gradient), np.empty(0)
+    listed = np.array([*rows, *[99] * (n - len(rows))], dtype=np.int32)
+    entries = np.full(n * rules["width"][0] // 2, 99)
+    memory = Rows(entries, np.empty(n, dtype=np.int32), listed, entries, listed)
+    training = Training(nothing, weight, nothing, gradient, hessian)
+
+    is_finite = begin(training, memory, rules)
+    return is_finite, rules[0], listed[:n_listed], entries
 
 
 @pytest.mark.parametrize("rows", [[], [0, 3, 4], [2]])

@@ -10,16 +10,16 @@ from numba import config, njit
 
 from gbt import reference
 from gbt.columns import Columns
-from gbt.ensemble import NODE_DTYPES, Tree, arrays_of
+from gbt.ensemble import NODE_DTYPES
 from gbt.growing import LevelwiseGrowth
 from gbt.kernels import growth as growth_kernels
 from gbt.kernels.growth import LARGE
 from gbt.kernels.memory import MOST_BITS
-from gbt.splitting.frontier import Limits, Shape, Splits
-from gbt.splitting.greedy import Greedy
+from gbt.splitting.frontier import Splits
+from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
 from tests.node_cases import coarsen, column_of
-from tests.trainer import coarse_columns, fit, grow_tree, grow_with, grower_for, with_threads
+from tests.trainer import coarse_columns, fit, grow_tree, grow_with, growth_for, with_threads
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan
@@ -220,7 +220,7 @@ def test_columns_with_a_heavy_value_are_not_grouped():
     values = rng.normal(size=n)
     X = np.column_stack([values * (rng.random(n) < 0.4), values, rng.integers(0, 9, n), values])
     X[:, 3] = NAN
-    growth = Greedy().prepare(Columns.from_table(X), Limits(1.0, 1.0, 1, 0.0), Shape(3, None), 1)
+    growth = growth_for(Columns.from_table(X), np.zeros(n), np.ones(n))
     assert growth.table.facts[:, MOST_BITS].tolist() == [0, 4, 4, 4]
 
 
@@ -252,7 +252,7 @@ def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth,
     features = np.sort(features[: data.draw(st.integers(1, columns.n_columns))])
 
     tree, leaves = grow_with(
-        grower_for(columns, **parameters), gradient, hessian, weight, rows=rows, features=features
+        growth_for(columns, gradient, hessian, weight, **parameters), rows, features
     )
     nodes = page(
         columns.table[rows][:, features], gradient[rows], hessian[rows],
@@ -266,26 +266,26 @@ def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth,
     assert_same(value, tree.value[leaves])
 
 
-@given(large_growths() | growths(), st.lists(st.sampled_from(["one", "any", "few"]), min_size=2))
-def test_a_grower_may_be_used_again(growth, kinds):
-    """For other gradients, both kinds of entries, other rows and columns."""
+@given(large_growths() | growths(), st.booleans(), st.lists(st.booleans(), min_size=2))
+def test_memory_may_be_used_again(growth, one_hessian, which):
+    """For other gradients, rows and columns, with both kinds of entries."""
     table, _, _, parameters = growth
     columns = table if isinstance(table, Columns) else Columns.from_table(table)
     n, p = columns.n_rows, columns.n_columns
-    rng = np.random.default_rng(len(kinds))
-    again = grower_for(columns, **parameters)
-    for kind in kinds[:4]:
-        derivatives = (
-            rng.normal(size=n),
-            np.ones(n) if kind == "one" else rng.uniform(0.1, 1.0, size=n),
-            np.ones(n),
-        )
+    rng = np.random.default_rng(len(which))
+    hessian = np.ones(n) if one_hessian else np.arange(1.0, n + 1.0)
+    again = growth_for(columns, np.zeros(n), hessian, **parameters)
+    for few in which[:4]:
+        gradient = rng.normal(size=n)
+        again.training.gradient[:] = gradient
         drawn = {
-            "rows": None if kind != "few" else np.arange(n // 2, n, dtype=np.int32),
-            "features": np.arange(p) if kind != "few" else np.arange(p // 2, p),
+            "rows": np.arange(n // 2, n, dtype=np.int32) if few else None,
+            "features": np.arange(p // 2, p) if few else np.arange(p),
         }
-        tree, leaves = grow_with(again, *derivatives, **drawn)
-        fresh, fresh_leaves = grow_with(grower_for(columns, **parameters), *derivatives, **drawn)
+        tree, leaves = grow_with(again, **drawn)
+        fresh, fresh_leaves = grow_with(
+            growth_for(columns, gradient, hessian, **parameters), **drawn
+        )
         assert_same_trees(tree, fresh)
         assert_same(leaves, fresh_leaves)
 
@@ -296,16 +296,13 @@ def test_one_number_stands_for_all_rows(growth, weight, are_some):
     table, gradient, _, parameters = growth
     columns = table if isinstance(table, Columns) else Columns.from_table(table)
     n = columns.n_rows
-    drawn = {
-        "rows": np.arange(n // 2, n, dtype=np.int32) if are_some else None,
-        "features": np.arange(columns.n_columns),
-    }
+    rows = np.arange(n // 2, n, dtype=np.int32) if are_some else None
     found = []
-    for hessian, weights in itertools.product(*[(np.ones(1), np.ones(n))] * 2):
-        nodes, leaves = grower_for(columns, **parameters).grow(
-            gradient, 0.5 * hessian, weight * weights, **drawn
-        )
-        found.append((Tree(**arrays_of(nodes)), leaves.copy()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer, "one_if_equal", np.copy)
+        for hessian, weights in itertools.product(*[(np.ones(1), np.ones(n))] * 2):
+            growth = growth_for(columns, gradient, 0.5 * hessian, weight * weights, **parameters)
+            found.append(grow_with(growth, rows))
     for tree, leaves in found[1:]:
         assert_same_trees(tree, found[0][0])
         assert_same(leaves, found[0][1])
@@ -315,8 +312,9 @@ def test_one_number_stands_for_all_rows(growth, weight, are_some):
 def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
     """Rows 4 to 9 of 12; those that go right wait in the memory of the node's gathered entries."""
     columns = Columns.from_table(np.arange(12.0).reshape(-1, 1) % 2)
-    growth = Greedy().prepare(columns, Limits(0.0, 0.0, 1, 0.0), Shape(None, None), 1)
-    growth._make_room(width)
+    hessian = np.ones(12) if width == 2 else np.arange(1.0, 13.0)
+    growth = growth_for(columns, np.zeros(12), hessian)
+    assert growth.rules["width"] == width
     growth.rules["count_bits"], growth.rules["n_listed"] = 4, 12
     rows, node = growth.rows, growth.nodes[:1]
     rows.entries[:], rows.gathered[:], rows.listed[:] = 5, -7, np.arange(12)
@@ -396,19 +394,16 @@ class ByThePage:
 def test_a_policy_asked_node_by_node_grows_the_same_trees(growth, data):
     table, gradient, hessian, parameters = growth
     columns = table if isinstance(table, Columns) else Columns.from_table(table)
-    grower = grower_for(columns, splitter=ByThePage(), **parameters)
-    assert isinstance(grower.growth, LevelwiseGrowth)
-    arguments = {
+    by_the_page = growth_for(columns, gradient, hessian, splitter=ByThePage(), **parameters)
+    assert isinstance(by_the_page, LevelwiseGrowth)
+    drawn = {
         "rows": np.arange(
             data.draw(st.integers(0, columns.n_rows - 1)), columns.n_rows, dtype=np.int32
         ),
         "features": np.arange(data.draw(st.integers(0, columns.n_columns - 1)), columns.n_columns),
     }
-    weight = np.ones(columns.n_rows)
-    tree, leaves = grow_with(grower, gradient, hessian, weight, **arguments)
-    greedy, greedy_leaves = grow_with(
-        grower_for(columns, **parameters), gradient, hessian, weight, **arguments
-    )
+    tree, leaves = grow_with(by_the_page, **drawn)
+    greedy, greedy_leaves = grow_with(growth_for(columns, gradient, hessian, **parameters), **drawn)
     assert_same_trees(tree, greedy)
     assert_same(leaves, greedy_leaves)
 
@@ -450,10 +445,7 @@ def test_a_neighbour_in_whose_units_sums_are_zero(neighbour):
         columns.set_bins(k, np.arange(0, columns.n_present[k], 8))
     parameters = {"max_depth": 1, "reg_lambda": 1.0, "min_child_weight": 1.0}
     features = np.arange(2 if neighbour == "misses" else 1)
-    tree, _ = grow_with(
-        grower_for(columns, **parameters), gradient, hessian, np.ones(64), rows=None,
-        features=features,
-    )  # fmt: skip
+    tree, _ = grow_with(growth_for(columns, gradient, hessian, **parameters), features=features)
     assert_same_tree(tree, page(X[:, features], gradient, hessian, **parameters))
     assert 15 <= tree.threshold[0] < 48
     assert tree.feature[0] == 0

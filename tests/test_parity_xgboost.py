@@ -13,7 +13,9 @@ import pytest
 
 from gbt.columns import Columns
 from gbt.ensemble import Tree, arrays_of
-from gbt.growing import Grower
+from gbt.growing import growth_of
+from gbt.kernels.derivatives import GIVEN
+from gbt.kernels.memory import Training
 from gbt.losses import LOSSES
 from gbt.splitting.frontier import Limits, Shape
 from gbt.splitting.greedy import Greedy
@@ -198,22 +200,21 @@ def test_trees_are_those_of_xgboost(seed):
     limits = Limits(given.reg_lambda, given.min_child_weight, 1, 0.0)
     columns = Columns.from_table(given.X)
     margin = their_margins[0].copy()
-    grower = Grower(
+    training = Training(given.y, given.weight, margin, *np.empty((2, len(margin))))
+    growth = growth_of(
+        Greedy(),
         columns,
-        splitter=Greedy(),
+        training,
+        loss=GIVEN,
         limits=limits,
         shape=Shape(given.max_depth, None),
         learning_rate=given.learning_rate,
     )
     for m, their_tree in enumerate(their_trees):
-        gradient, hessian = loss.gradient_hessian(given.y, margin)
-        nodes, leaves = grower.grow(
-            gradient,
-            hessian,
-            given.weight,
-            rows=None,
-            features=np.arange(columns.n_columns),
-        )
+        training.gradient[:], training.hessian[:] = loss.gradient_hessian(given.y, margin)
+        hessian = training.hessian
+        nodes, _ = growth.grow(None, np.arange(columns.n_columns), 1)
+        leaves = growth.leaf_of_row
         our_tree = Tree(**arrays_of(nodes))
         if (given.weight * hessian).sum() < given.min_child_weight:
             # The one known difference of meaning: XGBoost gives such a root the value 0, we give it
@@ -246,20 +247,16 @@ def test_a_defect_is_not_excused(defect):
     wrong = {name: getattr(given, name) * factor for name, factor in defect.items()}
     asked = {**vars(given), **wrong}
     gradient, hessian = xgboost_gradients(given, their_margins[0])
-    grower = Grower(
+    growth = growth_of(
+        Greedy(),
         Columns.from_table(given.X),
-        splitter=Greedy(),
+        Training(given.y, np.ones(1), np.zeros(len(given.y)), gradient, hessian),
+        loss=GIVEN,
         limits=Limits(asked["reg_lambda"], asked["min_child_weight"], 1, 0.0),
         shape=Shape(given.max_depth, None),
         learning_rate=asked["learning_rate"],
     )
-    nodes, _ = grower.grow(
-        gradient,
-        hessian,
-        np.ones(1),
-        rows=None,
-        features=np.arange(given.X.shape[1]),
-    )
+    nodes, _ = growth.grow(None, np.arange(given.X.shape[1]), 1)
     slack = given.weight * (np.abs(given.y) + 1)
     with pytest.raises(AssertionError):
         compare_tree(given, Tree(**arrays_of(nodes)), their_trees[0], gradient, hessian, slack)

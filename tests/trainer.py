@@ -9,15 +9,32 @@ from hypothesis import strategies as st
 from gbt.boosting import Parameters, boost
 from gbt.columns import Columns
 from gbt.ensemble import Tree, arrays_of
-from gbt.growing import Grower
+from gbt.growing import growth_of
+from gbt.kernels.derivatives import GIVEN
+from gbt.kernels.memory import Training
 from gbt.losses import LOSSES
 from gbt.splitting import greedy
 from gbt.splitting.frontier import Limits, Shape
 from gbt.splitting.greedy import Greedy
 
 
-def grower_for(columns, *, splitter=None, learning_rate=0.5, n_jobs=1, **parameters):
-    """Return a grower without limits but those given; parameters have the names of estimators'."""
+def growth_for(
+    columns,
+    gradient,
+    hessian,
+    sample_weight=None,
+    *,
+    splitter=None,
+    learning_rate=0.5,
+    n_jobs=1,
+    **parameters,
+):
+    """Return the growth of trees on given derivatives, without limits but those named.
+
+    Equal hessians or weights are handed over as one; parameters have the names of estimators'.
+    """
+    weight = np.ones(columns.n_rows) if sample_weight is None else sample_weight
+    nothing = np.zeros((2, columns.n_rows))
     asked = {
         "max_depth": None,
         "max_leaves": None,
@@ -27,9 +44,13 @@ def grower_for(columns, *, splitter=None, learning_rate=0.5, n_jobs=1, **paramet
         "min_split_gain": 0.0,
     } | parameters
     shape = Shape(asked.pop("max_depth"), asked.pop("max_leaves"))
-    return Grower(
+    return growth_of(
+        splitter or Greedy(),
         columns,
-        splitter=splitter or Greedy(),
+        Training(
+            nothing[0], one_if_equal(weight), nothing[1], np.array(gradient), one_if_equal(hessian)
+        ),
+        loss=GIVEN,
         limits=Limits(**asked),
         shape=shape,
         learning_rate=learning_rate,
@@ -37,29 +58,24 @@ def grower_for(columns, *, splitter=None, learning_rate=0.5, n_jobs=1, **paramet
     )
 
 
-def grow_with(grower, gradient, hessian, sample_weight, **drawn):
-    """Return a tree and the leaf of each of its rows; equal numbers are handed over as one."""
-    nodes, leaves = grower.grow(
-        gradient, one_if_equal(hessian), one_if_equal(sample_weight), **drawn
-    )
+def grow_with(growth, rows=None, features=None):
+    """Return one tree and the leaf of each of its rows; None is all."""
+    if features is None:
+        features = np.arange(growth.columns.n_columns)
+    nodes, sizes = growth.grow(rows, features, 1)
+    assert sizes == [len(nodes)]
+    leaves = growth.leaf_of_row if rows is None else growth.leaf_of_row[rows]
     return Tree(**arrays_of(nodes)), leaves.copy()
 
 
 def one_if_equal(numbers):
-    """Return an array of one number where all are the same."""
-    return numbers[:1] if (numbers == numbers[0]).all() else numbers
+    """Return a copy, of one number where all are the same."""
+    return np.array(numbers[:1] if (numbers == numbers[0]).all() else numbers)
 
 
 def grow_tree(columns, gradient, hessian, sample_weight=None, **parameters):
-    """Grow one tree on all rows and columns; see ``grower_for``."""
-    return grow_with(
-        grower_for(columns, **parameters),
-        gradient,
-        hessian,
-        np.ones(columns.n_rows) if sample_weight is None else sample_weight,
-        rows=None,
-        features=np.arange(columns.n_columns),
-    )
+    """Grow one tree on all rows and columns; see ``growth_for``."""
+    return grow_with(growth_for(columns, gradient, hessian, sample_weight, **parameters))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 
 from gbt.kernels.compiling import kernel
 
-HALF_SQUARED_ERROR, HALF_LOGISTIC = 0, 1
+GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC = -1, 0, 1  # given: by whoever grows trees on them
 
 
 @kernel
@@ -19,7 +19,7 @@ def write_derivatives(kind, y, f, gradient, hessian):
     Of p and q the larger is 1 / (1 + e), e = exp(-|f|), and the smaller e times that: at f = 40 q
     is 4e-18, where 1 - p would be 0.
 
-    kind                  int64     IN    of the loss, one of the two constants
+    kind                  int64     IN    of the loss, not ``GIVEN``
     y           (n,)      float64   IN    targets
     f           (T n,)    float64   IN    raw predictions, those before each of T trees end to end
     gradient    (T n,)    float64   OUT

@@ -10,7 +10,7 @@ children to the last bit, whatever happened while the tree grew::
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel, uncounted
+from gbt.kernels.compiling import internal, kernel, step, uncounted
 from gbt.kernels.quantise import of_row
 
 LARGEST = np.finfo(np.float64).max
@@ -28,7 +28,7 @@ def threshold_between(low, high, is_last):
     return middle if low <= middle < high else low
 
 
-@kernel
+@step
 def score_and_step(sum_gradient, sum_hessian, reg_lambda):
     """Return G^2 / (H + lambda) and G / (H + lambda), 0 where there is no weight."""
     weight = sum_hessian + reg_lambda
@@ -37,42 +37,48 @@ def score_and_step(sum_gradient, sum_hessian, reg_lambda):
 
 
 @uncounted
-def look_up_cuts(table, nodes):
-    """Write down the values on both sides of each cut.
+def look_up_thresholds(table, beside, trees):
+    """Write down the thresholds of some trees, which stand end to end.
 
-    So little, because it is compiled for every type and order in memory that tables come in.
+    Alone, because it is compiled for every type and order in memory that tables come in.
 
-    table   (n, p)       float32 or float64   IN
-    nodes   (n_nodes,)   NODE                 INOUT
+    table    (n, p)         float32 or float64   IN
+    beside   (n_nodes, 2)   int32                IN      see ``finish_tree``
+    trees    (n_nodes,)     NODE_RECORD          INOUT
     """
+    for t in range(len(trees)):
+        record = trees[t]
+        if record.feature >= 0:
+            record.threshold = threshold_between(
+                np.float64(table[beside[t, 0], record.feature]),
+                np.float64(table[beside[t, 1], record.feature]),
+                beside[t, 1] < 0,
+            )
+
+
+@internal
+def put_in_preorder(nodes):
+    """Find the place of every node when the tree is read root, left branch, right branch."""
+    for j in range(len(nodes) - 1, -1, -1):
+        node = nodes[j]
+        node.branch = 1
+        if node.left >= 0:
+            node.branch += nodes[node.left].branch + nodes[node.right].branch
+    nodes[0].place = 0
     for j in range(len(nodes)):
         node = nodes[j]
         if node.left >= 0:
-            node.low = table[node.low_row, node.feature]
-            node.high = table[node.high_row, node.feature]
+            nodes[node.left].place = node.place + 1
+            nodes[node.right].place = node.place + 1 + nodes[node.left].branch
 
 
-@kernel
-def preorder(nodes):
-    """Return the place of every node when the tree is read root, left subtree, right subtree."""
-    size = np.ones(len(nodes), dtype=np.int64)  # of the subtree under each node
-    for j in range(len(nodes) - 1, -1, -1):
-        if nodes[j].left >= 0:
-            size[j] += size[nodes[j].left] + size[nodes[j].right]
-    place = np.zeros(len(nodes), dtype=np.int64)
-    for j in range(len(nodes)):
-        left, right = nodes[j].left, nodes[j].right
-        if left >= 0:
-            place[left] = place[j] + 1
-            place[right] = place[j] + 1 + size[left]
-    return place
-
-
-@kernel
+@uncounted
 def finish_tree(
-    rows, nodes, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row, tree
+    rows, nodes, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row, tree, beside
 ):  # fmt: skip
     """Write every node to its place in preorder; say whether all numbers are finite.
+
+    Thresholds are looked up later.
 
     rows              (m,)           int32         IN    rows of a node beside each other
     nodes             (n_nodes,)     NODE          IN    children after their parent
@@ -80,11 +86,13 @@ def finish_tree(
     hessian, weight   (n,) or (1,)   float64       IN
     leaf_of_row       (n,)           int32         OUT   of the rows that take part
     tree              (n_nodes,)     NODE_RECORD   OUT   see ``gbt.ensemble``
+    beside            (n_nodes, 2)   int32         OUT   of a split: rows with the highest value
+                                                         below and the lowest above, -1 if none is
     """
-    place = preorder(nodes)
+    put_in_preorder(nodes)
     is_finite = True
     for j in range(len(nodes) - 1, -1, -1):
-        node, to = nodes[j], place[j]
+        node, to = nodes[j], nodes[j].place
         record = tree[to]
         record.n_samples = node.stop - node.start
         record.feature = record.left = record.right = -1
@@ -92,9 +100,9 @@ def finish_tree(
         g = h = score_of_children = 0.0
         if node.left >= 0:
             record.feature, record.missing_left = node.feature, node.missing_left != 0
-            record.threshold = threshold_between(node.low, node.high, node.high_row < 0)
-            record.left, record.right = place[node.left], place[node.right]
-            for child in (tree[place[node.left]], tree[place[node.right]]):
+            beside[to, 0], beside[to, 1] = node.low_row, node.high_row
+            record.left, record.right = nodes[node.left].place, nodes[node.right].place
+            for child in (tree[record.left], tree[record.right]):
                 g += child.sum_gradient
                 h += child.sum_hessian
                 score_of_children += score_and_step(

@@ -21,7 +21,7 @@ arrays are handed on whole, with the place to look at.
 import numpy as np
 
 from gbt.kernels import crew
-from gbt.kernels.compiling import inlined, internal, uncounted
+from gbt.kernels.compiling import inlined, internal
 from gbt.kernels.histogram import LANES, hessian_of, subtract
 from gbt.kernels.instructions import AHEAD, prefetch
 from gbt.kernels.memory import (
@@ -407,22 +407,19 @@ def next_phase(kind, first, n_nodes, table, nodes, slots, tasks, rules):
     return kind, n_tasks, first, n_nodes
 
 
-@uncounted
-def grow_tree(thread, board, table, rows, nodes, slots, tasks, all_rules, scratch):
+@internal
+def grow_tree(thread, board, table, rows, nodes, slots, tasks, rules, scratch):
     """Grow a tree, alone or as the leader of a crew, and return the number of its nodes.
 
     A helper does tasks of this tree, and of the next ones, until none are offered for a while.
 
-    thread      int64                  IN      0 leads, the others help
-    board       (BOARD_LENGTH,)        INOUT   see ``gbt.kernels.crew``
-    nodes       (most,)     NODE       OUT
-    tasks       (most, 3)   int64      what the tasks of a phase are about: nodes, column or word
-    all_rules   (1,)        RULES      IN
+    thread   int64                  IN      0 leads, the others help
+    board    (BOARD_LENGTH,)        INOUT   see ``gbt.kernels.crew``
+    nodes    (most,)     NODE       OUT
+    tasks    (most, 3)   int64      what the tasks of a phase are about: nodes, column or word
     """
-    rules = all_rules[0]
     kind, first, n_nodes, n_tasks = np.int64(SEARCH), ZERO, np.int64(1), ZERO
     if thread == 0:
-        crew.begin(board)
         n_tasks = plant(table, rows, nodes, slots, tasks, rules, len(scratch.keys))
         crew.open_phase(board, kind, n_tasks)
     while True:
@@ -439,5 +436,4 @@ def grow_tree(thread, board, table, rows, nodes, slots, tasks, all_rules, scratc
             if n_tasks > 0:
                 crew.open_phase(board, kind, n_tasks)
                 continue
-            crew.end(board)
         return n_nodes

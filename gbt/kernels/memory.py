@@ -45,6 +45,24 @@ class Rows(NamedTuple):
     # entries any more, and its children's are gathered afterwards
 
 
+class Training(NamedTuple):
+    """What the rows learn, by row of the table; one hessian or weight may stand for all."""
+
+    y: np.ndarray  # (n,) float64, targets
+    weight: np.ndarray  # (n,) or (1,) float64
+    raw_prediction: np.ndarray  # (n,) float64, of the trees so far
+    gradient: np.ndarray  # (n,) float64, derivatives of the loss there, not yet weighted
+    hessian: np.ndarray  # (n,) or (1,) float64
+
+
+class Grown(NamedTuple):
+    """Trees that have grown, end to end."""
+
+    trees: np.ndarray  # (most,) NODE_RECORD, see ``gbt.ensemble``
+    beside: np.ndarray  # (most, 2) int32, rows beside the cuts, see ``gbt.kernels.finish``
+    sizes: np.ndarray  # (most trees,) int64, nodes of each
+
+
 class Slots(NamedTuple):
     """Places for what is known of a node while it is searched; every thread has one of its own."""
 
@@ -79,11 +97,15 @@ RULES = np.dtype(
         ("min_rows", np.int64),
         ("max_depth", np.int64),  # -1 without limit
         ("max_leaves", np.int64),  # -1 without limit
+        ("learning_rate", np.float64),
+        ("loss", np.int64),  # see ``gbt.kernels.derivatives``
+        # Set for each call.
+        ("n_trees", np.int64),  # to grow
+        ("n_listed", np.int64),  # rows that take part
         # Set for each tree; the first three are the first three limits in the integers' units.
         ("penalty", np.float64),
         ("min_hessian", np.float64),
         ("least_gain", np.float64),
-        ("n_listed", np.int64),  # rows that take part
         *((name, np.int64) for name in Layout._fields),  # of entries and bins
     ]
 )

@@ -21,8 +21,8 @@ NODE = np.dtype(
         ("right", np.int64),
         ("low_row", np.int64),  # a row with the highest value that went left
         ("high_row", np.int64),  # one with the lowest that went right; -1 if no value did
-        ("low", np.float64),  # their values
-        ("high", np.float64),
+        ("branch", np.int64),  # nodes of its branch, itself included
+        ("place", np.int64),  # when the tree is read root, left branch, right branch
     ]
 )
 

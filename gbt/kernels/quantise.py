@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from gbt.kernels.compiling import step, uncounted
+from gbt.kernels.compiling import internal, step, uncounted
 
 # As many rows as a table may have. Whole weights beyond it would leave few bits for x itself.
 MOST_REPEATS = 2.0**31
@@ -76,26 +76,23 @@ def quantise(x, weight, rows, scale, repeats, integers):
         integers[row] = integer_of(of_row(x, row), of_row(weight, row), scale, repeats)
 
 
-@uncounted
-def begin_tree(gradient, hessian, weight, rows, all_rules, listed, entries):
-    """List the rows of a tree, write their entries and its rules; say whether all sums are finite.
+@internal
+def begin_tree(training, rows, rules):
+    """Write the entries and rules of a tree; say whether all sums are finite.
 
-    gradient          (n,)                     float64   IN
-    hessian, weight   (n,) or (1,)             float64   IN
-    rows              (n_rows,)                int32     IN      none: all
-    all_rules         (1,)                     RULES     INOUT   see ``gbt.kernels.memory``
-    listed            (n_rows,)                int32     OUT
-    entries           (n * width / 2,)         int64     OUT     see ``gbt.kernels.histogram``
+    Its rows are listed already, unless they are all.
     """
-    rules, n_rows = all_rules[0], len(listed)
-    g_scale, repeats = scale_of(gradient, weight, rows, n_rows)
-    h_scale, _ = scale_of(hessian, weight, rows, n_rows)
+    gradient, hessian, weight = training.gradient, training.hessian, training.weight
+    listed, entries, n_rows = rows.listed, rows.entries, rules.n_listed
+    has_all = n_rows == len(gradient)
+    some = listed[: 0 if has_all else n_rows]
+    g_scale, repeats = scale_of(gradient, weight, some, n_rows)
+    h_scale, _ = scale_of(hessian, weight, some, n_rows)
     if not (np.isfinite(g_scale) and np.isfinite(h_scale)):
         return False
     rules.penalty, rules.min_hessian = rules.reg_lambda * h_scale, rules.min_child_weight * h_scale
     # In this order nothing overflows that is not out of reach anyway.
     rules.least_gain = rules.min_split_gain * g_scale * (g_scale / h_scale)
-    rules.n_listed = n_rows
     rules.count_bits = 0
     while n_rows >> rules.count_bits > 0:
         rules.count_bits += 1
@@ -103,7 +100,7 @@ def begin_tree(gradient, hessian, weight, rows, all_rules, listed, entries):
 
     two, one = np.uint64(2), np.uint64(1)
     for i in range(np.uint64(n_rows)):
-        row = np.uint64(rows[i]) if len(rows) > 0 else i
+        row = i if has_all else np.uint64(listed[i])
         w = of_row(weight, row)
         listed[i] = row
         g = integer_of(gradient[row], w, g_scale, repeats)

@@ -1,4 +1,4 @@
-"""What a policy is asked and what it answers, and what is left when a tree has grown."""
+"""What a policy is asked and what it answers."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -82,40 +82,34 @@ class Splits:
     gain: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class Branches:
-    """A grown tree: nodes in the order in which they were opened, the root at 0.
+class Growth(Protocol):
+    """A policy at work on one table: it grows tree after tree.
 
-    It is in memory that the next tree is grown in.
-
-    Parameters
-    ----------
-    rows : int32 array
-        Rows of the table, those of a leaf beside each other and ascending.
-    nodes : array of dtype ``gbt.kernels.nodes.NODE``
-        What is known of them; they own stretches of ``rows``.
-    node_of_row : int32 array of shape (n,)
-        By row of the table; room for the leaf of each, which ``finish_tree`` writes down.
+    ``leaf_of_row``, an int32 array, says by row of the table which leaf of the last tree it is in,
+    in memory that the next tree is grown in. Without meaning where a row takes no part.
     """
 
-    rows: np.ndarray
-    nodes: np.ndarray
-    node_of_row: np.ndarray
-
-
-class Growth(Protocol):
-    """A policy at work on one table: it grows tree after tree."""
+    leaf_of_row: np.ndarray
 
     def grow(
-        self,
-        gradient: np.ndarray,
-        hessian: np.ndarray,
-        sample_weight: np.ndarray,
-        rows: np.ndarray | None,
-        features: np.ndarray,
-    ) -> Branches:
-        """Grow a tree on some rows, ascending, that may split on some columns, ascending.
+        self, rows: np.ndarray | None, features: np.ndarray, most: int
+    ) -> tuple[np.ndarray, list[int]]:
+        """Grow trees, one after the other, at most so many.
 
-        See ``gbt.growing.Grower.grow``.
+        Parameters
+        ----------
+        rows : int32 array or None
+            The rows that they see, ascending; None is all. Raw predictions follow where all do. A
+            tree that sees some comes alone.
+        features : int array
+            The columns that they may split on, ascending.
+        most : int
+
+        Returns
+        -------
+        nodes : array of dtype ``gbt.ensemble.NODE_RECORD``
+            Trees end to end, each in preorder.
+        sizes : list of int
+            Nodes of each tree.
         """
         ...

@@ -11,10 +11,12 @@ from math import prod
 import numpy as np
 
 from gbt.columns import MAX_BINS, Columns
-from gbt.fixed_point import refuse_overflow
+from gbt.ensemble import NODE_RECORD
+from gbt.fixed_point import refuse_overflow, refuse_square_overflow
 from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
-from gbt.kernels.growth import LARGE, grow_tree
+from gbt.kernels.finish import look_up_thresholds
+from gbt.kernels.growth import LARGE
 from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
 from gbt.kernels.memory import (
     COLUMN_FACTS,
@@ -25,121 +27,157 @@ from gbt.kernels.memory import (
     N_BINS,
     N_VALUES,
     RULES,
+    Grown,
     Rows,
     Scratch,
     Slots,
     Table,
+    Training,
 )
 from gbt.kernels.nodes import NODE, records
-from gbt.kernels.quantise import begin_tree
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
+from gbt.kernels.rounds import SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.parallel import Helpers, threads_for
-from gbt.splitting.frontier import Branches, Limits, Shape
+from gbt.splitting.frontier import Limits, Shape
 
 # Sharing a phase costs about a microsecond. That pays from about this many values, rows times
 # columns, of which a level looks at most once.
 LEAST_VALUES_PER_THREAD = 20_000
+# Trees that grow in one call, which nobody can interrupt: so many rows times columns, a tenth of a
+# second, in memory for so many nodes.
+VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
 NO_LIMIT = -1
-ALL_ROWS = np.empty(0, dtype=np.int32)  # what ``begin_tree`` takes for all
 
 
 class Greedy:
     """Split every node where the gain is largest."""
 
-    def prepare(
-        self, columns: Columns, limits: Limits, shape: Shape, n_jobs: int | None
-    ) -> "GreedyGrowth":
-        """Lay out what growing trees on this table takes."""
-        return GreedyGrowth(columns, limits, shape, n_jobs)
+    def prepare(self, *asked) -> "GreedyGrowth":
+        """Lay out what growing trees on one table takes; see ``gbt.growing.growth_of``."""
+        return GreedyGrowth(*asked)
 
 
 class GreedyGrowth:
     """The memory of growing greedy trees on one table, used again for every tree."""
 
-    def __init__(self, columns: Columns, limits: Limits, shape: Shape, n_jobs: int | None):
-        self.n_rows, p = columns.n_rows, columns.n_columns
+    def __init__(
+        self,
+        columns: Columns,
+        training: Training,
+        loss: int,
+        limits: Limits,
+        shape: Shape,
+        learning_rate: float,
+        n_jobs: int | None,
+    ):
+        n, p = columns.n_rows, columns.n_columns
+        self.columns = columns
+        self.training = training
         self.table = _table_of(columns)
-        n_values = self.n_rows * p
+        n_values = n * p
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs if IS_COMPILING else 1)
-        n_nodes = 2 * self.n_rows - 1
+        n_nodes = 2 * n - 1
         n_large = n_values // (LARGE * self.table.n_bins) + 1
         if shape.max_depth is not None:
             n_nodes = min(n_nodes, 2 ** (min(shape.max_depth, 60) + 1) - 1)
             n_large = min(n_large, 2 ** min(shape.max_depth, 60))
         if shape.max_leaves is not None:
             n_nodes = min(n_nodes, 2 * shape.max_leaves - 1)
-        # A large node and its sibling have a slot each, every thread one more.
-        self.n_slots = n_threads + 2 * n_large
-        n_tasks = max(n_nodes, self.n_slots * max(p, len(columns.words)) + n_nodes)
-        self.tasks = np.empty((n_tasks, 3), dtype=np.int64)
-        self.nodes = records(n_nodes, NODE)
+        n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
+        n_tasks = max(n_nodes, n_slots * max(p, len(columns.words)) + n_nodes)
+        width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
         self.rules = records(1, RULES)
         for rule, value in _rules_of(limits, shape).items():
             self.rules[rule] = value
-        most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # that of missing rows, and one to spare
-        self.scratch = Scratch(
-            running=np.empty((n_threads, RUNNING, most_bins), dtype=np.int64),
-            upper=np.empty((n_threads, most_bins)),
-            asked=np.empty((n_threads, most_bins, ASKED_LENGTH), dtype=np.int64),
-            bounds=np.empty((n_threads, most_bins)),
-            marks=np.zeros((n_threads, most_bins), dtype=np.int64),
-            narrow=aligned(n_threads, most_bins * 4),
-            keys=np.empty((n_threads, MOST_SORTED + 1), dtype=np.int64),
-        )
-        self.width = 0  # numbers a bin, for which there is memory
+        self.rules["loss"], self.rules["learning_rate"] = loss, learning_rate
+        self.rules["width"] = width
+        self.rows = _rows_of(n, width)
+        self.leaf_of_row = self.rows.node
+        self.nodes = records(n_nodes, NODE)
+        self.slots = _slots_of(n_slots, p, int(self.table.word_start[-1]), width)
+        self.scratch = _scratch_of(n_threads)
+        self.grown = _room_for_trees(n_nodes, VALUES_AT_ONCE // max(n_values, 1))
+        shared = (
+            crew.board_for(n_threads), self.table, self.rows, self.nodes, self.slots,
+            np.empty((n_tasks, 3), dtype=np.int64), self.rules, self.scratch, training, self.grown,
+        )  # fmt: skip
+        self.lead, *helpers = [partial(grow_trees, thread, *shared) for thread in range(n_threads)]
+        self.helpers = Helpers(helpers)
         self.features = None  # that a tree may split on
 
-    def grow(self, gradient, hessian, sample_weight, rows, features) -> Branches:
-        """Grow one tree; see ``gbt.splitting.frontier.Growth``."""
-        width = 2 if len(hessian) == len(sample_weight) == 1 else 4
-        if self.width != width:
-            self._make_room(width)
-        if rows is None:
-            rows, listed = ALL_ROWS, self.rows.listed
-        else:
-            listed = self.rows.listed[: len(rows)]
-        if not begin_tree(
-            gradient, hessian, sample_weight, rows, self.rules, listed, self.rows.entries
-        ):
-            refuse_overflow()
+    def grow(self, rows, features, most) -> tuple[np.ndarray, list[int]]:
+        """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
+        n_listed = len(self.rows.listed) if rows is None else len(rows)
+        if rows is not None:
+            self.rows.listed[:n_listed] = rows
+        self.rules["n_listed"], self.rules["n_trees"] = n_listed, min(most, len(self.grown.sizes))
         if features is not self.features:
             self.table.facts[:, IS_ALLOWED] = 0
             self.table.facts[features, IS_ALLOWED] = 1
             self.features = features
         self.helpers.call()
-        return Branches(listed, self.nodes[: self.lead()], self.rows.node)
+        n_trees = self.lead()
+        if n_trees == SUM_OVERFLOWS:
+            refuse_overflow()
+        if n_trees == SQUARE_OVERFLOWS:
+            refuse_square_overflow()
+        sizes = self.grown.sizes[:n_trees].tolist()
+        n_nodes = sum(sizes)
+        trees = self.grown.trees[:n_nodes].copy()
+        look_up_thresholds(self.columns.table, self.grown.beside[:n_nodes], trees)
+        return trees, sizes
 
-    def _make_room(self, width: int) -> None:
-        """Lay out the memory for bins of so many numbers, and who is to work on it."""
-        self.width = self.rules["width"][0] = width
-        n, p, n_slots = self.n_rows, len(self.table.facts), self.n_slots
-        n_bins = int(self.table.word_start[-1])
-        gathered = aligned(n * width // 2)
-        self.rows = Rows(
-            entries=aligned(n * width // 2),
-            node=np.empty(n, dtype=np.int32),
-            listed=np.empty(n, dtype=np.int32),
-            gathered=gathered,
-            buffer=gathered.view(np.int32),
-        )
-        self.slots = Slots(
-            histogram=aligned(n_slots, (n_bins + 1) * width),
-            bits=np.empty((n_slots, p), dtype=np.int64),
-            score=np.empty((n_slots, p)),
-            bound=np.empty((n_slots, p)),
-            code=np.empty((n_slots, p), dtype=np.int64),
-            missing_left=np.empty((n_slots, p), dtype=np.int64),
-            to_beat=np.empty(n_slots),
-            free=np.empty(n_slots + 1, dtype=np.int64),
-        )
-        n_threads = len(self.scratch.keys)
-        shared = (
-            crew.board_for(n_threads), self.table, self.rows, self.nodes, self.slots, self.tasks,
-            self.rules, self.scratch,
-        )  # fmt: skip
-        self.lead, *helpers = [partial(grow_tree, thread, *shared) for thread in range(n_threads)]
-        self.helpers = Helpers(helpers)
+
+def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
+    """Lay out memory for trees that grow in one call, one at least."""
+    n_trees = max(min(at_once, NODES_AT_ONCE // most_nodes), 1)
+    n_nodes = n_trees * most_nodes
+    return Grown(
+        trees=records(n_nodes, NODE_RECORD),
+        beside=np.empty((n_nodes, 2), dtype=np.int32),
+        sizes=np.empty(n_trees, dtype=np.int64),
+    )
+
+
+def _rows_of(n: int, width: int) -> Rows:
+    """Lay out what rows carry, where bins have so many numbers."""
+    gathered = aligned(n * width // 2)
+    return Rows(
+        entries=aligned(n * width // 2),
+        node=np.empty(n, dtype=np.int32),
+        listed=np.empty(n, dtype=np.int32),
+        gathered=gathered,
+        buffer=gathered.view(np.int32),
+    )
+
+
+def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
+    """Lay out places for what is known of nodes, with histograms of so many bins."""
+    return Slots(
+        histogram=aligned(n_slots, (n_bins + 1) * width),
+        bits=np.empty((n_slots, p), dtype=np.int64),
+        score=np.empty((n_slots, p)),
+        bound=np.empty((n_slots, p)),
+        code=np.empty((n_slots, p), dtype=np.int64),
+        missing_left=np.empty((n_slots, p), dtype=np.int64),
+        to_beat=np.empty(n_slots),
+        free=np.empty(n_slots + 1, dtype=np.int64),
+    )
+
+
+def _scratch_of(n_threads: int) -> Scratch:
+    """Lay out each thread's own arrays."""
+    most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # that of missing rows, and one to spare
+    return Scratch(
+        running=np.empty((n_threads, RUNNING, most_bins), dtype=np.int64),
+        upper=np.empty((n_threads, most_bins)),
+        asked=np.empty((n_threads, most_bins, ASKED_LENGTH), dtype=np.int64),
+        bounds=np.empty((n_threads, most_bins)),
+        marks=np.zeros((n_threads, most_bins), dtype=np.int64),
+        narrow=aligned(n_threads, most_bins * 4),
+        keys=np.empty((n_threads, MOST_SORTED + 1), dtype=np.int64),
+    )
 
 
 def aligned(*shape: int) -> np.ndarray:
