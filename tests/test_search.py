@@ -201,6 +201,19 @@ def test_the_best_cut_of_a_column_is_never_passed_over(case, bits):
             assert found.score == floor or found.bound_of(group) >= floor
 
 
+def least_hessian(case):
+    """Return the least hessian of a side; rows that all have the same have it by their number."""
+    return max(case.limits[1], case.layout.hessian * case.limits[2])
+
+
+def is_heavy_enough(case, k, b, rows, is_closed=False):
+    """Say whether the sides of some cut in a box may be, missing rows on either of them."""
+    before, inside = case.before(k, b)[1], case.sums(rows)[1]
+    left = before + inside + case.missing(k)[1]
+    right = case.node[1] - before - (inside if is_closed else 0)
+    return min(left, right) >= least_hessian(case)
+
+
 @given(node_cases(), st.sampled_from([0, 20, 60]), st.sampled_from([1, 2**50]))
 def test_boxes_are_as_tight_as_the_bound(case, g_bits, h_unit):
     """Just above the largest of all bounds no bin is looked at, where no row misses its value.
@@ -217,13 +230,31 @@ def test_boxes_are_as_tight_as_the_bound(case, g_bits, h_unit):
     )
     for k in range(case.columns.n_columns):
         if case.missing(k)[2] == 0 and case.columns.n_bins[k] < case.columns.n_values[k]:
-            largest = max(
-                bound_by_definition(case.before(k, b), sizes_of(case, rows), case.node, case.limits)
+            limits = penalty * h_unit, least_hessian(case), min_rows
+            bounds = (
+                bound_by_definition(case.before(k, b), sizes_of(case, rows), case.node, limits)
                 for b, rows in groups_of(case, k, 0).items()
+                if is_heavy_enough(case, k, b, rows)
             )
+            largest = max(bounds, default=-np.inf)
             if 0 < largest < np.inf:
                 assert Surveyed(case, k, floor=largest * (1 + 1e-9)).n_above == 0
                 assert Surveyed(case, k, floor=largest * (1 - 1e-9)).n_above > 0
+
+
+@given(node_cases(), group_bits, st.floats(0.0, 1.0), st.sampled_from([1, 2**50]))
+def test_boxes_are_empty_where_a_side_is_too_light(case, bits, share, h_unit):
+    """With all that may be on it, missing rows included. Where h is the same, so with its rows."""
+    penalty, _, min_rows = case.limits
+    case = replace(case, hessian=case.hessian * h_unit)
+    case = replace(case, limits=(penalty, share * case.node[1], min_rows))
+    for k in range(case.columns.n_columns):
+        is_closed = case.columns.n_bins[k] == case.columns.n_values[k] and bits == 0
+        n_open = sum(
+            is_heavy_enough(case, k, b, rows, is_closed)
+            for b, rows in groups_of(case, k, bits).items()
+        )
+        assert Surveyed(case, k, bits, floor=0.0).n_above == n_open
 
 
 @given(node_cases())
@@ -249,8 +280,8 @@ def bounds_of(case, k):
 
 @given(node_cases())
 def test_which_bins_may_hold_a_cut(case):
-    """No side has enough rows, so no edge raises the floor: all bins but the closed are listed."""
-    case = replace(case, limits=(case.limits[0], 0.0, len(case.rows)))
+    """No row has a gradient, so no edge raises the floor: all bins but the closed are listed."""
+    case = replace(case, gradient=0 * case.gradient, limits=(case.limits[0], 0.0, 1))
     for k in range(case.columns.n_columns):
         bound = bounds_of(case, k)
         for b, rows in groups_of(case, k, 0).items():
@@ -328,7 +359,7 @@ def test_a_bound_allows_for_rounding():
 MISSING = np.nan
 
 
-def is_seen(x, bins, gradient, hessian):
+def is_seen(x, bins, gradient, hessian, min_hessian=0.0):
     """Say whether a survey sees the cut after two of four rows, where its score is the floor.
 
     The cut is inside the bin before the last, or after it; a missing first row goes left.
@@ -336,8 +367,9 @@ def is_seen(x, bins, gradient, hessian):
     columns = Columns.from_table(np.array(x, dtype=float).reshape(-1, 1))
     columns.set_bins(0, np.array(bins))
     rows = np.arange(4, dtype=np.int32)
-    case = NodeCase(columns, np.array(gradient), np.array(hessian), rows, (0.5, 0.0, 1))
+    case = NodeCase(columns, np.array(gradient), np.array(hessian), rows, (0.5, min_hessian, 1))
     score = search.score_cut(*case.sums(rows[:2]), case.node, case.limits)
+    assert score > -np.inf
     found = Surveyed(case, 0, floor=score)
     return max(found.score, found.bound_of(bins[-2])) >= score
 
@@ -369,3 +401,16 @@ def test_boxes_allow_for_the_rounding_of_hessians():
     for _ in range(100):
         hessian = rng.integers([2**60, 0, 0, 1], [2**60 + 2**11, 1, 1, 2**11])
         assert is_seen([0, 1, 2, 3], [0, 1, 3], [2**47, 2**26, 0, -(2**26)], hessian)
+
+
+@pytest.mark.parametrize("bins", [[0, 1, 3], [0, 1, 2], [0, 1, 2, 3]])
+@pytest.mark.parametrize("is_left", [True, False])
+def test_a_side_of_the_least_hessian_is_not_too_light(bins, is_left):
+    """Of its few thousand little is left when all are rounded down to so many as 2^60 need."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        light = rng.integers(1, 2**11, size=2)
+        heavy = np.array([2**60, 2**59]) + rng.integers(2**10, size=2)
+        hessian = np.concatenate([light, heavy] if is_left else [heavy, light])
+        least = float(light.sum())
+        assert is_seen([0, 1, 2, 3], bins, [2**26, 2**27, 0, -(2**26)], hessian, least)

@@ -254,7 +254,9 @@ def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, u
     width, count_bits, hessian = layout
     of_g, of_size = running[G, start : stop + 1], running[SIZE, start : stop + 1]
     n_bins, to = stop - start, upper[start:stop]
-    penalty, min_hessian, _ = limits
+    penalty, min_hessian, min_rows = limits
+    if width == 2:
+        min_hessian = max(min_hessian, float(hessian) * min_rows)
 
     # G and |g| in units of 2^g_shift, rounded down, so that no sum has more than 51 bits.
     less_g, more_g = min(missing[0], np.int64(0)), max(missing[0], np.int64(0))
@@ -275,7 +277,10 @@ def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, u
     else:
         of_h, h_mask, h_shift = of_size, np.uint64((1 << count_bits) - 1), np.int64(0)
         h_unit, rest = float(hessian), node[2] - missing[2]
-    rest_h = float(rest >> h_shift) - (1.0 if h_shift > 0 else 0.0)
+    h_error = 1.0 if h_shift > 0 else 0.0
+    rest_h = float(rest >> h_shift) - h_error
+    # A side that is as heavy as it can be and yet too light: no cut in the box is allowed.
+    least_h = min_hessian / SAFETY - float(missing[1])
 
     square = SAFETY * (unit * unit)
     g_bits, h_bits = np.uint64(g_shift), np.uint64(h_shift)
@@ -298,7 +303,10 @@ def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, u
         at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
         largest = at_low if at_low > at_high else at_high
         product = left_weight * right_weight
-        to[b] = square * largest / product if product > 0.0 else LARGEST
+        score = square * largest / product if product > 0.0 else LARGEST
+        most_left = h_unit * (h_after + h_error)
+        most_right = h_unit * (rest_h - (h_after if is_closed else h_before) + 2.0 * h_error)
+        to[b] = score if most_left >= least_h and most_right >= least_h else -np.inf
 
 
 @step
