@@ -21,10 +21,10 @@ from numba import njit
 import gbt
 from benchmarks.training_speed import SIZES, data_of
 from gbt.columns import Columns
-from gbt.kernels.growth import BINS_PER_SORTED_ROW, LARGE
 from gbt.kernels.histogram import LANES, Layout, add_pairs, group_bits, missing_bin_after
 from gbt.kernels.partition import partition_rows
 from gbt.kernels.search import ASKED_LENGTH, RUNNING, Notes, survey
+from gbt.kernels.tasks import BINS_PER_SORTED_ROW, LARGE
 from gbt.kernels.words import ALL_BINS
 
 REPEATS = 7

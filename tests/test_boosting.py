@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gbt import reference
 from gbt.boosting import sampled_features, sampled_rows
 from gbt.ensemble import NODE_DTYPES
+from gbt.kernels.quantise import ROWS_AT_ONCE
 from gbt.losses import LOSSES
 from gbt.splitting import greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
@@ -209,6 +210,22 @@ def test_rounds_in_one_call_are_those_that_somebody_watches(task, most_nodes, n_
     assert model.n_trees == 7
     for name in (*NODE_DTYPES, "tree_offset"):
         assert_same(getattr(model, name), getattr(watched, name))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("task", LOSS_OF)
+def test_every_block_of_rows_follows_every_tree(task):
+    """The sums of a root are those of all rows at the raw predictions of the trees before it."""
+    rng, n = np.random.default_rng(0), 2 * ROWS_AT_ONCE + 1000
+    X = rng.normal(size=(n, 2))
+    y = X[:, 0] + rng.normal(size=n) if task == "regression" else rng.integers(0, 2, size=n)
+    model = fit(X, y, loss=LOSS_OF[task], n_estimators=3, max_depth=4, n_jobs=2).ensemble
+    before = np.full(n, model.base_score)
+    for tree in model.trees:
+        gradient, hessian = model.loss.gradient_hessian(np.asarray(y, float), before)
+        assert_close(tree.sum_gradient[0], gradient.sum(), np.abs(gradient).sum(), k=n)
+        assert_close(tree.sum_hessian[0], hessian.sum(), hessian.sum(), k=n)
+        tree.add_values(X, before)
 
 
 def test_a_sample_of_all_rows_is_all_rows():

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numba import njit
 
 from gbt.fixed_point import to_fixed_point
-from gbt.kernels.memory import RULES, Rows, Training
+from gbt.kernels.memory import BLOCK, RULES, Rows, Training
 from gbt.kernels.nodes import records
-from gbt.kernels.quantise import begin_tree
+from gbt.kernels.quantise import choose_scales, enter_rows, measure_rows
 from tests.asserts import assert_same
 
 
@@ -105,12 +105,22 @@ def test_the_smallest_numbers_there_are():
 
 
 @njit
-def begin(training, rows, all_rules):
-    return begin_tree(training, rows, all_rules[0])
+def begin(training, rows, all_rules, blocks, size):
+    """Go through the blocks as growing does, but in blocks of so many rows."""
+    rules = all_rules[0]
+    for b in range(len(blocks)):
+        stop = min((b + 1) * size, rules.n_listed)
+        measure_rows(training, rows, rules, b * size, stop, blocks[b])
+    is_finite = choose_scales(training, rules, blocks)
+    if is_finite:
+        for b in range(len(blocks)):
+            stop = min((b + 1) * size, rules.n_listed)
+            enter_rows(training, rows, rules, b * size, stop, blocks[b])
+    return is_finite
 
 
 def begun(gradient, hessian, weight, rows, n_listed, **asked):
-    """Return the rules, the listed rows and the entries of a tree that begins; no rows are all."""
+    """Return the memory of a tree that begins, in blocks of two rows; no rows are all."""
     rules = records(1, RULES)
     rules["width"] = 2 if len(hessian) == len(weight) == 1 else 4
     for name in ("reg_lambda", "min_child_weight", "min_split_gain"):
@@ -119,11 +129,14 @@ def begun(gradient, hessian, weight, rows, n_listed, **asked):
     n, nothing = len(gradient), np.empty(0)
     listed = np.array([*rows, *[99] * (n - len(rows))], dtype=np.int32)
     entries = np.full(n * rules["width"][0] // 2, 99)
-    memory = Rows(entries, np.empty(n, dtype=np.int32), listed, entries, listed)
+    memory = Rows(
+        entries, np.full(n, -1, dtype=np.int32), listed, np.full_like(entries, 99), listed
+    )
     training = Training(nothing, weight, nothing, gradient, hessian)
+    blocks = records(-(-n_listed // 2), BLOCK)
 
-    is_finite = begin(training, memory, rules)
-    return is_finite, rules[0], listed[:n_listed], entries
+    is_finite = begin(training, memory, rules, blocks, 2)
+    return is_finite, rules[0], memory, blocks
 
 
 @pytest.mark.parametrize("rows", [[], [0, 3, 4], [2]])
@@ -136,7 +149,7 @@ def test_a_tree_begins_with_what_its_rows_carry(rows, one_hessian, one_weight):
     weight = np.array([3.0]) if one_weight else np.array([1.0, 2.0, 3.0, 1.0, 5.0])
     own = rows or [0, 1, 2, 3, 4]
 
-    is_finite, rules, listed, entries = begun(
+    is_finite, rules, memory, blocks = begun(
         gradient, hessian, weight, rows, len(own),
         reg_lambda=1.5, min_child_weight=3.0, min_split_gain=0.75,
     )  # fmt: skip
@@ -145,13 +158,20 @@ def test_a_tree_begins_with_what_its_rows_carry(rows, one_hessian, one_weight):
     g, g_scale = to_fixed_point(gradient, weight, seen)
     h, h_scale = to_fixed_point(hessian * written_out, weight, seen)
     assert is_finite
-    assert_same(listed, own)
-    assert (rules["n_listed"], rules["count_bits"]) == (len(own), len(own).bit_length())
+    assert_same(memory.listed[: len(own)], own)
+    assert rules["count_bits"] == len(own).bit_length()
+    assert blocks["g"].sum() == g[own].sum()
+    assert blocks["h"].sum() == h[own].sum()
+    assert blocks["magnitude"].sum() == np.abs(g[own]).sum()
     if one_hessian and one_weight:
-        assert_same(entries[own], g[own])
+        entries = g[:, None]
         assert rules["hessian"] == h[own[0]]
     else:
-        assert_same(entries.reshape(-1, 2)[own], np.column_stack([g, h])[own])
+        entries = np.column_stack([g, h])
+    assert_same(memory.entries.reshape(5, -1)[own], entries[own])
+    if rows:  # the others take no part
+        assert_same(memory.gathered.reshape(5, -1)[: len(own)], entries[own])
+        assert_same(memory.node, np.where(np.isin(range(5), own), 0, -1))
     assert (rules["penalty"], rules["min_hessian"]) == (1.5 * h_scale, 3.0 * h_scale)
     assert rules["least_gain"] == 0.75 * g_scale**2 / h_scale  # powers of two: exact
 

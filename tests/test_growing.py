@@ -12,9 +12,9 @@ from gbt import reference
 from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES
 from gbt.growing import LevelwiseGrowth
-from gbt.kernels import growth as growth_kernels
-from gbt.kernels.growth import LARGE
+from gbt.kernels import tasks
 from gbt.kernels.memory import MOST_BITS
+from gbt.kernels.quantise import ROWS_AT_ONCE
 from gbt.splitting.frontier import Splits
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
@@ -124,7 +124,7 @@ def large_growths(draw):
 
 def is_large(n_rows, columns):
     """Say whether nodes of so many rows keep a histogram, which children are subtracted from."""
-    return n_rows * columns.n_columns > LARGE * (columns.n_bins + 1).sum()
+    return n_rows * columns.n_columns > tasks.LARGE * (columns.n_bins + 1).sum()
 
 
 def page(X, gradient, hessian, **parameters):
@@ -325,7 +325,7 @@ def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
 
     @njit(error_model="numpy")
     def part(table, rows, nodes, rules):
-        growth_kernels.part(0, table, rows, nodes, rules)
+        tasks.part(0, table, rows, nodes, rules)
 
     part(growth.table, rows, growth.nodes, growth.rules[0])
 
@@ -531,7 +531,7 @@ def test_small_nodes_that_wait_keep_no_histogram():
     columns = Columns.from_table(X)
     columns.set_bins(0, np.arange(0, n, n // 5 + 1))
     assert is_large(n_rest, columns)
-    n_slots = 2 * (n // (LARGE * 6) + 1) + 1
+    n_slots = 2 * (n // (tasks.LARGE * 6) + 1) + 1
     parameters = {"max_depth": None, "min_child_weight": 0.0, "reg_lambda": 0.0, "max_leaves": 14}
     tree, _ = grow_tree(columns, gradient, np.ones(n), **parameters)
     assert (tree.n_samples[tree.is_leaf] == 2).sum() == 13 > n_slots
@@ -615,6 +615,32 @@ def test_threads_change_nothing(missing):
     one, two = (fit(X, y, n_jobs=n_jobs, max_depth=6).ensemble for n_jobs in (1, 2))
     for name in (*NODE_DTYPES, "tree_offset"):
         assert_same(getattr(two, name), getattr(one, name))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("are_some", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_in_several_blocks_grow_the_tree_of_the_page(weighted, are_some):
+    """What is done once a row is shared in blocks; three of all rows and two of these."""
+    rng, n = np.random.default_rng(0), 2 * ROWS_AT_ONCE + 1000
+    X = rng.integers(0, 4, size=(n, 2)).astype(float)
+    gradient, weight = rng.normal(size=n) + X[:, 1], np.ones(n)
+    hessian = rng.uniform(0.1, 1.0, size=n)
+    if weighted:
+        weight = rng.choice([0.5, 1.3], n)
+    rows = np.arange(n - ROWS_AT_ONCE - 500, n, dtype=np.int32) if are_some else None
+    own = slice(None) if rows is None else rows
+    asked = {"max_depth": 2, "min_child_weight": 100.0}
+    nodes = page(
+        X[own], gradient[own], hessian[own], sample_weight=weight[own], reg_lambda=1.0, **asked
+    )
+    for n_jobs in (1, 2):
+        growth = growth_for(
+            Columns.from_table(X), gradient, hessian, weight, n_jobs=n_jobs, reg_lambda=1.0, **asked
+        )
+        tree, leaves = grow_with(growth, rows)
+        assert_same_tree(tree, nodes)
+        assert_same(np.bincount(leaves, minlength=tree.n_nodes), tree.n_samples * tree.is_leaf)
 
 
 @pytest.mark.parametrize(

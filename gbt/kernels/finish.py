@@ -72,13 +72,74 @@ def put_in_preorder(nodes):
             nodes[node.right].place = node.place + 1 + nodes[node.left].branch
 
 
+@internal
+def write_sums(record, g, h, score_of_children, reg_lambda, learning_rate):
+    """Write down the sums of a node and what follows from them; gains only of splits."""
+    score, step = score_and_step(g, h, reg_lambda)
+    record.sum_gradient, record.sum_hessian, record.value = g, h, -learning_rate * step
+    record.gain = score_of_children - score if record.feature >= 0 else 0.0
+
+
+@internal
+def finish_leaves(
+    first, last, rows, nodes, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row,
+    tree,
+):  # fmt: skip
+    """Write the leaves among the nodes first:last to their places, with the sums over their rows.
+
+    See ``finish_tree``.
+    """
+    for j in range(first, last):
+        node = nodes[j]
+        if node.left < 0:
+            record = tree[node.place]
+            record.n_samples = node.stop - node.start
+            record.feature = record.left = record.right = -1
+            record.threshold, record.missing_left = 0.0, False
+            g = h = 0.0
+            for i in range(node.start, node.stop):
+                row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.histogram``
+                w = of_row(weight, row)
+                g += w * gradient[row]
+                h += w * of_row(hessian, row)
+                leaf_of_row[row] = node.place
+            write_sums(record, g, h, 0.0, reg_lambda, learning_rate)
+
+
+@internal
+def finish_splits(nodes, reg_lambda, learning_rate, tree, beside):
+    """Write the other nodes to their places; say whether all numbers of the tree are finite.
+
+    See ``finish_tree``.
+    """
+    is_finite = True
+    for j in range(len(nodes) - 1, -1, -1):
+        node, record = nodes[j], tree[nodes[j].place]
+        if node.left >= 0:
+            record.n_samples = node.stop - node.start
+            record.feature, record.missing_left = node.feature, node.missing_left != 0
+            record.threshold = 0.0
+            record.left, record.right = nodes[node.left].place, nodes[node.right].place
+            beside[node.place, 0], beside[node.place, 1] = node.low_row, node.high_row
+            g = h = score = 0.0
+            for child in (tree[record.left], tree[record.right]):
+                g += child.sum_gradient
+                h += child.sum_hessian
+                score += score_and_step(child.sum_gradient, child.sum_hessian, reg_lambda)[0]
+            write_sums(record, g, h, score, reg_lambda, learning_rate)
+        for number in (record.sum_gradient, record.sum_hessian, record.gain, record.value):
+            is_finite &= np.isfinite(number)
+    return is_finite
+
+
 @uncounted
 def finish_tree(
     rows, nodes, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row, tree, beside
 ):  # fmt: skip
     """Write every node to its place in preorder; say whether all numbers are finite.
 
-    Thresholds are looked up later.
+    Thresholds are looked up later. Where threads share the work they go through the steps by
+    themselves.
 
     rows              (m,)           int32         IN    rows of a node beside each other
     nodes             (n_nodes,)     NODE          IN    children after their parent
@@ -90,39 +151,11 @@ def finish_tree(
                                                          below and the lowest above, -1 if none is
     """
     put_in_preorder(nodes)
-    is_finite = True
-    for j in range(len(nodes) - 1, -1, -1):
-        node, to = nodes[j], nodes[j].place
-        record = tree[to]
-        record.n_samples = node.stop - node.start
-        record.feature = record.left = record.right = -1
-        record.threshold, record.missing_left, record.gain = 0.0, False, 0.0
-        g = h = score_of_children = 0.0
-        if node.left >= 0:
-            record.feature, record.missing_left = node.feature, node.missing_left != 0
-            beside[to, 0], beside[to, 1] = node.low_row, node.high_row
-            record.left, record.right = nodes[node.left].place, nodes[node.right].place
-            for child in (tree[record.left], tree[record.right]):
-                g += child.sum_gradient
-                h += child.sum_hessian
-                score_of_children += score_and_step(
-                    child.sum_gradient, child.sum_hessian, reg_lambda
-                )[0]
-        else:
-            for i in range(node.start, node.stop):
-                row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.histogram``
-                w = of_row(weight, row)
-                g += w * gradient[row]
-                h += w * of_row(hessian, row)
-                leaf_of_row[row] = to
-        score, step = score_and_step(g, h, reg_lambda)
-        if node.left >= 0:
-            record.gain = score_of_children - score
-        record.sum_gradient, record.sum_hessian = g, h
-        record.value = -learning_rate * step
-        for number in (g, h, record.gain, record.value):
-            is_finite &= np.isfinite(number)
-    return is_finite
+    finish_leaves(
+        np.int64(0), len(nodes), rows, nodes, gradient, hessian, weight, reg_lambda, learning_rate,
+        leaf_of_row, tree,
+    )  # fmt: skip
+    return finish_splits(nodes, reg_lambda, learning_rate, tree, beside)
 
 
 @uncounted

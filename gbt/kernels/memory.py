@@ -106,7 +106,26 @@ RULES = np.dtype(
         ("penalty", np.float64),
         ("min_hessian", np.float64),
         ("least_gain", np.float64),
+        ("g_scale", np.float64),
+        ("h_scale", np.float64),
+        ("repeats", np.int64),  # whether whole weights multiply, see ``gbt.kernels.quantise``
+        ("n_grown", np.int64),  # trees before it in this call, or what overflows
+        ("first_node", np.int64),  # where it begins, see ``Grown``
         *((name, np.int64) for name in Layout._fields),  # of entries and bins
+    ]
+)
+
+
+# What is known of a block of rows, which take part in a tree.
+BLOCK = np.dtype(
+    [
+        ("g_total", np.float64),  # sum of |weight * gradient|
+        ("h_total", np.float64),
+        ("weight_total", np.float64),
+        ("is_whole", np.int64),  # whether all weights are whole numbers
+        ("g", np.int64),  # sums of entries
+        ("h", np.int64),
+        ("magnitude", np.int64),  # sum of |g|
     ]
 )
 

@@ -6,55 +6,154 @@ In the paper's letters::
                       tree_m = grown on (g, h)
                       f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
 
-Handing the arrays from Python to one kernel after the other took 20 microseconds a tree, of 145
-that a tree of 1,000 rows and 50 columns took in all.
+A round is a cycle of phases. The threads of a crew share the tasks of each (``gbt.kernels.tasks``),
+and when it is over the leader decides what comes next::
+
+    DERIVE -> ENTER -> SEARCH -> REFINE -> (no node splits) -> FINISH -> FOLLOW -> next round
+                         ^---- PART <---------'
+
+Handing the arrays from Python to one kernel after the other took some 15 microseconds a tree, of
+145 that a tree of 1,000 rows and 50 columns took in all.
 """
 
-from gbt.kernels import crew
-from gbt.kernels.compiling import uncounted
-from gbt.kernels.derivatives import GIVEN, write_derivatives
-from gbt.kernels.finish import add_values, finish_tree
-from gbt.kernels.growth import grow_tree
-from gbt.kernels.quantise import begin_tree
+import numpy as np
 
-SUM_OVERFLOWS, SQUARE_OVERFLOWS = -1, -2
+from gbt.kernels import crew
+from gbt.kernels.compiling import inlined, internal, uncounted
+from gbt.kernels.finish import finish_splits, put_in_preorder
+from gbt.kernels.growth import GROWN, list_task, next_phase_of_tree, plant
+from gbt.kernels.quantise import ROWS_AT_ONCE, choose_scales, measure_rows
+from gbt.kernels.tasks import (
+    DERIVE,
+    ENTER,
+    FINISH,
+    FOLLOW,
+    SEARCH,
+    blocks_of,
+    run_task,
+)
+
+END = -2  # after the last phase
+SUM_OVERFLOWS, SQUARE_OVERFLOWS = -1, -2  # in place of a number of trees
+PARTS_PER_BLOCK = 4  # of the nodes, for each block of rows: leaves differ in size
+
+
+@internal
+def count_tree(n_nodes, nodes, rules, grown):
+    """Count the tree that has grown, if there is one; say whether one more is wanted and fits."""
+    if n_nodes > 0:
+        grown.sizes[rules.n_grown] = n_nodes
+        rules.n_grown, rules.first_node = rules.n_grown + 1, rules.first_node + n_nodes
+    is_wanted = rules.n_grown < rules.n_trees
+    return is_wanted and rules.first_node + len(nodes) <= len(grown.trees)
+
+
+@internal
+def settle(training, rows, rules, blocks):
+    """Choose the units of a tree; say whether all sums are finite."""
+    n_blocks = blocks_of(rules.n_listed)
+    if rules.n_listed < len(rows.node):  # all rows were measured while derivatives were written
+        for b in range(n_blocks):
+            start = b * ROWS_AT_ONCE
+            stop = min(start + ROWS_AT_ONCE, rules.n_listed)
+            measure_rows(training, rows, rules, start, stop, blocks[b])
+    return choose_scales(training, rules, blocks[:n_blocks])
+
+
+@internal
+def list_leaves(n_nodes, n_blocks, nodes, tasks):
+    """List parts of the nodes to finish, which have their places then."""
+    put_in_preorder(nodes[:n_nodes])
+    n_parts, n_tasks = min(n_nodes, PARTS_PER_BLOCK * n_blocks), np.int64(0)
+    for part in range(n_parts):
+        first, last = n_nodes * part // n_parts, n_nodes * (part + 1) // n_parts
+        n_tasks = list_task(tasks, n_tasks, first, last, np.int64(0))
+    return n_tasks
+
+
+@internal
+def write_splits(n_nodes, nodes, rules, grown):
+    """Write down the nodes that are no leaves; say whether all numbers of the tree are finite."""
+    tree, beside = grown.trees[rules.first_node :], grown.beside[rules.first_node :]
+    return finish_splits(nodes[:n_nodes], rules.reg_lambda, rules.learning_rate, tree, beside)
+
+
+@inlined
+def next_phase(
+    kind, first, n_nodes, n_threads, table, rows, nodes, slots, tasks, rules, training, blocks,
+    grown,
+):  # fmt: skip
+    """Decide what comes after a phase; return kind and number of tasks, and which nodes are new.
+
+    The nodes first .. n_nodes - 1 are those that were opened last.
+    """
+    n_tasks, n_blocks = np.int64(0), blocks_of(len(rows.node))
+    while n_tasks == 0 and kind != END:
+        if kind == FOLLOW:
+            kind, n_tasks = DERIVE, n_blocks
+            if not count_tree(n_nodes, nodes, rules, grown):
+                kind = END
+        elif kind == DERIVE:
+            kind, n_tasks = ENTER, blocks_of(rules.n_listed)
+            if not settle(training, rows, rules, blocks):
+                kind, rules.n_grown = END, SUM_OVERFLOWS
+        elif kind == ENTER:
+            kind, first, n_nodes = SEARCH, np.int64(0), np.int64(1)
+            n_tasks = plant(table, nodes, slots, tasks, rules, blocks, n_threads)
+        elif kind == FINISH:
+            kind, n_tasks = FOLLOW, n_blocks
+            if not write_splits(n_nodes, nodes, rules, grown):
+                kind, rules.n_grown = END, SQUARE_OVERFLOWS
+        else:
+            kind, n_tasks, first, n_nodes = next_phase_of_tree(
+                kind, first, n_nodes, table, nodes, slots, tasks, rules
+            )
+            if kind == GROWN:
+                kind, n_tasks = FINISH, list_leaves(n_nodes, n_blocks, nodes, tasks)
+    return kind, n_tasks, first, n_nodes
 
 
 @uncounted
 def grow_trees(
-    thread, board, table, rows, nodes, slots, tasks, all_rules, scratch, training, grown
+    thread, board, table, rows, nodes, slots, tasks, all_rules, scratch, training, blocks, grown
 ):  # fmt: skip
     """Grow some trees, fewer if there is no room, and return their number, or what overflows.
 
-    Raw predictions follow where all rows take part. See ``gbt.kernels.growth.grow_tree`` for what
-    helpers do and ``gbt.kernels.memory`` for the arrays.
+    Raw predictions follow where all rows take part. A helper does tasks until none are offered for
+    a while. See ``gbt.kernels.memory`` for the arrays.
+
+    thread      int64                  IN      0 leads, the others help
+    board       (BOARD_LENGTH,)        INOUT   see ``gbt.kernels.crew``
+    nodes       (most,)     NODE       OUT     of a tree
+    tasks       (most, 3)   int64      what the tasks of a phase are about: nodes, column or word
+    all_rules   (1,)        RULES      INOUT
+    blocks      (most,)     BLOCK      of rows
     """
-    rules, most = all_rules[0], len(nodes)
-    if thread > 0:
-        return grow_tree(thread, board, table, rows, nodes, slots, tasks, rules, scratch)
-    crew.begin(board)
-    n_trees = start = 0
-    while 0 <= n_trees < rules.n_trees and start + most <= len(grown.trees):
-        if rules.loss != GIVEN:
-            write_derivatives(
-                rules.loss, training.y, training.raw_prediction, training.gradient,
-                training.hessian,
+    rules = all_rules[0]
+    # As if a round were over, but for a tree.
+    kind, n_tasks, first, n_nodes = np.int64(FOLLOW), np.int64(0), np.int64(0), np.int64(0)
+    if thread == 0:
+        rules.n_grown = rules.first_node = 0
+        crew.begin(board)
+    while True:
+        if thread > 0:
+            task = crew.next_offer(board)
+        else:
+            task = crew.next_task(board, n_tasks) if n_tasks > 0 else np.int64(-1)
+        if task >= 0:
+            run_task(
+                board[crew.KIND], task, thread, table, rows, nodes, slots, tasks, rules, scratch,
+                training, blocks, grown,
             )  # fmt: skip
-        if not begin_tree(training, rows, rules):
-            n_trees = SUM_OVERFLOWS
-            break
-        n_nodes = grow_tree(thread, board, table, rows, nodes, slots, tasks, rules, scratch)
-        stop = start + n_nodes
-        if not finish_tree(
-            rows.listed, nodes[:n_nodes], training.gradient, training.hessian, training.weight,
-            rules.reg_lambda, rules.learning_rate, rows.node, grown.trees[start:stop],
-            grown.beside[start:stop],
-        ):  # fmt: skip
-            n_trees = SQUARE_OVERFLOWS
-            break
-        if rules.n_listed == len(rows.node):
-            add_values(grown.trees[start:stop], rows.node, training.raw_prediction)
-        grown.sizes[n_trees] = n_nodes
-        n_trees, start = n_trees + 1, stop
-    crew.end(board)
-    return n_trees
+            crew.report_done(board)
+            continue
+        if thread > 0:
+            return 0
+        kind, n_tasks, first, n_nodes = next_phase(
+            kind, first, n_nodes, len(scratch.keys), table, rows, nodes, slots, tasks, rules,
+            training, blocks, grown,
+        )  # fmt: skip
+        if kind == END:
+            crew.end(board)
+            return rules.n_grown
+        crew.open_phase(board, kind, n_tasks)

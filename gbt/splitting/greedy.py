@@ -16,9 +16,9 @@ from gbt.fixed_point import refuse_overflow, refuse_square_overflow
 from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.finish import look_up_thresholds
-from gbt.kernels.growth import LARGE
 from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
 from gbt.kernels.memory import (
+    BLOCK,
     COLUMN_FACTS,
     FIRST_BIN,
     IS_ALLOWED,
@@ -35,9 +35,11 @@ from gbt.kernels.memory import (
     Training,
 )
 from gbt.kernels.nodes import NODE, records
+from gbt.kernels.quantise import ROWS_AT_ONCE
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.rounds import SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
+from gbt.kernels.tasks import LARGE
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Limits, Shape
 
@@ -100,7 +102,8 @@ class GreedyGrowth:
         self.grown = _room_for_trees(n_nodes, VALUES_AT_ONCE // max(n_values, 1))
         shared = (
             crew.board_for(n_threads), self.table, self.rows, self.nodes, self.slots,
-            np.empty((n_tasks, 3), dtype=np.int64), self.rules, self.scratch, training, self.grown,
+            np.empty((n_tasks, 3), dtype=np.int64), self.rules, self.scratch, training,
+            records(n // ROWS_AT_ONCE + 1, BLOCK), self.grown,
         )  # fmt: skip
         self.lead, *helpers = [partial(grow_trees, thread, *shared) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
