@@ -13,7 +13,9 @@ from gbt.kernels.compiling import internal, step, uncounted
 MOST_REPEATS = 2.0**31
 # Below 1e-283 the integers become smaller instead: a larger scale would not be a float64.
 LARGEST_EXPONENT = 1000
-ROWS_AT_ONCE = 2**14  # of a block, a task for a thread; what they carry fits the L2 cache
+# Rows of a block, a task for a thread: 1,000 rows are shared already, and a task still takes longer
+# than claiming it, several times.
+ROWS_AT_ONCE = 2**9
 
 
 @step
