@@ -73,16 +73,11 @@ def boost(
     are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
     ends when that many trees brought no new minimum, and the trees after the minimum are dropped.
     """
-    y = np.require(y, requirements=["C", "W"])  # to Numba what is read-only is of another type
+    # To Numba what is read-only is of another type.
+    y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     if base_score is None:
         base_score = loss.link(best_constant(y, sample_weight))
     columns = Columns.from_table(X, n_jobs)
-    limits = Limits(
-        parameters.reg_lambda,
-        parameters.min_child_weight,
-        parameters.min_samples_leaf,
-        parameters.min_split_gain,
-    )
     training = Training(
         y=y,
         weight=sample_weight,
@@ -95,7 +90,12 @@ def boost(
         columns,
         training,
         loss=loss.kind,
-        limits=limits,
+        limits=Limits(
+            parameters.reg_lambda,
+            parameters.min_child_weight,
+            parameters.min_samples_leaf,
+            parameters.min_split_gain,
+        ),
         shape=Shape(parameters.max_depth, parameters.max_leaves),
         learning_rate=parameters.learning_rate,
         n_jobs=n_jobs,
@@ -104,8 +104,7 @@ def boost(
     patience = parameters.early_stopping_rounds
     all_features = np.arange(columns.n_columns)
     all_rows = np.arange(len(y), dtype=np.int32) if parameters.subsample < 1.0 else None
-    is_drawn = parameters.subsample < 1.0 or parameters.colsample < 1.0
-    one_by_one = watched or is_drawn or parameters.verbose
+    is_drawn = min(parameters.subsample, parameters.colsample) < 1.0
     trees: list[np.ndarray] = []
     sizes: list[int] = []
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
@@ -114,6 +113,7 @@ def boost(
             if all_rows is not None:
                 rows = sampled_rows(seed, m, all_rows, parameters.subsample)
             features = sampled_features(seed, m, all_features, parameters.colsample)
+            one_by_one = watched or is_drawn or parameters.verbose
             most = 1 if one_by_one else parameters.n_estimators - m
             grown, sizes_of_grown = growth.grow(rows, features, most)
             trees.append(grown)

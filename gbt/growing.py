@@ -19,7 +19,7 @@ import numpy as np
 from gbt.columns import Columns
 from gbt.ensemble import NODE_RECORD
 from gbt.fixed_point import refuse_square_overflow, to_fixed_point
-from gbt.kernels.derivatives import GIVEN, write_derivatives
+from gbt.kernels.derivatives import GIVEN, KINDS, write_derivatives
 from gbt.kernels.finish import add_values, finish_tree, look_up_thresholds
 from gbt.kernels.memory import Training
 from gbt.kernels.nodes import NODE, records
@@ -55,6 +55,8 @@ def growth_of(
 
     ``loss`` is the kind of the loss, or ``GIVEN`` where the derivatives are there already.
     """
+    if loss not in KINDS:  # threads that wait for each other must not find out
+        raise ValueError(f"Kernels know no loss of kind {loss}.")
     asked = columns, training, loss, limits, shape, learning_rate, n_jobs
     if hasattr(splitter, "prepare"):
         return splitter.prepare(*asked)

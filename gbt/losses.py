@@ -20,7 +20,10 @@ from gbt.kernels.derivatives import HALF_LOGISTIC, HALF_SQUARED_ERROR, write_der
 
 
 class Loss(Protocol):
-    """What boosting and attributions need of a loss."""
+    """What boosting and attributions need of a loss.
+
+    Boosting itself takes derivatives by ``kind``, in kernels.
+    """
 
     name: str
     metric: str
@@ -45,8 +48,7 @@ class Loss(Protocol):
         raw_prediction : float64 array of shape (n,) or (T, n)
             The second are those before each of T trees.
         out : two float64 arrays of raw_prediction's shape, C-contiguous, optional
-            Where to put the two; else new arrays are made. If the loss has one hessian for all, the
-            second may be of shape (1,).
+            Where to put the two; else new arrays are made.
         """
         ...
 

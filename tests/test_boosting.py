@@ -7,13 +7,15 @@ from hypothesis import strategies as st
 
 from gbt import reference
 from gbt.boosting import sampled_features, sampled_rows
+from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES
+from gbt.kernels.derivatives import HALF_SQUARED_ERROR
 from gbt.kernels.quantise import ROWS_AT_ONCE
 from gbt.losses import LOSSES
 from gbt.splitting import greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems
-from tests.trainer import fit, with_threads
+from tests.trainer import fit, grow_tree, growth_for, with_threads
 
 NAN = np.nan
 LOSS_OF = {"regression": "half_squared_error", "classification": "half_logistic"}
@@ -173,16 +175,19 @@ def test_subsamples_are_seeded_by_tree_and_hold_at_least_one():
         assert len(sample(7, 3, np.arange(100), 0.001)) == 1
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("task", LOSS_OF)
-def test_subsampled_trees_are_grown_on_their_rows_and_columns(task):
+def test_subsampled_trees_are_grown_on_their_rows_and_columns(task, n_jobs):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 6))
     y = X[:, 0] - X[:, 1] ** 2 + rng.normal(size=200)
     if task == "classification":
         y = (y > 0).astype(float)
-    model = fit(
-        X, y, loss=LOSS_OF[task], subsample=0.5, colsample=0.5, n_estimators=10, seed=3
-    ).ensemble
+    with with_threads(least_values=100):
+        model = fit(
+            X, y, loss=LOSS_OF[task], subsample=0.5, colsample=0.5, n_estimators=10, seed=3,
+            n_jobs=n_jobs,
+        ).ensemble  # fmt: skip
     raw_prediction = np.full(200, model.base_score)
     for m, tree in enumerate(model.trees):
         rows = sampled_rows(3, m, np.arange(200), 0.5)
@@ -212,7 +217,28 @@ def test_rounds_in_one_call_are_those_that_somebody_watches(task, most_nodes, n_
         assert_same(getattr(model, name), getattr(watched, name))
 
 
-@pytest.mark.large
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_overflow_after_some_trees_is_told_and_leaves_nothing_behind(n_jobs):
+    """A learning rate of 1e200 takes raw predictions beyond what squares hold; then it is .5."""
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40.0) % 7
+    with with_threads(least_values=10):
+        growth = growth_for(
+            Columns.from_table(X), y, np.ones(40), max_depth=2, n_jobs=n_jobs, learning_rate=1e200
+        )
+        growth.rules["loss"] = HALF_SQUARED_ERROR
+        growth.training.y[:] = y
+        with pytest.raises(FloatingPointError):
+            growth.grow(None, np.arange(1), 10)
+        assert growth.rules["n_trees"] > 1
+        growth.training.raw_prediction[:] = 0.0
+        growth.rules["learning_rate"] = 0.5
+        tree, sizes = growth.grow(None, np.arange(1), 1)
+    alone, _ = grow_tree(Columns.from_table(X), -growth.training.y, np.ones(40), max_depth=2)
+    assert sizes == [alone.n_nodes]
+    for name in NODE_DTYPES:
+        assert_same(tree[name], getattr(alone, name))
+
+
 @pytest.mark.parametrize("task", LOSS_OF)
 def test_every_block_of_rows_follows_every_tree(task):
     """The sums of a root are those of all rows at the raw predictions of the trees before it."""

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.ensemble import NODE_DTYPES
+from gbt.kernels.rounds import grow_trees
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems
@@ -180,12 +181,17 @@ def read_only(X):
     return X
 
 
-def test_targets_may_be_read_only():
+def test_targets_and_weights_may_be_read_only_or_columns_of_a_table():
+    """To Numba these are other types, and the largest kernel would be compiled once more."""
     X, y = table()
-    y = np.where(y, 0.5, -2.0)
-    plain, frozen = GBTRegressor(n_estimators=2).fit(X, y), y.copy()
-    frozen.flags.writeable = False
-    assert_same(GBTRegressor(n_estimators=2).fit(X, frozen).predict(X), plain.predict(X))
+    y, weight = np.where(y, 0.5, -2.0), np.linspace(1.0, 2.0, len(y))
+    plain = GBTRegressor(n_estimators=2).fit(X, y, weight)
+    n_compiled = len(grow_trees.signatures)
+    beside = np.column_stack([y, weight])
+    for own_y, own_weight in ((read_only(y), read_only(weight)), (beside[:, 0], beside[:, 1])):
+        model = GBTRegressor(n_estimators=2).fit(X, own_y, own_weight)
+        assert_same(model.predict(X), plain.predict(X))
+    assert len(grow_trees.signatures) == n_compiled
 
 
 def with_nullable_dtypes(X):

@@ -172,6 +172,8 @@ def test_a_tree_begins_with_what_its_rows_carry(rows, one_hessian, one_weight):
     if rows:  # the others take no part
         assert_same(memory.gathered.reshape(5, -1)[: len(own)], entries[own])
         assert_same(memory.node, np.where(np.isin(range(5), own), 0, -1))
+    assert (rules["g_scale"], rules["h_scale"]) == (g_scale, h_scale)
+    assert rules["repeats"] == 1  # weights are whole
     assert (rules["penalty"], rules["min_hessian"]) == (1.5 * h_scale, 3.0 * h_scale)
     assert rules["least_gain"] == 0.75 * g_scale**2 / h_scale  # powers of two: exact
 

@@ -11,7 +11,7 @@ from numba import config, njit
 from gbt import reference
 from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES
-from gbt.growing import LevelwiseGrowth
+from gbt.growing import LevelwiseGrowth, growth_of
 from gbt.kernels import tasks
 from gbt.kernels.memory import MOST_BITS
 from gbt.kernels.quantise import ROWS_AT_ONCE
@@ -617,7 +617,6 @@ def test_threads_change_nothing(missing):
         assert_same(getattr(two, name), getattr(one, name))
 
 
-@pytest.mark.large
 @pytest.mark.parametrize("are_some", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_in_several_blocks_grow_the_tree_of_the_page(weighted, are_some):
@@ -641,6 +640,12 @@ def test_rows_in_several_blocks_grow_the_tree_of_the_page(weighted, are_some):
         tree, leaves = grow_with(growth, rows)
         assert_same_tree(tree, nodes)
         assert_same(np.bincount(leaves, minlength=tree.n_nodes), tree.n_samples * tree.is_leaf)
+
+
+def test_kernels_are_not_asked_for_a_loss_that_they_do_not_know():
+    """Threads that wait for each other would wait forever."""
+    with pytest.raises(ValueError, match="no loss of kind 99"):
+        growth_of(None, None, None, loss=99, limits=None, shape=None, learning_rate=1.0)
 
 
 @pytest.mark.parametrize(

@@ -280,8 +280,12 @@ def bounds_of(case, k):
 
 @given(node_cases())
 def test_which_bins_may_hold_a_cut(case):
-    """No row has a gradient, so no edge raises the floor: all bins but the closed are listed."""
-    case = replace(case, gradient=0 * case.gradient, limits=(case.limits[0], 0.0, 1))
+    """No side has enough rows, so no edge raises the floor: all bins but the closed are listed.
+
+    Hessians differ: where they are the same boxes would know that a side is too light.
+    """
+    hessian = np.arange(1, case.columns.n_rows + 1)
+    case = replace(case, hessian=hessian, limits=(case.limits[0], 0.0, len(case.rows)))
     for k in range(case.columns.n_columns):
         bound = bounds_of(case, k)
         for b, rows in groups_of(case, k, 0).items():

@@ -44,18 +44,21 @@ def growth_for(
         "min_split_gain": 0.0,
     } | parameters
     shape = Shape(asked.pop("max_depth"), asked.pop("max_leaves"))
-    return growth_of(
+    training = Training(
+        nothing[0], one_if_equal(weight), nothing[1], np.array(gradient), one_if_equal(hessian)
+    )
+    growth = growth_of(
         splitter or Greedy(),
         columns,
-        Training(
-            nothing[0], one_if_equal(weight), nothing[1], np.array(gradient), one_if_equal(hessian)
-        ),
+        training,
         loss=GIVEN,
         limits=Limits(**asked),
         shape=shape,
         learning_rate=learning_rate,
         n_jobs=n_jobs,
     )
+    growth.training = training
+    return growth
 
 
 def grow_with(growth, rows=None, features=None):

@@ -9,7 +9,7 @@ from one tree to the next. One of them, the leader, opens phase after phase::
 
 Only tasks that were claimed are waited for, never a thread: a helper may come late or not at all,
 and the leader then does everything itself. It must not matter which thread runs a task. Between
-two trees a helper looks for the next one for a while, then goes home, and is called again.
+two calls a helper looks for the next one for a while, then goes home, and is called again.
 
 All look at one board, an int64 array. Its ticket holds phase << 32 | tasks left; a claim replaces
 it by one less in a single step, so a ticket that was read in an earlier phase is worth nothing.
@@ -24,7 +24,7 @@ from gbt.kernels.compiling import internal
 TICKET, DONE, KIND, LEADING, ALONE, BOARD_LENGTH = 0, 8, 16, 24, 32, 40
 TASKS_LEFT = (1 << 32) - 1
 LOOKS_BEFORE_GIVING_WAY = 100  # some microseconds, the usual time between two phases
-LOOKS_BEFORE_GOING_HOME = 20_000  # longer than Python takes between two trees of some 1,000 rows
+LOOKS_BEFORE_GOING_HOME = 20_000  # longer than Python takes between two calls for some 1,000 rows
 
 
 def board_for(n_threads: int) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from gbt.kernels.compiling import kernel
 
 GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC = -1, 0, 1  # given: by whoever grows trees on them
+KINDS = (GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 The table with its columns, the rows with what they carry, slots for what is known of nodes while
 they are searched, each thread's scratch, and what a tree must respect. ``gbt.splitting.greedy``
-makes the arrays; the phases of ``gbt.kernels.growth`` hand them on whole.
+makes the arrays; the tasks of ``gbt.kernels.tasks`` hand them on whole.
 """
 
 from typing import NamedTuple

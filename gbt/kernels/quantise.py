@@ -120,6 +120,7 @@ def measure_rows(training, rows, rules, start, stop, block):
     block.g_total, block.weight_total, block.is_whole = add_magnitudes(
         gradient, weight, some, start, stop
     )
+    block.h_total = 0.0
     if rules.width == 4:
         block.h_total, _, _ = add_magnitudes(hessian, weight, some, start, stop)
 

@@ -39,13 +39,12 @@ PARTS_PER_BLOCK = 4  # of the nodes, for each block of rows: leaves differ in si
 
 
 @internal
-def count_tree(n_nodes, nodes, rules, grown):
-    """Count the tree that has grown, if there is one; say whether one more is wanted and fits."""
+def count_tree(n_nodes, rules, grown):
+    """Count the tree that has grown, if there is one; say whether one more is wanted."""
     if n_nodes > 0:
         grown.sizes[rules.n_grown] = n_nodes
         rules.n_grown, rules.first_node = rules.n_grown + 1, rules.first_node + n_nodes
-    is_wanted = rules.n_grown < rules.n_trees
-    return is_wanted and rules.first_node + len(nodes) <= len(grown.trees)
+    return rules.n_grown < rules.n_trees
 
 
 @internal
@@ -91,7 +90,7 @@ def next_phase(
     while n_tasks == 0 and kind != END:
         if kind == FOLLOW:
             kind, n_tasks = DERIVE, n_blocks
-            if not count_tree(n_nodes, nodes, rules, grown):
+            if not count_tree(n_nodes, rules, grown):
                 kind = END
         elif kind == DERIVE:
             kind, n_tasks = ENTER, blocks_of(rules.n_listed)
@@ -117,7 +116,7 @@ def next_phase(
 def grow_trees(
     thread, board, table, rows, nodes, slots, tasks, all_rules, scratch, training, blocks, grown
 ):  # fmt: skip
-    """Grow some trees, fewer if there is no room, and return their number, or what overflows.
+    """Grow some trees and return their number, or what overflows.
 
     Raw predictions follow where all rows take part. A helper does tasks until none are offered for
     a while. See ``gbt.kernels.memory`` for the arrays.

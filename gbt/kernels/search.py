@@ -27,8 +27,8 @@ H_l >= H_0 and H_r >= H - H_0 - h::
 
 because smaller denominators only raise it, and what is then left is a parabola in G_l that opens
 upwards and is largest at an end. A bin is passed over only where its bound is below the score of
-some cut, or below what a split must score at least, so the result is the best of all cuts, ties
-included.
+some cut, or below what a split must score at least, or where no cut leaves enough on both sides, so
+the result is the best of all cuts, ties included.
 
 Ties of the score: the lowest feature, then the highest cut; a cut with missing rows is scored with
 them on either side, and at equal score they go where the present rows have more hessian, then left.
@@ -246,6 +246,8 @@ def bits_beyond(number, n_bits):
 @step
 def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, upper):
     """Write down for every bin in start:stop what no score in its box exceeds.
+
+    It is -inf where a side would be too light with all that may be on it.
 
     The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it,
     with missing rows on either side. Several columns without missing rows, end to end, are like

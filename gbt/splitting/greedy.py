@@ -1,8 +1,8 @@
 """Greedy: the cut of largest gain over all cuts of all features.
 
 What XGBoost calls the exact method, and what every other policy is measured against. The search
-is ``gbt.kernels.search``, the growth of a whole tree ``gbt.kernels.growth``; here the parameters
-meet the integers, memory is laid out, and threads are called.
+is ``gbt.kernels.search``, the growth of trees ``gbt.kernels.rounds``; here the parameters meet the
+integers, memory is laid out, and threads are called.
 """
 
 from functools import partial
@@ -75,7 +75,6 @@ class GreedyGrowth:
     ):
         n, p = columns.n_rows, columns.n_columns
         self.columns = columns
-        self.training = training
         self.table = _table_of(columns)
         n_values = n * p
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs if IS_COMPILING else 1)
