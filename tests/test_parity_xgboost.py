@@ -200,7 +200,7 @@ def test_trees_are_those_of_xgboost(seed):
     limits = Limits(given.reg_lambda, given.min_child_weight, 1, 0.0)
     columns = Columns.from_table(given.X)
     margin = their_margins[0].copy()
-    training = Training(given.y, given.weight, margin, *np.empty((2, len(margin))))
+    training = Training(given.y, given.weight, *np.zeros((3, len(margin))))
     growth = growth_of(
         Greedy(),
         columns,

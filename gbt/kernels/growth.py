@@ -21,7 +21,7 @@ from gbt.kernels.tasks import (
     conclude,
     is_in_question,
     is_large,
-    may_split,
+    is_searched,
 )
 
 # Typed, as in ``gbt.kernels.tasks``.
@@ -60,15 +60,16 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
     for left in range(first, n_nodes, 2):
         smaller, larger = by_size(nodes, left)
         n_rows = nodes[larger].stop - nodes[larger].start
-        if may_split(nodes[larger], rules) and is_large(n_rows, table):
+        is_wanted = is_searched(nodes[smaller], rules) or is_searched(nodes[larger], rules)
+        if is_wanted and is_large(n_rows, table):
             take(nodes[smaller], slots)
             aim(nodes[smaller], nodes[smaller].slot, slots, rules)
             aim(nodes[larger], nodes[larger].slot, slots, rules)
             continue
         release(nodes[larger], slots)
-        if may_split(nodes[larger], rules):
+        if is_searched(nodes[larger], rules):
             n_tasks = list_task(tasks, n_tasks, larger, NOTHING, ALL_WORDS)
-        if may_split(nodes[smaller], rules):
+        if is_searched(nodes[smaller], rules):
             n_tasks = list_task(tasks, n_tasks, smaller, NOTHING, ALL_WORDS)
     for word in range(len(table.words)):
         for left in range(first, n_nodes, 2):
@@ -139,7 +140,7 @@ def plant(table, nodes, slots, tasks, rules, blocks, n_threads):
     for b in range(blocks_of(rules.n_listed)):
         root.g, root.h = root.g + blocks[b].g, root.h + blocks[b].h
         root.magnitude += blocks[b].magnitude
-    if not may_split(root, rules):
+    if not is_searched(root, rules):
         return 0
     if not is_large(root.stop, table):
         return list_task(tasks, ZERO, ZERO, NOTHING, ALL_WORDS)

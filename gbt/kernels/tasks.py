@@ -41,6 +41,7 @@ from gbt.kernels.nodes import open_node
 from gbt.kernels.partition import partition_rows
 from gbt.kernels.quantise import ROWS_AT_ONCE, enter_rows, measure_rows
 from gbt.kernels.refine import last_code, refine_column
+from gbt.kernels.search import SAFETY
 from gbt.kernels.words import ALL_BINS, fill_word, fold_word, group_word, sort_word, survey_word
 
 DERIVE, ENTER, PART, SEARCH, REFINE, FINISH, FOLLOW = 0, 1, 2, 3, 4, 5, 6
@@ -74,9 +75,15 @@ def is_large(n_rows, table):
 
 @internal
 def may_split(node, rules):
-    """Say whether a node is to be searched at all."""
+    """Say whether a node may be split, as far as its depth and rows tell."""
     is_deep = rules.max_depth >= 0 and node.depth >= rules.max_depth
     return not is_deep and node.stop - node.start >= 2 * rules.min_rows
+
+
+@internal
+def is_searched(node, rules):
+    """Say whether a node is searched, once its sums are known: two children must weigh enough."""
+    return may_split(node, rules) and float(node.h) * SAFETY >= 2.0 * rules.min_hessian
 
 
 @internal
@@ -218,6 +225,16 @@ def search_small(j, thread, table, rows, nodes, slots, rules, scratch):
     conclude(node, slot, table, slots, rules)
 
 
+@internal
+def survey_if_searched(word, node, thread, table, slots, rules, scratch):
+    """Survey the columns of one word in a large node, or say that nothing was found there."""
+    if is_searched(node, rules):
+        survey_word(word, node, node.slot, thread, table, slots, rules, scratch)
+    else:
+        for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
+            slots.score[node.slot, k] = slots.bound[node.slot, k] = -np.inf
+
+
 @inlined
 def search_pair(smaller, larger, word, thread, table, rows, nodes, slots, rules, scratch):
     """Survey the columns of one word in a pair of large nodes; the root comes alone, with -1."""
@@ -232,14 +249,10 @@ def search_pair(smaller, larger, word, thread, table, rows, nodes, slots, rules,
             slots.histogram[own], table.word_start[word] * width,
             table.word_start[word + 1] * width, slots.histogram[other],
         )  # fmt: skip
-        survey_word(word, nodes[larger], other, thread, table, slots, rules, scratch)
+        survey_if_searched(word, nodes[larger], thread, table, slots, rules, scratch)
         if not is_large(n_rows, table):  # nothing will be subtracted from its histogram
             fold_word(word, n_rows, width, table, own, slots)
-    if may_split(nodes[smaller], rules):
-        survey_word(word, nodes[smaller], own, thread, table, slots, rules, scratch)
-    else:
-        for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
-            slots.score[own, k] = slots.bound[own, k] = -np.inf
+    survey_if_searched(word, nodes[smaller], thread, table, slots, rules, scratch)
 
 
 @internal
