@@ -28,7 +28,8 @@ def test_exponent_is_that_of_the_upper_half():
     sizes = np.array([1, 10, 31, 32, 100, 1000])
     assert growth.is_upper(sizes).tolist() == [False, False, False, True, True, True]
     flat_below = np.where(sizes > 31, sizes**2.0, 1000.0)
-    assert_close(growth.exponent(sizes, flat_below), 2.0, 10.0)
+    assert_close(growth.upper_exponent(sizes, flat_below), 2.0, 10.0)
+    assert 1.0 < growth.exponent(sizes, flat_below) < 1.9
     assert growth.is_upper(np.array([2, 4, 8])).tolist() == [False, True, True]  # its middle too
 
 
@@ -36,8 +37,9 @@ def test_exponent_by_hand():
     """Logs 0, 1, 2 of size and 0, 1, 4 of value: the slope through three points is (4 - 0) / 2."""
     sizes = np.array([2.0, 4.0, 8.0]) * 1e6
     values = 2.0 ** np.array([0, 1, 4])
+    assert_close(growth.exponent(sizes, values), 2.0, 10.0)
     below = np.array([1e5, *sizes])  # the root of 1e5 * 8e6 is 0.9e6
-    assert_close(growth.exponent(below, np.array([50.0, *values])), 2.0, 10.0)
+    assert_close(growth.upper_exponent(below, np.array([50.0, *values])), 2.0, 10.0)
 
 
 def times(exponent_of):
@@ -57,15 +59,28 @@ def times(exponent_of):
 )
 def test_claims_about_time(rows, columns, expected):
     claims = growth.time_claims(times({"rows": rows, "columns": columns}))
-    assert [holds for _, holds in claims] == expected
-    assert [words[-4:] for words, _ in claims] == [f"{rows:.2f}", f"{columns:.2f}"]
+    assert [holds for _, holds in claims] == [expected[0]] * 2 + [expected[1]] * 2
+    assert [words[-4:] for words, _ in claims] == [f"{rows:.2f}"] * 2 + [f"{columns:.2f}"] * 2
+    assert [words.split(" time")[0] for words, _ in claims] == [
+        "from 10,000 to 2,000,000 rows", "from 200,000 to 2,000,000 rows",
+        "from 10 to 2,000 columns", "from 200 to 2,000 columns",
+    ]  # fmt: skip
+
+
+def test_where_time_grows_faster_only_large_sizes_fail():
+    """Linear up to 100,000 rows, then with the power 1.15: 1.09 over all sizes."""
+    records = [
+        (*r[:5], r[5] * (max(r[2], 1e5) / 1e5) ** 0.15 if r[1] == "rows" else r[5])
+        for r in times({"rows": 1.0})
+    ]
+    assert [holds for _, holds in growth.time_claims(records)][:2] == [True, False]
 
 
 def test_table_of_times():
     table = growth.time_table(times({"rows": 1.0, "depth": 2.0, "threads": -1.0}))
     assert "| rows (20 columns, depth 6) | 10,000 | 20,000 |" in table
     assert "| fit, s | 1.00e+03 | 2.00e+03 |" in table  # the median factor is .1
-    assert "Exponent from 200,000 to 2,000,000: **1.00**" in table
+    assert "Exponent from 200,000 to 2,000,000: **1.00**; over all sizes 1.00; of" in table
     assert "Exponent from 5 to 12: **2.00**" in table
     assert "2 threads are 2.00 times as fast as one." in table
     assert all(f"| {axis.name} (" in table for axis in FULL.axes)
@@ -228,7 +243,7 @@ def test_the_command_from_end_to_end(tmp_path, capsys):
     for part in PARTS:
         assert f"## {part}\n" in printed
         assert f"python -m benchmarks.growth {part} --write; seed 0;" in printed
-    assert printed.count("* Claim: ") == 2 + len(QUICK.memory) + 2  # kernels are not compiled anew
+    assert printed.count("* Claim: ") == 4 + len(QUICK.memory) + 2  # kernels are not compiled anew
     assert f"| {QUICK.memory[0].name} |" in printed
     assert "All claims hold: " in printed
     assert (tmp_path / "picture.svg").stat().st_size < 50_000
@@ -268,7 +283,7 @@ def test_everything_is_written(files, tmp_path):
     assert "old" not in page
     assert page.count("a\n<!--") == page.count("-->\nb\n") == 3
     assert "![Time over rows, columns, values, depth, threads](picture.svg)" in page
-    assert page.count("**True**") == 5
+    assert page.count("**True**") == 7
     lines = growth.RESULTS.read_text().splitlines()
     assert [line.split(";")[0] for line in lines[:3]] == [
         f"# python -m benchmarks.growth {part} --write" for part in PARTS
