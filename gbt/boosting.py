@@ -20,7 +20,7 @@ from gbt.growing import Splitter, growth_of
 from gbt.kernels.memory import Training
 from gbt.losses import Loss, best_constant
 from gbt.progress import Progress
-from gbt.splitting.frontier import Limits, Shape
+from gbt.splitting.frontier import Limits, Plan, Shape
 
 EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
@@ -85,21 +85,19 @@ def boost(
         gradient=np.empty(len(y)),
         hessian=np.empty(1 if loss.has_one_hessian else len(y)),
     )
-    growth = growth_of(
-        splitter,
-        columns,
-        training,
-        loss=loss.kind,
-        limits=Limits(
+    plan = Plan(
+        loss.kind,
+        Limits(
             parameters.reg_lambda,
             parameters.min_child_weight,
             parameters.min_samples_leaf,
             parameters.min_split_gain,
         ),
-        shape=Shape(parameters.max_depth, parameters.max_leaves),
-        learning_rate=parameters.learning_rate,
-        n_jobs=n_jobs,
+        Shape(parameters.max_depth, parameters.max_leaves),
+        parameters.learning_rate,
+        n_jobs,
     )
+    growth = growth_of(splitter, columns, training, plan)
     watched = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
     patience = parameters.early_stopping_rounds
     all_features = np.arange(columns.n_columns)

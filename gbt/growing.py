@@ -24,15 +24,14 @@ from gbt.kernels.finish import add_values, finish_tree, look_up_thresholds
 from gbt.kernels.memory import Training
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows
-from gbt.splitting.frontier import Derivatives, Frontier, Growth, Limits, Shape, Splits
+from gbt.splitting.frontier import Derivatives, Frontier, Growth, Limits, Plan, Splits
 
 
 class Splitter(Protocol):
     """How a node chooses its split. A new policy is a new class with this method.
 
     A policy that would rather grow whole trees itself, as the greedy one does, has a method
-    ``prepare`` instead, which takes what `LevelwiseGrowth` does but for the splitter, and returns a
-    ``Growth``.
+    ``prepare(columns, training, plan)`` instead, which returns a ``Growth``.
     """
 
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
@@ -40,64 +39,36 @@ class Splitter(Protocol):
         ...
 
 
-def growth_of(
-    splitter: Splitter,
-    columns: Columns,
-    training: Training,
-    *,
-    loss: int,
-    limits: Limits,
-    shape: Shape,
-    learning_rate: float,
-    n_jobs: int | None = None,
-) -> Growth:
-    """Let a policy grow trees on one table.
-
-    ``loss`` is the kind of the loss, or ``GIVEN`` where the derivatives are there already.
-    """
-    if loss not in KINDS:  # threads that wait for each other must not find out
-        raise ValueError(f"Kernels know no loss of kind {loss}.")
-    asked = columns, training, loss, limits, shape, learning_rate, n_jobs
+def growth_of(splitter: Splitter, columns: Columns, training: Training, plan: Plan) -> Growth:
+    """Let a policy grow trees on one table."""
+    if plan.loss not in KINDS:  # threads that wait for each other must not find out
+        raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
     if hasattr(splitter, "prepare"):
-        return splitter.prepare(*asked)
-    return LevelwiseGrowth(splitter, *asked)
+        return splitter.prepare(columns, training, plan)
+    return LevelwiseGrowth(splitter, columns, training, plan)
 
 
 class LevelwiseGrowth:
     """The loop around a policy that is asked for one split a node."""
 
-    def __init__(
-        self,
-        splitter: Splitter,
-        columns: Columns,
-        training: Training,
-        loss: int,
-        limits: Limits,
-        shape: Shape,
-        learning_rate: float,
-        n_jobs: int | None,
-    ):
+    def __init__(self, splitter: Splitter, columns: Columns, training: Training, plan: Plan):
         self.splitter = splitter
         self.columns = columns
         self.training = training
-        self.loss = loss
-        self.limits = limits
-        self.shape = shape
-        self.learning_rate = learning_rate
-        self.n_jobs = n_jobs
+        self.plan = plan
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
 
     def grow(self, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
         y, weight, raw_prediction, gradient, hessian = self.training
-        if self.loss != GIVEN:
-            write_derivatives(self.loss, y, raw_prediction, gradient, hessian)
+        if self.plan.loss != GIVEN:
+            write_derivatives(self.plan.loss, y, raw_prediction, gradient, hessian)
         rows, nodes = self._grow_nodes(rows, features)
         tree = records(len(nodes), NODE_RECORD)
         beside = np.empty((len(nodes), 2), dtype=np.int32)
         if not finish_tree(
-            rows, nodes, gradient, hessian, weight, self.limits.reg_lambda, self.learning_rate,
-            self.leaf_of_row, tree, beside,
+            rows, nodes, gradient, hessian, weight, self.plan.limits.reg_lambda,
+            self.plan.learning_rate, self.leaf_of_row, tree, beside,
         ):  # fmt: skip
             refuse_square_overflow()
         look_up_thresholds(self.columns.table, beside, tree)
@@ -129,8 +100,8 @@ class LevelwiseGrowth:
 
     def _find_splits(self, opened, derivatives, rows, features):
         """Ask the policy how to split those of the nodes just opened that may be split."""
-        deepest = np.inf if self.shape.max_depth is None else self.shape.max_depth
-        least = 2 * self.limits.min_samples_leaf
+        deepest = np.inf if self.plan.shape.max_depth is None else self.plan.shape.max_depth
+        least = 2 * self.plan.limits.min_samples_leaf
         asked = [n for n in opened if n.depth < deepest and n.stop - n.start >= least]
         if not asked:
             return
@@ -138,7 +109,7 @@ class LevelwiseGrowth:
         frontier = Frontier(
             self.columns, np.asarray(features, dtype=np.int64), derivatives, rows, start, stop
         )
-        splits = self.splitter.split(frontier, self.limits, self.n_jobs)
+        splits = self.splitter.split(frontier, self.plan.limits, self.plan.n_jobs)
         for j, node in enumerate(asked):
             node.feature, node.cut = int(splits.feature[j]), int(splits.cut[j])
             node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])
@@ -146,9 +117,9 @@ class LevelwiseGrowth:
     def _next_to_split(self, nodes):
         """Return the nodes to split now: all that can be, or the one of largest gain."""
         waiting = [node for node in nodes if node.feature >= 0 and node.left < 0]
-        if self.shape.max_leaves is None or not waiting:
+        if self.plan.shape.max_leaves is None or not waiting:
             return waiting
-        if (len(nodes) + 1) // 2 >= self.shape.max_leaves:  # every split adds one leaf
+        if (len(nodes) + 1) // 2 >= self.plan.shape.max_leaves:  # every split adds one leaf
             return []
         return [max(waiting, key=lambda node: node.gain)]
 

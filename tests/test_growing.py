@@ -15,7 +15,7 @@ from gbt.growing import LevelwiseGrowth, growth_of
 from gbt.kernels import tasks
 from gbt.kernels.memory import MOST_BITS
 from gbt.kernels.quantise import ROWS_AT_ONCE
-from gbt.splitting.frontier import Splits
+from gbt.splitting.frontier import Plan, Splits
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
 from tests.node_cases import coarsen, column_of
@@ -645,7 +645,7 @@ def test_rows_in_several_blocks_grow_the_tree_of_the_page(weighted, are_some):
 def test_kernels_are_not_asked_for_a_loss_that_they_do_not_know():
     """Threads that wait for each other would wait forever."""
     with pytest.raises(ValueError, match="no loss of kind 99"):
-        growth_of(None, None, None, loss=99, limits=None, shape=None, learning_rate=1.0)
+        growth_of(None, None, None, Plan(99, None, None, 1.0))
 
 
 @pytest.mark.parametrize(

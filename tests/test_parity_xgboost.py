@@ -17,7 +17,7 @@ from gbt.growing import growth_of
 from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
 from gbt.losses import LOSSES
-from gbt.splitting.frontier import Limits, Shape
+from gbt.splitting.frontier import Limits, Plan, Shape
 from gbt.splitting.greedy import Greedy
 from tests.asserts import EPS_32, peer
 
@@ -201,15 +201,8 @@ def test_trees_are_those_of_xgboost(seed):
     columns = Columns.from_table(given.X)
     margin = their_margins[0].copy()
     training = Training(given.y, given.weight, *np.zeros((3, len(margin))))
-    growth = growth_of(
-        Greedy(),
-        columns,
-        training,
-        loss=GIVEN,
-        limits=limits,
-        shape=Shape(given.max_depth, None),
-        learning_rate=given.learning_rate,
-    )
+    plan = Plan(GIVEN, limits, Shape(given.max_depth, None), given.learning_rate)
+    growth = growth_of(Greedy(), columns, training, plan)
     for m, their_tree in enumerate(their_trees):
         training.gradient[:], training.hessian[:] = loss.gradient_hessian(given.y, margin)
         hessian = training.hessian
@@ -247,15 +240,10 @@ def test_a_defect_is_not_excused(defect):
     wrong = {name: getattr(given, name) * factor for name, factor in defect.items()}
     asked = {**vars(given), **wrong}
     gradient, hessian = xgboost_gradients(given, their_margins[0])
-    growth = growth_of(
-        Greedy(),
-        Columns.from_table(given.X),
-        Training(given.y, np.ones(1), np.zeros(len(given.y)), gradient, hessian),
-        loss=GIVEN,
-        limits=Limits(asked["reg_lambda"], asked["min_child_weight"], 1, 0.0),
-        shape=Shape(given.max_depth, None),
-        learning_rate=asked["learning_rate"],
-    )
+    limits = Limits(asked["reg_lambda"], asked["min_child_weight"], 1, 0.0)
+    plan = Plan(GIVEN, limits, Shape(given.max_depth, None), asked["learning_rate"])
+    training = Training(given.y, np.ones(1), np.zeros(len(given.y)), gradient, hessian)
+    growth = growth_of(Greedy(), Columns.from_table(given.X), training, plan)
     nodes, _ = growth.grow(None, np.arange(given.X.shape[1]), 1)
     slack = given.weight * (np.abs(given.y) + 1)
     with pytest.raises(AssertionError):

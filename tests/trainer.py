@@ -14,7 +14,7 @@ from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
 from gbt.losses import LOSSES
 from gbt.splitting import greedy
-from gbt.splitting.frontier import Limits, Shape
+from gbt.splitting.frontier import Limits, Plan, Shape
 from gbt.splitting.greedy import Greedy
 
 
@@ -47,16 +47,8 @@ def growth_for(
     training = Training(
         nothing[0], one_if_equal(weight), nothing[1], np.array(gradient), one_if_equal(hessian)
     )
-    growth = growth_of(
-        splitter or Greedy(),
-        columns,
-        training,
-        loss=GIVEN,
-        limits=Limits(**asked),
-        shape=shape,
-        learning_rate=learning_rate,
-        n_jobs=n_jobs,
-    )
+    plan = Plan(GIVEN, Limits(**asked), shape, learning_rate, n_jobs)
+    growth = growth_of(splitter or Greedy(), columns, training, plan)
     growth.training = training
     return growth
 

@@ -26,6 +26,20 @@ class Shape:
     max_leaves: int | None
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What the trees of a fit have in common.
+
+    ``loss`` is the kind of the loss, see ``gbt.kernels.derivatives``.
+    """
+
+    loss: int
+    limits: Limits
+    shape: Shape
+    learning_rate: float
+    n_jobs: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Derivatives:
     """Fixed-point gradients and hessians of the rows of a table, weights included.

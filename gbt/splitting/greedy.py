@@ -41,7 +41,7 @@ from gbt.kernels.rounds import SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.kernels.tasks import LARGE
 from gbt.parallel import Helpers, threads_for
-from gbt.splitting.frontier import Limits, Shape
+from gbt.splitting.frontier import Plan
 
 # Sharing a phase costs about a microsecond. That pays from about this many values, rows times
 # columns, of which a level looks at most once.
@@ -55,43 +55,34 @@ NO_LIMIT = -1
 class Greedy:
     """Split every node where the gain is largest."""
 
-    def prepare(self, *asked) -> "GreedyGrowth":
-        """Lay out what growing trees on one table takes; see ``gbt.growing.growth_of``."""
-        return GreedyGrowth(*asked)
+    def prepare(self, columns: Columns, training: Training, plan: Plan) -> "GreedyGrowth":
+        """Lay out what growing trees on this table takes."""
+        return GreedyGrowth(columns, training, plan)
 
 
 class GreedyGrowth:
     """The memory of growing greedy trees on one table, used again for every tree."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        training: Training,
-        loss: int,
-        limits: Limits,
-        shape: Shape,
-        learning_rate: float,
-        n_jobs: int | None,
-    ):
+    def __init__(self, columns: Columns, training: Training, plan: Plan):
         n, p = columns.n_rows, columns.n_columns
         self.columns = columns
         self.table = _table_of(columns)
         n_values = n * p
-        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs if IS_COMPILING else 1)
+        n_jobs = plan.n_jobs if IS_COMPILING else 1
+        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
         n_nodes = 2 * n - 1
         n_large = n_values // (LARGE * self.table.n_bins) + 1
-        if shape.max_depth is not None:
-            n_nodes = min(n_nodes, 2 ** (min(shape.max_depth, 60) + 1) - 1)
-            n_large = min(n_large, 2 ** min(shape.max_depth, 60))
-        if shape.max_leaves is not None:
-            n_nodes = min(n_nodes, 2 * shape.max_leaves - 1)
+        if plan.shape.max_depth is not None:
+            n_nodes = min(n_nodes, 2 ** (min(plan.shape.max_depth, 60) + 1) - 1)
+            n_large = min(n_large, 2 ** min(plan.shape.max_depth, 60))
+        if plan.shape.max_leaves is not None:
+            n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
         n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
         n_tasks = max(n_nodes, n_slots * max(p, len(columns.words)) + n_nodes)
         width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
         self.rules = records(1, RULES)
-        for rule, value in _rules_of(limits, shape).items():
+        for rule, value in _rules_of(plan).items():
             self.rules[rule] = value
-        self.rules["loss"], self.rules["learning_rate"] = loss, learning_rate
         self.rules["width"] = width
         self.rows = _rows_of(n, width)
         self.leaf_of_row = self.rows.node
@@ -193,8 +184,9 @@ def aligned(*shape: int) -> np.ndarray:
     return memory[start : start + n_bytes].view(np.int64).reshape(shape)
 
 
-def _rules_of(limits: Limits, shape: Shape) -> dict[str, float]:
+def _rules_of(plan: Plan) -> dict[str, float]:
     """Return what all trees must respect, see ``gbt.kernels.memory``."""
+    limits, shape = plan.limits, plan.shape
     return {
         "reg_lambda": limits.reg_lambda,
         "min_child_weight": limits.min_child_weight,
@@ -202,6 +194,8 @@ def _rules_of(limits: Limits, shape: Shape) -> dict[str, float]:
         "min_rows": max(limits.min_samples_leaf, 1),
         "max_depth": NO_LIMIT if shape.max_depth is None else shape.max_depth,
         "max_leaves": NO_LIMIT if shape.max_leaves is None else shape.max_leaves,
+        "learning_rate": plan.learning_rate,
+        "loss": plan.loss,
     }
 
 
