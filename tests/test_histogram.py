@@ -194,21 +194,3 @@ def test_a_cleared_column_is_empty_where_its_groups_are(n_bins, bits, width):
     expected = np.full_like(histogram, 99)
     expected[3 : 3 + n_bins : 2**bits] = expected[3 + missing] = 0
     assert_same(histogram, expected)
-
-
-@given(words_of_rows(), st.integers(0, 4))
-def test_bins_put_together_after_they_were_filled(drawn, bits):
-    """The same as if a mask had done it, in the places of groups."""
-    bins, lengths, _, gradient, hessian, rows = drawn
-    layout = layout_of(hessian)
-    entries = entries_of(gradient, hessian, layout)
-    n_bins = int(lengths[0]) - 1
-    own = np.minimum(bins[:1], n_bins - 1)  # of one column, without missing rows
-    single, grouped = (
-        histogram_of(bins, lengths[:1], 3, entries, layout, rows)
-        for bins in (own, own >> bits << bits)
-    )
-    histogram = np.append(np.full((3, layout.width), 99), single, axis=0)
-    kernels.fold_column(3, n_bins, bits, layout.width, histogram.ravel())
-    assert_same(histogram[3 : 3 + n_bins : 2**bits], grouped[: n_bins : 2**bits])
-    assert (histogram[:3] == 99).all()

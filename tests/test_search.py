@@ -86,6 +86,7 @@ class Surveyed:
         )  # fmt: skip
         self.asked = notes.asked[:n_asked]
         self.bound = dict(zip(self.asked[:, search.BIN].tolist(), notes.bounds, strict=False))
+        self.upper = notes.upper
         self.n_above = (notes.upper >= floor).sum()
 
     def bound_of(self, group):
@@ -139,16 +140,10 @@ def test_a_survey_finds_the_best_edge_and_bounds_the_rest(case, bits):
 def test_no_cut_inside_a_group_or_at_its_end_beats_its_bound(case, bits):
     """The property on which pruning rests, at every cut of every bin, missing rows on any side."""
     for k in range(case.columns.n_columns):
-        bound = {
-            group: search.bound_both_ways(
-                *case.before(k, group)[:2], *sizes_of(case, rows), case.missing(k), case.node,
-                case.limits,
-            )
-            for group, rows in groups_of(case, k, bits).items()
-        }  # fmt: skip
+        found = Surveyed(case, k, bits, floor=0.0)
         codes, bins = case.codes(k).tolist(), case.columns.bins(k)[case.rows]
         for score, code, _, _ in case.cuts(k):
-            assert score <= bound[int(bins[codes.index(code)]) >> bits << bits]
+            assert score <= found.upper[int(bins[codes.index(code)]) >> bits]
 
 
 def sizes_of(case, rows):
@@ -178,9 +173,13 @@ def test_what_a_survey_passes_over_is_below_the_floor(case, bits, data):
         assert all(bound >= floor for bound in found.bound.values())
 
 
-def bound_by_definition(before, inside, node, limits):
-    """Return the bound of the module's docstring, with P and N from sums of g and |g|."""
+def bound_by_definition(before, inside, aside, node, limits):
+    """Return the bound of the module's docstring, with P and N from sums of g and |g|.
+
+    What is aside goes left with the rows before.
+    """
     (g, h, _), (inside_g, inside_h, magnitude) = before, inside
+    g, h = g + aside[0], h + aside[1]
     penalty, min_hessian, _ = limits
     left = max(h, min_hessian) + penalty
     right = max(node[1] - h - inside_h, min_hessian) + penalty
@@ -206,19 +205,23 @@ def least_hessian(case):
     return max(case.limits[1], case.layout.hessian * case.limits[2])
 
 
-def is_heavy_enough(case, k, b, rows, is_closed=False):
-    """Say whether the sides of some cut in a box may be, missing rows on either of them."""
-    before, inside = case.before(k, b)[1], case.sums(rows)[1]
-    left = before + inside + case.missing(k)[1]
-    right = case.node[1] - before - (inside if is_closed else 0)
+def asides(case, k):
+    """Return what may go left beside rows that have a value: nothing, or missing rows."""
+    return [(0, 0, 0), case.missing(k)] if case.missing(k)[2] > 0 else [(0, 0, 0)]
+
+
+def is_heavy_enough(case, k, b, rows, aside, is_closed=False):
+    """Say whether the sides of some cut in a box may be."""
+    before, inside = case.before(k, b)[1] + aside[1], case.sums(rows)[1]
+    left, right = before + inside, case.node[1] - before - (inside if is_closed else 0)
     return min(left, right) >= least_hessian(case)
 
 
 @given(node_cases(), st.sampled_from([0, 20, 60]), st.sampled_from([1, 2**50]))
 def test_boxes_are_as_tight_as_the_bound(case, g_bits, h_unit):
-    """Just above the largest of all bounds no bin is looked at, where no row misses its value.
+    """Just above the largest of all bounds no bin is looked at.
 
-    With such rows boxes are wider. With large units sums go beyond the bits of a float.
+    With large units sums go beyond the bits of a float.
     """
     penalty, min_hessian, min_rows = case.limits
     bits_left = 60 - int(np.abs(case.gradient).sum()).bit_length()
@@ -229,12 +232,15 @@ def test_boxes_are_as_tight_as_the_bound(case, g_bits, h_unit):
         limits=(penalty * h_unit, min_hessian * h_unit, min_rows),
     )
     for k in range(case.columns.n_columns):
-        if case.missing(k)[2] == 0 and case.columns.n_bins[k] < case.columns.n_values[k]:
+        if case.columns.n_bins[k] < case.columns.n_values[k]:
             limits = penalty * h_unit, least_hessian(case), min_rows
             bounds = (
-                bound_by_definition(case.before(k, b), sizes_of(case, rows), case.node, limits)
+                bound_by_definition(
+                    case.before(k, b), sizes_of(case, rows), aside, case.node, limits
+                )
                 for b, rows in groups_of(case, k, 0).items()
-                if is_heavy_enough(case, k, b, rows)
+                for aside in asides(case, k)
+                if is_heavy_enough(case, k, b, rows, aside)
             )
             largest = max(bounds, default=-np.inf)
             if 0 < largest < np.inf:
@@ -244,14 +250,14 @@ def test_boxes_are_as_tight_as_the_bound(case, g_bits, h_unit):
 
 @given(node_cases(), group_bits, st.floats(0.0, 1.0), st.sampled_from([1, 2**50]))
 def test_boxes_are_empty_where_a_side_is_too_light(case, bits, share, h_unit):
-    """With all that may be on it, missing rows included. Where h is the same, so with its rows."""
+    """With all that may be on it, missing rows on either. Where h is the same, so with its rows."""
     penalty, _, min_rows = case.limits
     case = replace(case, hessian=case.hessian * h_unit)
     case = replace(case, limits=(penalty, share * case.node[1], min_rows))
     for k in range(case.columns.n_columns):
         is_closed = case.columns.n_bins[k] == case.columns.n_values[k] and bits == 0
         n_open = sum(
-            is_heavy_enough(case, k, b, rows, is_closed)
+            any(is_heavy_enough(case, k, b, rows, aside, is_closed) for aside in asides(case, k))
             for b, rows in groups_of(case, k, bits).items()
         )
         assert Surveyed(case, k, bits, floor=0.0).n_above == n_open
@@ -333,12 +339,12 @@ def test_a_bound_by_hand_with_a_missing_row():
     assert with_it <= bounds_of(case, 0)[1] <= with_it * (1 + 2e-12)
 
 
-def test_a_bound_without_weight_on_one_side_is_infinite():
+def test_a_bound_without_weight_on_one_side_is_the_largest_number():
     """No row before the bin weighs anything and lambda is 0: any score may be inside."""
     case = one_bin_in_the_middle([0, 16, -8, 0, -4])
     hessian = np.array([0, 2, 2, 2, 2])
     case = replace(case, hessian=hessian, limits=(0.0, 0.0, 1))
-    assert bounds_of(case, 0)[1] == np.inf
+    assert bounds_of(case, 0)[1] == np.finfo(np.float64).max
 
 
 def test_a_bound_allows_for_rounding():

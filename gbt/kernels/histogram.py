@@ -117,22 +117,6 @@ def clear_column(first, n_bins, missing_bin, bits, width, histogram):
     clear(histogram, (first + missing_bin) * width, (first + missing_bin + 1) * width)
 
 
-@internal
-def fold_column(first, n_bins, bits, width, histogram):
-    """Put the bins of one column together to groups, after they were filled one by one."""
-    one, place = np.uint64(1), np.uint64(first * width)
-    before_last = np.uint64(width - 2)  # h, where an entry has it, else g
-    for b in range(0, n_bins, 1 << bits):
-        of_group = place
-        g = h = size = np.int64(0)
-        for _ in range(min(1 << bits, n_bins - b)):
-            g, size = g + histogram[place], size + histogram[place + one]
-            h += histogram[place + before_last]
-            place += np.uint64(width)
-        histogram[of_group], histogram[of_group + one] = g, size
-        histogram[of_group + before_last] = h
-
-
 @step
 def starts_of(first, width):
     """Return the places where the histograms of eight lanes start.

@@ -30,6 +30,8 @@ upwards and is largest at an end. A bin is passed over only where its bound is b
 some cut, or below what a split must score at least, or where no cut leaves enough on both sides, so
 the result is the best of all cuts, ties included.
 
+The same holds of the cut after the bin. Missing rows make two boxes, with these on either side.
+
 Ties of the score: the lowest feature, then the highest cut; a cut with missing rows is scored with
 them on either side, and at equal score they go where the present rows have more hessian, then left.
 
@@ -55,8 +57,6 @@ from gbt.kernels.histogram import magnitude_in
 SAFETY = 1.0 + 1e-12
 # Rows of ``running``.
 G, H, SIZE, RUNNING = 0, 1, 2, 3
-BITS_OF_2_52 = np.uint64(0x4330000000000000)  # as a float; the last 52 are those of what is added
-ALL_BITS = np.uint64(2**64 - 1)
 LARGEST = np.finfo(np.float64).max  # below inf, the floor of a node that no cut is good enough for
 # Columns of ``asked``.
 BIN, ROWS, LEFT_G, LEFT_H, LEFT_N, ASKED_LENGTH = 0, 1, 2, 3, 4, 5
@@ -65,9 +65,7 @@ BIN, ROWS, LEFT_G, LEFT_H, LEFT_N, ASKED_LENGTH = 0, 1, 2, 3, 4, 5
 class Notes(NamedTuple):
     """What a survey writes down of the bins, or groups of bins, of a column."""
 
-    running: (
-        np.ndarray
-    )  # (3, bins + 1) int64, sums over the bins before: g, h if they have it, size
+    running: np.ndarray  # (3, bins + 1) int64, of all bins before: g; h, if they have it; size
     upper: np.ndarray  # (bins,) float64, what no score in a bin's box exceeds
     asked: np.ndarray  # (bins, 5) int64, of those in question: number, rows; g, h, n before it
     bounds: np.ndarray  # (bins,) float64, of those in question
@@ -158,37 +156,6 @@ def missing_of(histogram, first, missing_bin, layout):
 
 
 @step
-def bound_of(g, h, inside_g, inside_h, magnitude, node, limits):
-    """Bound the score of the cuts inside a bin.
-
-    g, h                            int64   IN   sums over all rows that go left with the bin's
-    inside_g, inside_h, magnitude   int64   IN   sums of g, h and |g| over those of the bin
-    """
-    node_g, node_h, _ = node
-    penalty, min_hessian, _ = limits
-    low = g - ((magnitude - inside_g + 1) >> 1)
-    high = g + ((magnitude + inside_g + 1) >> 1)
-    left_weight = max(np.float64(h), min_hessian) + penalty
-    right_weight = max(np.float64(node_h - h - inside_h), min_hessian) + penalty
-    left_g, right_g = np.float64(low), np.float64(node_g - low)
-    at_low = left_g * left_g * right_weight + right_g * right_g * left_weight
-    left_g, right_g = np.float64(high), np.float64(node_g - high)
-    at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
-    product = left_weight * right_weight
-    return max(at_low, at_high) / product * SAFETY if product > 0.0 else np.inf
-
-
-@step
-def bound_both_ways(g, h, inside_g, inside_h, magnitude, missing, node, limits):
-    """Bound the score of the cuts inside a bin, missing rows on either side."""
-    bound = bound_of(g, h, inside_g, inside_h, magnitude, node, limits)
-    if missing[2] > 0:
-        g, h = g + missing[0], h + missing[1]
-        bound = max(bound, bound_of(g, h, inside_g, inside_h, magnitude, node, limits))
-    return bound
-
-
-@step
 def groups_in(n_bins, bits):
     """Return how many groups of 2^bits bins there are."""
     return (n_bins + (1 << bits) - 1) >> bits
@@ -231,84 +198,77 @@ def sums_before(b, running, layout):
 
 
 @step
-def float_of(whole):
-    """Return a number from 0 to 2^52 - 1, a uint64, as a float, by steps that vectors have, too."""
-    return np.uint64(whole | BITS_OF_2_52).view(np.float64) - 2.0**52
+def box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed):
+    """Return the ends of 2 G_l and of H_l over the cuts inside a bin and the one after it.
+
+    Where bins are closed there is only the latter.
+    """
+    g, with_g, h, with_h = of_g[b], of_g[b + 1], of_h[b] & h_mask, of_h[b + 1] & h_mask
+    if is_closed:
+        return 2 * with_g, 2 * with_g, with_h, with_h
+    # P - N = with_g - g and P + N = magnitude, so that 2 (g - N) and 2 (g + P) are:
+    magnitude = magnitude_in(of_size[b + 1], count_bits) - magnitude_in(of_size[b], count_bits)
+    return g + with_g - magnitude, g + with_g + magnitude, h, with_h
 
 
 @step
-def bits_beyond(number, n_bits):
-    """Return by how many bits to shift a number, not negative, so that it has no more than some."""
-    exponent = (np.float64(number).view(np.int64) >> 52) - 1023  # it is below 2^(exponent + 1)
-    return max(exponent + 1 - n_bits, np.int64(0))
+def bound_of(low, high, light, heavy, node_g, node_h, h_unit, penalty, min_hessian):
+    """Return what no score of a cut exceeds with 2 G_l in low:high and H_l in light:heavy.
+
+    low, high, node_g        int64   IN   twice the sums
+    light, heavy, node_h     int64   IN   in units of ``h_unit``
+    """
+    left, right = h_unit * float(light), h_unit * float(node_h - heavy)
+    left_weight = (left if left > min_hessian else min_hessian) + penalty
+    right_weight = (right if right > min_hessian else min_hessian) + penalty
+    left_g, right_g = float(low), float(node_g - low)
+    at_low = left_g * left_g * right_weight + right_g * right_g * left_weight
+    left_g, right_g = float(high), float(node_g - high)
+    at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
+    largest = at_low if at_low > at_high else at_high
+    product = left_weight * right_weight
+    score = 0.25 * SAFETY * largest / product if product > 0.0 else LARGEST
+    left, right = h_unit * float(heavy), h_unit * float(node_h - light)
+    may_weigh_enough = (SAFETY * left >= min_hessian) & (SAFETY * right >= min_hessian)
+    return score if may_weigh_enough else -np.inf
 
 
 @step
 def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, upper):
     """Write down for every bin in start:stop what no score in its box exceeds.
 
-    It is -inf where a side would be too light with all that may be on it.
+    The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it;
+    with missing rows it has two, with them on either side. Where a side would be too light with all
+    that may be on it, it is -inf.
 
-    The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it,
-    with missing rows on either side. Several columns without missing rows, end to end, are like
-    one, but for what is written for the place between two of them, which means nothing.
+    Several columns without missing rows, end to end, are like one, but for what is written for the
+    place between two of them, which means nothing.
     """
     width, count_bits, hessian = layout
-    of_g, of_size = running[G, start : stop + 1], running[SIZE, start : stop + 1]
-    n_bins, to = stop - start, upper[start:stop]
     penalty, min_hessian, min_rows = limits
-    if width == 2:
-        min_hessian = max(min_hessian, float(hessian) * min_rows)
-
-    # G and |g| in units of 2^g_shift, rounded down, so that no sum has more than 51 bits.
-    less_g, more_g = min(missing[0], np.int64(0)), max(missing[0], np.int64(0))
-    sum_of_sizes = magnitude_in(of_size[n_bins], count_bits) + more_g - less_g
-    g_shift = bits_beyond(sum_of_sizes, 51)
-    bias, unit = np.int64(1) << (51 + g_shift), float(np.int64(1) << g_shift)
-    node_g, less_g, more_g = node[0] / unit, less_g / unit, more_g / unit
-    # Less than 1 from G, 1/2 from half of |g|, and four roundings of floats by 1/4 each.
-    error = 3.0 if g_shift > 0 else 0.0
-    size_bits = max(g_shift - (count_bits - 1), np.int64(0))
-    half = 0.5 / unit * float(np.int64(1) << (count_bits - 1) << size_bits)
-
-    # H in units of 2^h_shift, rounded down; or rows, where all have the same hessian.
+    of_g, of_size = running[G, start : stop + 1], running[SIZE, start : stop + 1]
     if width == 4:
-        of_h, h_mask = running[H, start : stop + 1], ALL_BITS
-        h_shift = bits_beyond(node[1], 51)
-        h_unit, rest = float(np.int64(1) << h_shift), node[1] - missing[1]
-    else:
-        of_h, h_mask, h_shift = of_size, np.uint64((1 << count_bits) - 1), np.int64(0)
-        h_unit, rest = float(hessian), node[2] - missing[2]
-    h_error = 1.0 if h_shift > 0 else 0.0
-    rest_h = float(rest >> h_shift) - h_error
-    # A side that is as heavy as it can be and yet too light: no cut in the box is allowed.
-    least_h = min_hessian / SAFETY - float(missing[1])
-
-    square = SAFETY * (unit * unit)
-    g_bits, h_bits = np.uint64(g_shift), np.uint64(h_shift)
-    count_bits, size_bits = np.uint64(count_bits), np.uint64(size_bits)
-    for b in range(n_bins):
-        g_before = float_of(np.uint64(of_g[b] + bias) >> g_bits) - 2.0**51
-        g_after = float_of(np.uint64(of_g[b + 1] + bias) >> g_bits) - 2.0**51
-        h_before = float_of((np.uint64(of_h[b]) & h_mask) >> h_bits)
-        h_after = float_of((np.uint64(of_h[b + 1]) & h_mask) >> h_bits)
-        size = (np.uint64(of_size[b + 1]) >> count_bits) - (np.uint64(of_size[b]) >> count_bits)
-        reach = 0.0 if is_closed else half * float_of(size >> size_bits)
-        middle = g_after if is_closed else 0.5 * (g_before + g_after)
-        low, high = middle - reach + less_g, middle + reach + more_g
-        left, right = h_unit * (h_after if is_closed else h_before), h_unit * (rest_h - h_after)
-        left_weight = (left if left > min_hessian else min_hessian) + penalty
-        right_weight = (right if right > min_hessian else min_hessian) + penalty
-        left_g, right_g = abs(low) + error, abs(node_g - low) + error
-        at_low = left_g * left_g * right_weight + right_g * right_g * left_weight
-        left_g, right_g = abs(high) + error, abs(node_g - high) + error
-        at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
-        largest = at_low if at_low > at_high else at_high
-        product = left_weight * right_weight
-        score = square * largest / product if product > 0.0 else LARGEST
-        most_left = h_unit * (h_after + h_error)
-        most_right = h_unit * (rest_h - (h_after if is_closed else h_before) + 2.0 * h_error)
-        to[b] = score if most_left >= least_h and most_right >= least_h else -np.inf
+        of_h, h_mask, h_unit = running[H, start : stop + 1], np.int64(-1), 1.0
+        node_h, missing_h = node[1], missing[1]
+    else:  # all rows have the same hessian: it is the unit
+        of_h, h_mask, h_unit = of_size, (np.int64(1) << count_bits) - 1, float(hessian)
+        node_h, missing_h = node[2], missing[2]
+        min_hessian = max(min_hessian, h_unit * min_rows)
+    node_g, missing_g, to = 2 * node[0], 2 * missing[0], upper[start:stop]
+    for b in range(len(to)):
+        low, high, light, heavy = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
+        to[b] = bound_of(
+            low, high, light, heavy, node_g, node_h, h_unit, penalty, min_hessian
+        )  # fmt: skip
+    if missing[2] == 0:
+        return
+    for b in range(len(to)):
+        low, high, light, heavy = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
+        bound = bound_of(
+            low + missing_g, high + missing_g, light + missing_h, heavy + missing_h,
+            node_g, node_h, h_unit, penalty, min_hessian,
+        )  # fmt: skip
+        to[b] = bound if bound > to[b] else to[b]
 
 
 @step
@@ -333,19 +293,14 @@ def open_boxes(start, stop, bits, one_value, layout, missing, node, limits, floo
             n_left -= 1
             if upper[place] >= floor:  # which has risen since
                 b = (np.int64(place) - start) << bits
-                g, h, magnitude, n = sums_before(place, running, layout)
-                with_g, with_h, with_magnitude, with_n = sums_before(place + one, running, layout)
+                g, h, _, n = sums_before(place, running, layout)
+                with_g, with_h, _, with_n = sums_before(place + one, running, layout)
                 if with_n > n + 1 and not (bits == 0 and one_value[b] == 1):
-                    bound = bound_both_ways(
-                        g, h, with_g - g, with_h - h, with_magnitude - magnitude, missing, node,
-                        limits,
-                    )  # fmt: skip
-                    if bound >= floor:
-                        largest, bounds[n_asked] = max(largest, bound), bound
-                        asked[n_asked, BIN], asked[n_asked, ROWS] = b, with_n - n
-                        asked[n_asked, LEFT_G], asked[n_asked, LEFT_H] = g, h
-                        asked[n_asked, LEFT_N] = n
-                        n_asked += 1
+                    largest, bounds[n_asked] = max(largest, upper[place]), upper[place]
+                    asked[n_asked, BIN], asked[n_asked, ROWS] = b, with_n - n
+                    asked[n_asked, LEFT_G], asked[n_asked, LEFT_H] = g, h
+                    asked[n_asked, LEFT_N] = n
+                    n_asked += 1
                 score, missing_left = score_both_ways(with_g, with_h, with_n, missing, node, limits)
                 if score >= floor and with_n > n:  # a bin without rows repeats the cut before it
                     best = floor = score

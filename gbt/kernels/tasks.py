@@ -42,7 +42,7 @@ from gbt.kernels.partition import partition_rows
 from gbt.kernels.quantise import ROWS_AT_ONCE, enter_rows, measure_rows
 from gbt.kernels.refine import last_code, refine_column
 from gbt.kernels.search import SAFETY
-from gbt.kernels.words import ALL_BINS, fill_word, fold_word, group_word, sort_word, survey_word
+from gbt.kernels.words import ALL_BINS, fill_word, group_word, sort_word, survey_word
 
 DERIVE, ENTER, PART, SEARCH, REFINE, FINISH, FOLLOW = 0, 1, 2, 3, 4, 5, 6
 ALL_WORDS = np.int64(-1)  # typed: numbers as written would compile what they are given to once more
@@ -239,7 +239,6 @@ def survey_if_searched(word, node, thread, table, slots, rules, scratch):
 def search_pair(smaller, larger, word, thread, table, rows, nodes, slots, rules, scratch):
     """Survey the columns of one word in a pair of large nodes; the root comes alone, with -1."""
     own, width = nodes[smaller].slot, rules.width
-    n_rows = nodes[smaller].stop - nodes[smaller].start
     for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
         slots.bits[own, k] = 0
     fill_word(word, nodes[smaller], ALL_BINS, table, rows, layout_of(rules), own, slots)
@@ -250,8 +249,6 @@ def search_pair(smaller, larger, word, thread, table, rows, nodes, slots, rules,
             table.word_start[word + 1] * width, slots.histogram[other],
         )  # fmt: skip
         survey_if_searched(word, nodes[larger], thread, table, slots, rules, scratch)
-        if not is_large(n_rows, table):  # nothing will be subtracted from its histogram
-            fold_word(word, n_rows, width, table, own, slots)
     survey_if_searched(word, nodes[smaller], thread, table, slots, rules, scratch)
 
 

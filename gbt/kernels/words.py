@@ -2,8 +2,8 @@
 
 A word holds the bins of eight columns (``gbt.columns``). One read of it feeds their histograms, and
 their boxes are drawn as if they were one column (``gbt.kernels.search``). In nodes of few rows bins
-are put together to groups, while histograms are filled or, where a histogram is there already,
-afterwards. Of very few rows the histograms are not worth clearing; each column is sorted.
+are put together to groups while histograms are filled. Of very few rows the histograms are not
+worth clearing; each column is sorted.
 """
 
 import numpy as np
@@ -15,7 +15,6 @@ from gbt.kernels.histogram import (
     add_pairs,
     clear,
     clear_column,
-    fold_column,
     group_bits,
 )
 from gbt.kernels.memory import (
@@ -164,15 +163,3 @@ def sort_word(word, node, slot, table, rows, slots, rules, keys):
                 sums_of_node, limits, keys,
             )  # fmt: skip
             slots.to_beat[slot] = max(slots.to_beat[slot], slots.score[slot, k])
-
-
-@inlined
-def fold_word(word, n_rows, width, table, slot, slots):
-    """Group the bins of histograms that are there, as in a node of so many rows."""
-    group_word(word, n_rows, table, slot, slots)
-    for k in range(LANES * word, min(LANES * (word + 1), len(table.facts))):
-        if slots.bits[slot, k] > 0:
-            fold_column(
-                table.facts[k, FIRST_BIN], table.facts[k, N_BINS], slots.bits[slot, k], width,
-                slots.histogram[slot],
-            )  # fmt: skip
