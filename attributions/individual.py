@@ -109,7 +109,8 @@ def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttributi
     ensemble = as_ensemble(model)
     individual = as_individual(individual)
     bound = individual.bind(ensemble)
-    X = ensemble.as_input(X)
+    index = row_labels(X)
+    X = finite_rows(ensemble, X)
     values = np.empty(X.shape)
 
     def add(block, rows):
@@ -126,6 +127,7 @@ def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttributi
         feature_names=ensemble.feature_names,
         method=individual.name,
         data=X,
+        index=index,
     )
 
 
@@ -150,7 +152,7 @@ def attribute_per_tree(
     """
     ensemble = as_ensemble(model)
     bound = as_individual(individual).bind(ensemble)
-    X = ensemble.as_input(X)
+    X = finite_rows(ensemble, X)
     blocks = [
         (slice(start, start + ROWS_IN_CACHE), transposed(X[start : start + ROWS_IN_CACHE]))
         for start in range(0, len(X), ROWS_IN_CACHE)
@@ -166,6 +168,24 @@ def attribute_per_tree(
 
         over_blocks(add, len(blocks), n_jobs, min_rows=1)
         yield m, values
+
+
+def finite_rows(ensemble: Ensemble, X) -> np.ndarray:
+    """Return the rows as the model compares them; refuse infinities, as fitting does."""
+    rows = ensemble.as_input(X)
+    ends = [end.reduce(rows, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
+    if np.isinf(ends).any():
+        row, column = np.argwhere(np.isinf(rows))[0]
+        raise ValueError(
+            f"X holds {rows[row, column]} in row {row}, column"
+            f" {ensemble.feature_names[column]!r}; numbers must be finite, or nan where missing."
+        )
+    return rows
+
+
+def row_labels(X):
+    """Return the index of a pandas.DataFrame; other tables have none."""
+    return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
 def tree_blocks(n_trees: int) -> list[range]:

@@ -44,12 +44,14 @@ from attributions.individual import (
     TREES_AT_ONCE,
     BoundAttribution,
     as_individual,
+    finite_rows,
+    row_labels,
     tree_blocks,
 )
 from attributions.kernels.paths import judge_shape
 from attributions.predecomp import PathChanges
 from attributions.results import GlobalAttribution, LocalAttribution
-from attributions.row_sums import merge_blocks, row_blocks, sum_over_rows
+from attributions.row_sums import as_weight, merge_blocks, row_blocks, sum_over_rows
 from gbt.ensemble import Ensemble, transposed
 from gbt.formats import as_ensemble
 from gbt.parallel import over_blocks
@@ -145,7 +147,7 @@ def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) 
     bit, standard errors included: both add rows within blocks of ``row_sums.ROWS_PER_BLOCK`` first.
     ``values.sum(axis=0)`` adds in another order and agrees within rounding.
     """
-    rows = _JudgedRows.of(model, X, y, ifa, sample_weight=None)
+    rows, index = _JudgedRows.of(model, X, y, ifa, sample_weight=None), row_labels(X)
     values = np.empty(rows.X.shape)
     base_values = np.empty(len(rows.X))
     blocks = row_blocks(len(rows.X))
@@ -162,6 +164,7 @@ def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) 
         feature_names=rows.ensemble.feature_names,
         method=f"tree_inner({rows.ifa_name})",
         data=rows.X,
+        index=index,
     )
 
 
@@ -411,7 +414,7 @@ def touched_features(ensemble: Ensemble, ifa) -> list[np.ndarray]:
 
 def as_rows(ensemble: Ensemble, X) -> np.ndarray:
     """Return the rows as the model compares them; refuse an empty table."""
-    X = ensemble.as_input(X)
+    X = finite_rows(ensemble, X)
     if not len(X):
         raise ValueError("X has no rows; an attribution needs at least one.")
     return X
@@ -443,20 +446,3 @@ def as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
             " targets must be finite. Leave out the rows without one."
         )
     return y
-
-
-def as_weight(sample_weight, n_rows: int) -> np.ndarray:
-    """Return row weights, float64 of shape (n,); ones where none are given."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}; it needs one weight a row of X, ({n_rows},)."
-        )
-    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-        raise ValueError(
-            "sample_weight must be finite, not negative and not all 0; its least value is"
-            f" {weight.min()}, its largest {weight.max()}."
-        )
-    return weight

@@ -10,6 +10,7 @@ the other is exchanged in it, and all predictions of some shuffles are kept unti
 """
 
 from collections.abc import Iterator
+from numbers import Integral
 
 import numpy as np
 from scipy.stats import rankdata
@@ -67,8 +68,8 @@ def permutation(
     -----
     Shuffling one of several correlated features asks the model about rows that do not occur.
     """
-    if n_repeats < 1:
-        raise ValueError(f"n_repeats={n_repeats}; at least one shuffle is needed.")
+    if not isinstance(n_repeats, Integral) or n_repeats < 1:
+        raise ValueError(f"n_repeats={n_repeats!r}; it must be a whole number, at least 1.")
     ensemble = as_ensemble(model)
     rows = as_rows(ensemble, X)
     orders = Orders(_seed(random_state), len(rows))

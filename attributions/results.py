@@ -12,11 +12,12 @@ the standard error of the sum, and results of separate chunks of rows merge into
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from attributions.row_sums import RowSums, sum_over_rows
+from attributions.row_sums import RowSums, as_weight, sum_over_rows
 
 N_SHOWN = 10  # features in the text of a result
 
@@ -37,6 +38,8 @@ class LocalAttribution:
         The attribution that was used, for captions and messages.
     data : float64 array of shape (n, p), optional
         The rows that were explained; plots colour the contributions by them.
+    index : pandas.Index of length n, optional
+        What the rows were called in the frame that was explained; ``to_frame`` keeps it.
     """
 
     values: np.ndarray
@@ -44,6 +47,7 @@ class LocalAttribution:
     feature_names: tuple[str, ...]
     method: str
     data: np.ndarray | None = None
+    index: Any = None
 
     def __post_init__(self):
         values = np.asarray(self.values, dtype=np.float64)
@@ -89,14 +93,17 @@ class LocalAttribution:
         return raw_prediction - self.base_values - self.values.sum(axis=1)
 
     def to_frame(self):
-        """Return the contributions as a pandas.DataFrame of shape (n, p), a column a feature."""
+        """Return the contributions as a pandas.DataFrame of shape (n, p), a column a feature.
+
+        Its rows are called what they were in the frame that was explained.
+        """
         try:
             import pandas
         except ImportError as error:
             raise ImportError(
                 "to_frame needs pandas: pip install pandas, or use .values and .feature_names."
             ) from error
-        return pandas.DataFrame(self.values, columns=list(self.feature_names))
+        return pandas.DataFrame(self.values, index=self.index, columns=list(self.feature_names))
 
     def to_shap(self):
         """Return a shap.Explanation, which shap's own plots draw.
@@ -227,9 +234,7 @@ class GlobalAttribution:
         if not len(values):
             raise ValueError("The attribution has no rows; a sum needs at least one.")
         if sample_weight is not None:
-            weight = np.asarray(sample_weight, dtype=np.float64)
-            _check_shape("sample_weight", weight, rows.base_values.shape)
-            values = values * weight[:, np.newaxis]
+            values = values * as_weight(sample_weight, len(values))[:, np.newaxis]
         sums = sum_over_rows(lambda block: (values[block], None), len(values), n_jobs=1)
         return cls(
             values=sums.total,
@@ -288,7 +293,7 @@ class GlobalAttribution:
         * "Not significant" is not "noise": a weak but real feature may be missed, and a value below
           0 can come from overfitting a useful feature.
         """
-        if self._kind not in _TESTABLE or self.method.endswith("target)"):
+        if not self._is_testable:
             raise ValueError(
                 f"{self.method} has no p-values: a feature without effect can have a value above 0"
                 f" for other reasons than chance. Use {', '.join(_TESTABLE)} on held-out rows."
@@ -370,8 +375,8 @@ class GlobalAttribution:
         Returns
         -------
         pandas.DataFrame
-            Indexed by feature name, with columns ``value`` and, where there is one,
-            ``standard_error``.
+            Indexed by feature name, with columns ``value`` and, where there are any,
+            ``standard_error`` and ``p_value``.
         """
         try:
             import pandas
@@ -382,6 +387,8 @@ class GlobalAttribution:
         columns = {"value": self.values}
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
+            if self._is_testable:
+                columns["p_value"] = self.p_values()
         index = pandas.Index(self.feature_names, name="feature")
         return pandas.DataFrame(columns, index=index).iloc[self.ranking()]
 
@@ -407,6 +414,12 @@ class GlobalAttribution:
         return self.method.split("(")[0]
 
     @property
+    def _is_testable(self) -> bool:
+        """Whether no effect means a value of 0 or less, so that there are p-values."""
+        is_of_targets = self._kind == "forest_inner" and self.method.endswith(", target)")
+        return self._kind in _TESTABLE and not is_of_targets
+
+    @property
     def _squares(self):
         """Sum of squares about the mean of the rows; None where no standard error says it."""
         if self.n_samples == 1:
@@ -428,6 +441,8 @@ class GlobalAttribution:
 
     def _check_mergeable(self, other):
         """Refuse, by name, what does not add up."""
+        if not isinstance(other, GlobalAttribution):
+            raise ValueError(f"Only a GlobalAttribution can be merged; got {other!r}.")
         if self._kind in _NOT_SUMS:
             raise ValueError(f"{self.method} cannot be merged: {_NOT_SUMS[self._kind]}.")
         if self.method != other.method:

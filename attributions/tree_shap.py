@@ -26,7 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from attributions.individual import attribute, node_cover
+from attributions.individual import attribute, finite_rows, node_cover
 from attributions.kernels import shap as kernels
 from attributions.results import LocalAttribution
 from gbt.ensemble import Ensemble
@@ -63,7 +63,7 @@ class TreeShap:
                 ensemble.tree_offset, ensemble.right, ensemble.value, cover, shares, expected
             )
             return BoundTreeShap(ensemble, expected[ensemble.tree_offset[:-1]], edge_share=shares)
-        background = np.asarray(ensemble.as_input(self.background), dtype=np.float64)
+        background = np.asarray(finite_rows(ensemble, self.background), dtype=np.float64)
         if len(background) == 0:
             raise ValueError(
                 "background has no rows; give at least one, or None for path-dependent TreeSHAP."

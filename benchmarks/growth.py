@@ -104,13 +104,26 @@ class Memory:
     n_rows: int
     n_columns: int
     dtype: str = "float32"
+    is_logistic: bool = False  # else half the squared error
     max_depth: int = 6
     n_rounds: int = 3
 
     @property
     def name(self) -> str:
         """Name it as in the tables."""
-        return f"{self.n_rows:,} x {self.n_columns} {self.dtype}"
+        loss = ", logistic" * self.is_logistic
+        return f"{self.n_rows:,} x {self.n_columns} {self.dtype}{loss}"
+
+    @property
+    def estimator(self):
+        """Return an estimator that fits it."""
+        kind = gbt.GBTClassifier if self.is_logistic else gbt.GBTRegressor
+        return kind(n_estimators=self.n_rounds, max_depth=self.max_depth)
+
+    def data(self, n_rows: int, n_columns: int):
+        """Return rows and targets of its kind."""
+        X, y = data_of(n_rows, n_columns, self.dtype)
+        return X, y > 0.0 if self.is_logistic else y
 
 
 @dataclass(frozen=True)
@@ -142,6 +155,8 @@ FULL = Plan(
         Memory(50_000, 500),
         Memory(2_000_000, 10),
         Memory(200_000, 50, "float64"),
+        Memory(500_000, 28, is_logistic=True),
+        Memory(1_000_000, 16, is_logistic=True),
     ),
 )
 QUICK = Plan(
@@ -300,14 +315,16 @@ def time_claims(records) -> list[tuple[str, bool]]:
 # --------------------------------------------------------------------------------------- memory
 
 
-def bytes_by_part(n_rows: int, n_columns: int, max_depth: int, n_threads: int) -> dict[str, int]:
-    """Return the sizes of the arrays that a fit of half the squared error holds at its peak.
+def bytes_by_part(
+    n_rows: int, n_columns: int, max_depth: int, n_threads: int, is_logistic: bool = False
+) -> dict[str, int]:
+    """Return the sizes of the arrays that a fit holds at its peak.
 
     That is while the second or a later tree grows, without sampling and evaluation sets, on
     continuous columns, which are not counted themselves. Of the places for histograms only those
     count that a tree of this depth can come to use: memory never written to is not resident.
     """
-    n_words = -(-n_columns // LANES)
+    n_words, numbers = -(-n_columns // LANES), 2 if is_logistic else 1  # in an entry: g, h
     n_bins = n_columns * (MAX_BINS + 1)
     most_large = n_rows * n_columns // (LARGE * n_bins) + 1  # nodes of a level that have histograms
     n_slots = n_threads + min(2 ** (max_depth - 1), 2 * most_large)
@@ -315,18 +332,19 @@ def bytes_by_part(n_rows: int, n_columns: int, max_depth: int, n_threads: int) -
         "codes": 4 * n_rows * n_columns,
         "order": 4 * n_rows * n_columns,
         "packed bins": 8 * n_rows * n_words,
-        "bin starts": 8 * (MAX_BINS + 2) * n_columns,
-        "entries": 8 * n_rows,
-        "gathered entries": 8 * n_rows,
+        "where bins start and which hold one value": 8 * (MAX_BINS + 2 + MAX_BINS) * n_columns,
+        "entries": 8 * numbers * n_rows,
+        "gathered entries": 8 * numbers * n_rows,
         "node numbers, rows listed": 8 * n_rows,
         "raw predictions, g": 16 * n_rows,
+        "targets, h": 16 * n_rows if is_logistic else 0,
         "narrow bins": 32 * n_threads * (MOST_NARROW_BINS + 2),
         # Of each bin the sums before it, its box, what is asked of it, its bound, and a mark.
         "what is found of bins": 8
         * (RUNNING + 1 + ASKED_LENGTH + 2)
         * n_threads
         * (MOST_NARROW_BINS + 2),
-        "histograms": 16 * n_slots * (n_bins + 1),
+        "histograms": 16 * numbers * n_slots * (n_bins + 1),
     }
 
 
@@ -346,10 +364,10 @@ def peak_so_far() -> int:
 
 def peaks_of(case: Memory) -> dict[str, int]:
     """Return the peaks of this process with kernels loaded, with the data, and after a fit."""
-    model = gbt.GBTRegressor(n_estimators=case.n_rounds, max_depth=case.max_depth)
-    model.fit(*data_of(3_000, 20, case.dtype))  # enough for both threads
+    model = case.estimator
+    model.fit(*case.data(3_000, 20))  # enough for both threads
     peaks = {"interpreter": peak_so_far()}
-    X, y = data_of(case.n_rows, case.n_columns, case.dtype)
+    X, y = case.data(case.n_rows, case.n_columns)
     peaks["data"] = peak_so_far()
     model.fit(X, y)
     peaks["fit"] = peak_so_far()
@@ -381,13 +399,14 @@ def run(*arguments: str, **environment: str) -> str:
 
 def measure_memory(plan: Plan) -> list[tuple]:
     """Weigh every case in a process of its own."""
-    for dtype in sorted({case.dtype for case in plan.memory}):  # compile here, not there
-        gbt.GBTRegressor(n_estimators=1).fit(*data_of(100, 20, dtype))
     records = []
     for case in plan.memory:
+        case.estimator.fit(*case.data(100, 20))  # compile here, not there
         peaks = json.loads(run("-c", CHILD, json.dumps(astuple(case))))
         size = {"float32 size": 4 * case.n_rows * case.n_columns}
-        parts = bytes_by_part(case.n_rows, case.n_columns, case.max_depth, available_cores())
+        parts = bytes_by_part(
+            case.n_rows, case.n_columns, case.max_depth, available_cores(), case.is_logistic
+        )
         calculated = {f"calculated: {part}": parts[part] for part in parts}
         for quantity, value in (peaks | size | calculated).items():
             records.append(("memory", case.name, 0, 0, quantity, float(value)))

@@ -10,6 +10,7 @@ Boosting itself, in the paper's letters, is in ``gbt.kernels.rounds``::
 Where nothing is drawn and nobody watches, many rounds are one call.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,6 +78,8 @@ def boost(
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     if base_score is None:
         base_score = loss.link(best_constant(y, sample_weight))
+        if not math.isfinite(base_score):
+            raise FloatingPointError("the base score is infinite")
     columns = Columns.from_table(X, n_jobs)
     training = Training(
         y=y,

@@ -130,7 +130,7 @@ class Columns:
         if n_present:
             row = order[n_present - 1]
             n_values = int(codes[max(row, ~row)]) + 1
-            ends = bin_ends(n_present, most)
+            ends = bin_ends(n_present, most) if n_values > most else np.empty(0, dtype=np.int64)
             n_bins = choose_bins(codes, order, n_present, n_values, ends, most, bin_start)
         self.n_values[k] = n_values
         self.set_bins(k, bin_start[:n_bins])

@@ -29,6 +29,7 @@ from gbt.kernels import descent, walk
 from gbt.kernels.descent import N_PLACES, N_TOP, Links
 from gbt.losses import LOSSES, Loss
 from gbt.parallel import over_blocks
+from gbt.tables import as_floats, refuse_other_columns
 
 NODE_DTYPES = {
     "feature": np.int32,  # -1 at a leaf
@@ -272,6 +273,8 @@ class Ensemble(Nodes):
 
     def truncate(self, n_trees: int) -> "Ensemble":
         """Return the model of the first ``n_trees`` trees."""
+        if not 0 <= n_trees <= self.n_trees:
+            raise ValueError(f"n_trees={n_trees} is not allowed; the model has {self.n_trees}.")
         stop = self.tree_offset[n_trees]
         arrays = {name: getattr(self, name)[:stop] for name in NODE_DTYPES}
         return replace(self, **arrays, tree_offset=self.tree_offset[: n_trees + 1])
@@ -282,18 +285,13 @@ class Ensemble(Nodes):
         They are float32 if the model or the table is, else float64: what follows works with
         either, a block at a time, and the numbers are the same.
         """
-        rows = np.asarray(X)
+        rows = as_floats(X)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
                 f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"
                 f" the first of them {self.feature_names[0]!r}."
             )
-        names = tuple(map(str, getattr(X, "columns", self.feature_names)))
-        if names != self.feature_names and set(names) == set(self.feature_names):
-            raise ValueError(
-                f"X has the columns of the model in another order: {list(names[:5])}... instead of"
-                f" {list(self.feature_names[:5])}... Select them in the order of feature_names."
-            )
+        refuse_other_columns(X, self.feature_names)
         single = np.float32 in (self.input_dtype, rows.dtype)
         return np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
 
@@ -442,6 +440,8 @@ class Ensemble(Nodes):
         """
         X = np.asarray(self.as_input(X), dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
+        if self.loss.name == "half_logistic" and not np.isin(y, (0.0, 1.0)).all():
+            raise ValueError(f"y must hold 0 and 1 only; it holds {y[~np.isin(y, (0, 1))][0]:g}.")
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
         raw_prediction = np.full(len(X), self.base_score)
         refitted = []

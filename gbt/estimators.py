@@ -28,6 +28,7 @@ from gbt.losses import LOSSES
 from gbt.parallel import effective_n_jobs
 from gbt.parameters import OF_CLASSIFIER, OF_REGRESSOR, Allowed
 from gbt.splitting.greedy import Greedy
+from gbt.tables import refuse_categories
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +198,7 @@ class _GBT(BaseEstimator):
     def _check_table(self, X, y="no_validation", **options):
         """Return a table as rows of float64 or float32, and the targets if any are given."""
         if self.categorical_features is not None:
-            _refuse_categories(X)
+            refuse_categories(X)
         return validate_data(
             self, X, y, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", **options
         )
@@ -597,28 +598,3 @@ def _distinct_labels(y) -> np.ndarray:
             f"The labels in y must be of one type; got {' and '.join(kinds)}. Missing labels are"
             " not allowed."
         ) from error
-
-
-# How the names of dtypes that are not numbers begin in pandas, pyarrow and polars, in lower case.
-_NOT_NUMBERS = (
-    "category", "categorical", "enum", "dictionary", "str", "large_str", "utf8",
-    "date", "time", "duration", "period", "interval",
-)  # fmt: skip
-
-
-def _refuse_categories(X) -> None:
-    """Raise ValueError if a data frame has columns that are not numbers; name them."""
-    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
-        return
-    refused = [
-        f"{name!r} ({dtype})"
-        for name, dtype in zip(X.columns, X.dtypes, strict=True)
-        if str(dtype).lower().startswith(_NOT_NUMBERS)
-        or (str(dtype).lower() == "object" and any(isinstance(value, str) for value in X[name]))
-    ]
-    if refused:
-        raise ValueError(
-            f"X has columns that are not numbers: {', '.join(refused)}. Categories are not"
-            " supported yet: encode them, for instance with sklearn.preprocessing.OrdinalEncoder or"
-            " OneHotEncoder, or drop them; categorical_features=None reads every column as numbers."
-        )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from itertools import pairwise
+from numbers import Integral
 
 THREAD_NAME = "gbt-kernel"
 _pool: ThreadPoolExecutor | None = None
@@ -46,8 +47,10 @@ def effective_n_jobs(n_jobs: int | None) -> int:
         if joblib is not None and joblib.parallel.get_active_backend()[0].nesting_level:
             return 1
         return available_cores()
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 is not allowed; use None or -1 for all cores, 1 for one.")
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not allowed; use None or -1 for all cores, 1 for one"
+        )
     return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
 
 
@@ -62,19 +65,23 @@ def _pool_of_threads() -> ThreadPoolExecutor:
 def run_all(tasks: list[Callable[[], None]]) -> None:
     """Run the tasks at once, the first of them on the calling thread.
 
-    Tasks of tasks run one after the other: a thread of the pool that waited for the pool could wait
-    for itself.
+    Those that no thread of the pool has begun when it is done with that run there, too: the threads
+    may be helping somebody else's fit for minutes. Tasks of tasks run one after the other.
     """
     if len(tasks) < 2 or threading.current_thread().name.startswith(THREAD_NAME):
         for task in tasks:
             task()
         return
-    waiting = [_pool_of_threads().submit(task) for task in tasks[1:]]
+    offered = [(_pool_of_threads().submit(task), task) for task in tasks[1:]]
     try:
         tasks[0]()
-    finally:
-        wait(waiting)  # an error here must not leave others writing to the caller's arrays
-    for future in waiting:
+        for future, task in reversed(offered):  # the pool begins with the first
+            if future.cancel():
+                task()
+    finally:  # an error here must not leave others writing to the caller's arrays
+        begun = [future for future, _ in offered if not future.cancel()]
+        wait(begun)
+    for future in begun:
         future.result()
 
 

@@ -20,7 +20,7 @@ class Progress:
 
     def __exit__(self, *exception):
         if self.line:
-            sys.stderr.write(f"{self.line}\n")
+            sys.stderr.write("\n")
 
     def show(self, m: int, loss: float | None, metric: str) -> None:
         """Say that round ``m``, counted from 0, is done."""

@@ -232,15 +232,15 @@ def to_fixed_point(x, weight):
     """Return integers near weight * x * scale, and scale, a power of two: sum|.| is 2^60 to 2^61.
 
     Integers add up without rounding, in whatever order: only so is a tie of scores an equality.
-    Whole weights multiply integers: a row of weight 3 is three rows, in ties too.
+    Whole weights multiply integers: a row of weight 3 is three rows, in ties too. Above 256, on
+    average, sums of numbers so rounded would be less exact than float64's.
     """
     total = math.fsum(abs(weight * x))
     if total == 0.0:
         return [0] * len(x), 1.0
     _, exponent = math.frexp(total)  # total = mantissa * 2^exponent with 1/2 <= mantissa < 1
     scale = math.ldexp(1.0, min(61 - exponent, 1000))  # a float64, whatever x
-    # Beyond 2^31 repeats of a row its integer would have few digits.
-    is_whole = weight.sum() <= 2.0**31 and (weight == np.rint(weight)).all()
+    is_whole = weight.sum() <= 256 * len(x) and (weight == np.rint(weight)).all()
     factor, real = (weight, x) if is_whole else (np.ones(len(x)), weight * x)
     return [int(w) * int(r) for w, r in zip(factor, np.rint(real * scale), strict=True)], scale
 

@@ -282,9 +282,25 @@ def test_base_score_of_the_classifier(value):
         GBTClassifier(base_score=value).fit(X, labels)
 
 
-def test_no_threads():
-    with refused("n_jobs=0 is not allowed"):
-        GBTRegressor(n_jobs=0).fit(X, y)
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "a"])
+def test_no_threads(n_jobs):
+    with refused("n_jobs(=0 is not allowed| must be an integer)"):
+        GBTRegressor(n_jobs=n_jobs).fit(X, y)
+    with refused(f"n_jobs={n_jobs!r} is not allowed"):
+        GBTRegressor().fit(X, y).ensemble_.raw_predict(X, n_jobs)
+
+
+def test_limits_beyond_everything_are_none():
+    at_most = GBTRegressor(max_depth=10**20, max_leaves=10**20).fit(X, y)
+    unlimited = GBTRegressor(max_depth=None).fit(X, y)
+    np.testing.assert_array_equal(at_most.predict(X), unlimited.predict(X))
+    stump = GBTRegressor(min_samples_leaf=10**20).fit(X, y)
+    np.testing.assert_array_equal(stump.predict(X), np.full(8, y.mean()))
+
+
+def test_a_class_next_to_which_the_other_weighs_nothing():
+    with refused("the base score is infinite"):
+        GBTClassifier().fit(X, labels, np.where(labels == "yes", 1e300, 1.0))
 
 
 # Fitted and unfitted --------------------------------------------------------------------------

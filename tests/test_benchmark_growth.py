@@ -7,7 +7,6 @@ import tracemalloc
 import numpy as np
 import pytest
 
-import gbt
 from benchmarks import growth
 from benchmarks.growth import FULL, PARTS, QUICK, Memory
 from gbt.columns import Columns
@@ -122,16 +121,21 @@ def test_wrong_trees_are_not_timed(monkeypatch):
 # --------------------------------------------------------------------------------------- memory
 
 
+@pytest.mark.parametrize("is_logistic", [False, True])
 @pytest.mark.parametrize("n_columns", [3, 8, 17])
-def test_parts_are_the_sizes_of_the_arrays(n_columns):
+def test_parts_are_the_sizes_of_the_arrays(n_columns, is_logistic):
     X, _ = growth.data_of(4_000, n_columns)
     columns = Columns.from_table(X, n_jobs=1)
-    grown = growth_for(columns, np.zeros(4_000), np.ones(4_000), max_depth=3)
-    parts = growth.bytes_by_part(4_000, n_columns, max_depth=3, n_threads=1)
+    hessian = np.ones(4_000) / (np.arange(4_000) + 1 if is_logistic else 1)
+    grown = growth_for(columns, np.zeros(4_000), hessian, max_depth=3)
+    parts = growth.bytes_by_part(4_000, n_columns, 3, n_threads=1, is_logistic=is_logistic)
+    assert parts["entries"] == grown.rows.entries.nbytes
+    assert parts["gathered entries"] == grown.rows.gathered.nbytes
     assert parts["codes"] == columns.codes.nbytes
     assert parts["order"] == columns.order.nbytes
     assert parts["packed bins"] == columns.words.nbytes
-    assert parts["bin starts"] == columns.bin_start.nbytes
+    of_bins = columns.bin_start.nbytes + columns.one_value.nbytes
+    assert parts["where bins start and which hold one value"] == of_bins
     assert parts["narrow bins"] == grown.scratch.narrow.nbytes
     found = (
         grown.scratch.running,
@@ -146,9 +150,9 @@ def test_parts_are_the_sizes_of_the_arrays(n_columns):
     assert 0.95 < 5 * grown.slots.histogram[0].nbytes / parts["histograms"] <= 1
 
 
-def peak_of_fit(n_rows):
-    X, y = growth.data_of(n_rows, 16)
-    model = gbt.GBTRegressor(n_estimators=3, max_depth=1, n_jobs=1)
+def peak_of_fit(case, n_rows):
+    X, y = case.data(n_rows, 16)
+    model = case.estimator.set_params(n_jobs=1)
     model.fit(X[:100], y[:100])
     tracemalloc.start()
     try:
@@ -158,13 +162,13 @@ def peak_of_fit(n_rows):
         tracemalloc.stop()
 
 
-def test_parts_add_up_to_what_a_fit_allocates():
+@pytest.mark.parametrize("is_logistic", [False, True])
+def test_parts_add_up_to_what_a_fit_allocates(is_logistic):
     """By how much the peak grows with the rows; Python's own objects do not grow with them."""
-    calculated = [
-        sum(growth.bytes_by_part(n, 16, max_depth=1, n_threads=1).values())
-        for n in (20_000, 40_000)
-    ]
-    share = (peak_of_fit(40_000) - peak_of_fit(20_000)) / np.diff(calculated).item()
+    case, sizes = growth.Memory(0, 16, is_logistic=is_logistic, max_depth=1), (20_000, 40_000)
+    calculated = [sum(growth.bytes_by_part(n, 16, 1, 1, is_logistic).values()) for n in sizes]
+    peaks = [peak_of_fit(case, n) for n in sizes]
+    share = np.diff(peaks).item() / np.diff(calculated).item()
     assert 0.8 < share <= 1.005  # no array is forgotten, few are counted that are not there
 
 

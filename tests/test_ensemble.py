@@ -1,6 +1,7 @@
 """The model's arrays: walking them, cutting them off, giving them the statistics of other rows."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.ensemble import NODE_DTYPES, ROWS_AT_ONCE
+from gbt.losses import HalfLogistic
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import ensembles, rows_for
 
@@ -153,6 +155,44 @@ def test_columns_in_another_order_are_refused():
     assert_same(model.raw_predict(frame.rename(columns={"x1": "other"})), model.raw_predict(X))
     with pytest.raises(ValueError, match="columns of the model in another order"):
         model.raw_predict(frame[["x1", "x0", "x2"]])
+
+
+def test_other_columns_are_refused_where_both_have_names():
+    import pandas as pd
+
+    from tests.trainer import fit
+
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = replace(fit(X, X[:, 0]).ensemble, feature_names=("bmi", "bp"))
+    expected = model.raw_predict(X)
+    for names in (["bmi", "bp"], [0, 1], ["f0", "f1"]):
+        assert_same(model.raw_predict(pd.DataFrame(X, columns=names)), expected)
+    for names, words in (
+        (["bmi", "age"], "column 1 is 'age' instead of 'bp'"),
+        (["x1", "x0"], "column 0 is 'x1' instead of 'bmi'"),
+        (["bp", "bmi"], "another order"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.raw_predict(pd.DataFrame(X, columns=names))
+
+
+def test_a_model_has_no_more_trees_than_it_has():
+    from tests.trainer import fit
+
+    model = fit(np.arange(4.0).reshape(-1, 1), np.arange(4.0), n_estimators=2).ensemble
+    for n_trees in (-1, model.n_trees + 1):
+        with pytest.raises(ValueError, match=f"n_trees={n_trees} is not allowed; the model has"):
+            model.truncate(n_trees)
+
+
+def test_statistics_of_a_classifier_are_those_of_0_and_1():
+    from tests.trainer import fit
+
+    X = np.arange(2.0).reshape(-1, 1)
+    model = replace(fit(X, X[:, 0]).ensemble, loss=HalfLogistic())
+    model.refit_statistics(X, [0, 1])
+    with pytest.raises(ValueError, match="y must hold 0 and 1 only; it holds -1"):
+        model.refit_statistics(X, [-1, 1])
 
 
 def test_the_text_of_a_model_is_short():

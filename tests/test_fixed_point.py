@@ -59,6 +59,18 @@ def test_precision_beats_float64_sums(magnitude, outlier):
     assert error <= len(x) * Fraction(2) ** -61 * Fraction(float(np.abs(x).sum()))
 
 
+@pytest.mark.parametrize("weight", [1, 256, 257, 2_000_000])
+def test_no_whole_weight_makes_sums_less_exact_than_those_of_float64(weight):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1000)
+    x[0] *= 1e9
+    integers, scale = to_fixed_point(x, np.full(1000, float(weight)))
+    some = rng.random(1000) < 0.5
+    exact = sum(weight * Fraction(v) for v in x[some].tolist())
+    error = abs(Fraction(int(integers[some].sum())) / Fraction(scale) - exact)
+    assert error <= 1000 * Fraction(2) ** -53 * weight * Fraction(float(np.abs(x).sum()))
+
+
 @pytest.mark.large
 @pytest.mark.parametrize("magnitude", [1e-12, 1e12])
 def test_precision_of_ten_million_rows(magnitude):

@@ -81,6 +81,31 @@ def test_p_values_are_refused_where_they_mean_nothing(method):
         result_of([1.0], [1.0], method).p_values()
 
 
+def test_the_name_of_an_attribution_decides_nothing():
+    assert_same(result_of([0.0], [1.0], "tree_inner(mean_target)").p_values(), [0.5])
+
+
+def test_a_frame_has_p_values_beside_their_features():
+    result = result_of([0.0, 2.0], [1.0, 1.0])
+    frame = result.to_frame()
+    assert list(frame.columns) == ["value", "standard_error", "p_value"]
+    assert_same(frame["p_value"].to_numpy(), result.p_values()[[1, 0]])
+    for other in (result_of([1.0], [1.0], "absolute(predecomp, tree)"), result_of([1.0])):
+        assert "p_value" not in other.to_frame()
+
+
+@pytest.mark.parametrize("weight", [[np.nan, 1.0], [-1.0, 1.0], [1.0]])
+def test_weights_of_rows_are_checked(weight):
+    rows = LocalAttribution(np.ones((2, 1)), np.zeros(2), ("x",), "by hand")
+    with pytest.raises(ValueError, match="sample_weight"):
+        GlobalAttribution.from_rows(rows, weight)
+
+
+def test_only_attributions_are_merged():
+    with pytest.raises(ValueError, match="Only a GlobalAttribution can be merged; got 3"):
+        result_of([1.0]).merge(3)
+
+
 def test_no_standard_error_says_why():
     not_wanted = result_of([1.0])
     single = replace(not_wanted, n_samples=1)
@@ -209,7 +234,7 @@ def test_what_does_not_add_up_is_refused_by_name():
 def test_to_frame():
     frame = result_of([1.0, 3.0], [0.1, 0.3]).to_frame()
     expected = pandas.DataFrame(
-        {"value": [3.0, 1.0], "standard_error": [0.3, 0.1]},
+        {"value": [3.0, 1.0], "standard_error": [0.3, 0.1], "p_value": 2 * [stats.norm.sf(10)]},
         index=pandas.Index(["b", "a"], name="feature"),
     )
     pandas.testing.assert_frame_equal(frame, expected)

@@ -1,10 +1,13 @@
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
+import attributions
 from attributions import individual, predecomp
 from attributions.individual import (
     FunctionAttribution,
@@ -15,6 +18,7 @@ from attributions.individual import (
 from attributions.predecomp import PreDecomp
 from attributions.saabas import Saabas
 from attributions.tree_shap import TreeShap
+from gbt import GBTRegressor
 from gbt.ensemble import transposed
 from tests.asserts import assert_close, assert_same
 from tests.strategies import ensembles, rows_for
@@ -232,3 +236,57 @@ def test_an_object_that_can_be_called_goes_by_its_class():
             return np.ones(X.shape)
 
     assert as_individual(Constant()).name == "Constant"
+
+
+# Tables of all kinds --------------------------------------------------------------------------
+
+
+def fitted_on(frame):
+    return GBTRegressor(n_estimators=3).fit(frame, np.arange(len(frame)) % 5)
+
+
+EXPLAINERS = {
+    "predecomp": lambda model, X: attributions.predecomp(model, X).values,
+    "tree_inner": lambda model, X: (
+        attributions.tree_inner(model, X, np.arange(X.shape[0]) % 5).values
+    ),
+    "permutation": lambda model, X: (
+        attributions.permutation(model, X, np.arange(X.shape[0]) % 5, random_state=0).values
+    ),
+}
+
+
+@pytest.mark.parametrize("explain", EXPLAINERS.values(), ids=EXPLAINERS)
+def test_missing_values_of_pandas_are_nan(explain):
+    frame = pd.DataFrame({"a": pd.array([1, None, 3] * 9, dtype="Int64"), "b": np.arange(27.0)})
+    as_nan = frame.astype({"a": float})
+    assert as_nan["a"].isna().sum() == 9
+    model = fitted_on(frame)
+    assert_same(explain(model, frame), explain(model, as_nan.to_numpy()))
+
+
+@pytest.mark.parametrize("explain", EXPLAINERS.values(), ids=EXPLAINERS)
+def test_what_a_fit_refuses_is_not_explained_either(explain):
+    frame = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) % 3})
+    model = fitted_on(frame)
+    for column, words in (
+        ([np.inf, *range(19)], "X holds inf in row 0, column 'b'; numbers must be finite"),
+        ([*range(19), -np.inf], "X holds -inf in row 19, column 'b'"),
+        (["x"] * 20, r"columns that are not numbers: 'b' \("),
+    ):
+        with pytest.raises(ValueError, match=words):
+            explain(model, frame.assign(b=column))
+    with pytest.raises(TypeError, match="dense data is required"):
+        explain(model, sparse.csr_array(frame.to_numpy()))
+
+
+def test_rows_keep_what_they_are_called():
+    frame = pd.DataFrame({"a": np.arange(6.0), "b": np.ones(6)}, index=list("uvwxyz"))
+    model, y = fitted_on(frame), np.arange(6)
+    some = frame.iloc[[4, 1]]
+    for rows in (
+        attributions.predecomp(model, some),
+        attributions.tree_inner_rows(model, some, y[[4, 1]]),
+    ):
+        assert list(rows.to_frame().index) == ["y", "v"]
+    assert list(attributions.predecomp(model, some.to_numpy()).to_frame().index) == [0, 1]

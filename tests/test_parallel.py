@@ -155,6 +155,7 @@ class FullPool:
         self.waiting = [pool.submit(occupy, event) for event in started]
         for event in started:
             event.wait()
+        return self
 
     def __exit__(self, *error):
         self.end.set()
@@ -172,6 +173,31 @@ def test_a_full_pool_is_not_waited_for():
         assert not helped
     finish_pool()
     assert helped == [1]
+
+
+def test_tasks_are_done_when_the_pool_is_full():
+    """It may be for minutes: its threads help fits."""
+    done = []
+    with FullPool() as full:
+        too_long = threading.Timer(60, full.end.set)  # so that a defect fails, and does not hang
+        too_long.start()
+        run_all([lambda i=i: done.append(i) for i in range(4)])
+        assert not full.end.is_set()
+        too_long.cancel()
+        assert sorted(done) == [0, 1, 2, 3]
+    finish_pool()
+    assert len(done) == 4  # and not once more when the threads are free
+
+
+def test_an_error_on_the_calling_thread_leaves_no_task_behind():
+    def fail():
+        raise RuntimeError("here")
+
+    done = []
+    with FullPool(), pytest.raises(RuntimeError, match="here"):
+        run_all([fail, lambda: done.append(1)])
+    finish_pool()
+    assert not done
 
 
 def test_a_tree_grows_when_the_pool_is_full_and_from_within():

@@ -192,9 +192,9 @@ def compare_tree(given, our_tree, their_tree, g, h, slack):
     return reasons
 
 
-@pytest.mark.parametrize("seed", range(240))
-def test_trees_are_those_of_xgboost(seed):
-    given = problem(seed)
+def compare_trees(seed):
+    """Compare all trees of a problem; return for each the reasons for the nodes that differ."""
+    given, found = problem(seed), []
     their_trees, their_margins = fit_xgboost(given)
     loss = LOSSES[given.loss]
     limits = Limits(given.reg_lambda, given.min_child_weight, 1, 0.0)
@@ -221,6 +221,20 @@ def test_trees_are_those_of_xgboost(seed):
         slack = given.weight * (np.abs(given.y) + np.abs(margin) + 1)
         reasons = compare_tree(given, our_tree, their_tree, g, h, slack)
         margin = their_margins[m + 1].copy() if reasons else margin + our_tree.value[leaves]
+        found.append(reasons)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(240))
+def test_trees_are_those_of_xgboost(seed):
+    compare_trees(seed)
+
+
+def test_few_trees_differ_at_all():
+    """Below a node that is excused nothing is compared; 30 of the 1,100 trees above have any."""
+    found = [reasons for seed in range(60) for reasons in compare_trees(seed)]
+    assert len(found) > 200
+    assert sum(map(bool, found)) <= 0.05 * len(found)
 
 
 @pytest.mark.parametrize(

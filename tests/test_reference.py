@@ -412,7 +412,7 @@ def test_fixed_point_is_the_nearest_integer(x):
 
 @pytest.mark.parametrize(
     ("weight", "is_whole"),
-    [([3.0, 1.0], True), ([1.5, 1.5], False), ([3e9, 1.0], False)],  # 3e9: no table has such rows
+    [([3.0, 1.0], True), ([1.5, 1.5], False), ([511.0, 1.0], True), ([512.0, 1.0], False)],
 )
 def test_whole_weights_multiply_integers(weight, is_whole):
     x = [0.1, 0.3]

@@ -9,8 +9,9 @@ import numpy as np
 
 from gbt.kernels.compiling import internal, step, uncounted
 
-# As many rows as a table may have. Whole weights beyond it would leave few bits for x itself.
-MOST_REPEATS = 2.0**31
+# Whole weights multiply a rounded x, and its rounding. With this many on average sums are as exact
+# as those of float64 may be, one by one; see ``gbt.fixed_point``.
+MOST_REPEATS_PER_ROW = 256
 # Below 1e-283 the integers become smaller instead: a larger scale would not be a float64.
 LARGEST_EXPONENT = 1000
 # Rows of a block, a task for a thread: 1,000 rows are shared already, and a task still takes longer
@@ -44,12 +45,12 @@ def add_magnitudes(x, weight, some, start, stop):
 
 
 @step
-def scale_for(total, total_weight, is_whole):
+def scale_for(total, total_weight, is_whole, n_rows):
     """Return the scale for numbers of these sums, and whether whole weights multiply.
 
     The scale is nan where the sum is not finite.
     """
-    repeats = is_whole and total_weight <= MOST_REPEATS
+    repeats = is_whole and total_weight <= MOST_REPEATS_PER_ROW * n_rows
     if total == 0.0:
         return 1.0, repeats
     if not np.isfinite(total):
@@ -62,7 +63,7 @@ def scale_for(total, total_weight, is_whole):
 @step
 def scale_for_one(x, weight, n_rows):
     """Do what ``scale_for`` does where one x and one weight stand for all rows."""
-    return scale_for(n_rows * abs(weight * x), n_rows * weight, weight == np.rint(weight))
+    return scale_for(n_rows * abs(weight * x), n_rows * weight, weight == np.rint(weight), n_rows)
 
 
 @uncounted
@@ -83,7 +84,7 @@ def scale_of(x, weight, rows):
         of_block = add_magnitudes(x, weight, rows, start, stop)
         total, total_weight = total + of_block[0], total_weight + of_block[1]
         is_whole &= of_block[2]
-    return scale_for(total, total_weight, is_whole)
+    return scale_for(total, total_weight, is_whole, len(rows))
 
 
 @step
@@ -134,9 +135,9 @@ def choose_scales(training, rules, blocks):
         g_total, h_total = g_total + blocks[b].g_total, h_total + blocks[b].h_total
         weight_total += blocks[b].weight_total
         is_whole &= blocks[b].is_whole != 0
-    g_scale, repeats = scale_for(g_total, weight_total, is_whole)
+    g_scale, repeats = scale_for(g_total, weight_total, is_whole, rules.n_listed)
     if rules.width == 4:
-        h_scale, _ = scale_for(h_total, weight_total, is_whole)
+        h_scale, _ = scale_for(h_total, weight_total, is_whole, rules.n_listed)
     else:
         h_scale, _ = scale_for_one(training.hessian[0], training.weight[0], rules.n_listed)
     if not (np.isfinite(g_scale) and np.isfinite(h_scale)):

@@ -50,6 +50,7 @@ LEAST_VALUES_PER_THREAD = 20_000
 # second, in memory for so many nodes.
 VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
 NO_LIMIT = -1
+MOST_OF_ANYTHING = 2**31  # more rows, levels or leaves than a table gives
 
 
 class Greedy:
@@ -78,7 +79,7 @@ class GreedyGrowth:
         if plan.shape.max_leaves is not None:
             n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
         n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
-        n_tasks = max(n_nodes, n_slots * max(p, len(columns.words)) + n_nodes)
+        n_tasks = n_nodes + n_slots * max(p, len(columns.words))
         width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
         self.rules = records(1, RULES)
         for rule, value in _rules_of(plan).items():
@@ -191,12 +192,17 @@ def _rules_of(plan: Plan) -> dict[str, float]:
         "reg_lambda": limits.reg_lambda,
         "min_child_weight": limits.min_child_weight,
         "min_split_gain": limits.min_split_gain,
-        "min_rows": max(limits.min_samples_leaf, 1),
-        "max_depth": NO_LIMIT if shape.max_depth is None else shape.max_depth,
-        "max_leaves": NO_LIMIT if shape.max_leaves is None else shape.max_leaves,
+        "min_rows": _limit(max(limits.min_samples_leaf, 1)),
+        "max_depth": _limit(shape.max_depth),
+        "max_leaves": _limit(shape.max_leaves),
         "learning_rate": plan.learning_rate,
         "loss": plan.loss,
     }
+
+
+def _limit(number: int | None) -> int:
+    """Return a limit as the kernels take it."""
+    return NO_LIMIT if number is None else min(number, MOST_OF_ANYTHING)
 
 
 def _table_of(columns: Columns) -> Table:
