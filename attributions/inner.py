@@ -383,7 +383,7 @@ class _JudgedRows:
     def base_share(self, rows: slice):
         """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m."""
         share = np.zeros(rows.stop - rows.start)
-        block = transposed(self.X[rows], dtype=self.X.dtype)
+        block = transposed(self.X[rows])
         for trees, gradient, _ in self.steps(block, rows):
             for m, g in zip(trees, gradient, strict=True):
                 share -= self.bound.base_values[m] * g

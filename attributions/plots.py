@@ -365,7 +365,7 @@ class LocalAttributionDisplay:
     def _swarm(self, ax, shown):
         """Draw every row as a point, pushed aside where many contributions are alike.
 
-        Points are coloured by the rank of the feature's value, grey where it is missing.
+        Points are coloured by the rank of the feature's value, red where it is missing.
         """
         from matplotlib import colormaps
 
@@ -375,7 +375,7 @@ class LocalAttributionDisplay:
             if result.data is not None:
                 coloring = {
                     "c": _rank_share(result.data[:, k]),
-                    "cmap": colormaps["cividis"].with_extremes(bad=GREY),
+                    "cmap": colormaps["cividis"].with_extremes(bad=VERMILION),
                     "vmin": 0.0,
                     "vmax": 1.0,
                     "plotnonfinite": True,
@@ -385,11 +385,16 @@ class LocalAttributionDisplay:
                 values, place + _swarm_offsets(values), s=7, linewidths=0, zorder=2, **coloring
             )
         ax.set_yticks(np.arange(len(shown)), [result.feature_names[k] for k in shown])
-        ax.set_title(f"{_title(result.method)} of {len(result.values):,} rows", loc="left")
+        n_rows, n_features = result.values.shape
+        title = f"{_title(result.method)} of {n_rows:,} rows"
+        if len(shown) < n_features:
+            title += f", {len(shown)} of {n_features} features"
+        ax.set_title(title, loc="left")
         if result.data is not None:
             bar = ax.figure.colorbar(points, ax=ax, aspect=45, pad=0.02, ticks=[0, 1])
             bar.ax.set_yticklabels(["low", "high"])
-            bar.set_label("feature value (rank)", labelpad=-12)
+            has_missing = bool(np.isnan(result.data[:, shown]).any())
+            bar.set_label("feature value (rank)" + ", red: missing" * has_missing, labelpad=-12)
             bar.outline.set_visible(False)
 
 

@@ -64,10 +64,11 @@ SIZES = [
     Case("100,000 x 50", 100_000, 50, 6, 100, exact_target=10, hist_target=0.85),
     Case("500,000 x 28", 500_000, 28, 6, 50, exact_target=10, hist_target=0.7),
 ]
-# Where bounds prune least: no signal, a few huge gradients, many ties, a value that most rows have.
+# Where bounds prune least: no signal, a few huge gradients, many ties, a value that most rows have,
+# rows without a value on either side of every cut.
 WORST = [
     Case(f"{n:,} x {p}", n, p, 6, 20, kind, exact_target=4)
-    for kind in ("pure noise", "heavy tails", "ten levels", "mostly zeros")
+    for kind in ("pure noise", "heavy tails", "ten levels", "mostly zeros", "one in ten missing")
     for n, p in ((20_000, 50), (100_000, 50))
 ]
 CASES = [*SIZES, *(case.logistic() for case in SIZES), *WORST]
@@ -92,6 +93,8 @@ def data_of(case: Case):
         y = y + rng.standard_t(1.5, size=case.n_rows)
     elif case.kind == "ten levels":
         y = np.clip(np.round(y), -5, 4)
+    if case.kind == "one in ten missing":
+        X[rng.random(size=shape) < 0.1] = np.nan
     y = y.astype(np.float32).astype(float)
     return X, (y > 0).astype(float) if case.loss == "half_logistic" else y
 

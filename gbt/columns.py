@@ -158,6 +158,18 @@ class Columns:
         """Number of columns."""
         return self.codes.shape[0]
 
+    def write_thresholds(self, nodes: np.ndarray, beside: np.ndarray) -> None:
+        """Write down the thresholds of some nodes, which are records, where they split.
+
+        ``beside`` are the rows with the highest value below a cut and the lowest above, -1 if there
+        is none: then no value goes right.
+        """
+        is_split = nodes["feature"] >= 0
+        feature, (low, high) = nodes["feature"][is_split], beside[is_split].T
+        below, above = (self.table[rows, feature].astype(np.float64) for rows in (low, high))
+        threshold = np.where(high < 0, np.finfo(np.float64).max, thresholds_between(below, above))
+        nodes["threshold"][is_split] = threshold
+
     def bins(self, k: int) -> np.ndarray:
         """Return the bin of every row in one column, a view of one byte in each word."""
         word, lane = divmod(k, LANES)
@@ -180,6 +192,12 @@ def _columns_of(table: np.ndarray, start: int, stop: int) -> Iterator[tuple[int,
             rows = slice(row, row + ROWS_AT_ONCE)
             room[: last - first, rows] = table[rows, first:last].T
         yield from enumerate(room[: last - first], first)
+
+
+def thresholds_between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return midpoints of values and the next higher ones, such that low <= midpoint < high."""
+    middle = low / 2 + high / 2  # halves first: the sum of two large values overflows
+    return np.where((low <= middle) & (middle < high), middle, low)
 
 
 @lru_cache(maxsize=64)

@@ -51,8 +51,14 @@ STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows t
 
 
 def arrays_of(nodes: np.ndarray) -> dict[str, Any]:
-    """Return an array for each property of some nodes, which are records."""
-    return {name: np.ascontiguousarray(nodes[name]) for name in NODE_DTYPES}
+    """Return an array for each property of some nodes, which are records, as those of a model."""
+    return {name: _sealed(np.ascontiguousarray(nodes[name])) for name in NODE_DTYPES}
+
+
+def _sealed(array: np.ndarray) -> np.ndarray:
+    """Return an array that nobody may write to, which to Numba is another type."""
+    array.flags.writeable = False
+    return array
 
 
 def end_to_end(trees: Sequence[np.ndarray]) -> np.ndarray:
@@ -120,7 +126,10 @@ class Tree(Nodes):
         leaves = np.empty(len(X), dtype=np.int32)
 
         def find(start, stop):
-            walk.find_leaves(X[start:stop], *self.structure, leaves[start:stop])
+            for first in range(start, stop, ROWS_AT_ONCE):
+                rows = slice(first, min(first + ROWS_AT_ONCE, stop))
+                # Columns of a frame lie beside each other, for which there is no other kernel.
+                walk.find_leaves(np.ascontiguousarray(X[rows]), *self.structure, leaves[rows])
 
         over_blocks(find, len(X), n_jobs)
         return leaves
@@ -159,9 +168,7 @@ class Ensemble(Nodes):
 
     def __post_init__(self):
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
-            array = np.array(getattr(self, name), dtype=dtype)
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, _sealed(np.array(getattr(self, name), dtype=dtype)))
 
     def __repr__(self):
         return (

@@ -20,7 +20,7 @@ from gbt.columns import Columns
 from gbt.ensemble import NODE_RECORD
 from gbt.fixed_point import refuse_square_overflow, to_fixed_point
 from gbt.kernels.derivatives import GIVEN, KINDS, write_derivatives
-from gbt.kernels.finish import add_values, finish_tree, look_up_thresholds
+from gbt.kernels.finish import add_values, finish_tree
 from gbt.kernels.memory import Training
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows
@@ -71,7 +71,7 @@ class LevelwiseGrowth:
             self.plan.learning_rate, self.leaf_of_row, tree, beside,
         ):  # fmt: skip
             refuse_square_overflow()
-        look_up_thresholds(self.columns.table, beside, tree)
+        self.columns.write_thresholds(tree, beside)
         if len(rows) == self.columns.n_rows:
             add_values(tree, self.leaf_of_row, raw_prediction)
         return tree, [len(tree)]

@@ -3,8 +3,8 @@
     python -m gbt.warmup
 
 Kernels are compiled when they are first called, and kept in a cache on disk beside the package, or
-in ``NUMBA_CACHE_DIR``. This fits two small models, of either loss, and asks them for every kind of
-attribution, so that later processes find everything compiled.
+in ``NUMBA_CACHE_DIR``. This fits small models of either loss, to float32 and float64, and asks them
+for every kind of attribution, so that later processes find everything compiled.
 """
 
 import time
@@ -22,7 +22,11 @@ def warm_up() -> None:
     X[::50, 0] = np.nan
     regressor, classifier = GBTRegressor(max_depth=3), GBTClassifier(max_depth=6)
     for model, y in ((regressor, X[:, 1]), (classifier, (X[:, 1] > 0).astype(int))):
-        model.set_params(n_estimators=2).fit(X, y)
+        model.set_params(n_estimators=2)
+        for rows in (X.astype(np.float64), X):
+            model.set_params(subsample=0.5).fit(rows, y)
+            model.set_params(subsample=1.0).fit(rows, y)
+        model.ensemble_.refit_statistics(X, y)
         for rows in (X, X.astype(np.float64)):
             model.predict(rows)
             model.apply(rows)

@@ -10,7 +10,7 @@ from gbt.boosting import sampled_features, sampled_rows
 from gbt.columns import Columns
 from gbt.ensemble import NODE_DTYPES
 from gbt.kernels.derivatives import HALF_SQUARED_ERROR
-from gbt.kernels.quantise import ROWS_AT_ONCE
+from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.losses import LOSSES
 from gbt.splitting import greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
@@ -242,7 +242,7 @@ def test_an_overflow_after_some_trees_is_told_and_leaves_nothing_behind(n_jobs):
 @pytest.mark.parametrize("task", LOSS_OF)
 def test_every_block_of_rows_follows_every_tree(task):
     """The sums of a root are those of all rows at the raw predictions of the trees before it."""
-    rng, n = np.random.default_rng(0), 2 * ROWS_AT_ONCE + 1000
+    rng, n = np.random.default_rng(0), 2 * ROWS_PER_TASK + 1000
     X = rng.normal(size=(n, 2))
     y = X[:, 0] + rng.normal(size=n) if task == "regression" else rng.integers(0, 2, size=n)
     model = fit(X, y, loss=LOSS_OF[task], n_estimators=3, max_depth=4, n_jobs=2).ensemble

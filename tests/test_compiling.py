@@ -55,5 +55,56 @@ def test_compilation_is_announced_once_a_process_and_reading_from_disk_is_not(tm
     assert said(both) == ""
 
 
+AFTER_WARMING_UP = """
+import importlib, pkgutil
+import numpy as np, pandas as pd
+import attributions, attributions.kernels, gbt, gbt.kernels
+from gbt.warmup import warm_up
+
+def signatures():
+    found = {}
+    for package in (gbt.kernels, attributions.kernels):
+        for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+            for name, kernel in vars(importlib.import_module(module.name)).items():
+                found[module.name, name] = set(getattr(kernel, "signatures", ()))
+    return found
+
+warm_up()
+warm = signatures()
+rng = np.random.default_rng(1)
+for dtype, layout in ((np.float32, "C"), (np.float64, "C"), (np.float64, "F")):
+    X = np.asarray(rng.normal(size=(500, 4)).astype(dtype), order=layout)
+    X[::9, 1] = np.nan
+    frame, weight = pd.DataFrame(X), rng.uniform(0.5, 2, size=500)
+    for estimator, y in ((gbt.GBTRegressor, X[:, 0]), (gbt.GBTClassifier, X[:, 0] > 0)):
+        model = estimator(n_estimators=3).fit(frame, y)
+        estimator(n_estimators=3, subsample=0.5, colsample=0.5).fit(X, y, weight)
+        estimator(n_estimators=3, max_leaves=4, early_stopping_rounds=2).fit(X, y)
+        model.predict(frame), model.apply(X), list(model.staged_predict(X))
+        for explain in ("predecomp", "saabas", "tree_shap", "absolute"):
+            getattr(attributions, explain)(model, frame)
+        for judge in ("tree_inner", "partial_inner", "forest_inner", "permutation"):
+            getattr(attributions, judge)(model, frame, y)
+        attributions.tree_inner_rows(model, X, y)
+        attributions.tree_inner(model, X, y, ifa="tree_shap", per_tree=True)
+        attributions.tree_inner(model, X, y, ifa="saabas", standard_error=False, per_tree=True)
+print({key: found - warm[key] for key, found in signatures().items() if found - warm[key]})
+print(sum(map(len, warm.values())) > 20)
+"""
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_nothing_is_compiled_after_warming_up():
+    """Nor for another type, layout or kind of memory than it has met."""
+    run = subprocess.run(
+        [sys.executable, "-c", AFTER_WARMING_UP],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parent.parent,
+    )
+    assert run.stdout.splitlines() == ["{}", "True"]
+
+
 def halve_of_inverse(x):
     return 0.5 / x

@@ -6,8 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gbt import reference
+from gbt.columns import Columns, thresholds_between
+from gbt.ensemble import NODE_RECORD
 from gbt.kernels import finish
-from gbt.kernels.finish import threshold_between
 from gbt.kernels.nodes import NODE, records
 from tests.asserts import assert_same
 from tests.compiled import FromPython
@@ -22,7 +23,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
 def test_a_threshold_separates_two_values(one, other):
     low, high = min(one, other), max(one, other)
     assume(low < high)
-    threshold = threshold_between(low, high, False)
+    threshold = thresholds_between(low, high)
     assert low <= threshold < high
     assert threshold == reference.threshold_between(low, high)
 
@@ -38,11 +39,18 @@ def test_a_threshold_separates_two_values(one, other):
     ],
 )
 def test_thresholds_by_hand(low, high, expected):
-    assert threshold_between(low, high, False) == expected
+    assert thresholds_between(low, high) == expected
 
 
-def test_where_no_value_goes_right_the_threshold_is_the_largest_float():
-    assert threshold_between(1.0, -5.0, True) == LARGEST
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_thresholds_of_nodes_that_split(dtype):
+    """Where no value goes right it is the largest float. Leaves keep what they have."""
+    X = np.array([[0.1, -5.0], [3.0, np.nan], [0.2, 7.0]], dtype=dtype)
+    nodes = records(4, NODE_RECORD)
+    nodes["feature"], nodes["threshold"] = [0, -1, 1, 1], 9.0
+    beside = np.array([[2, 1], [-1, -1], [2, -1], [0, 2]], dtype=np.int32)
+    Columns.from_table(X).write_thresholds(nodes, beside)
+    assert_same(nodes["threshold"], [(float(dtype(0.2)) + 3.0) / 2, 9.0, LARGEST, 1.0])
 
 
 @pytest.mark.parametrize(

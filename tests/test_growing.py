@@ -14,7 +14,7 @@ from gbt.ensemble import NODE_DTYPES
 from gbt.growing import LevelwiseGrowth, growth_of
 from gbt.kernels import tasks
 from gbt.kernels.memory import MOST_BITS
-from gbt.kernels.quantise import ROWS_AT_ONCE
+from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.splitting.frontier import Plan, Splits
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
@@ -621,13 +621,13 @@ def test_threads_change_nothing(missing):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_in_several_blocks_grow_the_tree_of_the_page(weighted, are_some):
     """What is done once a row is shared in blocks; three of all rows and two of these."""
-    rng, n = np.random.default_rng(0), 2 * ROWS_AT_ONCE + 1000
+    rng, n = np.random.default_rng(0), 2 * ROWS_PER_TASK + 1000
     X = rng.integers(0, 4, size=(n, 2)).astype(float)
     gradient, weight = rng.normal(size=n) + X[:, 1], np.ones(n)
     hessian = rng.uniform(0.1, 1.0, size=n)
     if weighted:
         weight = rng.choice([0.5, 1.3], n)
-    rows = np.arange(n - ROWS_AT_ONCE - 500, n, dtype=np.int32) if are_some else None
+    rows = np.arange(n - ROWS_PER_TASK - 500, n, dtype=np.int32) if are_some else None
     own = slice(None) if rows is None else rows
     asked = {"max_depth": 2, "min_child_weight": 100.0}
     nodes = page(

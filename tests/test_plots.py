@@ -166,15 +166,16 @@ def test_all_rows_as_a_swarm(data):
         x, y = points.get_offsets().T
         assert_same(x, attribution.values[:, k])
         assert (np.abs(y - place) <= 0.4).all()
-    assert ("feature value (rank)" in text) == data
+    assert ("feature value (rank), red: missing" in text) == data  # "income" has such a row
     assert "PreDecomp of 30 rows" in text
+    assert "PreDecomp of 30 rows, 3 of 4 features" in drawn(attribution.plot(n_features=3))
 
 
-def test_a_missing_value_is_a_grey_point():
+def test_a_missing_value_is_a_red_point():
     display = rows().plot()
     display.figure_.canvas.draw()
     place = tick_labels(display.ax_.yaxis).index("income")
-    assert display.ax_.collections[place].get_facecolors()[0, 3] == 1.0  # not transparent
+    assert_same(display.ax_.collections[place].get_facecolors()[0], to_rgba(VERMILION))
 
 
 @pytest.mark.parametrize(

@@ -10,22 +10,8 @@ children to the last bit, whatever happened while the tree grew::
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, kernel, step, uncounted
+from gbt.kernels.compiling import internal, step, uncounted
 from gbt.kernels.quantise import of_row
-
-LARGEST = np.finfo(np.float64).max
-
-
-@kernel
-def threshold_between(low, high, is_last):
-    """Return the midpoint of two neighbouring values, such that low <= it < high.
-
-    With ``is_last`` no value is to go right, whatever ``high`` is.
-    """
-    if is_last:
-        return LARGEST
-    middle = low / 2 + high / 2  # halves first: the sum of two large values overflows
-    return middle if low <= middle < high else low
 
 
 @step
@@ -34,26 +20,6 @@ def score_and_step(sum_gradient, sum_hessian, reg_lambda):
     weight = sum_hessian + reg_lambda
     step = sum_gradient / weight if weight > 0.0 else 0.0
     return sum_gradient * step, step
-
-
-@uncounted
-def look_up_thresholds(table, beside, trees):
-    """Write down the thresholds of some trees, which stand end to end.
-
-    Alone, because it is compiled for every type and order in memory that tables come in.
-
-    table    (n, p)         float32 or float64   IN
-    beside   (n_nodes, 2)   int32                IN      see ``finish_tree``
-    trees    (n_nodes,)     NODE_RECORD          INOUT
-    """
-    for t in range(len(trees)):
-        record = trees[t]
-        if record.feature >= 0:
-            record.threshold = threshold_between(
-                np.float64(table[beside[t, 0], record.feature]),
-                np.float64(table[beside[t, 1], record.feature]),
-                beside[t, 1] < 0,
-            )
 
 
 @internal
@@ -138,8 +104,8 @@ def finish_tree(
 ):  # fmt: skip
     """Write every node to its place in preorder; say whether all numbers are finite.
 
-    Thresholds are looked up later. Where threads share the work they go through the steps by
-    themselves.
+    Thresholds come later (``gbt.columns``). Where threads share the work they go through the steps
+    by themselves.
 
     rows              (m,)           int32         IN    rows of a node beside each other
     nodes             (n_nodes,)     NODE          IN    children after their parent

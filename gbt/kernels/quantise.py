@@ -16,7 +16,7 @@ MOST_REPEATS_PER_ROW = 256
 LARGEST_EXPONENT = 1000
 # Rows of a block, a task for a thread: 1,000 rows are shared already, and a task still takes longer
 # than claiming it, several times.
-ROWS_AT_ONCE = 2**9
+ROWS_PER_TASK = 2**9
 
 
 @step
@@ -79,8 +79,8 @@ def scale_of(x, weight, rows):
         return scale_for_one(x[0], weight[0], len(rows))
     total = total_weight = 0.0
     is_whole = True
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        stop = min(start + ROWS_AT_ONCE, len(rows))
+    for start in range(0, len(rows), ROWS_PER_TASK):
+        stop = min(start + ROWS_PER_TASK, len(rows))
         of_block = add_magnitudes(x, weight, rows, start, stop)
         total, total_weight = total + of_block[0], total_weight + of_block[1]
         is_whole &= of_block[2]

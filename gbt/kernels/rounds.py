@@ -22,7 +22,7 @@ from gbt.kernels import crew
 from gbt.kernels.compiling import inlined, internal, uncounted
 from gbt.kernels.finish import finish_splits, put_in_preorder
 from gbt.kernels.growth import GROWN, list_task, next_phase_of_tree, plant
-from gbt.kernels.quantise import ROWS_AT_ONCE, choose_scales, measure_rows
+from gbt.kernels.quantise import ROWS_PER_TASK, choose_scales, measure_rows
 from gbt.kernels.tasks import (
     DERIVE,
     ENTER,
@@ -53,8 +53,8 @@ def settle(training, rows, rules, blocks):
     n_blocks = blocks_of(rules.n_listed)
     if rules.n_listed < len(rows.node):  # all rows were measured while derivatives were written
         for b in range(n_blocks):
-            start = b * ROWS_AT_ONCE
-            stop = min(start + ROWS_AT_ONCE, rules.n_listed)
+            start = b * ROWS_PER_TASK
+            stop = min(start + ROWS_PER_TASK, rules.n_listed)
             measure_rows(training, rows, rules, start, stop, blocks[b])
     return choose_scales(training, rules, blocks[:n_blocks])
 

@@ -39,7 +39,7 @@ from gbt.kernels.memory import (
 )
 from gbt.kernels.nodes import open_node
 from gbt.kernels.partition import partition_rows
-from gbt.kernels.quantise import ROWS_AT_ONCE, enter_rows, measure_rows
+from gbt.kernels.quantise import ROWS_PER_TASK, enter_rows, measure_rows
 from gbt.kernels.refine import last_code, refine_column
 from gbt.kernels.search import SAFETY
 from gbt.kernels.words import ALL_BINS, fill_word, group_word, sort_word, survey_word
@@ -255,14 +255,14 @@ def search_pair(smaller, larger, word, thread, table, rows, nodes, slots, rules,
 @internal
 def blocks_of(n_rows):
     """Return how many blocks so many rows make."""
-    return (n_rows + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE
+    return (n_rows + ROWS_PER_TASK - 1) // ROWS_PER_TASK
 
 
 @inlined
 def derive(block, rows, training, rules, blocks):
     """Write the derivatives of a block of the table's rows; measure them if all rows take part."""
-    start = block * ROWS_AT_ONCE
-    stop = min(start + ROWS_AT_ONCE, len(rows.node))
+    start = block * ROWS_PER_TASK
+    stop = min(start + ROWS_PER_TASK, len(rows.node))
     if rules.loss != GIVEN:
         has_one = len(training.hessian) == 1
         write_derivatives(
@@ -278,9 +278,9 @@ def derive(block, rows, training, rules, blocks):
 @inlined
 def enter(block, rows, training, rules, blocks):
     """Write the entries of a block of the rows that take part."""
-    start = block * ROWS_AT_ONCE
+    start = block * ROWS_PER_TASK
     enter_rows(
-        training, rows, rules, start, min(start + ROWS_AT_ONCE, rules.n_listed), blocks[block]
+        training, rows, rules, start, min(start + ROWS_PER_TASK, rules.n_listed), blocks[block]
     )
 
 
@@ -297,7 +297,7 @@ def finish(first, last, rows, nodes, training, rules, grown):
 def follow(block, rows, training, rules, grown):
     """Add the values of a new tree of all rows to the raw predictions of a block of them."""
     if rules.n_listed == len(rows.node):
-        part = slice(block * ROWS_AT_ONCE, (block + 1) * ROWS_AT_ONCE)
+        part = slice(block * ROWS_PER_TASK, (block + 1) * ROWS_PER_TASK)
         tree = grown.trees[rules.first_node :]
         add_values(tree, rows.node[part], training.raw_prediction[part])
 

@@ -15,7 +15,6 @@ from gbt.ensemble import NODE_RECORD
 from gbt.fixed_point import refuse_overflow, refuse_square_overflow
 from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
-from gbt.kernels.finish import look_up_thresholds
 from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
 from gbt.kernels.memory import (
     BLOCK,
@@ -35,7 +34,7 @@ from gbt.kernels.memory import (
     Training,
 )
 from gbt.kernels.nodes import NODE, records
-from gbt.kernels.quantise import ROWS_AT_ONCE
+from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.rounds import SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
@@ -94,7 +93,7 @@ class GreedyGrowth:
         shared = (
             crew.board_for(n_threads), self.table, self.rows, self.nodes, self.slots,
             np.empty((n_tasks, 3), dtype=np.int64), self.rules, self.scratch, training,
-            records(n // ROWS_AT_ONCE + 1, BLOCK), self.grown,
+            records(n // ROWS_PER_TASK + 1, BLOCK), self.grown,
         )  # fmt: skip
         self.lead, *helpers = [partial(grow_trees, thread, *shared) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
@@ -119,7 +118,7 @@ class GreedyGrowth:
         sizes = self.grown.sizes[:n_trees].tolist()
         n_nodes = sum(sizes)
         trees = self.grown.trees[:n_nodes].copy()
-        look_up_thresholds(self.columns.table, self.grown.beside[:n_nodes], trees)
+        self.columns.write_thresholds(trees, self.grown.beside[:n_nodes])
         return trees, sizes
 
 
