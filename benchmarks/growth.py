@@ -156,7 +156,7 @@ FULL = Plan(
         Memory(2_000_000, 10),
         Memory(200_000, 50, "float64"),
         Memory(500_000, 28, is_logistic=True),
-        Memory(1_000_000, 16, is_logistic=True),
+        Memory(1_000_000, 20, is_logistic=True),
     ),
 )
 QUICK = Plan(

@@ -68,7 +68,7 @@ SIZES = [
 # rows without a value on either side of every cut.
 WORST = [
     Case(f"{n:,} x {p}", n, p, 6, 20, kind, exact_target=4)
-    for kind in ("pure noise", "heavy tails", "ten levels", "mostly zeros", "one in ten missing")
+    for kind in ("pure noise", "heavy tails", "ten levels", "mostly zeros", "one in five missing")
     for n, p in ((20_000, 50), (100_000, 50))
 ]
 CASES = [*SIZES, *(case.logistic() for case in SIZES), *WORST]
@@ -93,8 +93,8 @@ def data_of(case: Case):
         y = y + rng.standard_t(1.5, size=case.n_rows)
     elif case.kind == "ten levels":
         y = np.clip(np.round(y), -5, 4)
-    if case.kind == "one in ten missing":
-        X[rng.random(size=shape) < 0.1] = np.nan
+    if case.kind == "one in five missing":
+        X[rng.random(size=shape) < 0.2] = np.nan
     y = y.astype(np.float32).astype(float)
     return X, (y > 0).astype(float) if case.loss == "half_logistic" else y
 

@@ -1,6 +1,7 @@
 """Tasks: what a thread of a crew does, each a small part of a round of boosting.
 
     DERIVE   a block of rows          gradients at the raw predictions so far, and their magnitude
+                                      where all rows take part
     ENTER    a block of rows          gradients as integers, and their sums
     PART     a node that splits       partition its rows, add up its children
     SEARCH   a large pair of          histogram of the smaller child from its rows, of the larger
