@@ -69,6 +69,8 @@ class LocalAttribution:
         if self.data is not None:
             object.__setattr__(self, "data", np.asarray(self.data, dtype=np.float64))
             _check_shape("data", self.data, values.shape)
+        if self.index is not None:
+            _check_shape("index", self.index, (n_rows,))
 
     def __repr__(self):
         n_rows, n_features = self.values.shape

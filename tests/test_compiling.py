@@ -72,7 +72,7 @@ def signatures():
 warm_up()
 warm = signatures()
 rng = np.random.default_rng(1)
-for dtype, layout in ((np.float32, "C"), (np.float64, "C"), (np.float64, "F")):
+for dtype, layout in ((np.float32, "C"), (np.float32, "F"), (np.float64, "C"), (np.float64, "F")):
     X = np.asarray(rng.normal(size=(500, 4)).astype(dtype), order=layout)
     X[::9, 1] = np.nan
     frame, weight = pd.DataFrame(X), rng.uniform(0.5, 2, size=500)

@@ -37,6 +37,7 @@ def test_residual_needs_one_prediction_a_row():
         ({"base_values": np.zeros(2)}, r"base_values has shape \(2,\).*needs \(3,\)"),
         ({"base_values": 0.0}, r"base_values has shape \(\).*needs \(3,\)"),
         ({"feature_names": ("age",)}, r"1 feature names were given for 2 columns"),
+        ({"index": np.arange(2)}, r"index has shape \(2,\).*needs \(3,\)"),
         ({"data": np.zeros((3, 3))}, r"data has shape \(3, 3\).*needs \(3, 2\)"),
     ],
 )

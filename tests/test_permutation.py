@@ -157,8 +157,9 @@ def test_the_callers_table_is_not_touched(layout):
 
 def test_unusable_arguments_are_refused_by_name():
     ensemble, X, y = fitted_rows(10)
-    with pytest.raises(ValueError, match="n_repeats=0"):
-        permutation(ensemble, X, y, n_repeats=0)
+    for n_repeats in (0, 2.5):
+        with pytest.raises(ValueError, match=f"n_repeats={n_repeats}; it must be a whole number"):
+            permutation(ensemble, X, y, n_repeats=n_repeats)
     with pytest.raises(ValueError, match="metric=3"):
         permutation(ensemble, X, y, metric=3)
     with pytest.raises(ValueError, match=r"'r2'.*needs an estimator.*Ensemble"):
