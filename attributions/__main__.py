@@ -35,8 +35,8 @@ from attributions.inner import partial_inner, tree_inner
 from attributions.results import GlobalAttribution
 from attributions.simulated import TASKS, simulated
 from attributions.total_gain import total_gain
-from gbt.ensemble import Ensemble
 from gbt.estimators import GBTClassifier, GBTRegressor
+from gbt.model import Ensemble
 
 STANDARD = {
     "n_estimators": 400,

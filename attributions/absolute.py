@@ -14,8 +14,8 @@ from attributions.individual import as_individual, tree_blocks
 from attributions.inner import as_rows, touched_features
 from attributions.results import GlobalAttribution
 from attributions.row_sums import as_weight, sum_over_rows
-from gbt.ensemble import transposed
 from gbt.formats import as_ensemble
+from gbt.predictor import transposed
 
 LEVELS = ("tree", "forest")
 

@@ -20,9 +20,10 @@ from typing import Protocol
 import numpy as np
 
 from attributions.results import LocalAttribution
-from gbt.ensemble import Ensemble, over_transposed, transposed
 from gbt.formats import as_ensemble
+from gbt.model import Ensemble
 from gbt.parallel import over_blocks
+from gbt.predictor import over_transposed, transposed
 
 ROWS_IN_CACHE = 480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.descent
 TREES_AT_ONCE = 32  # a number for each of them and of 1008 rows is 260 kB
@@ -43,7 +44,7 @@ class BoundAttribution(Protocol):
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]`` for some trees.
 
-        X is a block of rows as made by ``gbt.ensemble.transposed``, of shape (2, p, n);
+        X is a block of rows as made by ``gbt.predictor.transposed``, of shape (2, p, n);
         ``row_weight`` is float64 of shape (len(trees), n), ``out`` of (p, n), both C-contiguous.
         Trees are added in order, and rows do not depend on one another: callers cut both as they
         please, and call from several threads at once.

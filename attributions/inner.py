@@ -52,9 +52,10 @@ from attributions.kernels.paths import judge_shape
 from attributions.predecomp import PathChanges
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.row_sums import as_weight, merge_blocks, row_blocks, sum_over_rows
-from gbt.ensemble import Ensemble, transposed
 from gbt.formats import as_ensemble
+from gbt.model import Ensemble
 from gbt.parallel import over_blocks
+from gbt.predictor import transposed
 
 FOREST_VARIANTS = ("residual", "target")
 
@@ -308,10 +309,10 @@ class _JudgedRows:
 
         def sums_of(rows):
             block = transposed(self.X[rows], dtype=self.X.dtype)
-            return self.ensemble.sum_gradients(block, self.y[rows], self.weight[rows])
+            return self.sum_gradients(block, rows)
 
         sums = merge_blocks(sums_of, lambda a, b: np.add(a, b, out=a), len(self.X), n_jobs)
-        by_tree = self.per_unit_of_step(bound.sum_by_tree(-self.ensemble.of_nodes(sums)))
+        by_tree = self.per_unit_of_step(bound.sum_by_tree(-self.ensemble.predictor.of_nodes(sums)))
         return GlobalAttribution(
             values=by_tree.sum(axis=0),
             standard_error=None,
@@ -319,6 +320,13 @@ class _JudgedRows:
             feature_names=self.ensemble.feature_names,
             method=f"{name}({self.ifa_name})",
             per_tree=by_tree if per_tree else None,
+        )
+
+    def sum_gradients(self, block, rows: slice) -> np.ndarray:
+        """Return the sum of w g over the rows of a block that reach each node or place."""
+        ensemble = self.ensemble
+        return ensemble.predictor.sum_gradients(
+            block, ensemble.base_score, ensemble.loss.kind, self.y[rows], self.weight[rows]
         )
 
     def steps(self, block, rows: slice) -> Iterator[tuple]:
@@ -331,7 +339,7 @@ class _JudgedRows:
         room = np.empty((3, TREES_AT_ONCE, len(y)))  # used again: fresh pages take longer to fill
         for trees in tree_blocks(self.ensemble.n_trees):
             before, derivatives = room[0, : len(trees)], room[1:, : len(trees)]
-            self.ensemble.predict_before(block, trees, raw_prediction, before)
+            self.ensemble.predictor.predict_before(block, trees, raw_prediction, before)
             yield trees, *self.ensemble.loss.gradient_hessian(y, before, derivatives)
 
     def tree_inner(self, rows: slice, per_tree: bool):
@@ -348,8 +356,8 @@ class _JudgedRows:
                     self.bound.add(block, range(m, m + 1), row_weight[m - trees.start :][:1], r)
                     by_tree[m, k] = r[k].sum(axis=1)
         if per_tree and isinstance(self.bound, PathChanges):
-            sums = self.ensemble.sum_gradients(block, self.y[rows], weight)
-            by_tree = self.bound.sum_by_tree(-self.ensemble.of_nodes(sums))
+            sums = self.sum_gradients(block, rows)
+            by_tree = self.bound.sum_by_tree(-self.ensemble.predictor.of_nodes(sums))
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
     def partial_inner(self, rows: slice, per_tree: bool):

@@ -17,8 +17,9 @@ from scipy.stats import rankdata
 
 from attributions.inner import as_rows, as_target
 from attributions.results import GlobalAttribution
-from gbt.ensemble import Ensemble, over_transposed
 from gbt.formats import as_ensemble
+from gbt.model import Ensemble
+from gbt.predictor import over_transposed
 
 # Predictions that are kept at once: 64 MB.
 NUMBERS_AT_ONCE = 2**23
@@ -126,7 +127,7 @@ def _shuffled_predictions(
                 intact = block[:, k].copy()
                 block[0, k] = rows[order[part], k]
                 np.fmax(block[0, k], -np.inf, out=block[1, k])
-                ensemble.add_values(block, prediction[part])
+                ensemble.predictor.add_values(block, prediction[part])
                 block[:, k] = intact
 
         over_transposed(add, rows, n_jobs, dtype=rows.dtype)

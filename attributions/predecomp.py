@@ -14,7 +14,8 @@ import numpy as np
 from attributions.individual import attribute
 from attributions.kernels.paths import add_up_leaves, add_value_changes
 from attributions.results import LocalAttribution
-from gbt.ensemble import Ensemble, columns_of
+from gbt.model import Ensemble
+from gbt.predictor import columns_of
 
 
 class PreDecomp:
@@ -35,14 +36,14 @@ class PathChanges:
         self.node_value = node_value
         self.base_values = node_value[ensemble.tree_offset[:-1]]
         self.feature = np.maximum(ensemble.feature, 0).astype(np.uint64)  # -1 at a leaf
-        self.lower = ensemble.links.lower[: len(node_value)]  # of nodes
+        self.lower = ensemble.predictor.links.lower[: len(node_value)]  # of nodes
         self.change = node_value[self.lower] - node_value[:, np.newaxis]  # 0 at a leaf
-        node = ensemble.links.node  # that stands at a place
+        node = ensemble.predictor.links.node  # that stands at a place
         self.reached_feature, self.reached_change = self.feature[node], self.change[node]
 
     def add(self, X, trees, row_weight, out):
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
-        links = self.ensemble.links.of(trees)
+        links = self.ensemble.predictor.links.of(trees)
         add_value_changes(
             columns_of(X), links, self.reached_feature, self.reached_change, row_weight, out
         )

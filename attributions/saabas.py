@@ -17,7 +17,7 @@ from attributions.individual import attribute, node_cover
 from attributions.kernels.paths import average_leaves
 from attributions.predecomp import PathChanges
 from attributions.results import LocalAttribution
-from gbt.ensemble import Ensemble
+from gbt.model import Ensemble
 
 
 class Saabas:

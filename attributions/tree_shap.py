@@ -29,7 +29,7 @@ import numpy as np
 from attributions.individual import attribute, finite_rows, node_cover
 from attributions.kernels import shap as kernels
 from attributions.results import LocalAttribution
-from gbt.ensemble import Ensemble
+from gbt.model import Ensemble
 
 
 class TreeShap:

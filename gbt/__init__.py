@@ -11,8 +11,8 @@ __version__ = "0.1.0"
 _HOME = {
     "GBTRegressor": "gbt.estimators",
     "GBTClassifier": "gbt.estimators",
-    "Ensemble": "gbt.ensemble",
-    "load": "gbt.formats.native",
+    "Ensemble": "gbt.model",
+    "load": "gbt.saving",
 }
 __all__ = [*_HOME]
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.ensemble import Ensemble, Tree, arrays_of, end_to_end
 from gbt.growing import Splitter, growth_of
 from gbt.kernels.memory import Training
 from gbt.losses import Loss, best_constant
+from gbt.model import Ensemble, Tree, arrays_of, end_to_end
 from gbt.progress import Progress
 from gbt.splitting.frontier import Limits, Plan, Shape
 

@@ -339,9 +339,9 @@ class _GBT(BaseEstimator):
         path : str or path-like
             An existing file is replaced once the new one is complete.
         """
-        from gbt.formats import native  # it imports this module
+        from gbt.saving import save  # it imports this module
 
-        native.save(self, path)
+        save(self, path)
 
 
 class GBTRegressor(RegressorMixin, _GBT):

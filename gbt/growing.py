@@ -17,13 +17,13 @@ from typing import Protocol
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.ensemble import NODE_RECORD
 from gbt.fixed_point import refuse_square_overflow, to_fixed_point
 from gbt.kernels.derivatives import GIVEN, KINDS, write_derivatives
 from gbt.kernels.finish import add_values, finish_tree
 from gbt.kernels.memory import Training
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows
+from gbt.model import NODE_RECORD
 from gbt.splitting.frontier import Derivatives, Frontier, Growth, Limits, Plan, Splits
 
 

@@ -15,8 +15,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from gbt.ensemble import NODE_DTYPES, Ensemble, Tree
 from gbt.losses import LOSSES
+from gbt.model import NODE_DTYPES, Ensemble, Tree
 
 EPS = float(np.finfo(np.float64).eps)
 EPS_32 = float(np.finfo(np.float32).eps)  # numbers that a peer kept or added up in float32

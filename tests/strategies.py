@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from gbt.ensemble import NODE_DTYPES, Ensemble, Tree
 from gbt.losses import LOSSES
+from gbt.model import NODE_DTYPES, Ensemble, Tree
 
 REG_LAMBDAS = (0.0, 0.1, 1.0, 10.0, 100.0)
 

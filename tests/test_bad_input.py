@@ -1,6 +1,6 @@
 """What users get wrong, and what they are told: what was got, what is allowed, what to do.
 
-Model files have their own tables, in test_formats_native.py.
+Model files have their own tables, in test_saving.py.
 """
 
 import datetime

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from gbt import reference
 from gbt.boosting import sampled_features, sampled_rows
 from gbt.columns import Columns
-from gbt.ensemble import NODE_DTYPES
 from gbt.kernels.derivatives import HALF_SQUARED_ERROR
 from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.losses import LOSSES
+from gbt.model import NODE_DTYPES
 from gbt.splitting import greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions import predecomp, reference
-from gbt.ensemble import NODE_DTYPES, ROWS_AT_ONCE, Tree, columns_of, rounded_down, transposed
 from gbt.kernels import descent
+from gbt.model import NODE_DTYPES, Tree
+from gbt.predictor import ROWS_AT_ONCE, columns_of, rounded_down, transposed
 from tests.asserts import assert_same
 from tests.strategies import ensembles, rows_for
 from tests.tree_cases import deep_ensemble, ensemble_of, stump_on
@@ -67,11 +68,11 @@ def test_rows_end_where_they_would_alone(data):
     X = data.draw(rows_for(ensemble, n=7))
     X[data.draw(st.integers(0, 6))] = data.draw(st.sampled_from([np.inf, -np.inf, np.nan]))
 
-    leaves = ensemble.find_leaves(transposed(X), range(ensemble.n_trees))
+    leaves = ensemble.predictor.find_leaves(transposed(X), range(ensemble.n_trees))
 
     assert_same(leaves, leaves_alone(ensemble, X))
     some = range(1, ensemble.n_trees)
-    assert_same(ensemble.find_leaves(transposed(X), some), leaves[1:])
+    assert_same(ensemble.predictor.find_leaves(transposed(X), some), leaves[1:])
 
 
 @given(data=st.data())
@@ -81,7 +82,9 @@ def test_rows_of_float32_end_where_they_would_in_float64(data):
         X = data.draw(rows_for(ensemble, n=7)).astype(np.float32)
     X[data.draw(st.integers(0, 6))] = data.draw(st.sampled_from([np.inf, -np.inf, np.nan]))
 
-    leaves = ensemble.find_leaves(transposed(X, dtype=np.float32), range(ensemble.n_trees))
+    leaves = ensemble.predictor.find_leaves(
+        transposed(X, dtype=np.float32), range(ensemble.n_trees)
+    )
 
     assert_same(leaves, leaves_alone(ensemble, X.astype(np.float64)))
 
@@ -137,8 +140,8 @@ def test_trees_of_every_depth(depth, branching, dtype):
     so_far = np.full(len(X), ensemble.base_score)
     before_each = np.empty((3, len(X)))
     block = transposed(X, dtype=dtype)
-    ensemble.predict_before(block, range(3), so_far, before_each)
-    assert_same(ensemble.find_leaves(block, range(3)), leaves)
+    ensemble.predictor.predict_before(block, range(3), so_far, before_each)
+    assert_same(ensemble.predictor.find_leaves(block, range(3)), leaves)
     assert_same(before_each, before)
     assert_same(so_far, expected)
 
@@ -209,7 +212,7 @@ def test_any_number_of_rows(n_rows, dtype):
 def test_links_are_made_once_and_not_pickled():
     ensemble, X = deep_ensemble(np.random.default_rng(1), 5, 3, branching=0.6)
     plain = pickle.dumps(ensemble)
-    assert ensemble.links is ensemble.links
+    assert ensemble.predictor.links is ensemble.predictor.links
     assert pickle.dumps(ensemble) == plain
     assert_same(pickle.loads(plain).raw_predict(X), ensemble.raw_predict(X))
     assert_same(ensemble.truncate(1).apply(X), ensemble.apply(X)[:, :1])

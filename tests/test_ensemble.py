@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.ensemble import NODE_DTYPES, ROWS_AT_ONCE
 from gbt.losses import HalfLogistic
+from gbt.model import NODE_DTYPES
+from gbt.predictor import ROWS_AT_ONCE
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import ensembles, rows_for
 

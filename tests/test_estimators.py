@@ -21,8 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from gbt import GBTClassifier, GBTRegressor
-from gbt.ensemble import NODE_DTYPES
 from gbt.kernels.rounds import grow_trees
+from gbt.model import NODE_DTYPES
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems

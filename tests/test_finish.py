@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from gbt import reference
 from gbt.columns import Columns, thresholds_between
-from gbt.ensemble import NODE_RECORD
 from gbt.kernels import finish
 from gbt.kernels.nodes import NODE, records
+from gbt.model import NODE_RECORD
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 

@@ -16,9 +16,9 @@ from sklearn.linear_model import LinearRegression
 
 from attributions import tree_shap
 from gbt import GBTRegressor
-from gbt.ensemble import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.xgboost import from_xgboost
+from gbt.model import InvalidModelError
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 from tests.strategies import ensembles
 

@@ -10,11 +10,11 @@ from numba import config, njit
 
 from gbt import reference
 from gbt.columns import Columns
-from gbt.ensemble import NODE_DTYPES
 from gbt.growing import LevelwiseGrowth, growth_of
 from gbt.kernels import tasks
 from gbt.kernels.memory import MOST_BITS
 from gbt.kernels.quantise import ROWS_PER_TASK
+from gbt.model import NODE_DTYPES
 from gbt.splitting.frontier import Plan, Splits
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree

@@ -19,7 +19,7 @@ from attributions.predecomp import PreDecomp
 from attributions.saabas import Saabas
 from attributions.tree_shap import TreeShap
 from gbt import GBTRegressor
-from gbt.ensemble import transposed
+from gbt.predictor import transposed
 from tests.asserts import assert_close, assert_same
 from tests.strategies import ensembles, rows_for
 from tests.tree_cases import deep_ensemble, ensemble_of, example_1, sum_of_node_values

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from gbt.ensemble import NODE_DTYPES, Ensemble, Tree
 from gbt.losses import LOSSES
+from gbt.model import NODE_DTYPES, Ensemble, Tree
 from tests.asserts import (
     EPS,
     EPS_32,

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from gbt.columns import Columns
-from gbt.ensemble import Tree, arrays_of
 from gbt.growing import growth_of
 from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
 from gbt.losses import LOSSES
+from gbt.model import Tree, arrays_of
 from gbt.splitting.frontier import Limits, Plan, Shape
 from gbt.splitting.greedy import Greedy
 from tests.asserts import EPS_32, peer

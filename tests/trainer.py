@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from gbt.boosting import Parameters, boost
 from gbt.columns import Columns
-from gbt.ensemble import Tree, arrays_of
 from gbt.growing import growth_of
 from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
 from gbt.losses import LOSSES
+from gbt.model import Tree, arrays_of
 from gbt.splitting import greedy
 from gbt.splitting.frontier import Limits, Plan, Shape
 from gbt.splitting.greedy import Greedy

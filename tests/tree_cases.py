@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gbt.ensemble import NODE_DTYPES, Ensemble, Tree, node_statistics, node_step
 from gbt.losses import LOSSES
+from gbt.model import NODE_DTYPES, Ensemble, Tree
+from gbt.statistics import node_statistics, node_step
 from tests.asserts import assert_valid_tree
 
 

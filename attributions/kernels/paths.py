@@ -79,7 +79,7 @@ def add_value_changes(X, links, feature, change, row_weight, out):
 
     N nodes, M trees; of nodes and places, see ``gbt.kernels.descent``.
 
-    X             (2 p, n)        float64  IN     a block from ``gbt.ensemble.transposed``
+    X             (2 p, n)        float64  IN     a block from ``gbt.predictor.transposed``
     links                       ``Links``  IN     of T trees
     feature       (N + 16 M,)     uint64   IN     credited for the changes below
     change        (N + 16 M, 2)   float64  IN     of the value, to the nodes right and left

@@ -4,7 +4,7 @@ Models of other libraries are recognised by the module of their class, so that a
 caller does not use is never imported.
 """
 
-from gbt.ensemble import Ensemble
+from gbt.model import Ensemble
 
 
 def as_ensemble(model) -> Ensemble:

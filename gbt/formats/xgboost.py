@@ -41,8 +41,9 @@ from typing import Any
 
 import numpy as np
 
-from gbt.ensemble import Ensemble, InvalidModelError, Tree, node_step
 from gbt.losses import LOSSES, Loss
+from gbt.model import Ensemble, InvalidModelError, Tree
+from gbt.statistics import node_gain
 
 LOSS_OF_OBJECTIVE = {
     "reg:squarederror": "half_squared_error",
@@ -116,7 +117,7 @@ def from_xgboost(
         "gblinear", other objectives than squared error and binary logistic, several classes,
         targets or trees a round, categorical splits, reg_alpha, max_delta_step, monotone
         constraints, and learning rates that change between rounds.
-    gbt.ensemble.InvalidModelError
+    gbt.model.InvalidModelError
         Also a ValueError: the JSON does not describe a booster.
     """
     document, configuration, n_rounds = _describe(model)
@@ -382,9 +383,6 @@ def _to_tree(nodes: _Nodes, m, reg_lambda, learning_rate) -> Tree:
             )
 
     before = np.nextafter(nodes.split_condition.astype(np.float32), np.float32(-np.inf))
-    score = G * node_step(G, H, reg_lambda)
-    gain = np.zeros(len(G))
-    gain[parent] = score[left] + score[right] - score[parent]
     return Tree(
         feature=nodes.feature,
         threshold=np.where(leaf, 0.0, before.astype(np.float64)),
@@ -394,7 +392,7 @@ def _to_tree(nodes: _Nodes, m, reg_lambda, learning_rate) -> Tree:
         sum_gradient=G,
         sum_hessian=H,
         n_samples=np.zeros(len(G), dtype=np.int64),
-        gain=gain,
+        gain=node_gain(nodes.left, nodes.right, G, H, reg_lambda),
         value=np.where(leaf, nodes.split_condition, learning_rate * nodes.base_weight),
     )
 

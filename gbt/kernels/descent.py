@@ -123,7 +123,7 @@ def find_places(X, column, threshold, first, at):
     A comparison sets all bits of a vector's lane or none: as a number, -1 or 0. So nothing is left
     to do but to add, -8 for the first bit, and places are counted down from the last.
 
-    X           (2 p, n)   float64  IN   a block as made by ``gbt.ensemble.transposed``
+    X           (2 p, n)   float64  IN   a block as made by ``gbt.predictor.transposed``
     column      (15,)      uint64   IN   of one tree, as in the drawing above
     threshold   (15,)      float64  IN
     first                  uint64   IN   number of the tree's first place

@@ -112,7 +112,7 @@ def finish_tree(
     gradient          (n,)           float64       IN
     hessian, weight   (n,) or (1,)   float64       IN
     leaf_of_row       (n,)           int32         OUT   of the rows that take part
-    tree              (n_nodes,)     NODE_RECORD   OUT   see ``gbt.ensemble``
+    tree              (n_nodes,)     NODE_RECORD   OUT   see ``gbt.model``
     beside            (n_nodes, 2)   int32         OUT   of a split: rows with the highest value
                                                          below and the lowest above, -1 if none is
     """

@@ -58,7 +58,7 @@ class Training(NamedTuple):
 class Grown(NamedTuple):
     """Trees that have grown, end to end."""
 
-    trees: np.ndarray  # (most,) NODE_RECORD, see ``gbt.ensemble``
+    trees: np.ndarray  # (most,) NODE_RECORD, see ``gbt.model``
     beside: np.ndarray  # (most, 2) int32, rows beside the cuts, see ``gbt.kernels.finish``
     sizes: np.ndarray  # (most trees,) int64, nodes of each
 

@@ -11,7 +11,6 @@ from math import prod
 import numpy as np
 
 from gbt.columns import MAX_BINS, Columns
-from gbt.ensemble import NODE_RECORD
 from gbt.fixed_point import refuse_overflow, refuse_square_overflow
 from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
@@ -39,6 +38,7 @@ from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.rounds import SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.kernels.tasks import LARGE
+from gbt.model import NODE_RECORD
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
 

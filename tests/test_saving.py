@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import gbt
 from gbt import Ensemble, GBTClassifier, GBTRegressor
-from gbt.ensemble import NODE_DTYPES, InvalidModelError, Tree
-from gbt.formats.native import load, save
 from gbt.losses import LOSSES
+from gbt.model import NODE_DTYPES, InvalidModelError, Tree
+from gbt.saving import load, save
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import ensembles, rows_for

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.ensemble import NODE_DTYPES, Ensemble, InvalidModelError
 from gbt.estimators import GBTClassifier, GBTRegressor, Sampling
 from gbt.losses import LOSSES
+from gbt.model import NODE_DTYPES, Ensemble, InvalidModelError
 
 FORMAT = "gbt"
 VERSION = 1
@@ -85,7 +85,7 @@ def load(path: str | os.PathLike) -> Model:
 
     Raises
     ------
-    gbt.ensemble.InvalidModelError
+    gbt.model.InvalidModelError
         A ValueError: the file is not a model, or not a sound one.
     """
     name = os.fspath(path)
@@ -157,7 +157,7 @@ def _plain(name, value):
         return value
     raise ValueError(
         f"{name}={value!r} cannot be saved: a file holds numbers and names, no objects. Save"
-        " model.ensemble_ with gbt.formats.native.save, or give the parameter a plain value with"
+        " model.ensemble_ with gbt.saving.save, or give the parameter a plain value with"
         f" set_params({name}=...), which leaves the trees as they are."
     )
 

@@ -18,17 +18,16 @@ A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. 
 is ``base_score`` plus the values of the leaves reached, added tree by tree in boosting order.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gbt.kernels import descent, walk
-from gbt.kernels.descent import N_PLACES, N_TOP, Links
 from gbt.losses import LOSSES, Loss
-from gbt.parallel import over_blocks
+from gbt.predictor import Predictor, find_leaves_of_tree
+from gbt.statistics import refit
 from gbt.tables import as_floats, refuse_other_columns
 
 NODE_DTYPES = {
@@ -44,10 +43,6 @@ NODE_DTYPES = {
     "value": np.float64,
 }
 NODE_RECORD = np.dtype([*NODE_DTYPES.items()], align=True)  # as they are written down
-
-ROWS_AT_ONCE = 480  # see gbt.kernels.descent
-
-STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows tell of a tree
 
 
 def arrays_of(nodes: np.ndarray) -> dict[str, Any]:
@@ -118,21 +113,12 @@ class Tree(Nodes):
         return depth
 
     def add_values(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None = None) -> None:
-        """Add to ``out`` the value of the leaf that each row of ``X`` (float64) reaches."""
+        """Add to ``out`` the value of the leaf that each row of ``X`` (floats) reaches."""
         out += self.value[self.find_leaves(X, n_jobs)]
 
     def find_leaves(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Return the leaf that each row of ``X`` (float64) reaches, int32 of shape (n,)."""
-        leaves = np.empty(len(X), dtype=np.int32)
-
-        def find(start, stop):
-            for first in range(start, stop, ROWS_AT_ONCE):
-                rows = slice(first, min(first + ROWS_AT_ONCE, stop))
-                # Columns of a frame lie beside each other, for which there is no other kernel.
-                walk.find_leaves(np.ascontiguousarray(X[rows]), *self.structure, leaves[rows])
-
-        over_blocks(find, len(X), n_jobs)
-        return leaves
+        """Return the leaf that each row of ``X`` (floats) reaches, int32 of shape (n,)."""
+        return find_leaves_of_tree(self.structure, X, n_jobs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -302,21 +288,14 @@ class Ensemble(Nodes):
         single = np.float32 in (self.input_dtype, rows.dtype)
         return np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
 
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The trees as rows go down them, see ``gbt.predictor``."""
+        return Predictor(self.tree_offset, self.structure, self.value, self.n_features)
+
     def raw_predict(self, X, n_jobs: int | None = None) -> np.ndarray:
         """Return the raw prediction of every row, float64 of shape (n,)."""
-        X = self.as_input(X)
-        out = np.full(len(X), self.base_score)
-
-        def add(block, rows):
-            self.add_values(block, out[rows])
-
-        over_transposed(add, X, n_jobs, dtype=X.dtype)
-        return out
-
-    def add_values(self, block: np.ndarray, out: np.ndarray) -> None:
-        """Add the values of all trees to the raw predictions of a `transposed` block of rows."""
-        links = self.links_for(block)
-        descent.add_leaf_values(columns_of(block), links, self.reached_value, out)
+        return self.predictor.raw_predict(self.as_input(X), self.base_score, n_jobs)
 
     def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each tree in turn, each time a new array."""
@@ -328,110 +307,7 @@ class Ensemble(Nodes):
 
     def apply(self, X, n_jobs: int | None = None) -> np.ndarray:
         """Return the number, within its tree, of every leaf reached: int32 of shape (n, M)."""
-        X = self.as_input(X)
-        out = np.empty((len(X), self.n_trees), dtype=np.int32)
-
-        def find(block, rows):
-            out[rows] = self.find_leaves(block, range(self.n_trees)).T - self.tree_offset[:-1]
-
-        over_transposed(find, X, n_jobs, dtype=X.dtype)
-        return out
-
-    def find_leaves(self, block: np.ndarray, trees: range) -> np.ndarray:
-        """Return the leaves that the rows of a `transposed` block reach in some trees.
-
-        Unsigned integers of shape (T, n), counted through all trees: an index of the flat arrays.
-        """
-        links = self.links_for(block)
-        leaves = np.empty((len(trees), block.shape[2]), dtype=links.node.dtype)
-        descent.find_leaves(columns_of(block), links.of(trees), leaves)
-        return leaves
-
-    def predict_before(
-        self, block: np.ndarray, trees: range, raw_prediction: np.ndarray, before: np.ndarray
-    ) -> None:
-        """Write down the raw predictions of a `transposed` block before each of some trees.
-
-        That is ``before``, float64 of shape (T, n). ``raw_prediction`` is that before the first of
-        them and becomes that after the last.
-        """
-        links = self.links_for(block).of(trees)
-        descent.predict_before(columns_of(block), links, self.reached_value, raw_prediction, before)
-
-    def sum_gradients(self, block: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Return the sum of w g over the rows that reach each node or place that `links` number.
-
-        The rows are a `transposed` block, with float64 targets and weights; g is taken at the
-        prediction before the tree. `of_nodes` turns it into sums of leaves.
-        """
-        links, value = self.links_for(block), self.reached_value
-        sums = np.zeros((4, len(value)))
-        raw_prediction = np.full(len(y), self.base_score)
-        descent.add_up_gradients(
-            columns_of(block), links, value, self.loss.kind, y, weight, raw_prediction, sums
-        )
-        return sums.sum(axis=0)
-
-    def of_nodes(self, sums: np.ndarray) -> np.ndarray:
-        """Return the sums of nodes, float64 of shape (n_nodes,), from those of nodes and places."""
-        return np.bincount(self.links.node.astype(np.int64), sums)
-
-    @cached_property
-    def links(self) -> Links:
-        """The nodes as rows go down them; made once, some 50 ns a node."""
-        n_nodes = len(self.feature)
-        column = np.empty(n_nodes, dtype=np.uint64)
-        lower = np.empty((n_nodes, 2), dtype=np.uint64)
-        levels = np.empty(self.n_trees, dtype=np.int64)
-        descent.link_nodes(
-            self.tree_offset,
-            self.feature,
-            self.left,
-            self.right,
-            self.missing_left,
-            self.n_features,
-            column,
-            lower,
-            levels,
-        )
-        roots = self.tree_offset[:-1].astype(np.uint64)
-        level, above = roots[:, np.newaxis], []
-        for _ in range(N_TOP):
-            above.append(level)
-            level = lower[level][:, :, ::-1].reshape(len(roots), 2 * level.shape[1])  # left first
-        top = np.concatenate(above, axis=1)
-        node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), level.ravel()])
-        return Links(
-            roots=roots,
-            levels=levels,
-            places=np.arange(n_nodes, len(node), N_PLACES, dtype=np.uint64),
-            top_column=column[top],
-            top_threshold=self.threshold[top],
-            column=column[node],
-            threshold=self.threshold[node],
-            lower=lower[node],
-            node=node,
-        )
-
-    @cached_property
-    def single_links(self) -> Links:
-        """The nodes as blocks of float32 go down them, to the same leaves as in float64."""
-        links = self.links
-        return links._replace(
-            places=links.places.astype(np.uint32),
-            top_threshold=rounded_down(links.top_threshold),
-            threshold=rounded_down(links.threshold),
-            node=links.node.astype(np.uint32),
-        )
-
-    def links_for(self, block: np.ndarray) -> Links:
-        """Return the nodes as a `transposed` block goes down them."""
-        return self.single_links if block.dtype == np.float32 else self.links
-
-    @cached_property
-    def reached_value(self) -> np.ndarray:
-        """The value of every node and place that `links` number."""
-        return self.value[self.links.node]
+        return self.predictor.apply(self.as_input(X), n_jobs)
 
     def total_gain(self) -> np.ndarray:
         """Return, for every feature, the sum of the gains of the nodes that split on it."""
@@ -450,123 +326,10 @@ class Ensemble(Nodes):
         if self.loss.name == "half_logistic" and not np.isin(y, (0.0, 1.0)).all():
             raise ValueError(f"y must hold 0 and 1 only; it holds {y[~np.isin(y, (0, 1))][0]:g}.")
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
-        raw_prediction = np.full(len(X), self.base_score)
-        refitted = []
-        for tree in self.trees:
-            gradient, hessian = self.loss.gradient_hessian(y, raw_prediction)
-            leaves = tree.find_leaves(X)
-            raw_prediction += tree.value[leaves]
-            refitted.append(
-                node_statistics(
-                    tree.left,
-                    tree.right,
-                    leaves,
-                    weight * gradient,
-                    weight * hessian,
-                    self.reg_lambda,
-                )
-            )
-        statistics: dict[str, Any] = {
-            name: np.concatenate([np.empty(0), *(of_tree[name] for of_tree in refitted)])
-            for name in STATISTICS
-        }
+        statistics: dict[str, Any] = refit(
+            self.trees, X, y, weight, self.loss, self.base_score, self.reg_lambda
+        )
         return replace(self, **statistics)
-
-
-def rounded_down(threshold: np.ndarray) -> np.ndarray:
-    """Return the largest float32 that is not above each threshold.
-
-    A float32 x is at most the one exactly when it is at most the other.
-    """
-    with np.errstate(over="ignore"):
-        single = threshold.astype(np.float32)
-        return np.where(single > threshold, np.nextafter(single, np.float32(-np.inf)), single)
-
-
-def transposed(
-    rows: np.ndarray, memory: np.ndarray | None = None, dtype: type | np.dtype = np.float64
-) -> np.ndarray:
-    """Return rows as trees take them in blocks: transposed, twice.
-
-    Parameters
-    ----------
-    rows : float32 or float64 array of shape (n, p)
-    memory : array of shape (2 n p,) or longer, optional
-        Where to put them.
-    dtype : numpy.float64 or numpy.float32
-        float32 only for rows of float32, or they would be rounded.
-
-    Returns
-    -------
-    array of shape (2, p, n)
-        ``[0]`` has nan for a missing value, ``[1]`` has -inf, so that a node sends a row left if
-        ``block[int(missing_left), feature] <= threshold``.
-    """
-    n_rows, n_features = rows.shape
-    n_numbers = 2 * n_features * n_rows
-    if memory is None:
-        memory = np.empty(n_numbers, dtype)
-    block = memory[:n_numbers].reshape(2, n_features, n_rows)
-    block[0] = rows.T
-    np.fmax(block[0], -np.inf, out=block[1])
-    return block
-
-
-def columns_of(block: np.ndarray) -> np.ndarray:
-    """Return a `transposed` block as (2 p, n), the columns with -inf after those with nan."""
-    return block.reshape(2 * block.shape[1], block.shape[2])
-
-
-def over_transposed(
-    work: Callable[[np.ndarray, slice], None],
-    X: np.ndarray,
-    n_jobs: int | None,
-    rows_at_once: int = ROWS_AT_ONCE,
-    dtype: type | np.dtype = np.float64,
-) -> None:
-    """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads."""
-
-    def over_range(start, stop):
-        memory = np.empty(2 * X.shape[1] * min(rows_at_once, stop - start), dtype)
-        for first in range(start, stop, rows_at_once):
-            rows = slice(first, min(first + rows_at_once, stop))
-            work(transposed(X[rows], memory, dtype), rows)
-
-    over_blocks(over_range, len(X), n_jobs)
-
-
-def node_statistics(left, right, leaves, gradient, hessian, reg_lambda) -> dict[str, np.ndarray]:
-    """Return G, H, row count and gain of every node of a tree from the leaf each row reaches.
-
-    Leaves are summed in row order in float64, parents by adding their two children, so that the
-    sums of a parent are those of its children to the last bit.
-    """
-    n_nodes = len(left)
-    sums = np.column_stack(
-        [
-            np.bincount(leaves, gradient, minlength=n_nodes),
-            np.bincount(leaves, hessian, minlength=n_nodes),
-            np.bincount(leaves, minlength=n_nodes),
-        ]
-    )
-    walk.add_up_children(left, right, sums)
-    sum_gradient, sum_hessian, n_samples = sums.T
-    score = sum_gradient * node_step(sum_gradient, sum_hessian, reg_lambda)
-    inner = left >= 0
-    gain = np.zeros(n_nodes)
-    gain[inner] = score[left[inner]] + score[right[inner]] - score[inner]
-    return {
-        "sum_gradient": sum_gradient,
-        "sum_hessian": sum_hessian,
-        "n_samples": n_samples.astype(np.int64),
-        "gain": gain,
-    }
-
-
-def node_step(sum_gradient, sum_hessian, reg_lambda) -> np.ndarray:
-    """Return G / (H + lambda), or 0 where that is 0 / 0: a node without weight moves nothing."""
-    weight = sum_hessian + reg_lambda
-    return np.divide(sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)
 
 
 def _preorder_links(is_inner, tree_offset) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,82 @@
+"""Statistics of nodes: what the rows of a node add up to, and what follows from the sums.
+
+With G and H the sums of w g and w h over a node's rows::
+
+    step(t)  = G_t / (H_t + lambda)         score(t) = G_t step(t)         value(t) = -rate step(t)
+    gain(t)  = score(left) + score(right) - score(t)          (Sun 2022, Definition 2)
+
+``gbt.kernels.finish`` has the same formulas for one tree that has just grown.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gbt.kernels import walk
+
+STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows tell of a tree
+
+
+def node_statistics(left, right, leaves, gradient, hessian, reg_lambda) -> dict[str, np.ndarray]:
+    """Return G, H, row count and gain of every node of a tree from the leaf each row reaches.
+
+    Leaves are summed in row order in float64, parents by adding their two children, so that the
+    sums of a parent are those of its children to the last bit.
+    """
+    n_nodes = len(left)
+    sums = np.column_stack(
+        [
+            np.bincount(leaves, gradient, minlength=n_nodes),
+            np.bincount(leaves, hessian, minlength=n_nodes),
+            np.bincount(leaves, minlength=n_nodes),
+        ]
+    )
+    walk.add_up_children(left, right, sums)
+    sum_gradient, sum_hessian, n_samples = sums.T
+    return {
+        "sum_gradient": sum_gradient,
+        "sum_hessian": sum_hessian,
+        "n_samples": n_samples.astype(np.int64),
+        "gain": node_gain(left, right, sum_gradient, sum_hessian, reg_lambda),
+    }
+
+
+def node_gain(left, right, sum_gradient, sum_hessian, reg_lambda) -> np.ndarray:
+    """Return the gain of every node of a tree, 0 at a leaf."""
+    score = sum_gradient * node_step(sum_gradient, sum_hessian, reg_lambda)
+    inner = left >= 0
+    gain = np.zeros(len(score))
+    gain[inner] = score[left[inner]] + score[right[inner]] - score[inner]
+    return gain
+
+
+def node_step(sum_gradient, sum_hessian, reg_lambda) -> np.ndarray:
+    """Return G / (H + lambda), or 0 where that is 0 / 0: a node without weight moves nothing."""
+    weight = sum_hessian + reg_lambda
+    return np.divide(sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)
+
+
+def refit(
+    trees: Iterable[Any], X: np.ndarray, y: np.ndarray, weight, loss, base_score, reg_lambda
+) -> dict[str, np.ndarray]:
+    """Return the statistics that other rows give the nodes of all trees, one array each.
+
+    Gradients are taken along the unchanged predictions. ``trees`` have ``left``, ``right``,
+    ``value`` and ``find_leaves``; X is float64 of shape (n, p).
+    """
+    raw_prediction = np.full(len(X), base_score)
+    refitted = []
+    for tree in trees:
+        gradient, hessian = loss.gradient_hessian(y, raw_prediction)
+        leaves = tree.find_leaves(X)
+        raw_prediction += tree.value[leaves]
+        refitted.append(
+            node_statistics(
+                tree.left, tree.right, leaves, weight * gradient, weight * hessian, reg_lambda
+            )
+        )
+    return {
+        name: np.concatenate([np.empty(0), *(of_tree[name] for of_tree in refitted)])
+        for name in STATISTICS
+    }
