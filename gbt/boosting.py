@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.growing import Splitter, growth_of
+from gbt.growing import growth_of
 from gbt.kernels.memory import Training
 from gbt.losses import Loss, best_constant
 from gbt.model import Ensemble, Tree, arrays_of, end_to_end
 from gbt.progress import Progress
-from gbt.splitting.frontier import Limits, Plan, Shape
+from gbt.splitting.frontier import Limits, Plan, Policy, Shape
 
 EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
@@ -43,6 +43,14 @@ class Parameters:
     early_stopping_rounds: int | None = None
     verbose: int = 0
 
+    def plan(self, loss: Loss, n_jobs: int | None, seed: int) -> Plan:
+        """Return what the trees have in common."""
+        limits = Limits(
+            self.reg_lambda, self.min_child_weight, self.min_samples_leaf, self.min_split_gain
+        )
+        shape = Shape(self.max_depth, self.max_leaves)
+        return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed)
+
 
 @dataclass(frozen=True)
 class Boosted:
@@ -61,7 +69,7 @@ def boost(
     loss: Loss,
     parameters: Parameters,
     base_score: float | None,
-    splitter: Splitter,
+    splitter: Policy,
     eval_sets: list[EvalSet],
     feature_names: tuple[str, ...],
     seed: int,
@@ -88,18 +96,7 @@ def boost(
         gradient=np.empty(len(y)),
         hessian=np.empty(1 if loss.has_one_hessian else len(y)),
     )
-    plan = Plan(
-        loss.kind,
-        Limits(
-            parameters.reg_lambda,
-            parameters.min_child_weight,
-            parameters.min_samples_leaf,
-            parameters.min_split_gain,
-        ),
-        Shape(parameters.max_depth, parameters.max_leaves),
-        parameters.learning_rate,
-        n_jobs,
-    )
+    plan = parameters.plan(loss, n_jobs, seed)
     growth = growth_of(splitter, columns, training, plan)
     watched = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
     patience = parameters.early_stopping_rounds

@@ -371,7 +371,7 @@ class GBTRegressor(RegressorMixin, _GBT):
         Prediction before the first tree; None is the weighted mean of the targets.
     splitter : "greedy" or object, default="greedy"
         How a node chooses its split; an object has the method ``split`` of
-        ``gbt.growing.Splitter``.
+        ``gbt.splitting.frontier.Policy``.
     categorical_features : "from_dtype" or None, default="from_dtype"
         "from_dtype" refuses columns of categories, strings and dates of a data frame, by name: they
         are not supported yet. None reads every column as numbers as far as it will go.
@@ -442,7 +442,7 @@ class GBTClassifier(ClassifierMixin, _GBT):
         rows.
     splitter : "greedy" or object, default="greedy"
         How a node chooses its split; an object has the method ``split`` of
-        ``gbt.growing.Splitter``.
+        ``gbt.splitting.frontier.Policy``.
     categorical_features : "from_dtype" or None, default="from_dtype"
         "from_dtype" refuses columns of categories, strings and dates of a data frame, by name: they
         are not supported yet. None reads every column as numbers as far as it will go.

@@ -1,18 +1,25 @@
-"""Grow trees: open nodes, a policy that splits them, a partition of the rows.
+r"""Grow trees: open nodes, ask a policy for their splits, partition the rows.
 
-Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves``) the one of
-largest gain; nothing else differs. The way of the data::
+The common road, which every policy may take, level by level::
 
     gradients -> fixed point -> policy: a split a node -> rows partitioned -> children opened
         ^                          ^---------------------------------------------'
         |   then: the leaf of every row -> float64 sums G and H, parents from children -> records
         '--------------------------------------------------------------- raw predictions <--'
 
-The greedy policy does all of it by itself, tree after tree in one compiled call
-(``gbt.kernels.rounds``). For any other, which is asked for one split a node, it stands here.
-"""
+Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves``) the one of
+largest gain; nothing else differs.
 
-from typing import Protocol
+The greedy policy has a fast lane, ``gbt.splitting.greedy_growth``, which grows many trees in one
+compiled call. It leaves the common road before the first step and comes back with finished trees,
+because what makes it fast, histograms that are kept from parents to children and bounds on what a
+cut may gain, is known to no other policy::
+
+    boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
+                          \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
+
+Both write down the same trees to the last bit (``tests/test_growing.py``).
+"""
 
 import numpy as np
 
@@ -24,38 +31,31 @@ from gbt.kernels.memory import Training
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows
 from gbt.model import NODE_RECORD
-from gbt.splitting.frontier import Derivatives, Frontier, Growth, Limits, Plan, Splits
+from gbt.splitting.frontier import Derivatives, Frontier, Growth, Plan, Policy
+from gbt.splitting.greedy import Greedy
+from gbt.splitting.greedy_growth import GreedyGrowth
+
+DRAWS_OF_POLICY = 2  # stream of random numbers; ``gbt.boosting`` has 0 and 1
 
 
-class Splitter(Protocol):
-    """How a node chooses its split. A new policy is a new class with this method.
-
-    A policy that would rather grow whole trees itself, as the greedy one does, has a method
-    ``prepare(columns, training, plan)`` instead, which returns a ``Growth``.
-    """
-
-    def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
-        """Return the split of every open node of the frontier."""
-        ...
-
-
-def growth_of(splitter: Splitter, columns: Columns, training: Training, plan: Plan) -> Growth:
+def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) -> Growth:
     """Let a policy grow trees on one table."""
-    if plan.loss not in KINDS:  # threads that wait for each other must not find out
+    if plan.loss not in KINDS:  # an exception inside a kernel would deadlock its helpers
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
-    if hasattr(splitter, "prepare"):
-        return splitter.prepare(columns, training, plan)
-    return LevelwiseGrowth(splitter, columns, training, plan)
+    if type(policy) is Greedy:
+        return GreedyGrowth(columns, training, plan)
+    return TreeGrowth(policy, columns, training, plan)
 
 
-class LevelwiseGrowth:
-    """The loop around a policy that is asked for one split a node."""
+class TreeGrowth:
+    """The loop around a policy; it grows a tree a call."""
 
-    def __init__(self, splitter: Splitter, columns: Columns, training: Training, plan: Plan):
-        self.splitter = splitter
+    def __init__(self, policy: Policy, columns: Columns, training: Training, plan: Plan):
+        self.policy = policy
         self.columns = columns
         self.training = training
         self.plan = plan
+        self.n_grown = 0
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
 
     def grow(self, rows, features, most) -> tuple[np.ndarray, list[int]]:
@@ -74,6 +74,7 @@ class LevelwiseGrowth:
         self.columns.write_thresholds(tree, beside)
         if len(rows) == self.columns.n_rows:
             add_values(tree, self.leaf_of_row, raw_prediction)
+        self.n_grown += 1
         return tree, [len(tree)]
 
     def _grow_nodes(self, rows, features):
@@ -83,10 +84,11 @@ class LevelwiseGrowth:
         g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
         h, h_scale = to_fixed_point(self.training.hessian, weight, rows, n)
         derivatives = Derivatives(g, h, g_scale, h_scale)
+        random = np.random.default_rng([self.plan.seed, self.n_grown, DRAWS_OF_POLICY])
         nodes = [_Node(0, len(rows), depth=0)]
         opened = nodes[:]
         while opened:
-            self._find_splits(opened, derivatives, rows, features)
+            self._find_splits(opened, derivatives, rows, features, random)
             opened = []
             for node in self._next_to_split(nodes):
                 children = self._split(node, rows)
@@ -98,7 +100,7 @@ class LevelwiseGrowth:
             grown[name] = [getattr(node, name) for node in nodes]
         return rows, grown
 
-    def _find_splits(self, opened, derivatives, rows, features):
+    def _find_splits(self, opened, derivatives, rows, features, random):
         """Ask the policy how to split those of the nodes just opened that may be split."""
         deepest = np.inf if self.plan.shape.max_depth is None else self.plan.shape.max_depth
         least = 2 * self.plan.limits.min_samples_leaf
@@ -107,9 +109,15 @@ class LevelwiseGrowth:
             return
         start, stop = np.array([(node.start, node.stop) for node in asked]).T
         frontier = Frontier(
-            self.columns, np.asarray(features, dtype=np.int64), derivatives, rows, start, stop
+            self.columns,
+            np.asarray(features, dtype=np.int64),
+            derivatives,
+            rows,
+            start,
+            stop,
+            random,
         )
-        splits = self.splitter.split(frontier, self.plan.limits, self.plan.n_jobs)
+        splits = self.policy.split(frontier, self.plan.limits, self.plan.n_jobs)
         for j, node in enumerate(asked):
             node.feature, node.cut = int(splits.feature[j]), int(splits.cut[j])
             node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])
@@ -131,15 +139,15 @@ class LevelwiseGrowth:
             codes, missing_code, node.cut, node.missing_left, own, np.empty_like(own)
         )
         if n_left in (0, len(own)):  # else growth would never end
-            raise ValueError("The splitter returned a split that sends no row to one of its sides.")
+            raise ValueError("The policy returned a split that sends no row to one of its sides.")
         if node.low_row < 0:
-            raise ValueError("The splitter returned a split that sends only missing values left.")
+            raise ValueError("The policy returned a split that sends only missing values left.")
         middle, depth = node.start + n_left, node.depth + 1
         return _Node(node.start, middle, depth), _Node(middle, node.stop, depth)
 
 
 class _Node:
-    """A node of `LevelwiseGrowth`; ``feature`` is -1 as long as it has no split."""
+    """A node of `TreeGrowth`; ``feature`` is -1 as long as it has no split."""
 
     def __init__(self, start, stop, depth):
         self.start, self.stop, self.depth = start, stop, depth

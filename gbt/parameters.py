@@ -47,7 +47,7 @@ OF_REGRESSOR = {
     "colsample": number_in(Real, "(0, 1]"),
     "base_score": number_in(Real, "(-inf, inf)", None),
     "splitter": Allowed(
-        "'greedy' or an object with the method split of gbt.growing.Splitter"
+        "'greedy' or an object with the method split of gbt.splitting.frontier.Policy"
         " ('cross_validated' and 'unbiased' are not available yet)",
         lambda value: value == "greedy" if isinstance(value, str) else is_splitter(value),
     ),

@@ -12,7 +12,7 @@ from gbt.kernels.derivatives import HALF_SQUARED_ERROR
 from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.losses import LOSSES
 from gbt.model import NODE_DTYPES
-from gbt.splitting import greedy
+from gbt.splitting import greedy_growth
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems
 from tests.trainer import fit, grow_tree, growth_for, with_threads
@@ -204,7 +204,7 @@ def test_subsampled_trees_are_grown_on_their_rows_and_columns(task, n_jobs):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_rounds_in_one_call_are_those_that_somebody_watches(task, most_nodes, n_jobs, monkeypatch):
     """One tree of up to 15 nodes a call, two, or all; with an evaluation set it is always one."""
-    monkeypatch.setattr(greedy, "NODES_AT_ONCE", most_nodes)
+    monkeypatch.setattr(greedy_growth, "NODES_AT_ONCE", most_nodes)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     y = X[:, 0] + rng.normal(size=300) if task == "regression" else rng.integers(0, 2, size=300)

@@ -10,12 +10,15 @@ from numba import config, njit
 
 from gbt import reference
 from gbt.columns import Columns
-from gbt.growing import LevelwiseGrowth, growth_of
+from gbt.growing import growth_of
 from gbt.kernels import tasks
 from gbt.kernels.memory import MOST_BITS
 from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.model import NODE_DTYPES
+from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Plan, Splits
+from gbt.splitting.greedy import Greedy, largest_gain
+from gbt.splitting.greedy_growth import GreedyGrowth
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
 from tests.node_cases import coarsen, column_of
@@ -390,22 +393,53 @@ class ByThePage:
         return splits
 
 
+class TwoSets:
+    """Greedy over the union of two sets, which must not matter."""
+
+    def __init__(self, columns, differ):
+        shape = (columns.n_columns, columns.n_rows) if differ else columns.n_rows
+        self.set_of_row = np.random.default_rng(3).integers(2, size=shape, dtype=np.uint8)
+
+    def split(self, frontier, limits, n_jobs):
+        of_row = self.set_of_row
+        if of_row.ndim == 2:
+            of_row = of_row[frontier.features]
+        either_first_second = np.array([[1, 1], [1, 0], [0, 1]], dtype=bool)
+        sets = Sets(of_row, either_first_second, n_searched=1)
+        cuts = best_cuts(frontier, limits, n_jobs, sets)
+        for sums in (cuts.left[cuts.score > -np.inf], cuts.total):
+            assert_same(sums[..., 0, :], sums[..., 1, :] + sums[..., 2, :])
+        return largest_gain(cuts, frontier, limits)
+
+
+POLICIES = {
+    "by the page": lambda columns: ByThePage(),
+    "one walk a column": lambda columns: Greedy(),
+    "two sets": lambda columns: TwoSets(columns, differ=False),
+    "two sets, others a column": lambda columns: TwoSets(columns, differ=True),
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
 @given(large_growths() | growths(), st.data())
-def test_a_policy_asked_node_by_node_grows_the_same_trees(growth, data):
+def test_the_common_road_leads_to_the_trees_of_the_fast_lane(name, growth, data):
     table, gradient, hessian, parameters = growth
     columns = table if isinstance(table, Columns) else Columns.from_table(table)
-    by_the_page = growth_for(columns, gradient, hessian, splitter=ByThePage(), **parameters)
-    assert isinstance(by_the_page, LevelwiseGrowth)
+    fast = growth_for(columns, gradient, hessian, **parameters)
+    common = growth_for(
+        columns, gradient, hessian, on_common_road=POLICIES[name](columns), **parameters
+    )
+    assert isinstance(fast, GreedyGrowth)
     drawn = {
         "rows": np.arange(
             data.draw(st.integers(0, columns.n_rows - 1)), columns.n_rows, dtype=np.int32
         ),
         "features": np.arange(data.draw(st.integers(0, columns.n_columns - 1)), columns.n_columns),
     }
-    tree, leaves = grow_with(by_the_page, **drawn)
-    greedy, greedy_leaves = grow_with(growth_for(columns, gradient, hessian, **parameters), **drawn)
-    assert_same_trees(tree, greedy)
-    assert_same(leaves, greedy_leaves)
+    tree, leaves = grow_with(common, **drawn)
+    fast_tree, fast_leaves = grow_with(fast, **drawn)
+    assert_same_trees(tree, fast_tree)
+    assert_same(leaves, fast_leaves)
 
 
 @pytest.mark.parametrize("missing", [False, True])

@@ -11,7 +11,7 @@ import pytest
 from gbt import parallel
 from gbt.columns import Columns
 from gbt.parallel import Helpers, effective_n_jobs, over_blocks, run_all, threads_for
-from gbt.splitting import greedy
+from gbt.splitting import greedy_growth
 from tests.asserts import assert_same
 from tests.trainer import fit, grow_tree
 
@@ -219,7 +219,7 @@ def test_a_fit_of_this_size_calls_helpers(monkeypatch):
             called.append(len(self._jobs))
             super().call()
 
-    monkeypatch.setattr(greedy, "Helpers", Spy)
+    monkeypatch.setattr(greedy_growth, "Helpers", Spy)
     value_of_a_fit(0)
     assert called == [1]  # both trees grow in one call
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from gbt.boosting import Parameters, boost
 from gbt.columns import Columns
-from gbt.growing import growth_of
+from gbt.growing import TreeGrowth, growth_of
 from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
 from gbt.losses import LOSSES
 from gbt.model import Tree, arrays_of
-from gbt.splitting import greedy
+from gbt.splitting import greedy_growth
 from gbt.splitting.frontier import Limits, Plan, Shape
 from gbt.splitting.greedy import Greedy
 
@@ -25,6 +25,7 @@ def growth_for(
     sample_weight=None,
     *,
     splitter=None,
+    on_common_road=None,
     learning_rate=0.5,
     n_jobs=1,
     **parameters,
@@ -48,7 +49,10 @@ def growth_for(
         nothing[0], one_if_equal(weight), nothing[1], np.array(gradient), one_if_equal(hessian)
     )
     plan = Plan(GIVEN, Limits(**asked), shape, learning_rate, n_jobs)
-    growth = growth_of(splitter or Greedy(), columns, training, plan)
+    if on_common_road:
+        growth = TreeGrowth(on_common_road, columns, training, plan)
+    else:
+        growth = growth_of(splitter or Greedy(), columns, training, plan)
     growth.training = training
     return growth
 
@@ -77,7 +81,7 @@ def grow_tree(columns, gradient, hessian, sample_weight=None, **parameters):
 def with_threads(least_values):
     """Let small tables be grown by several threads, each with so many values at least."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(greedy, "LEAST_VALUES_PER_THREAD", least_values)
+        patch.setattr(greedy_growth, "LEAST_VALUES_PER_THREAD", least_values)
         yield
 
 

@@ -1,7 +1,7 @@
 """Memory: what growing a tree works on, laid out once for all trees of a fit.
 
 The table with its columns, the rows with what they carry, slots for what is known of nodes while
-they are searched, each thread's scratch, and what a tree must respect. ``gbt.splitting.greedy``
+they are searched, each thread's scratch, and what a tree must respect. ``greedy_growth``
 makes the arrays; the tasks of ``gbt.kernels.tasks`` hand them on whole.
 """
 

@@ -1,4 +1,9 @@
-"""What a policy is asked and what it answers."""
+"""What a policy is asked and what it answers.
+
+The loop of ``gbt.growing`` opens nodes and asks a policy for their splits, all open nodes of a
+level at once. Whatever the policy, a node is a stretch of one list of rows, and a row carries its
+gradient and hessian as integers, so that sums do not depend on their order.
+"""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -30,7 +35,8 @@ class Shape:
 class Plan:
     """What the trees of a fit have in common.
 
-    ``loss`` is the kind of the loss, see ``gbt.kernels.derivatives``.
+    ``loss`` is the kind of the loss, see ``gbt.kernels.derivatives``; trees draw what they need at
+    random from ``seed`` and their number.
     """
 
     loss: int
@@ -38,6 +44,7 @@ class Plan:
     shape: Shape
     learning_rate: float
     n_jobs: int | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +64,11 @@ class Derivatives:
     gradient_scale: float
     hessian_scale: float
 
+    @property
+    def gain_scale(self) -> float:
+        """What a gain in the integers' units is to be divided by."""
+        return self.gradient_scale * (self.gradient_scale / self.hessian_scale)
+
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
@@ -72,6 +84,8 @@ class Frontier:
         Rows of the table, those of a node beside each other.
     start, stop : int64 arrays of shape (n_nodes,)
         Node j owns ``rows[start[j]:stop[j]]``.
+    random : numpy.random.Generator
+        The tree's own, for policies that draw.
     """
 
     columns: Columns
@@ -80,6 +94,15 @@ class Frontier:
     rows: np.ndarray
     start: np.ndarray
     stop: np.ndarray
+    random: np.random.Generator
+
+    def __len__(self):
+        """Return how many nodes are open."""
+        return len(self.start)
+
+    def rows_of(self, j: int) -> np.ndarray:
+        """Return the rows of one node."""
+        return self.rows[self.start[j] : self.stop[j]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +117,14 @@ class Splits:
     cut: np.ndarray
     missing_left: np.ndarray
     gain: np.ndarray
+
+
+class Policy(Protocol):
+    """How a node chooses its split. A new policy is a new class with this method."""
+
+    def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
+        """Return the split of every open node of the frontier."""
+        ...
 
 
 class Growth(Protocol):

@@ -1,0 +1,183 @@
+"""The best cuts of every column, for every open node: what all policies ask for.
+
+A policy divides the rows of a node into sets and says which sets it adds up to which sums. For each
+sum the best cut is found, and told with all sums on its left. One walk through each column
+(``gbt.kernels.scan``) does that for all nodes of a level; threads share the columns.
+
+What the policies ask::
+
+    greedy             one set             its sum
+    cross-validated    T folds             all but fold 1, ..., all but fold T, all
+    unbiased           D, D1', D2'         D, D1', D2'
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from gbt.columns import Columns
+from gbt.kernels.nodes import records
+from gbt.kernels.scan import CUT, ROW, ROWS_AT_ONCE, Asked, Scratch, add_up_sets, scan_column
+from gbt.parallel import run_all, threads_for
+from gbt.splitting.frontier import Frontier, Limits
+
+# A second thread pays where a walk takes some hundred microseconds.
+LEAST_VALUES_PER_THREAD = 20_000
+# Sorting a row of an open node takes as long as passing by so many that are not open.
+PASSED_BY_PER_SORTED_ROW = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Which set every row is in, and which sums are asked for.
+
+    Parameters
+    ----------
+    of_row : uint8 array of shape (n,) or (K, n)
+        By row of the table. The second are sets that differ from column to column of the frontier.
+    sums : bool array of shape (L, S)
+        Whether sum l takes set s.
+    n_searched : int
+        How many of the sums, the first ones, are searched for their best cuts.
+    """
+
+    of_row: np.ndarray
+    sums: np.ndarray
+    n_searched: int
+
+    def for_column(self, i: int) -> np.ndarray:
+        """Return the sets as one column of the frontier has them."""
+        return self.of_row if self.of_row.ndim == 1 else self.of_row[i]
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The best cuts of K columns for J nodes and Q of L sums.
+
+    A sum is three numbers in the integers' units: gradients, hessians, rows.
+
+    Parameters
+    ----------
+    score : float64 array of shape (K, J, Q)
+        G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda) of a sum at its best cut; -inf where no cut
+        is allowed.
+    code : int64 array of shape (K, J, Q)
+        Codes up to it go left.
+    missing_left : bool array of shape (K, J, Q)
+    left : int64 array of shape (K, J, Q, L, 3)
+        What all sums have on the left of these cuts; without meaning where none is allowed.
+    total : int64 array of shape (K or 1, J, L, 3)
+        What they have in the node; one for all columns where these have the same sets.
+    """
+
+    score: np.ndarray
+    code: np.ndarray
+    missing_left: np.ndarray
+    left: np.ndarray
+    total: np.ndarray
+
+
+def best_cuts(
+    frontier: Frontier,
+    limits: Limits,
+    n_jobs: int | None,
+    sets: Sets | None = None,
+    min_rows_of_all: int = 0,
+) -> Cuts:
+    """Search the columns of a frontier for the best cuts.
+
+    Parameters
+    ----------
+    frontier, limits, n_jobs
+        As a policy gets them. The least weight and rows of a side are those of the sum whose cut it
+        is.
+    sets : Sets, optional
+        Without them all rows are in one, and their sum is asked for.
+    min_rows_of_all : int
+        Least rows that every sum must have on either side of any cut.
+    """
+    n, n_nodes, n_columns = frontier.columns.n_rows, len(frontier), len(frontier.features)
+    if sets is None:
+        sets = Sets(np.zeros(n, dtype=np.uint8), np.ones((1, 1), dtype=np.bool_), n_searched=1)
+    n_sums, n_searched = len(sets.sums), sets.n_searched
+    rows = _rows_as_kernels_take_them(frontier)
+    some = np.concatenate([frontier.rows_of(j) for j in range(n_nodes)])
+    n_rows = frontier.stop - frontier.start
+    scale = frontier.derivatives.hessian_scale
+    asked = Asked(
+        rows=rows,
+        start=np.cumsum(n_rows) - n_rows,
+        takes=-sets.sums.astype(np.int64),
+        n_searched=n_searched,
+        penalty=limits.reg_lambda * scale,
+        min_hessian=limits.min_child_weight * scale,
+        min_rows=max(limits.min_samples_leaf, 1),
+        min_rows_of_all=min_rows_of_all,
+    )
+    total = np.zeros((1 if sets.of_row.ndim == 1 else n_columns, n_nodes, n_sums, 3), np.int64)
+    for i in range(len(total)):
+        add_up_sets(some, sets.for_column(i), rows, asked.takes, total[i])
+    cuts = records(n_columns * n_nodes * n_searched, CUT).reshape(n_columns, n_nodes, n_searched)
+    left = np.empty((*cuts.shape, n_sums, 3), dtype=np.int64)
+
+    def search(start, stop):
+        scratch = _scratch(n_nodes, len(some), n_sums)
+        for i in range(start, stop):
+            by_value, n_present = rows_by_value(frontier.columns, frontier.features[i], some)
+            scan_column(
+                by_value, n_present, sets.for_column(i), total[i if len(total) > 1 else 0], asked,
+                scratch, cuts[i], left[i],
+            )  # fmt: skip
+
+    n_threads = min(threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs), n_columns)
+    edges = [n_columns * t // n_threads for t in range(n_threads + 1)]
+    run_all([partial(search, start, stop) for start, stop in pairwise(edges)])
+    code = frontier.columns.codes[frontier.features[:, np.newaxis, np.newaxis], cuts["row"]]
+    return Cuts(cuts["score"], code.astype(np.int64), cuts["missing_left"] != 0, left, total)
+
+
+def _scratch(n_nodes: int, n_rows: int, n_sums: int) -> Scratch:
+    """Lay out a thread's own arrays."""
+    return Scratch(
+        place=np.empty(n_nodes, dtype=np.int64),
+        value=np.empty(n_nodes, dtype=np.int64),
+        by_node=np.empty(n_rows, dtype=np.int32),
+        n_present=np.empty(n_nodes, dtype=np.int64),
+        missing=np.empty((n_sums, 3), dtype=np.int64),
+        so_far=np.empty((n_sums, 3), dtype=np.int64),
+        left=np.empty((n_sums, 3, ROWS_AT_ONCE + 1), dtype=np.int64),
+        row=np.empty(ROWS_AT_ONCE + 1, dtype=np.int64),
+        g=np.empty(ROWS_AT_ONCE, dtype=np.int64),
+        h=np.empty(ROWS_AT_ONCE, dtype=np.int64),
+        own_set=np.empty(ROWS_AT_ONCE, dtype=np.int64),
+        is_last=np.empty(ROWS_AT_ONCE, dtype=np.uint64),
+        score=np.empty((3, ROWS_AT_ONCE)),
+        nothing=np.zeros((n_sums, 3), dtype=np.int64),
+    )
+
+
+def _rows_as_kernels_take_them(frontier: Frontier) -> np.ndarray:
+    """Return what every row of the table carries and its open node, -1 if it has none."""
+    rows = records(frontier.columns.n_rows, ROW)
+    rows["g"], rows["h"] = frontier.derivatives.gradient, frontier.derivatives.hessian
+    rows["node"] = -1
+    for j in range(len(frontier)):
+        rows["node"][frontier.rows_of(j)] = j
+    return rows
+
+
+def rows_by_value(columns: Columns, k: int, some: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return rows in the order of their values in one column, and how many are not missing.
+
+    ``~row`` stands in place of a row where a new value starts. They are all rows of the table, or
+    some, sorted, where these are so few that a walk through all would take longer.
+    """
+    if len(some) * PASSED_BY_PER_SORTED_ROW > columns.n_rows:
+        return columns.order[k], columns.n_present[k]
+    keys = np.sort(columns.codes[k, some].astype(np.int64) << 32 | some)
+    code, row = keys >> 32, (keys & 0xFFFFFFFF).astype(np.int32)
+    starts = np.append(True, code[1:] != code[:-1])
+    n_present = np.searchsorted(code, columns.n_values[k])
+    return np.where(starts, ~row, row), n_present

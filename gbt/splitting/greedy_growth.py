@@ -1,0 +1,234 @@
+"""The fast lane of the greedy policy: histograms, bounds, and many trees in one compiled call.
+
+The search is ``gbt.kernels.search``, which looks at few cuts because bounds spare it the others;
+the growth of trees is ``gbt.kernels.rounds``. Here the parameters meet the integers, memory is laid
+out, and threads are called. The trees are those that ``gbt.growing.TreeGrowth`` grows with
+``gbt.splitting.greedy``.
+"""
+
+from functools import partial
+from math import prod
+
+import numpy as np
+
+from gbt.columns import MAX_BINS, Columns
+from gbt.fixed_point import refuse_overflow, refuse_square_overflow
+from gbt.kernels import crew
+from gbt.kernels.compiling import IS_COMPILING
+from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
+from gbt.kernels.memory import (
+    BLOCK,
+    COLUMN_FACTS,
+    FIRST_BIN,
+    IS_ALLOWED,
+    MISSING_BIN,
+    MOST_BITS,
+    N_BINS,
+    N_VALUES,
+    RULES,
+    Grown,
+    Rows,
+    Scratch,
+    Slots,
+    Table,
+    Training,
+)
+from gbt.kernels.nodes import NODE, records
+from gbt.kernels.quantise import ROWS_PER_TASK
+from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
+from gbt.kernels.rounds import SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
+from gbt.kernels.search import ASKED_LENGTH, RUNNING
+from gbt.kernels.tasks import LARGE
+from gbt.model import NODE_RECORD
+from gbt.parallel import Helpers, threads_for
+from gbt.splitting.frontier import Plan
+
+# Sharing a phase costs about a microsecond. That pays from about this many values, rows times
+# columns, of which a level looks at most once.
+LEAST_VALUES_PER_THREAD = 20_000
+# Trees that grow in one call, which nobody can interrupt: so many rows times columns, a tenth of a
+# second, in memory for so many nodes.
+VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
+NO_LIMIT = -1
+MOST_OF_ANYTHING = 2**31  # more rows, levels or leaves than a table gives
+
+
+class GreedyGrowth:
+    """The memory of growing greedy trees on one table, used again for every tree."""
+
+    def __init__(self, columns: Columns, training: Training, plan: Plan):
+        n, p = columns.n_rows, columns.n_columns
+        self.columns = columns
+        self.table = _table_of(columns)
+        n_values = n * p
+        n_jobs = plan.n_jobs if IS_COMPILING else 1
+        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
+        n_nodes = 2 * n - 1
+        n_large = n_values // (LARGE * self.table.n_bins) + 1
+        if plan.shape.max_depth is not None:
+            n_nodes = min(n_nodes, 2 ** (min(plan.shape.max_depth, 60) + 1) - 1)
+            n_large = min(n_large, 2 ** min(plan.shape.max_depth, 60))
+        if plan.shape.max_leaves is not None:
+            n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
+        n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
+        n_tasks = n_nodes + n_slots * max(p, len(columns.words))
+        width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
+        self.rules = records(1, RULES)
+        for rule, value in _rules_of(plan).items():
+            self.rules[rule] = value
+        self.rules["width"] = width
+        self.rows = _rows_of(n, width)
+        self.leaf_of_row = self.rows.node
+        self.nodes = records(n_nodes, NODE)
+        self.slots = _slots_of(n_slots, p, int(self.table.word_start[-1]), width)
+        self.scratch = _scratch_of(n_threads)
+        self.grown = _room_for_trees(n_nodes, VALUES_AT_ONCE // max(n_values, 1))
+        shared = (
+            crew.board_for(n_threads), self.table, self.rows, self.nodes, self.slots,
+            np.empty((n_tasks, 3), dtype=np.int64), self.rules, self.scratch, training,
+            records(n // ROWS_PER_TASK + 1, BLOCK), self.grown,
+        )  # fmt: skip
+        self.lead, *helpers = [partial(grow_trees, thread, *shared) for thread in range(n_threads)]
+        self.helpers = Helpers(helpers)
+        self.features = None  # that a tree may split on
+
+    def grow(self, rows, features, most) -> tuple[np.ndarray, list[int]]:
+        """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
+        n_listed = len(self.rows.listed) if rows is None else len(rows)
+        if rows is not None:
+            self.rows.listed[:n_listed] = rows
+        self.rules["n_listed"], self.rules["n_trees"] = n_listed, min(most, len(self.grown.sizes))
+        if features is not self.features:
+            self.table.facts[:, IS_ALLOWED] = 0
+            self.table.facts[features, IS_ALLOWED] = 1
+            self.features = features
+        self.helpers.call()
+        n_trees = self.lead()
+        if n_trees == SUM_OVERFLOWS:
+            refuse_overflow()
+        if n_trees == SQUARE_OVERFLOWS:
+            refuse_square_overflow()
+        sizes = self.grown.sizes[:n_trees].tolist()
+        n_nodes = sum(sizes)
+        trees = self.grown.trees[:n_nodes].copy()
+        self.columns.write_thresholds(trees, self.grown.beside[:n_nodes])
+        return trees, sizes
+
+
+def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
+    """Lay out memory for trees that grow in one call, one at least."""
+    n_trees = max(min(at_once, NODES_AT_ONCE // most_nodes), 1)
+    n_nodes = n_trees * most_nodes
+    return Grown(
+        trees=records(n_nodes, NODE_RECORD),
+        beside=np.empty((n_nodes, 2), dtype=np.int32),
+        sizes=np.empty(n_trees, dtype=np.int64),
+    )
+
+
+def _rows_of(n: int, width: int) -> Rows:
+    """Lay out what rows carry, where bins have so many numbers."""
+    gathered = aligned(n * width // 2)
+    return Rows(
+        entries=aligned(n * width // 2),
+        node=np.empty(n, dtype=np.int32),
+        listed=np.empty(n, dtype=np.int32),
+        gathered=gathered,
+        buffer=gathered.view(np.int32),
+    )
+
+
+def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
+    """Lay out places for what is known of nodes, with histograms of so many bins."""
+    return Slots(
+        histogram=aligned(n_slots, (n_bins + 1) * width),
+        bits=np.empty((n_slots, p), dtype=np.int64),
+        score=np.empty((n_slots, p)),
+        bound=np.empty((n_slots, p)),
+        code=np.empty((n_slots, p), dtype=np.int64),
+        missing_left=np.empty((n_slots, p), dtype=np.int64),
+        to_beat=np.empty(n_slots),
+        free=np.empty(n_slots + 1, dtype=np.int64),
+    )
+
+
+def _scratch_of(n_threads: int) -> Scratch:
+    """Lay out each thread's own arrays."""
+    most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # that of missing rows, and one to spare
+    return Scratch(
+        running=np.empty((n_threads, RUNNING, most_bins), dtype=np.int64),
+        upper=np.empty((n_threads, most_bins)),
+        asked=np.empty((n_threads, most_bins, ASKED_LENGTH), dtype=np.int64),
+        bounds=np.empty((n_threads, most_bins)),
+        marks=np.zeros((n_threads, most_bins), dtype=np.int64),
+        narrow=aligned(n_threads, most_bins * 4),
+        keys=np.empty((n_threads, MOST_SORTED + 1), dtype=np.int64),
+    )
+
+
+def aligned(*shape: int) -> np.ndarray:
+    """Return integers that begin where a cache line does.
+
+    NumPy's memory may begin 16 bytes after one, and every second bin of 32 bytes be in two.
+    """
+    line, n_bytes = 64, 8 * prod(shape)
+    memory = np.empty(n_bytes + line, dtype=np.uint8)
+    start = -memory.ctypes.data % line
+    return memory[start : start + n_bytes].view(np.int64).reshape(shape)
+
+
+def _rules_of(plan: Plan) -> dict[str, float]:
+    """Return what all trees must respect, see ``gbt.kernels.memory``."""
+    limits, shape = plan.limits, plan.shape
+    return {
+        "reg_lambda": limits.reg_lambda,
+        "min_child_weight": limits.min_child_weight,
+        "min_split_gain": limits.min_split_gain,
+        "min_rows": _limit(max(limits.min_samples_leaf, 1)),
+        "max_depth": _limit(shape.max_depth),
+        "max_leaves": _limit(shape.max_leaves),
+        "learning_rate": plan.learning_rate,
+        "loss": plan.loss,
+    }
+
+
+def _limit(number: int | None) -> int:
+    """Return a limit as the kernels take it."""
+    return NO_LIMIT if number is None else min(number, MOST_OF_ANYTHING)
+
+
+def _table_of(columns: Columns) -> Table:
+    """Return the columns as the kernels take them, and lay out their histograms."""
+    p, n_words = columns.n_columns, len(columns.words)
+    first_bin = np.cumsum([0, *(columns.missing_bin + 1)])
+    n_bins = first_bin[-1]
+    first = np.full((n_words, LANES), n_bins, dtype=np.uint64)  # read by nobody
+    first.ravel()[:p] = first_bin[:-1]
+    facts = np.empty((p, COLUMN_FACTS), dtype=np.int64)
+    facts[:, N_VALUES] = columns.n_values
+    facts[:, N_BINS] = columns.n_bins
+    facts[:, MISSING_BIN] = columns.missing_bin
+    facts[:, FIRST_BIN] = first_bin[:-1]
+    facts[:, MOST_BITS] = np.where(_has_heavy_bins(columns), 0, MOST_GROUP_BITS)
+    return Table(
+        codes=columns.codes,
+        order=columns.order,
+        words=columns.words,
+        bin_start=columns.bin_start,
+        one_value=columns.one_value,
+        facts=facts,
+        first=first,
+        word_start=np.append(first_bin[:-1][::LANES], n_bins),
+        n_bins=int((columns.n_bins + 1).sum()),
+    )
+
+
+def _has_heavy_bins(columns: Columns) -> np.ndarray:
+    """Say of every column whether a bin of one value holds more than twice the rows of the mean.
+
+    Nothing is inside such a bin. In a group with others its rows would leave all of that open, and
+    be walked or sorted in every small node. Where all bins are of one value groups do no harm.
+    """
+    of_one_value = columns.one_value * np.diff(columns.bin_start, axis=1)[:, :MAX_BINS]
+    mean = columns.n_present / np.maximum(columns.n_bins, 1)
+    return (columns.n_bins < columns.n_values) & (of_one_value.max(axis=1) > 2 * mean)
