@@ -73,6 +73,5 @@ OF_CLASSIFIER = {**OF_REGRESSOR, "base_score": number_in(Real, "(0, 1)", None)}
 
 
 def is_splitter(value) -> bool:
-    """Say whether something is an object that splits nodes or grows trees, not the class of one."""
-    has_method = any(callable(getattr(value, name, None)) for name in ("split", "prepare"))
-    return has_method and not isinstance(value, type)
+    """Say whether something is an object that splits nodes, not the class of one."""
+    return callable(getattr(value, "split", None)) and not isinstance(value, type)

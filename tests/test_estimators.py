@@ -453,21 +453,17 @@ def test_an_empty_list_of_evaluation_sets_is_none():
 # A fit happens or it does not -----------------------------------------------------------------
 
 
-class InterruptedSplitter:
-    """Behaves like Greedy until the third tree; then somebody presses Ctrl-C."""
+class InterruptedSplitter(Greedy):
+    """Behaves like Greedy until the third level; then somebody presses Ctrl-C."""
 
     def __init__(self):
-        self.trees = 0
+        self.questions = 0
 
-    def prepare(self, *asked):
-        self.growth = Greedy().prepare(*asked)
-        return self
-
-    def grow(self, rows, features, most):
-        self.trees += 1
-        if self.trees == 3:
+    def split(self, frontier, limits, n_jobs):
+        self.questions += 1
+        if self.questions == 3:
             raise KeyboardInterrupt
-        return self.growth.grow(rows, features, 1)
+        return super().split(frontier, limits, n_jobs)
 
 
 @BOTH

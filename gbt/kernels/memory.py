@@ -99,9 +99,14 @@ RULES = np.dtype(
         ("max_leaves", np.int64),  # -1 without limit
         ("learning_rate", np.float64),
         ("loss", np.int64),  # see ``gbt.kernels.derivatives``
-        # Set for each call.
+        # Set for each request.
         ("n_trees", np.int64),  # to grow
         ("n_listed", np.int64),  # rows that take part
+        # Where growing goes on, see ``gbt.kernels.rounds``.
+        ("phase", np.int64),  # that is over
+        ("first_open", np.int64),  # nodes that were opened last
+        ("n_nodes", np.int64),  # of the tree so far
+        ("n_phases", np.int64),  # before the caller wants to be asked again
         # Set for each tree; the first three are the first three limits in the integers' units.
         ("penalty", np.float64),
         ("min_hessian", np.float64),

@@ -12,6 +12,10 @@ and when it is over the leader decides what comes next::
     DERIVE -> ENTER -> SEARCH -> REFINE -> (no node splits) -> FINISH -> FOLLOW -> next round
                          ^---- PART <---------'
 
+After so many phases as the caller allows, the leader returns where it stands, and goes on from
+there when it is called again: in between Python looks for signals such as Ctrl-C. A new request
+begins as if a round of a tree without nodes were over.
+
 Handing the arrays from Python to one kernel after the other took some 15 microseconds a tree, of
 145 that a tree of 1,000 rows and 50 columns took in all.
 """
@@ -34,7 +38,7 @@ from gbt.kernels.tasks import (
 )
 
 END = -2  # after the last phase
-SUM_OVERFLOWS, SQUARE_OVERFLOWS = -1, -2  # in place of a number of trees
+SUM_OVERFLOWS, SQUARE_OVERFLOWS, PAUSED = -1, -2, -3  # in place of a number of trees
 PARTS_PER_BLOCK = 4  # of the nodes, for each block of rows: leaves differ in size
 
 
@@ -116,7 +120,7 @@ def next_phase(
 def grow_trees(
     thread, board, table, rows, nodes, slots, tasks, all_rules, scratch, training, blocks, grown
 ):  # fmt: skip
-    """Grow some trees and return their number, or what overflows.
+    """Grow some trees and return their number, or what overflows, or that growing is paused.
 
     Raw predictions follow where all rows take part. A helper does tasks until none are offered for
     a while. See ``gbt.kernels.memory`` for the arrays.
@@ -129,10 +133,8 @@ def grow_trees(
     blocks      (most,)     BLOCK      of rows
     """
     rules = all_rules[0]
-    # As if a round were over, but for a tree.
-    kind, n_tasks, first, n_nodes = np.int64(FOLLOW), np.int64(0), np.int64(0), np.int64(0)
+    kind, first, n_nodes, n_tasks = rules.phase, rules.first_open, rules.n_nodes, np.int64(0)
     if thread == 0:
-        rules.n_grown = rules.first_node = 0
         crew.begin(board)
     while True:
         if thread > 0:
@@ -148,6 +150,11 @@ def grow_trees(
             continue
         if thread > 0:
             return 0
+        rules.n_phases -= 1
+        if rules.n_phases < 0:
+            rules.phase, rules.first_open, rules.n_nodes = kind, first, n_nodes
+            crew.end(board)
+            return PAUSED
         kind, n_tasks, first, n_nodes = next_phase(
             kind, first, n_nodes, len(scratch.keys), table, rows, nodes, slots, tasks, rules,
             training, blocks, grown,

@@ -36,9 +36,9 @@ from gbt.kernels.memory import (
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
-from gbt.kernels.rounds import SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
+from gbt.kernels.rounds import PAUSED, SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
-from gbt.kernels.tasks import LARGE
+from gbt.kernels.tasks import FOLLOW, LARGE
 from gbt.model import NODE_RECORD
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
@@ -46,9 +46,10 @@ from gbt.splitting.frontier import Plan
 # Sharing a phase costs about a microsecond. That pays from about this many values, rows times
 # columns, of which a level looks at most once.
 LEAST_VALUES_PER_THREAD = 20_000
-# Trees that grow in one call, which nobody can interrupt: so many rows times columns, a tenth of a
-# second, in memory for so many nodes.
+# What one call looks at: so many rows times columns, a tenth of a second, during which nobody can
+# interrupt it; in memory for so many nodes. A phase looks at most values once.
 VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
+LEAST_PHASES = 3  # search, refine, partition: a level of a large table
 NO_LIMIT = -1
 MOST_OF_ANYTHING = 2**31  # more rows, levels or leaves than a table gives
 
@@ -61,6 +62,7 @@ class GreedyGrowth:
         self.columns = columns
         self.table = _table_of(columns)
         n_values = n * p
+        self.n_phases = max(VALUES_AT_ONCE // max(n_values, 1), LEAST_PHASES)
         n_jobs = plan.n_jobs if IS_COMPILING else 1
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
         n_nodes = 2 * n - 1
@@ -102,8 +104,13 @@ class GreedyGrowth:
             self.table.facts[:, IS_ALLOWED] = 0
             self.table.facts[features, IS_ALLOWED] = 1
             self.features = features
-        self.helpers.call()
-        n_trees = self.lead()
+        self.rules["phase"], self.rules["first_open"], self.rules["n_nodes"] = FOLLOW, 0, 0
+        self.rules["n_grown"] = self.rules["first_node"] = 0
+        n_trees = PAUSED
+        while n_trees == PAUSED:
+            self.rules["n_phases"] = self.n_phases
+            self.helpers.call()
+            n_trees = self.lead()
         if n_trees == SUM_OVERFLOWS:
             refuse_overflow()
         if n_trees == SQUARE_OVERFLOWS:

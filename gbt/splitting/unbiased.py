@@ -1,0 +1,88 @@
+"""Unbiased: three parts of a node's rows choose the cut, the feature, and whether to split.
+
+The rows of a node are divided at random into D, D1' and D2'. With G and H of part i written G_i and
+H_i, a cut has the three scores
+
+    s_1 = G_1^2 / (H_1 + lambda)                 summed over both sides, less the same of the node
+    s_2 = G_1 G_2 / (H_2 + lambda)               likewise
+    s_3 = (G_1 + G_2) G_3 / (H_3 + lambda)       likewise
+
+The cut of a feature is the one of largest s_1, the feature the one of largest s_2, and s_3 is what
+the split is worth. D has chosen the cut and D1' the feature, but neither can have fitted itself to
+D2'; so at the root of pure noise s_3 is 0 on average, however many values a feature has. A node is
+split unless s_3 is below ``min_split_gain``, which may be negative. Leaves learn from all rows.
+
+This is Algorithm 2 of Zhang, Zhang and Li, "Unbiased Gradient Boosting Decision Tree with Unbiased
+Feature Importance", IJCAI 2023, with lambda added to hessians as everywhere here. With ``merged``
+D1' and D2' are one part, which chooses the feature and decides on the split (their D1' = D2'): more
+rows for both, but the best of many features is worth more than 0 in noise. Limits hold for
+D, and every part must have ``min_samples_leaf`` rows on either side.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbt.splitting.cuts import Sets, best_cuts
+from gbt.splitting.frontier import Frontier, Limits, Splits
+from gbt.splitting.parts import random_parts
+
+G, H = 0, 1
+D, D1, D2 = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Unbiased:
+    """Split where rows that chose neither cut nor feature find that it is worth it.
+
+    Parameters
+    ----------
+    merged : bool, default=False
+        Whether the rows that choose the feature also decide whether to split.
+    """
+
+    merged: bool = False
+
+    def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
+        """Return the split of every open node of the frontier."""
+        parts = random_parts(frontier, 3)
+        sums = np.eye(3, dtype=np.bool_)
+        if self.merged:
+            sums[D1, D2] = sums[D2, D1] = True  # both are their union
+        cuts = best_cuts(
+            frontier, limits, n_jobs, Sets(parts, sums, n_searched=1),
+            min_rows_of_all=max(limits.min_samples_leaf, 1),
+        )  # fmt: skip
+        penalty = limits.reg_lambda * frontier.derivatives.hessian_scale
+        left, total = cuts.left[:, :, 0].astype(np.float64), cuts.total.astype(np.float64)
+        is_allowed = cuts.score[:, :, 0] > -np.inf
+        for_feature = np.where(is_allowed, worth(left, total, [D], D1, penalty), -np.inf)
+        best = for_feature.argmax(axis=0)  # of equals the lowest feature
+        nodes = np.arange(len(frontier))
+        judged_by = [D] if self.merged else [D, D1]
+        score = worth(left, total, judged_by, D2, penalty)[best, nodes]
+        is_split = is_allowed[best, nodes] & (
+            score >= limits.min_split_gain * frontier.derivatives.gain_scale
+        )
+        return Splits(
+            feature=np.where(is_split, frontier.features[best], -1),
+            cut=cuts.code[best, nodes, 0],
+            missing_left=cuts.missing_left[best, nodes, 0],
+            gain=score,
+        )
+
+
+def worth(left, total, learned: list[int], judge: int, penalty: float) -> np.ndarray:
+    """Return what cuts are worth to one part that learned nothing of them, of shape (K, J).
+
+    That is G G' / (H' + lambda) of both sides less that of the node, with G of the parts that
+    learned and G', H' of the judge. ``left`` and ``total``, float64 of shape (K or 1, J, 3, 3), are
+    the sums of the parts on the left and in the node.
+    """
+
+    def product(sums):
+        weight = sums[..., judge, H] + penalty
+        g = sums[..., learned, G].sum(axis=-1) * sums[..., judge, G]
+        return np.divide(g, weight, out=np.zeros_like(g), where=weight > 0)
+
+    return product(left) + product(total - left) - product(total + np.zeros_like(left))
