@@ -13,20 +13,19 @@ holds when the machine's speed drifts, and the table gives medians over the pair
 printed unless predictions, contributions and Shapley values are those of XGBoost to float32
 accuracy and add up to the predictions. (First-call times, compilation included, are not in here.)
 TreeInner has no peer: it is compared with what it cannot do without, one prediction of its rows.
-On training rows it needs no pass at all, see ``attributions.total_gain``. Needs the extra ``peers``
-and, for its columns, lightgbm and shap.
+On training rows it needs no pass at all, see ``attributions.total_gain``.
+
+Needs the extra ``peers``.
 """
 
 import argparse
 import platform
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import xgboost
 from llvmlite.binding import get_host_cpu_name
 
 import gbt
@@ -34,17 +33,6 @@ from attributions import predecomp, saabas, tree_inner, tree_shap
 from benchmarks.settling import settle
 from gbt.formats import as_ensemble
 from gbt.parallel import available_cores
-
-try:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import lightgbm
-except ImportError:
-    lightgbm = None
-try:
-    import shap
-except ImportError:
-    shap = None
 
 N_COLUMNS = 50
 N_ROWS = 5_000
@@ -85,6 +73,8 @@ def data_of(n_rows, seed=0):
 
 def boosted(case, X, y):
     """Train the model that both explain."""
+    import xgboost
+
     parameters = {"max_depth": case.max_depth, "eta": 0.1, "reg_lambda": 0.0, "base_score": 0.5}
     parameters["nthread"] = available_cores()
     return xgboost.train(parameters, xgboost.DMatrix(X, y), case.n_trees)
@@ -92,6 +82,8 @@ def boosted(case, X, y):
 
 def boosted_by_lightgbm(case, X, y):
     """Train a LightGBM model of the same number of trees and the same depth."""
+    import lightgbm
+
     parameters = {
         "max_depth": case.max_depth,
         "num_leaves": 2**case.max_depth,
@@ -105,6 +97,8 @@ def boosted_by_lightgbm(case, X, y):
 
 def contributions_of(booster, X, **options):
     """Return XGBoost's contributions, the base value last."""
+    import xgboost
+
     return booster.predict(xgboost.DMatrix(X), pred_contribs=True, **options)
 
 
@@ -162,6 +156,8 @@ class Pairs:
 
 def time_paths(case, booster, ensemble, X, repeats):
     """Predictions and what costs about as much."""
+    import xgboost
+
     data = xgboost.DMatrix(X)
 
     def theirs():
@@ -182,22 +178,21 @@ def time_paths(case, booster, ensemble, X, repeats):
 
 
 def time_shap(case, booster, ensemble, X, y, repeats):
-    """TreeSHAP against whoever is installed; the target holds for the best of them."""
+    """TreeSHAP against all peers; the target holds for the best of them."""
+    import shap
+    import xgboost
+
     rows = X[: case.n_shap_rows]
-    data = xgboost.DMatrix(rows)
-    peers = {"XGBoost pred_contribs": lambda: booster.predict(data, pred_contribs=True)}
-    if lightgbm is not None:
-        other = boosted_by_lightgbm(case, X, y)
-        peers["LightGBM pred_contrib"] = lambda: other.predict(rows, pred_contrib=True)
-    if shap is not None:
-        explainer = shap.TreeExplainer(booster)
-        peers["shap TreeExplainer"] = lambda: explainer.shap_values(rows)
+    data, other = xgboost.DMatrix(rows), boosted_by_lightgbm(case, X, y)
+    explainer = shap.TreeExplainer(booster)
+    peers = {
+        "XGBoost pred_contribs": lambda: booster.predict(data, pred_contribs=True),
+        "LightGBM pred_contrib": lambda: other.predict(rows, pred_contrib=True),
+        "shap TreeExplainer": lambda: explainer.shap_values(rows),
+    }
     for name, peer in peers.items():
         pairs = Pairs.of(lambda: tree_shap(ensemble, rows), peer, case.shap, repeats)
         pairs.print("tree_shap", case.name, len(rows), name)
-    for name, library in {"LightGBM": lightgbm, "shap": shap}.items():
-        if library is None:
-            print(f"| tree_shap | {case.name} | | | {name} is not installed | | |")
 
 
 def time_inner(case, booster, ensemble, n_rows, repeats):
@@ -216,6 +211,10 @@ def time_inner(case, booster, ensemble, n_rows, repeats):
 
 def main():
     """Verify, then time, and print a Markdown table."""
+    import lightgbm
+    import shap
+    import xgboost
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--inner-rows", type=int, default=1_000_000)
@@ -226,7 +225,7 @@ def main():
         f"{platform.machine()}, {get_host_cpu_name()}, {available_cores()} threads,"
         f" Python {platform.python_version()},"
         f" gbt {gbt.__version__}, "
-        + ", ".join(f"{name} {m.__version__}" for name, m in versions.items() if m is not None)
+        + ", ".join(f"{name} {library.__version__}" for name, library in versions.items())
         + f"; float32 rows of {N_COLUMNS} columns; medians of {options.repeats} paired runs\n"
     )
     print("| what | model | rows | ours, ms | peer | peer / ours | target |")

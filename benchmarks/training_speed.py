@@ -12,8 +12,8 @@ are compared in ``tests/test_parity_xgboost.py``. XGBoost rounds gains to float3
 run of deep trees one of two nearly equal cuts is sooner or later chosen otherwise, and predictions
 drift apart: at depth 8 the training errors were seen to differ by 3 %.)
 
-Needs the extra ``peers``. XGBoost's hist and LightGBM look at no more than 255 cuts a column; we
-and XGBoost's exact method look at all of them.
+XGBoost's hist and LightGBM look at no more than 255 cuts a column; we and XGBoost's exact method
+look at all of them. Needs the extra ``peers``; reading the cases, as others do, does not.
 """
 
 import argparse
@@ -23,9 +23,7 @@ import sys
 import time
 from dataclasses import dataclass, replace
 
-import lightgbm
 import numpy as np
-import xgboost
 from llvmlite.binding import get_host_cpu_name
 
 import gbt
@@ -111,6 +109,8 @@ def fit_ours(case, X, y):
 
 def fit_xgboost(case, X, y, tree_method):
     """Fit, DMatrix included."""
+    import xgboost
+
     data = xgboost.DMatrix(X, y)
     objective = "binary:logistic" if case.loss == "half_logistic" else "reg:squarederror"
     booster = xgboost.train(
@@ -130,6 +130,8 @@ def fit_xgboost(case, X, y, tree_method):
 
 def fit_lightgbm(case, X, y):
     """Fit trees of the same depth, binning included."""
+    import lightgbm
+
     lightgbm.train(
         {
             "objective": "binary" if case.loss == "half_logistic" else "regression",
@@ -182,6 +184,9 @@ def measure(case, X, y, repeats):
 
 def main():
     """Verify, then time, and print a Markdown table."""
+    import lightgbm
+    import xgboost
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", default="", help="cases whose line of the table contains this")

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,29 @@ def test_fitting_and_explaining_needs_no_extra():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert loaded.stdout.split() == []
+
+
+WITHOUT_PEERS = """
+import importlib, sys
+sys.modules.update(dict.fromkeys({peers}))  # None: an import raises ImportError
+for module in {modules}:
+    importlib.import_module(module)
+print(len({modules}))
+"""
+
+
+def test_tests_and_benchmarks_are_collected_without_the_peers():
+    """README runs the tests with the extra ``test`` alone; see ``tests.asserts.peer``."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    peers = [line.split(">")[0] for line in extras["optional-dependencies"]["peers"]]
+    assert {"xgboost", "lightgbm", "shap"} <= set(peers)
+    paths = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
+    modules = sorted(module_name(path) for path in paths if path.stem != "__main__")
+    imported = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PEERS.format(peers=peers, modules=modules)],
+        capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert (imported.stdout, imported.stderr) == (f"{len(modules)}\n", "")
 
 
 def test_the_public_names_are_there():
