@@ -10,7 +10,8 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from numbers import Integral
@@ -62,6 +63,28 @@ def _pool_of_threads() -> ThreadPoolExecutor:
     return _pool
 
 
+def _offer(work: Callable, *arguments) -> None:
+    """Hand work to the pool, where it may stay undone: who offers it can do without a thread.
+
+    Python begins no threads once the main thread has ended, which leaves threads that are no
+    daemons and functions registered with ``atexit``. Nor does a system that allows no more of them;
+    the pool then raises an error, too, and keeps the work for the next thread that it gets.
+    """
+    with suppress(RuntimeError):
+        _pool_of_threads().submit(work, *arguments)
+
+
+def _do(task: Callable[[], None], future: Future) -> None:
+    """Do a task, unless its future was cancelled: then another thread has done it."""
+    if future.set_running_or_notify_cancel():
+        try:
+            task()
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(None)
+
+
 def run_all(tasks: list[Callable[[], None]]) -> None:
     """Run the tasks at once, the first of them on the calling thread.
 
@@ -72,7 +95,9 @@ def run_all(tasks: list[Callable[[], None]]) -> None:
         for task in tasks:
             task()
         return
-    offered = [(_pool_of_threads().submit(task), task) for task in tasks[1:]]
+    offered: list[tuple[Future, Callable[[], None]]] = [(Future(), task) for task in tasks[1:]]
+    for future, task in offered:
+        _offer(_do, task, future)
     try:
         tasks[0]()
         for future, task in reversed(offered):  # the pool begins with the first
@@ -115,7 +140,7 @@ class Helpers:
                 self._is_called[i] = True
                 if not self._is_away[i]:
                     self._is_away[i] = True
-                    _pool_of_threads().submit(self._help, i)
+                    _offer(self._help, i)
 
     def _help(self, i):
         while True:

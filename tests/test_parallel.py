@@ -1,8 +1,12 @@
 """Threads, processes and forks: everything that a user's own parallelism may do around a fit."""
 
 import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -14,6 +18,12 @@ from gbt.parallel import Helpers, effective_n_jobs, over_blocks, run_all, thread
 from gbt.splitting import greedy_growth
 from tests.asserts import assert_same
 from tests.trainer import fit, grow_tree
+
+
+@pytest.fixture(autouse=True)
+def _pool_of_its_own():
+    """No test finds in the pool what another one left there, perhaps because it failed."""
+    parallel._forget_pool()
 
 
 def problem(seed=0):
@@ -189,6 +199,40 @@ def test_tasks_are_done_when_the_pool_is_full():
     assert len(done) == 4  # and not once more when the threads are free
 
 
+@contextmanager
+def no_thread_begins(monkeypatch):
+    """As where a system's limit on threads is reached."""
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        yield
+
+
+def test_tasks_are_done_once_when_no_thread_begins(monkeypatch):
+    done = []
+    with no_thread_begins(monkeypatch):
+        run_all([lambda i=i: done.append(i) for i in range(4)])
+        assert sorted(done) == [0, 1, 2, 3]
+    in_the_pool(lambda: None)  # a thread that finds what was offered before
+    finish_pool()
+    assert len(done) == 4
+
+
+def test_helpers_come_once_when_threads_begin_again(monkeypatch):
+    helped = []
+    helpers = Helpers([lambda: helped.append(1)])
+    with no_thread_begins(monkeypatch):
+        helpers.call()
+        helpers.call()
+        assert not helped
+    in_the_pool(lambda: None)
+    finish_pool()
+    assert helped == [1]
+
+
 def test_an_error_on_the_calling_thread_leaves_no_task_behind():
     def fail():
         raise RuntimeError("here")
@@ -246,3 +290,51 @@ def test_a_fit_in_a_child_forked_after_a_fit():
     if child == 0:
         os._exit(0 if np.array_equal(value_of_a_fit(0), expected) else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+AT_THE_END = """
+import atexit, sys, threading
+import numpy as np
+import attributions
+from gbt import GBTRegressor
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(6000, 30))
+y = X[:, 0] + rng.normal(size=6000)
+
+def numbers(n_jobs):
+    model = GBTRegressor(n_estimators=2, n_jobs=n_jobs).fit(X, y)
+    return (
+        model.predict(X),
+        attributions.tree_inner(model, X, y, n_jobs=n_jobs).values,
+        attributions.predecomp(model, X, n_jobs=n_jobs).values,
+    )
+
+def work():
+    print(all(np.array_equal(a, b) for a, b in zip(numbers(2), numbers(1), strict=True)))
+
+def work_after_the_main_thread():
+    threading.main_thread().join()
+    work()
+
+way, has_pool = sys.argv[1:]
+if has_pool == "True":
+    numbers(2)
+if way == "a thread":
+    threading.Thread(target=work_after_the_main_thread).start()
+else:
+    atexit.register(work)
+"""
+
+
+@pytest.mark.parametrize("has_pool", [True, False])
+@pytest.mark.parametrize("way", ["a thread", "atexit"])
+def test_all_is_done_after_the_main_thread_has_ended(way, has_pool):
+    """Python begins no threads then, and those of a pool have gone home."""
+    run = subprocess.run(
+        [sys.executable, "-c", AT_THE_END, way, str(has_pool)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parent.parent,
+    )
+    assert run.stdout == "True\n", run.stderr
