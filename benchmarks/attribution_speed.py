@@ -31,8 +31,8 @@ from llvmlite.binding import get_host_cpu_name
 import gbt
 from attributions import predecomp, saabas, tree_inner, tree_shap
 from benchmarks.settling import settle
+from gbt.cores import available_cores
 from gbt.formats import as_ensemble
-from gbt.parallel import available_cores
 
 N_COLUMNS = 50
 N_ROWS = 5_000

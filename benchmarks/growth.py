@@ -39,11 +39,11 @@ import sklearn
 import gbt
 from gbt import reference
 from gbt.columns import MAX_BINS, Columns
+from gbt.cores import available_cores
 from gbt.kernels.histogram import LANES
 from gbt.kernels.refine import MOST_NARROW_BINS
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.kernels.tasks import LARGE
-from gbt.parallel import available_cores
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks/results/growth.csv"

@@ -28,7 +28,7 @@ from llvmlite.binding import get_host_cpu_name
 
 import gbt
 from benchmarks.settling import settle
-from gbt.parallel import available_cores
+from gbt.cores import available_cores
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from functools import partial
 from itertools import pairwise
 from numbers import Integral
 
+from gbt.cores import available_cores
+
 THREAD_NAME = "gbt-kernel"
 _pool: ThreadPoolExecutor | None = None
 
@@ -28,13 +30,6 @@ def _forget_pool() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
-
-
-def available_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:

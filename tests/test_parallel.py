@@ -14,6 +14,7 @@ import pytest
 
 from gbt import parallel
 from gbt.columns import Columns
+from gbt.cores import available_cores
 from gbt.parallel import Helpers, effective_n_jobs, over_blocks, run_all, threads_for
 from gbt.splitting import greedy_growth
 from tests.asserts import assert_same
@@ -49,7 +50,7 @@ def test_blocks_cover_every_row_once(n_rows, n_jobs):
 
 
 def test_n_jobs_is_that_of_scikit_learn():
-    cores = parallel.available_cores()
+    cores = available_cores()
     assert effective_n_jobs(None) == effective_n_jobs(-1) == cores
     assert effective_n_jobs(3) == 3
     assert effective_n_jobs(-cores - 5) == 1
@@ -92,7 +93,7 @@ def test_every_thread_has_the_least_amount_of_work():
         1, 1, 1, 1, 2, 3, 3,
     ]  # fmt: skip
     assert threads_for(10**9, 1, 1) == 1
-    assert threads_for(10**9, 1, None) == parallel.available_cores()
+    assert threads_for(10**9, 1, None) == available_cores()
 
 
 def in_the_pool(work):

@@ -40,7 +40,7 @@ from benchmarks.treeinner.runs import (
     plan,
     run,
 )
-from gbt.parallel import available_cores
+from gbt.cores import available_cores
 
 COMMAND = "python -m benchmarks.treeinner"
 OUT = Path("treeinner_results")
