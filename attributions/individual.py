@@ -19,6 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
+from attributions.inputs import finite_rows, row_labels
 from attributions.results import LocalAttribution
 from gbt.formats import as_ensemble
 from gbt.model import Ensemble
@@ -169,24 +170,6 @@ def attribute_per_tree(
 
         over_blocks(add, len(blocks), n_jobs, min_rows=1)
         yield m, values
-
-
-def finite_rows(ensemble: Ensemble, X) -> np.ndarray:
-    """Return the rows as the model compares them; refuse infinities, as fitting does."""
-    rows = ensemble.as_input(X)
-    ends = [end.reduce(rows, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
-    if np.isinf(ends).any():
-        row, column = np.argwhere(np.isinf(rows))[0]
-        raise ValueError(
-            f"X holds {rows[row, column]} in row {row}, column"
-            f" {ensemble.feature_names[column]!r}; numbers must be finite, or nan where missing."
-        )
-    return rows
-
-
-def row_labels(X):
-    """Return the index of a pandas.DataFrame; other tables have none."""
-    return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
 def tree_blocks(n_trees: int) -> list[range]:

@@ -44,14 +44,13 @@ from attributions.individual import (
     TREES_AT_ONCE,
     BoundAttribution,
     as_individual,
-    finite_rows,
-    row_labels,
     tree_blocks,
 )
+from attributions.inputs import as_rows, as_target, as_weight, row_labels
 from attributions.kernels.paths import judge_shape
 from attributions.predecomp import PathChanges
 from attributions.results import GlobalAttribution, LocalAttribution
-from attributions.row_sums import as_weight, merge_blocks, row_blocks, sum_over_rows
+from attributions.row_sums import merge_blocks, row_blocks, sum_over_rows
 from gbt.formats import as_ensemble
 from gbt.model import Ensemble
 from gbt.parallel import over_blocks
@@ -418,39 +417,3 @@ def touched_features(ensemble: Ensemble, ifa) -> list[np.ndarray]:
     tree = np.repeat(np.arange(n_trees), np.diff(ensemble.tree_offset))
     pairs = np.unique((tree * p + ensemble.feature)[ensemble.left >= 0])
     return np.split(pairs % p, np.searchsorted(pairs, p * np.arange(1, n_trees)))[:n_trees]
-
-
-def as_rows(ensemble: Ensemble, X) -> np.ndarray:
-    """Return the rows as the model compares them; refuse an empty table."""
-    X = finite_rows(ensemble, X)
-    if not len(X):
-        raise ValueError("X has no rows; an attribution needs at least one.")
-    return X
-
-
-def as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
-    """Return the targets as the loss takes them, float64 of shape (n,).
-
-    Labels of a classifier's ``classes_`` become 0 and 1. A model without ``classes_`` is asked for
-    0 and 1 themselves.
-    """
-    y = np.asarray(y)
-    if y.shape != (n_rows,):
-        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, ({n_rows},).")
-    if ensemble.loss.name == "half_logistic":
-        first, second = np.asarray(getattr(model, "classes_", (0, 1))).tolist()
-        is_second = y == second
-        unknown = ~(is_second | (y == first))
-        if unknown.any():
-            raise ValueError(
-                f"y holds {y[unknown].tolist()[0]!r}; the model tells {first!r} from {second!r}, so"
-                " y must hold these labels only."
-            )
-        return is_second.astype(np.float64)
-    y = y.astype(np.float64)
-    if not np.isfinite(y).all():
-        raise ValueError(
-            f"y holds {y[~np.isfinite(y)][0]} in row {np.flatnonzero(~np.isfinite(y))[0]};"
-            " targets must be finite. Leave out the rows without one."
-        )
-    return y

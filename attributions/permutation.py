@@ -15,7 +15,7 @@ from numbers import Integral
 import numpy as np
 from scipy.stats import rankdata
 
-from attributions.inner import as_rows, as_target
+from attributions.inputs import as_rows, as_target
 from attributions.results import GlobalAttribution
 from gbt.formats import as_ensemble
 from gbt.model import Ensemble

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from attributions.row_sums import RowSums, as_weight, sum_over_rows
+from attributions.inputs import as_weight
+from attributions.row_sums import RowSums, sum_over_rows
 
 N_SHOWN = 10  # features in the text of a result
 

@@ -169,20 +169,3 @@ def row_blocks(n_rows: int) -> list[slice]:
         slice(start, min(start + ROWS_PER_BLOCK, n_rows))
         for start in range(0, n_rows, ROWS_PER_BLOCK)
     ]
-
-
-def as_weight(sample_weight, n_rows: int) -> np.ndarray:
-    """Return row weights, float64 of shape (n,); ones where none are given."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}; it needs one weight a row of X, ({n_rows},)."
-        )
-    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-        raise ValueError(
-            "sample_weight must be finite, not negative and not all 0; its least value is"
-            f" {weight.min()}, its largest {weight.max()}."
-        )
-    return weight

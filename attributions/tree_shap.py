@@ -26,7 +26,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from attributions.individual import attribute, finite_rows, node_cover
+from attributions.individual import attribute, node_cover
+from attributions.inputs import finite_rows
 from attributions.kernels import shap as kernels
 from attributions.results import LocalAttribution
 from gbt.model import Ensemble
