@@ -12,7 +12,7 @@ _HOME = {
     "GBTRegressor": "gbt.estimators",
     "GBTClassifier": "gbt.estimators",
     "Ensemble": "gbt.model",
-    "load": "gbt.saving",
+    "load": "gbt.loading",
 }
 __all__ = [*_HOME]
 

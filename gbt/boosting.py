@@ -171,5 +171,10 @@ def _sample(seed, m, stream, numbers, fraction):
     if fraction == 1.0:
         return numbers
     generator = np.random.default_rng([seed, m, stream])
-    size = max(1, round(fraction * len(numbers)))
+    size = sample_size(len(numbers), fraction)
     return np.sort(generator.choice(numbers, size=size, replace=False))
+
+
+def sample_size(n: int, fraction: float) -> int:
+    """Return how many of ``n`` rows or columns a tree sees."""
+    return max(1, round(fraction * n))

@@ -27,6 +27,7 @@ from gbt import boosting
 from gbt.losses import LOSSES
 from gbt.parallel import effective_n_jobs
 from gbt.parameters import OF_CLASSIFIER, OF_REGRESSOR, Allowed
+from gbt.saving import describe_estimator, save
 from gbt.splitting.greedy import Greedy
 from gbt.tables import refuse_categories
 
@@ -337,11 +338,12 @@ class _GBT(BaseEstimator):
         Parameters
         ----------
         path : str or path-like
-            An existing file is replaced once the new one is complete.
+            An existing file keeps its permissions and is replaced once the new one is complete.
         """
-        from gbt.saving import save  # it imports this module
-
-        save(self, path)
+        check_is_fitted(self)
+        self.check_parameters()
+        parts = {"ensemble": self.ensemble_.describe(), "estimator": describe_estimator(self)}
+        save(type(self).__name__, parts, path)
 
 
 class GBTRegressor(RegressorMixin, _GBT):

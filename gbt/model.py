@@ -18,6 +18,7 @@ A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. 
 is ``base_score`` plus the values of the leaves reached, added tree by tree in boosting order.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -27,7 +28,8 @@ import numpy as np
 
 from gbt.losses import LOSSES, Loss
 from gbt.predictor import Predictor, find_leaves_of_tree
-from gbt.statistics import refit
+from gbt.saving import save
+from gbt.statistics import node_step, refit
 from gbt.tables import as_floats, refuse_other_columns
 
 NODE_DTYPES = {
@@ -41,6 +43,14 @@ NODE_DTYPES = {
     "n_samples": np.int64,  # rows, not their weights
     "gain": np.float64,  # 0 at a leaf
     "value": np.float64,
+}
+NUMBERS = ("base_score", "learning_rate", "reg_lambda")
+STATISTICS = ("gradients", "hessians", "counts", "values")  # that a model may have of its nodes
+NEEDED_FOR = {
+    "sum_gradient": "gradients",
+    "sum_hessian": "hessians",
+    "n_samples": "counts",
+    "gain": "gradients",
 }
 NODE_RECORD = np.dtype([*NODE_DTYPES.items()], align=True)  # as they are written down
 
@@ -142,6 +152,13 @@ class Ensemble(Nodes):
     input_dtype : numpy.float64 or numpy.float32
         Rows are rounded to this dtype before they are compared with thresholds: float32 for models
         imported from libraries that compare float32 values.
+    statistics : frozenset of str
+        What is known of the nodes, some of ``STATISTICS``: "gradients" (sum_gradient, and gain with
+        the hessians), "hessians" (sum_hessian), "counts" (n_samples) and "values" (value of inner
+        nodes; that of leaves is always known). Arrays of what is not known hold 0.
+    is_forest : bool
+        Whether all trees were grown on the gradients at the base score, as those of a forest are,
+        and not each on those that the trees before it left.
     """
 
     tree_offset: np.ndarray
@@ -151,6 +168,8 @@ class Ensemble(Nodes):
     loss: Loss
     feature_names: tuple[str, ...]
     input_dtype: type = np.float64
+    statistics: frozenset[str] = frozenset(STATISTICS)
+    is_forest: bool = False
 
     def __post_init__(self):
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
@@ -212,6 +231,10 @@ class Ensemble(Nodes):
                 self.input_dtype in (np.float64, np.float32),
                 f"input_dtype must be float64 or float32; got {self.input_dtype}",
             ),
+            (
+                self.statistics <= set(STATISTICS),
+                f"statistics must be some of {STATISTICS}; got {sorted(self.statistics)}",
+            ),
         ):
             if not holds:
                 raise InvalidModelError(demand)
@@ -240,6 +263,12 @@ class Ensemble(Nodes):
                 (name, np.isfinite(getattr(self, name)), "it must be finite")
                 for name in ("threshold", "gain", "sum_gradient", "sum_hessian", "value")
             ),
+            *(
+                (name, getattr(self, name) == 0, f"the model does not know its {statistic}")
+                for name, statistic in NEEDED_FOR.items()
+                if statistic not in self.statistics
+            ),
+            ("value", ~inner | ("values" in self.statistics) | (self.value == 0), "it is unknown"),
         ):
             if not holds.all():
                 node = int(np.argmin(holds))
@@ -263,6 +292,41 @@ class Ensemble(Nodes):
     def trees(self) -> "_Trees":
         """The trees as a sequence of `Tree`, views into the flat arrays."""
         return _Trees(self)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the model to a JSON file, to be read by ``gbt.load``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An existing file keeps its permissions and is replaced once the new one is complete.
+        """
+        save("Ensemble", {"ensemble": self.describe()}, path)
+
+    def describe(self) -> dict[str, Any]:
+        """Return every field as JSON has it, having checked them all."""
+        self.validate()
+        return {
+            **{name: float(getattr(self, name)) for name in NUMBERS},
+            "loss": self.loss.name,
+            "feature_names": list(self.feature_names),
+            "input_dtype": np.dtype(self.input_dtype).name,
+            "statistics": [name for name in STATISTICS if name in self.statistics],
+            "is_forest": self.is_forest,
+            **{name: getattr(self, name).tolist() for name in (*NODE_DTYPES, "tree_offset")},
+        }
+
+    def require(self, *statistics: str, what: str) -> None:
+        """Raise ValueError unless the model has these statistics; ``what`` needs them."""
+        missing = [name for name in STATISTICS if name in set(statistics) - self.statistics]
+        if missing:
+            known = [name for name in STATISTICS if name in self.statistics]
+            raise ValueError(
+                f"{what} needs the {' and '.join(missing)} of the model's nodes, which this model"
+                f" does not have ({'it has ' + ', '.join(known) if known else 'it has none'}). Take"
+                " them from the rows that it was trained on, and explain what this returns:"
+                " gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
+            )
 
     def truncate(self, n_trees: int) -> "Ensemble":
         """Return the model of the first ``n_trees`` trees."""
@@ -291,7 +355,9 @@ class Ensemble(Nodes):
     @cached_property
     def predictor(self) -> Predictor:
         """The trees as rows go down them, see ``gbt.predictor``."""
-        return Predictor(self.tree_offset, self.structure, self.value, self.n_features)
+        return Predictor(
+            self.tree_offset, self.structure, self.value, self.n_features, self.is_forest
+        )
 
     def raw_predict(self, X, n_jobs: int | None = None) -> np.ndarray:
         """Return the raw prediction of every row, float64 of shape (n,)."""
@@ -320,6 +386,7 @@ class Ensemble(Nodes):
 
         Gradients are taken along the unchanged predictions, so the result says what these rows
         would have told each node. Values stay: they are no longer -learning_rate G/(H + lambda).
+        Only values of inner nodes that the model does not know are set to this.
         """
         X = np.asarray(self.as_input(X), dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
@@ -327,9 +394,12 @@ class Ensemble(Nodes):
             raise ValueError(f"y must hold 0 and 1 only; it holds {y[~np.isin(y, (0, 1))][0]:g}.")
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
         statistics: dict[str, Any] = refit(
-            self.trees, X, y, weight, self.loss, self.base_score, self.reg_lambda
+            self.trees, X, y, weight, self.loss, self.base_score, self.reg_lambda, self.is_forest
         )
-        return replace(self, **statistics)
+        if "values" not in self.statistics:
+            step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], self.reg_lambda)
+            statistics["value"] = np.where(self.left < 0, self.value, -self.learning_rate * step)
+        return replace(self, **statistics, statistics=frozenset(STATISTICS))
 
 
 def _preorder_links(is_inner, tree_offset) -> tuple[np.ndarray, np.ndarray]:

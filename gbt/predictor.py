@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from gbt.kernels import descent, walk
+from gbt.kernels.derivatives import write_derivatives
 from gbt.kernels.descent import N_PLACES, N_TOP, Links
 from gbt.parallel import over_blocks
 
@@ -27,13 +28,16 @@ class Predictor:
         ``feature, threshold, left, right, missing_left`` of all nodes, trees end to end.
     value : float64 array of shape (n_nodes,)
     n_features : int
+    is_forest : bool
+        Whether no tree has seen the predictions of those before it.
     """
 
-    def __init__(self, tree_offset, structure, value, n_features: int):
+    def __init__(self, tree_offset, structure, value, n_features: int, is_forest: bool = False):
         self.tree_offset = tree_offset
         self.structure = structure
         self.value = value
         self.n_features = n_features
+        self.is_forest = is_forest
 
     @property
     def n_trees(self) -> int:
@@ -81,8 +85,11 @@ class Predictor:
         """Write down the raw predictions of a `transposed` block before each of some trees.
 
         That is ``before``, float64 of shape (T, n). ``raw_prediction`` is that before the first of
-        them and becomes that after the last.
+        them and becomes that after the last; in a forest it is the same before all trees.
         """
+        if self.is_forest:
+            before[:] = raw_prediction
+            return
         links = self.links_for(block).of(trees)
         descent.predict_before(columns_of(block), links, self.reached_value, raw_prediction, before)
 
@@ -96,6 +103,12 @@ class Predictor:
         see ``gbt.kernels.derivatives``.
         """
         links, value = self.links_for(block), self.reached_value
+        if self.is_forest:
+            gradient, hessian = np.empty((2, len(y)))
+            write_derivatives(loss, y, np.full(len(y), base_score), gradient, hessian)
+            leaves = self.find_leaves(block, range(self.n_trees)).astype(np.int64)
+            gradient = np.broadcast_to(weight * gradient, leaves.shape)
+            return np.bincount(leaves.ravel(), gradient.ravel(), minlength=len(value))
         sums = np.zeros((4, len(value)))
         raw_prediction = np.full(len(y), base_score)
         descent.add_up_gradients(

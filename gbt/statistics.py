@@ -58,19 +58,27 @@ def node_step(sum_gradient, sum_hessian, reg_lambda) -> np.ndarray:
 
 
 def refit(
-    trees: Iterable[Any], X: np.ndarray, y: np.ndarray, weight, loss, base_score, reg_lambda
+    trees: Iterable[Any],
+    X: np.ndarray,
+    y: np.ndarray,
+    weight,
+    loss,
+    base_score,
+    reg_lambda,
+    is_forest: bool = False,
 ) -> dict[str, np.ndarray]:
     """Return the statistics that other rows give the nodes of all trees, one array each.
 
-    Gradients are taken along the unchanged predictions. ``trees`` have ``left``, ``right``,
-    ``value`` and ``find_leaves``; X is float64 of shape (n, p).
+    Gradients are taken along the unchanged predictions, those of a forest at the base score.
+    ``trees`` have ``left``, ``right``, ``value`` and ``find_leaves``; X is float64 of shape (n, p).
     """
     raw_prediction = np.full(len(X), base_score)
     refitted = []
     for tree in trees:
         gradient, hessian = loss.gradient_hessian(y, raw_prediction)
         leaves = tree.find_leaves(X)
-        raw_prediction += tree.value[leaves]
+        if not is_forest:
+            raw_prediction += tree.value[leaves]
         refitted.append(
             node_statistics(
                 tree.left, tree.right, leaves, weight * gradient, weight * hessian, reg_lambda

@@ -5,6 +5,10 @@ import json
 import math
 import os
 import re
+import signal
+import stat
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,22 +16,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gbt
-from gbt import Ensemble, GBTClassifier, GBTRegressor
+from gbt import Ensemble, GBTClassifier, GBTRegressor, saving
+from gbt.loading import load
 from gbt.losses import LOSSES
-from gbt.model import NODE_DTYPES, InvalidModelError, Tree
-from gbt.saving import load, save
+from gbt.model import NODE_DTYPES, STATISTICS, InvalidModelError, Tree
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import ensembles, rows_for
 
-# Two files as version 1 writes them. They must load, and be written, the same for ever.
+# Two files as version 1 wrote them. They must load for ever.
 #
 #        a <= 2.5 or missing                  0.0625
 #          /          \
 #       -0.5        b <= -1.0
 #                    /     \
 #                 0.125    1.0
-REGRESSOR = (
+REGRESSOR_1 = (
     '{"format": "gbt", "version": 1, "kind": "GBTRegressor", '
     '"ensemble": {"base_score": 10.0, "learning_rate": 0.5, "reg_lambda": 1.0, '
     '"loss": "half_squared_error", "feature_names": ["a", "b"], "input_dtype": "float64", '
@@ -47,7 +51,7 @@ REGRESSOR = (
     '"sampling": {"seed": 7, "subsample": 0.5, "n_rows": 12, "left_out": [0, 11]}}}'
 )
 # One split, x0 <= 0.1, with log-odds of -log 3 to its left and log 3 to its right.
-CLASSIFIER = (
+CLASSIFIER_1 = (
     '{"format": "gbt", "version": 1, "kind": "GBTClassifier", '
     '"ensemble": {"base_score": -0.0, "learning_rate": 0.1, "reg_lambda": 0.0, '
     '"loss": "half_logistic", "feature_names": ["x0"], "input_dtype": "float64", '
@@ -67,13 +71,24 @@ CLASSIFIER = (
 )
 
 
+def as_version_2(text):
+    """Return a file of version 1 as version 2 writes it, for ever."""
+    added = '"statistics": ["gradients", "hessians", "counts", "values"], "is_forest": false, '
+    before = '"input_dtype": "float64", '
+    return text.replace('"version": 1', '"version": 2').replace(before, before + added)
+
+
+REGRESSOR, CLASSIFIER = map(as_version_2, (REGRESSOR_1, CLASSIFIER_1))
+both_versions = pytest.mark.parametrize("version", [1, 2])
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     return tmp_path_factory.mktemp("models") / "model.json"
 
 
 def through_file(model, path):
-    save(model, path)
+    model.save(path)
     return load(path)
 
 
@@ -90,16 +105,19 @@ def assert_same_ensemble(actual, expected):
     for name in [*NODE_DTYPES, "tree_offset"]:
         assert_same(getattr(actual, name), getattr(expected, name))
         assert getattr(actual, name).dtype == getattr(expected, name).dtype
-    for name in ("base_score", "learning_rate", "reg_lambda", "loss", "feature_names"):
+    for name in (
+        "base_score", "learning_rate", "reg_lambda", "loss", "feature_names", "input_dtype",
+        "statistics", "is_forest",
+    ):  # fmt: skip
         assert getattr(actual, name) == getattr(expected, name)
-    assert actual.input_dtype == expected.input_dtype
 
 
 # The layout -----------------------------------------------------------------------------------
 
 
-def test_a_regressor_of_version_1(path):
-    model = load_text(REGRESSOR, path)
+@both_versions
+def test_a_regressor(version, path):
+    model = load_text((REGRESSOR_1, REGRESSOR)[version - 1], path)
     X = [[2.5, 0.0], [3.0, -1.0], [3.0, 0.0], [np.nan, 0.0], [3.0, np.nan]]
     names = np.array(["a", "b"], dtype=object)
     assert type(model) is GBTRegressor
@@ -113,12 +131,13 @@ def test_a_regressor_of_version_1(path):
     assert model.early_stopping_rounds == 2
     assert set(model.sampled_rows(1)) < set(range(1, 11))
     assert len(model.sampled_rows(1)) == 5
-    save(model, path)
+    model.save(path)
     assert path.read_text() == REGRESSOR
 
 
-def test_a_classifier_of_version_1(path):
-    model = load_text(CLASSIFIER, path)
+@both_versions
+def test_a_classifier(version, path):
+    model = load_text((CLASSIFIER_1, CLASSIFIER)[version - 1], path)
     assert type(model) is GBTClassifier
     X = [[0.1], [np.nextafter(0.1, 1)], [np.nan]]
     assert_same(model.predict(X), ["no", "yes", "yes"])
@@ -126,13 +145,13 @@ def test_a_classifier_of_version_1(path):
     assert_close(model.predict_proba(X), [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]], terms=1.0)
     assert not hasattr(model, "feature_names_in_")
     assert_same(model.sampled_rows(0), np.arange(4))
-    save(model, path)
+    model.save(path)
     assert path.read_text() == CLASSIFIER
 
 
 def test_an_ensemble_has_the_same_layout(path):
     ensemble = load_text(REGRESSOR, path).ensemble_
-    save(ensemble, path)
+    ensemble.save(path)
     document = json.loads(REGRESSOR)
     del document["estimator"]
     assert path.read_text() == json.dumps({**document, "kind": "Ensemble"})
@@ -245,32 +264,30 @@ def model(path):
 
 def test_what_cannot_be_saved(model, path):
     path.write_text("as it was")
-    with pytest.raises(ValueError, match=r"Only an Ensemble.*got a dict.*as_ensemble"):
-        save({}, path)
 
     class Subclass(GBTRegressor):
         pass
 
     with pytest.raises(ValueError, match=r"Only an Ensemble.*got a Subclass"):
-        save(Subclass(), path)
+        Subclass(n_estimators=1).fit([[0.0], [1.0]], [0.0, 1.0]).save(path)
     with pytest.raises(ValueError, match="not fitted"):
-        save(GBTRegressor(), path)
+        GBTRegressor().save(path)
     for name, value in {"splitter": Greedy(), "random_state": np.random.RandomState(0)}.items():
         with pytest.raises(ValueError, match=rf"{name}=.* cannot be saved.*set_params\({name}="):
-            save(copy.copy(model).set_params(**{name: value}), path)
+            copy.copy(model).set_params(**{name: value}).save(path)
     with pytest.raises(ValueError, match="reg_lambda must be"):
-        save(copy.copy(model).set_params(reg_lambda=-1), path)
+        copy.copy(model).set_params(reg_lambda=-1).save(path)
     diverged = copy.copy(model)
     diverged.evals_result_ = {"eval_0": [1.0, np.inf]}
     with pytest.raises(ValueError, match=r"evals_result_\['eval_0'\] is not finite"):
-        save(diverged, path)
+        diverged.save(path)
     classifier = load_text(CLASSIFIER, path.with_name("other.json"))
     for labels in (np.array([0, 1], dtype=object), np.array([0, 1], dtype="m8[s]")):
         classifier.classes_ = labels
         with pytest.raises(ValueError, match=r"Labels of dtype .* cannot be saved"):
-            save(classifier, path)
+            classifier.save(path)
     with pytest.raises(InvalidModelError, match="value inf"):
-        save(changed(model.ensemble_, value=np.full(6, np.inf)), path)
+        changed(model.ensemble_, value=np.full(6, np.inf)).save(path)
     assert path.read_text() == "as it was"
 
 
@@ -285,7 +302,7 @@ def test_an_interrupted_save_leaves_the_old_file(model, tmp_path, monkeypatch, s
 
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(type(error)):
-        save(model, path)
+        model.save(path)
     assert path.read_text() == "as it was"
     assert os.listdir(tmp_path) == ["model.json"]
 
@@ -306,25 +323,188 @@ def test_the_file_is_complete_on_disk_before_it_gets_its_name(model, tmp_path, m
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
-    save(model, path)
+    model.save(path)
     assert steps == ["fsync", "replace"]
     assert os.listdir(tmp_path) == ["model.json"]
 
 
-def test_a_saved_file_has_the_rights_of_any_new_file(model, tmp_path):
-    save(model, tmp_path / "model.json")
-    (tmp_path / "other").write_text("")
-    assert (tmp_path / "model.json").stat().st_mode == (tmp_path / "other").stat().st_mode
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_a_new_file_has_the_permissions_of_any_new_file(umask, model, tmp_path):
+    before = os.umask(umask)
+    try:
+        model.save(tmp_path / "model.json")
+        (tmp_path / "other").write_text("")
+    finally:
+        os.umask(before)
+    assert mode_of(tmp_path / "model.json") == mode_of(tmp_path / "other")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o440])
+def test_a_file_that_is_replaced_keeps_its_permissions(mode, model, tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    path.write_text("as it was")
+    path.chmod(mode)
+
+    def fsync(descriptor, original=os.fsync):
+        assert stat.S_IMODE(os.fstat(descriptor).st_mode) == mode  # before others might read it
+        original(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    model.save(path)
+    assert mode_of(path) == mode
+    assert path.read_text() == REGRESSOR
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_stays_and_its_file_is_replaced(exists, model, tmp_path):
+    (tmp_path / "models").mkdir()
+    target, link = tmp_path / "models" / "of_today.json", tmp_path / "model.json"
+    if exists:
+        target.write_text("as it was")
+        target.chmod(0o600)
+    link.symlink_to("models/of_today.json")
+    model.save(link)
+    assert link.is_symlink()
+    assert target.read_text() == REGRESSOR
+    assert mode_of(target) == 0o600 or not exists
+    assert sorted(os.listdir(tmp_path)) == ["model.json", "models"]
+    assert os.listdir(tmp_path / "models") == ["of_today.json"]
+
+
+KILLED = """
+import os, signal, gbt.loading
+model = gbt.load({source!r})
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+model.save({target!r})
+"""
+
+
+def test_what_a_killed_save_left_behind_is_removed_by_the_next(model, tmp_path):
+    source, target = tmp_path / "source.json", tmp_path / "model.json"
+    model.save(source)
+    program = KILLED.format(source=str(source), target=str(target))
+    killed = subprocess.run([sys.executable, "-c", program], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = set(os.listdir(tmp_path)) - {"source.json"}
+    assert left.startswith(".model.json.")
+    others = [".model.json.unfinished", f".other{left[11:]}", left + ".txt"]
+    for name in others:
+        (tmp_path / name).write_text("of somebody else")
+    model.save(target)
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "model.json", "source.json"])
+
+
+def test_two_saves_at_once_do_not_remove_each_other(model, tmp_path, monkeypatch):
+    """The first one pauses with its file complete; the second one comes and goes meanwhile."""
+    path = tmp_path / "model.json"
+
+    def replace(source, target, original=os.replace):
+        monkeypatch.setattr(os, "replace", original)
+        model.save(path)
+        assert os.path.exists(source)
+        original(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    model.save(path)
+    assert os.listdir(tmp_path) == ["model.json"]
+    assert path.read_text() == REGRESSOR
+
+
+def test_a_file_without_its_lock_is_begun_again(model, tmp_path, monkeypatch):
+    """Another save takes a new file for abandoned, and removes it before it is locked."""
+    created = []
+
+    def lock(descriptor, original=saving._lock):
+        original(descriptor)
+        created.append([name for name in os.listdir(tmp_path) if name.endswith("unfinished")])
+        if len(created) == 1:
+            os.unlink(tmp_path / created[0][0])
+
+    monkeypatch.setattr(saving, "_lock", lock)
+    model.save(tmp_path / "model.json")
+    assert len(created) == 2
+    assert os.listdir(tmp_path) == ["model.json"]
 
 
 def test_paths(model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    save(model, "model.json")  # no folder in the path
+    model.save("model.json")  # no folder in the path
+    model.save("m" * 200 + ".json")
     assert type(load("model.json")) is GBTRegressor
     with pytest.raises(FileNotFoundError):
-        save(model, tmp_path / "no folder" / "model.json")
-    with pytest.raises(FileNotFoundError):
         load("no file")
+
+
+def test_places_where_no_file_can_be(model, tmp_path):
+    (tmp_path / "file").write_text("as it was")
+    os.mkfifo(tmp_path / "pipe")
+    for error, path, message in [
+        (FileNotFoundError, tmp_path / "none" / "model.json", r"no folder '.*/none' .*make it"),
+        (NotADirectoryError, tmp_path / "file" / "model.json", r"'.*/file' is not a folder"),
+        (IsADirectoryError, tmp_path, "is a folder; add the name of a file"),
+        (OSError, tmp_path / "pipe", r"'.*/pipe' is not a file that can be replaced"),
+    ]:
+        with pytest.raises(error, match=message):
+            model.save(path)
+    assert sorted(os.listdir(tmp_path)) == ["file", "pipe"]
+    assert (tmp_path / "file").read_text() == "as it was"
+
+
+# What the nodes are known by ----------------------------------------------------------------
+
+
+def unknown_but(ensemble, *known):
+    """Return a model of which these statistics are known, and 0 stands for the others."""
+    zeros = np.zeros(len(ensemble.feature))
+    arrays = {} if "gradients" in known else {"sum_gradient": zeros, "gain": zeros}
+    arrays |= {} if "hessians" in known else {"sum_hessian": zeros}
+    arrays |= {} if "counts" in known else {"n_samples": zeros}
+    if "values" not in known:
+        arrays["value"] = np.where(ensemble.left < 0, ensemble.value, 0.0)
+    return changed(ensemble, **arrays, statistics=frozenset(known))
+
+
+@pytest.mark.parametrize("known", [(), ("hessians", "values"), ("counts",), STATISTICS])
+def test_what_is_known_of_the_nodes_is_kept(known, path):
+    ensemble = unknown_but(load_text(REGRESSOR, path).ensemble_, *known)
+    assert_same_ensemble(through_file(ensemble, path), ensemble)
+    ensemble.require(*known, what="Nothing")
+    for name in set(STATISTICS) - set(known):
+        with pytest.raises(ValueError, match=rf"It needs the {name} .*does not have.*X=X_train"):
+            ensemble.require(name, what="It")
+
+
+@pytest.mark.parametrize(
+    ("array", "statistic"),
+    [("n_samples", "counts"), ("sum_hessian", "hessians"), ("gain", "gradients"),
+     ("sum_gradient", "gradients"), ("value", "values")],
+)  # fmt: skip
+def test_what_is_not_known_is_0(array, statistic, path):
+    document = json.loads(REGRESSOR)
+    document["ensemble"]["statistics"].remove(statistic)
+    if array == "gain":
+        document["ensemble"]["sum_gradient"] = [0.0] * 6
+    with pytest.raises(InvalidModelError, match=f"has {array} .*know"):
+        load_document(document, path)
+
+
+@pytest.mark.parametrize(
+    ("array", "statistic"), [("n_samples", "counts"), ("sum_hessian", "hessians")]
+)
+def test_zeros_in_a_file_of_version_1_were_not_known(array, statistic, path):
+    document = {**json.loads(REGRESSOR_1), "kind": "Ensemble"}
+    del document["estimator"]
+    document["ensemble"][array] = [0] * 6
+    assert load_document(document, path).statistics == set(STATISTICS) - {statistic}
+
+
+def test_a_forest_stays_one(path):
+    forest = changed(load_text(REGRESSOR, path).ensemble_, is_forest=True)
+    assert_same_ensemble(through_file(forest, path), forest)
 
 
 # Damaged files --------------------------------------------------------------------------------
@@ -342,9 +522,9 @@ def test_paths(model, tmp_path, monkeypatch):
         (b"1" * 5000, "is not JSON"),
         (b"[]", '"format": "gbt"'),
         (b'{"learner": {}, "version": [3, 2, 0]}', '"format": "gbt"'),
-        (b'{"format": "gbt", "version": 2, "news": 1}', "version 2, .* reads version 1; a newer"),
-        (b'{"format": "gbt", "version": "1"}', "version '1'"),
-        (b'{"format": "gbt"}', "version None"),
+        (b'{"format": "gbt", "version": 3, "news": 1}', "version 3, .* versions 1 to 2; a newer"),
+        (b'{"format": "gbt", "version": "1"}', 'version "1"'),
+        (b'{"format": "gbt"}', "version null"),
         (b'{"format": "gbt", "version": 1, "kind": "os.system"}', 'kind must be one of.*"os.syst'),
         (b'{"format": "gbt", "version": 1, "kind": ["Ensemble"]}', "kind must be one of"),
         (b'{"format": "gbt", "version": 1, "kind": "Ensemble"}', "the file lacks ensemble"),
@@ -368,7 +548,7 @@ GONE = object()
 
 DAMAGE = [
     # (where, what stands there instead, message)
-    ("version", True, "version True"),
+    ("version", True, "version true"),
     ("version", 1.0, "version 1.0"),
     ("comment", "hello", "the file has unknown keys.*comment"),
     ("ensemble", [], "ensemble must be an object"),
@@ -425,6 +605,11 @@ DAMAGE = [
     ("ensemble.feature_names", "ab", "ensemble.feature_names must be a list of strings"),
     ("ensemble.feature_names", ["a"], r"has feature 1: an inner node has one in \[0, 1\)"),
     ("ensemble.feature_names.0", 0, "ensemble.feature_names must be a list of strings"),
+    ("ensemble.statistics", GONE, "ensemble lacks statistics"),
+    ("ensemble.statistics", "counts", "ensemble.statistics must be a list of strings"),
+    ("ensemble.statistics.0", 1, "ensemble.statistics must be a list of strings"),
+    ("ensemble.statistics.0", "colours", "statistics must be some of .*'colours'"),
+    ("ensemble.is_forest", 0, "ensemble.is_forest must be bool; got 0"),
     ("estimator", GONE, "the file lacks estimator"),
     ("estimator.classes", {"dtype": "str", "values": ["a", "b"]}, "estimator has unknown keys"),
     ("estimator.parameters.max_depth", 0, "estimator.parameters: max_depth must be"),
@@ -442,6 +627,10 @@ DAMAGE = [
     ("estimator.sampling.seed", 0.5, "sampling.seed must be int; got 0.5"),
     ("estimator.sampling.subsample", 0, r"sampling.subsample must be in \(0, 1\]; got 0"),
     ("estimator.sampling.subsample", 1.5, r"sampling.subsample must be in \(0, 1\]; got 1.5"),
+    ("estimator.sampling.n_rows", 2**40, "n_rows must be at most 2147483647; got 1099511627776"),
+    ("estimator.sampling.n_rows", 2**31 - 1, "n_rows is 2147483647, .* of tree 0 begins with 5"),
+    ("estimator.sampling.n_rows", 14, "n_rows is 14, of which a tree saw 6, .* begins with 5"),
+    ("estimator.sampling.subsample", 0.7, "n_rows is 12, of which a tree saw 7"),
     ("estimator.sampling.n_rows", 11, "left_out must be some of the 11 rows"),
     ("estimator.sampling.n_rows", 0, "left_out must be some of the 0 rows"),
     ("estimator.sampling.left_out", [3, 3], "left_out must be some of the 12 rows, ascending"),
@@ -532,7 +721,7 @@ def assert_harmless(document, path):
         assert len(model.feature_importances_) == ensemble.n_features
         if model._sampling.n_rows < 10**6:
             model.sampled_rows(0)
-    save(model, path)
+    model.save(path)
     return True
 
 

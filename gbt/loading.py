@@ -1,0 +1,188 @@
+"""Models from files: whatever `save` wrote comes back, and nothing else is let in.
+
+The layout is that of ``gbt.saving``. Every key, type, range and length is checked, then that the
+arrays describe trees (`Ensemble.validate`); whatever fails is an `InvalidModelError` that says
+where. Reading executes nothing.
+"""
+
+import os
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from gbt.boosting import sample_size
+from gbt.documents import as_array, as_choice, as_number, as_record, as_strings, read_json, shown
+from gbt.estimators import GBTClassifier, GBTRegressor, Sampling
+from gbt.losses import LOSSES
+from gbt.model import NODE_DTYPES, NUMBERS, STATISTICS, Ensemble, InvalidModelError
+from gbt.saving import FORMAT, KINDS, LABEL_DTYPES, VERSION
+
+Model = Ensemble | GBTRegressor | GBTClassifier
+
+MOST_ROWS = 2**31 - 1  # that can be fitted: rows are counted in int32
+
+_ESTIMATORS = {"GBTRegressor": GBTRegressor, "GBTClassifier": GBTClassifier}
+_ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
+_INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
+
+
+def load(path: str | os.PathLike) -> Model:
+    """Read a model file, check all of it, and return what was saved.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Ensemble, GBTRegressor or GBTClassifier
+        An estimator is fitted and ready to predict.
+
+    Raises
+    ------
+    gbt.model.InvalidModelError
+        A ValueError: the file is not a model, or not a sound one.
+    """
+    document = read_json(path)
+    try:
+        return _rebuild(document)
+    except (InvalidModelError, RecursionError) as error:
+        raise InvalidModelError(f"{os.fspath(path)} is not a sound model: {error}") from error
+
+
+def _rebuild(document: Any) -> Model:
+    """Check the description of a model and make the model."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise InvalidModelError(f'it does not begin as this format does, "format": "{FORMAT}"')
+    version = document.get("version")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise InvalidModelError(
+            f"its layout has version {shown(version)}, this library reads versions 1 to"
+            f" {VERSION}; a newer file needs a newer library"
+        )
+    kind = as_choice(document.get("kind"), "kind", KINDS)
+    keys = ["format", "version", "kind", "ensemble", *["estimator"] * (kind != "Ensemble")]
+    document = as_record(document, "the file", keys)
+    ensemble = _rebuild_ensemble(document["ensemble"], version)
+    if kind == "Ensemble":
+        return ensemble
+    return _rebuild_estimator(_ESTIMATORS[kind], document["estimator"], ensemble)
+
+
+def _rebuild_ensemble(value, version) -> Ensemble:
+    added = () if version > 1 else ("statistics", "is_forest")
+    keys = [field.name for field in fields(Ensemble) if field.name not in added]
+    record = as_record(value, "ensemble", keys)
+    numeric: dict[str, Any] = {
+        **{name: as_array(record[name], f"ensemble.{name}", _ARRAYS[name]) for name in _ARRAYS},
+        **{name: as_number(record[name], f"ensemble.{name}", np.float64) for name in NUMBERS},
+    }
+    ensemble = Ensemble(
+        **numeric,
+        loss=LOSSES[as_choice(record["loss"], "ensemble.loss", LOSSES)],
+        feature_names=tuple(as_strings(record["feature_names"], "ensemble.feature_names")),
+        input_dtype=_INPUT_DTYPES[
+            as_choice(record["input_dtype"], "ensemble.input_dtype", _INPUT_DTYPES)
+        ],
+        statistics=(
+            frozenset(as_strings(record["statistics"], "ensemble.statistics"))
+            if version > 1
+            else _statistics_of_version_1(numeric)
+        ),
+        is_forest=version > 1 and as_number(record["is_forest"], "ensemble.is_forest", np.bool_),
+    )
+    ensemble.validate()
+    return ensemble
+
+
+def _statistics_of_version_1(arrays) -> frozenset[str]:
+    """Return what the nodes of an older file have: all but what is 0 at every node."""
+    unknown = {
+        name
+        for name, array in {"counts": "n_samples", "hessians": "sum_hessian"}.items()
+        if len(arrays[array]) and not arrays[array].any()
+    }
+    return frozenset(STATISTICS) - unknown
+
+
+def _rebuild_estimator(cls, value, ensemble):
+    keys = ["parameters", "has_feature_names", "evals_result", "sampling"]
+    record = as_record(value, "estimator", keys + ["classes"] * (cls is GBTClassifier))
+    if ensemble.loss.name != cls._loss_name:
+        raise InvalidModelError(f"a {cls.__name__} cannot have the loss {ensemble.loss.name}")
+    if ensemble.n_trees == 0:
+        raise InvalidModelError(f"a {cls.__name__} has at least one tree")
+    names = list(cls().get_params())
+    model = cls(**as_record(record["parameters"], "estimator.parameters", names))
+    try:
+        model.check_parameters()
+    except ValueError as error:
+        raise InvalidModelError(f"estimator.parameters: {error}") from error
+    model.ensemble_ = ensemble
+    model.best_iteration_ = ensemble.n_trees - 1
+    model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_trees)
+    model.n_features_in_ = ensemble.n_features
+    if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
+        model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
+    if cls is GBTClassifier:
+        model.classes_ = _rebuild_labels(record["classes"])
+    model._sampling = _rebuild_sampling(record["sampling"])
+    _check_counts(model._sampling, ensemble)
+    return model
+
+
+def _rebuild_losses(value, n_trees):
+    if not isinstance(value, dict):
+        raise InvalidModelError("estimator.evals_result must be an object")
+    losses = {}
+    for name in value:
+        where = f"estimator.evals_result.{name}"
+        losses[name] = as_array(value[name], where, np.float64).tolist()
+        if len(losses[name]) < n_trees:
+            raise InvalidModelError(f"{where} has {len(losses[name])} losses for {n_trees} trees")
+    return losses
+
+
+def _rebuild_labels(value):
+    where = "estimator.classes"
+    record = as_record(value, where, ["dtype", "values"])
+    dtype = as_choice(record["dtype"], f"{where}.dtype", ("str", "object", *LABEL_DTYPES))
+    if dtype in ("str", "object"):
+        labels = np.array(as_strings(record["values"], f"{where}.values"), dtype=dtype)
+    else:
+        labels = as_array(record["values"], f"{where}.values", dtype)
+    if len(labels) != 2 or not labels[0] < labels[1]:
+        raise InvalidModelError(f"{where}.values must be two labels, sorted; got {labels}")
+    return labels
+
+
+def _rebuild_sampling(value):
+    where = "estimator.sampling"
+    record = as_record(value, where, [field.name for field in fields(Sampling)])
+    seed = as_number(record["seed"], f"{where}.seed", np.uint32)
+    subsample = as_number(record["subsample"], f"{where}.subsample", np.float64)
+    n_rows = as_number(record["n_rows"], f"{where}.n_rows", np.int64)
+    left_out = as_array(record["left_out"], f"{where}.left_out", np.int64)
+    if not 0 < subsample <= 1:
+        raise InvalidModelError(f"{where}.subsample must be in (0, 1]; got {subsample}")
+    if n_rows > MOST_ROWS:
+        raise InvalidModelError(f"{where}.n_rows must be at most {MOST_ROWS}; got {n_rows}")
+    edges = np.concatenate([[-1], left_out, [n_rows]])
+    if (np.diff(edges) <= 0).any() or len(left_out) >= n_rows:
+        raise InvalidModelError(
+            f"{where}.left_out must be some of the {n_rows} rows, ascending, and not all of them"
+        )
+    return Sampling(seed, subsample, n_rows, left_out)
+
+
+def _check_counts(sampling: Sampling, ensemble: Ensemble) -> None:
+    """Refuse a table of more or fewer rows than the trees have counted."""
+    n_sampled = sample_size(sampling.n_rows - len(sampling.left_out), sampling.subsample)
+    counted = ensemble.n_samples[ensemble.tree_offset[:-1]]
+    if (counted != n_sampled).any():
+        m = int(np.argmax(counted != n_sampled))
+        raise InvalidModelError(
+            f"estimator.sampling.n_rows is {sampling.n_rows}, of which a tree saw {n_sampled}, but"
+            f" ensemble.n_samples of tree {m} begins with {counted[m]}"
+        )
