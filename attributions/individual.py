@@ -239,10 +239,14 @@ def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:
     other = {"hessian": "count", "count": "hessian"}
     if cover not in other:
         raise ValueError(f"Nodes are weighed by 'hessian' or by 'count'; got {cover!r}.")
-    weight = ensemble.sum_hessian if cover == "hessian" else ensemble.n_samples
-    if len(weight) and not weight.any():
+    statistic, array = {"hessian": ("hessians", "sum_hessian"), "count": ("counts", "n_samples")}[
+        cover
+    ]
+    weight = getattr(ensemble, array)
+    if statistic not in ensemble.statistics or (len(weight) and not weight.any()):
         raise ValueError(
-            f"Nodes cannot be weighed by {cover!r}: the model keeps none (every node has 0). Use"
-            f" {other[cover]!r}, or Ensemble.refit_statistics to count rows of your own."
+            f"Nodes cannot be weighed by {cover!r}: the model does not have their {statistic}. Use"
+            f" {other[cover]!r}, or take them from the rows that it was trained on and explain what"
+            " this returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
         )
     return weight.astype(np.float64)

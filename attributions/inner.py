@@ -205,6 +205,11 @@ def partial_inner(
     .12, that of TreeInner .055 (docs/inference.md). Nothing is promised for correlated features.
     """
     rows = _JudgedRows.of(model, X, y, ifa, sample_weight)
+    if rows.ensemble.is_forest:
+        raise ValueError(
+            "partial_inner adds a feature's earlier contributions back to the residual; the trees"
+            " of a forest have no earlier ones in theirs. Use tree_inner."
+        )
     return rows.sum(
         partial(rows.partial_inner, per_tree=per_tree), "partial_inner", standard_error, n_jobs
     )

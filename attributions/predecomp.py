@@ -25,6 +25,7 @@ class PreDecomp:
 
     def bind(self, ensemble: Ensemble) -> "PathChanges":
         """Take the values that the model keeps."""
+        ensemble.require("values", what="predecomp")
         return PathChanges(ensemble, ensemble.value)
 
 

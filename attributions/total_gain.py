@@ -33,6 +33,7 @@ def total_gain(model, *, per_tree: bool = False) -> GlobalAttribution:
         ``n_samples`` is the number of training rows of the largest tree.
     """
     ensemble = as_ensemble(model)
+    ensemble.require("gradients", "hessians", what="total_gain")
     roots = ensemble.tree_offset[:-1]
     by_tree = None
     if per_tree:

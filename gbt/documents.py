@@ -25,10 +25,13 @@ def read_json(path: str | os.PathLike) -> Any:
         raise InvalidModelError(f"{os.fspath(path)} {error}") from error
 
 
-def parse_json(text: str | bytes | bytearray) -> Any:
-    """Return what JSON text holds; its errors go on after the name of the file."""
+def parse_json(text: str | bytes | bytearray, finite: bool = True) -> Any:
+    """Return what JSON text holds; its errors go on after the name of the file.
+
+    ``finite=False`` admits NaN and Infinity, which are no JSON but written by some as such.
+    """
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant if finite else None)
     except (ValueError, RecursionError) as error:
         raise InvalidModelError(f"is not JSON, or not a whole file: {error}") from error
 
@@ -62,7 +65,7 @@ def as_strings(value, where) -> list[str]:
     return value
 
 
-def as_array(value, where, dtype) -> np.ndarray:
+def as_array(value, where, dtype, finite: bool = True) -> np.ndarray:
     """Return a list of numbers, or of booleans, all of which the dtype can hold."""
     dtype = np.dtype(dtype)
     if not isinstance(value, list) or not set(map(type, value)) <= _JSON_TYPES[dtype.kind]:
@@ -77,7 +80,7 @@ def as_array(value, where, dtype) -> np.ndarray:
             return np.array(value, dtype=dtype)
         with np.errstate(over="ignore"):
             array = np.array(value, dtype=np.float64).astype(dtype)
-        if not np.isfinite(array).all():
+        if finite and not np.isfinite(array).all():
             raise OverflowError
         return array
     except OverflowError:

@@ -1,49 +1,77 @@
 """One door for models: whatever was trained, attributions get an `Ensemble`.
 
 Models of other libraries are recognised by the module of their class, so that a library which the
-caller does not use is never imported.
+caller does not use is never imported. Each has one file here, with one function that makes an
+`Imported` of a model.
 """
 
+from importlib import import_module
+
+from gbt.formats.imported import Imported, warn_of
+from gbt.formats.training_rows import complete
 from gbt.model import Ensemble
 
+_IMPORTERS = {  # the package of a model's class: module and function
+    "xgboost": ("gbt.formats.xgboost", "import_xgboost"),
+}
+_TAKEN = (
+    "an Ensemble, a fitted GBTRegressor or GBTClassifier, an xgboost.Booster or a fitted"
+    " xgboost.XGBModel, or the JSON of an XGBoost model as a dict"
+)
 
-def as_ensemble(model) -> Ensemble:
+
+def as_ensemble(model, X=None, y=None, sample_weight=None) -> Ensemble:
     """Return the trees of a model.
 
     Parameters
     ----------
     model : Ensemble, GBTRegressor, GBTClassifier, xgboost.Booster, xgboost.XGBModel or dict
         Estimators must be fitted. A dict is the JSON of an XGBoost model.
+    X : table of shape (n, p), optional
+        The rows that the model was trained on. They supply what its library did not keep of the
+        nodes, and check what it did; a warning names what they contradict.
+    y : array of shape (n,), optional
+        Their targets, or labels of ``model.classes_``.
+    sample_weight : array of shape (n,), optional
+        Their weights.
 
     Returns
     -------
     Ensemble
-        The model itself if it is one, and the estimator's own, not a copy.
+        The model itself if it is one, and the estimator's own, not a copy. Models of other
+        libraries are imported once and kept while they live and stay as they are. The field
+        ``statistics`` says what is known of the nodes; without training rows, a warning says so if
+        gradient sums are unknown, or may be another loss's.
 
     Raises
     ------
     TypeError
         For anything else.
     ValueError
-        For a model that cannot be expressed; see `gbt.formats.xgboost.from_xgboost`, which takes
-        what a model file does not tell.
+        For a model that cannot be expressed, by the name of what is in the way; see the module of
+        its library in ``gbt.formats``.
     sklearn.exceptions.NotFittedError
         For an estimator that has not been fitted.
     """
-    if isinstance(model, Ensemble):
-        return model
-    libraries = {cls.__module__.split(".")[0] for cls in type(model).__mro__}
-    if isinstance(model, dict) or "xgboost" in libraries:
-        from gbt.formats.xgboost import from_xgboost
+    if (X is None) != (y is None) or (X is None and sample_weight is not None):
+        raise ValueError("Training rows need both X and y; sample_weight goes with them.")
+    imported = _import(model)
+    return warn_of(imported) if X is None else complete(imported, model, X, y, sample_weight)
 
-        return from_xgboost(model)
+
+def _import(model) -> Imported:
+    """Hand the model to the file that knows it."""
+    if isinstance(model, Ensemble):
+        return Imported(model, "given")
+    libraries = {cls.__module__.split(".")[0] for cls in type(model).__mro__}
+    if isinstance(model, dict):
+        libraries = {"xgboost"}
     if "gbt" in libraries and hasattr(model, "fit"):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(model)
-        return model.ensemble_
-    raise TypeError(
-        "The model must be an Ensemble, a fitted GBTRegressor or GBTClassifier, an xgboost.Booster"
-        " or a fitted xgboost.XGBModel, or the JSON of an XGBoost model as a dict; got"
-        f" {type(model).__name__}."
-    )
+        return Imported(model.ensemble_, "fitted")
+    for library, (module, function) in _IMPORTERS.items():
+        if library in libraries:
+            return getattr(import_module(module), function)(model)
+    raise TypeError(f"The model must be {_TAKEN}; got {type(model).__name__}.")

@@ -16,71 +16,85 @@ array                 at an inner node, at a leaf  here
 ====================  ===========================  ================================================
 
 (The base weight of a leaf is w from ``tree_method="exact"`` but s from ``"hist"`` and ``"approx"``,
-measured with version 3.2, so it is not read.) Nodes are renumbered in preorder.
+measured with version 3.2, so it is not read.)
 
 **lambda and eta** are no part of the model. A booster still in memory has them in its
 configuration; one that was read from a file has the defaults there instead. Therefore nothing is
 taken on trust: the G of two children must add up to their parent's within the rounding of float32
-(measured: at most 1.1 eps of the sum of the three absolute values), or the model is refused. This
-also catches the penalties and constraints under which w is not -G / (H + lambda).
-Where eta is unknown it is read off the leaves: of an inner node G is known without it, of a leaf
-eta G is, so that every parent of a leaf gives an equation for eta (`_read_learning_rate`). Only
-stumps whose roots have G = 0 do not tell eta, and do not contradict a wrong one either.
+(measured: at most 1.1 eps of the sum of the three absolute values), or the model's gradients are
+declared unknown. This also catches the penalties and constraints under which w is not
+-G / (H + lambda). Where eta is unknown it is read off the leaves: of an inner node G is known
+without it, of a leaf eta G is, so that every parent of a leaf gives an equation for eta
+(`_read_learning_rate`). Only stumps whose roots have G = 0 do not tell eta, and do not contradict a
+wrong one either.
 
-**What XGBoost does not keep.** ``n_samples`` is 0 at every node: numbers of rows are unknown, and
-attributions that weigh by them refuse. A custom objective leaves no trace in a booster; sample
-weights (``scale_pos_weight`` is one) and another marker than nan for missing values leave none.
-Cost: one Python step a node.
+**What XGBoost does not keep.** It does not count rows. That an objective was the user's own, or
+that training started from a ``base_margin``, it does not write down; ``gbt.formats.origin`` looks
+for traces. A base margin whose residuals average 0 leaves none, and neither does any if rows were
+sampled. Another marker than nan for missing values leaves none in a booster.
 """
 
-import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gbt.documents import as_array, parse_json, shown
+from gbt.formats.imported import Imported, kept, warn_of
+from gbt.formats.nodes import (
+    EPS_32,
+    Preorder,
+    below_in_float32,
+    family_that_does_not_add_up,
+    in_preorder,
+    to_ensemble,
+)
+from gbt.formats.origin import Start, contradiction, doubt_of
+from gbt.formats.ubjson import parse_ubjson
 from gbt.losses import LOSSES, Loss
-from gbt.model import Ensemble, InvalidModelError, Tree
-from gbt.statistics import node_gain
+from gbt.model import Ensemble, InvalidModelError
 
 LOSS_OF_OBJECTIVE = {
     "reg:squarederror": "half_squared_error",
     "binary:logistic": "half_logistic",
+    "reg:logistic": "half_logistic",  # the same, with another metric
     "binary:logitraw": "half_logistic",  # the prediction, and with it base_score, is raw
 }
-NODE_ARRAYS = (
-    "left_children", "right_children", "split_indices", "split_conditions", "split_type",
-    "default_left", "base_weights", "sum_hessian",
-)  # fmt: skip
+NODE_ARRAYS: dict[str, type] = {
+    "left_children": np.int32,
+    "right_children": np.int32,
+    "split_indices": np.int64,
+    "split_conditions": np.float64,
+    "split_type": np.int32,
+    "default_left": np.int32,
+    "base_weights": np.float64,
+    "sum_hessian": np.float64,
+}
 LARGEST_32 = float(np.finfo(np.float32).max)
-EPS_32 = float(np.finfo(np.float32).eps)
 ADD_UP_WITHIN = 8 * EPS_32  # seven times the largest that was measured
+MOST_UNNAMED_COLUMNS = 2**20  # a number in a file is no reason to make as many names
+DEFAULT_BASE_SCORE, DEFAULT_LAMBDA = 0.5, 1.0
 
 
-@dataclass
-class _Nodes:
-    """What the JSON says of the nodes of one tree, in preorder; float64 unless said otherwise."""
+class _Nodes(NamedTuple):
+    """What the model says of all nodes, in preorder; float64 arrays hold float32 numbers."""
 
-    feature: np.ndarray  # int64
-    left: np.ndarray  # int64
-    right: np.ndarray  # int64
-    default_left: np.ndarray  # bool
+    tree: Preorder
+    feature: np.ndarray
+    default_left: np.ndarray
     split_condition: np.ndarray
     base_weight: np.ndarray
     sum_hessian: np.ndarray
 
-    @property
-    def is_leaf(self):
-        """Mark the nodes without children."""
-        return self.left < 0
 
-    @property
-    def families(self):
-        """Return the inner nodes, their left and their right children."""
-        parent = np.flatnonzero(~self.is_leaf)
-        return parent, self.left[parent], self.right[parent]
+class _Training(NamedTuple):
+    """What is known of a training; None and False where the booster has forgotten."""
+
+    reg_lambda: float | None = None
+    learning_rate: float | None = None
+    hidden_by: str | None = None  # what makes w another thing than -G / (H + lambda)
+    is_unsampled: bool = False
 
 
 def from_xgboost(
@@ -95,11 +109,12 @@ def from_xgboost(
     ----------
     model : Booster, XGBModel, dict, str or path-like
         A booster, a fitted model of XGBoost's scikit-learn interface, a booster's JSON as Python
-        objects, or the name of a JSON file. All trees are taken, as ``Booster.predict`` does; of a
-        scikit-learn model that stopped early those up to its best iteration, as its ``predict``.
+        objects, or the name of a file of JSON or UBJSON. All trees are taken, as
+        ``Booster.predict`` does; of a scikit-learn model that stopped early those up to its best
+        iteration, as its ``predict``.
     reg_lambda : float, optional
-        L2 penalty of the training. Needed where the model does not know it: for a dict and a file,
-        and for a booster that was read from a file.
+        L2 penalty of the training. Needed where the model does not know it, and it is not 1: for a
+        dict and a file, and for a booster that was read from a file.
     learning_rate : float, optional
         Learning rate (eta) of the training. Needed for a booster that was read from a file; for a
         dict and a file it is read off the leaves.
@@ -107,323 +122,403 @@ def from_xgboost(
     Returns
     -------
     Ensemble
-        Raw predictions are those of ``output_margin=True`` within float32 rounding, with
-        ``input_dtype`` float32 and ``n_samples`` 0 at every node: XGBoost does not count rows.
+        Raw predictions are those of ``output_margin=True`` without a base margin within float32
+        rounding, with ``input_dtype`` float32 and no counts: XGBoost does not count rows. Where the
+        gradient sums cannot be worked out (``reg_alpha``, ``max_delta_step``, monotone constraints,
+        learning rates that change between rounds, an objective of one's own), it has no gradients
+        either, and a warning says so; `gbt.formats.as_ensemble` takes them from training rows.
 
     Raises
     ------
     ValueError
-        For what an `Ensemble` cannot express or what hides the gradient sums: boosters "dart" and
-        "gblinear", other objectives than squared error and binary logistic, several classes,
-        targets or trees a round, categorical splits, reg_alpha, max_delta_step, monotone
-        constraints, and learning rates that change between rounds.
+        For what an `Ensemble` cannot express: boosters "dart" and "gblinear", other objectives
+        than squared error and binary logistic, several classes, targets or trees a round (but one
+        round of many, a forest), categorical splits.
     gbt.model.InvalidModelError
         Also a ValueError: the JSON does not describe a booster.
     """
-    document, configuration, n_rounds = _describe(model)
-    learner = _entry(document, "learner")
-    loss, n_features = _refuse_other_models(learner)
-    if configuration is not None:
-        training = _refuse_other_training(configuration)
-        reg_lambda = _number(training, "lambda") if reg_lambda is None else reg_lambda
-        learning_rate = _number(training, "eta") if learning_rate is None else learning_rate
-    if reg_lambda is None:
-        raise ValueError(
-            "An XGBoost model file does not tell its reg_lambda. Give the one of the training:"
-            " gbt.formats.xgboost.from_xgboost(model, reg_lambda=...); XGBoost's default is 1."
+    return warn_of(import_xgboost(model, reg_lambda, learning_rate))
+
+
+def import_xgboost(model, reg_lambda=None, learning_rate=None) -> Imported:
+    """Do what `from_xgboost` does, without a warning."""
+    for name, number in {"reg_lambda": reg_lambda, "learning_rate": learning_rate}.items():
+        if number is not None and not (number >= 0 and number < np.inf):
+            raise ValueError(f"{name} must be 0 or more, and finite; got {number!r}.")
+    n_rounds, is_own = None, False
+    if hasattr(model, "get_booster"):  # xgboost.XGBModel
+        is_own = callable(model.objective)
+        model, n_rounds = _refuse_other_estimators(model)
+    given = _Training(reg_lambda, learning_rate)
+    if hasattr(model, "save_raw"):  # xgboost.Booster
+        state = bytes(model.save_raw("ubj")), model.save_config(), n_rounds, given, is_own
+
+        def make():
+            return _import(parse_ubjson(state[0]), parse_json(state[1]), *state[2:])
+
+        return kept(model, hash(state), make)
+    if isinstance(model, str | os.PathLike):
+        model = _read_file(model)
+    if not isinstance(model, dict):
+        raise TypeError(
+            "from_xgboost takes an xgboost.Booster, a fitted xgboost.XGBModel, the JSON of one as"
+            f" a dict, or the name of a file; got {type(model).__name__}."
         )
-    if not 0 <= reg_lambda < np.inf:
-        raise ValueError(f"reg_lambda must be 0 or more; got {reg_lambda!r}.")
-    if learning_rate is not None and not 0 < learning_rate < np.inf:
-        raise ValueError(f"learning_rate must be more than 0; got {learning_rate!r}.")
+    return _import(model, None, None, given, is_own)
 
-    described = _entry(learner, "gradient_booster", "model", "trees")
-    if not isinstance(described, list):
-        raise InvalidModelError("The XGBoost model's trees are not a list.")
-    trees = [_read_tree(tree, m, n_features) for m, tree in enumerate(described[:n_rounds])]
-    reg_lambda = float(np.float32(reg_lambda))  # as XGBoost trained
-    if learning_rate is None:
-        learning_rate = _read_learning_rate(trees, reg_lambda)
-    else:
-        learning_rate = float(np.float32(learning_rate))
 
-    ensemble = Ensemble.from_trees(
-        [_to_tree(nodes, m, reg_lambda, learning_rate) for m, nodes in enumerate(trees)],
-        base_score=_read_base_score(learner, loss),
-        learning_rate=learning_rate,
-        reg_lambda=reg_lambda,
+def _read_file(path):
+    """Return what a file of JSON or UBJSON holds."""
+    data = Path(path).read_bytes()
+    try:
+        return parse_ubjson(data) if data[:2] in (b"{L", b"{i") else parse_json(data, finite=False)
+    except InvalidModelError as error:
+        raise InvalidModelError(
+            f"{os.fspath(path)} {error}. A model in XGBoost's old binary format becomes JSON with"
+            " xgboost.Booster(model_file=...).save_model('model.json')."
+        ) from error
+
+
+def _import(document, configuration, n_rounds, given: _Training, is_own: bool) -> Imported:
+    learner = _entry(document, "learner")
+    loss, n_features, per_round = _refuse_other_models(learner)
+    is_forest = per_round > 1
+    nodes = _read_trees(learner, n_features, None if is_forest else n_rounds)
+    training, why = _complete(nodes, _read_training(configuration), given, per_round)
+    start = _read_start(learner, loss, training)
+    assert training.learning_rate is not None
+    assert training.reg_lambda is not None
+
+    leaf, H = nodes.tree.is_leaf, nodes.sum_hessian
+    eta = training.learning_rate
+    G = _gradients(nodes, training.reg_lambda, eta)
+    values_are_known = why is None
+    if family_that_does_not_add_up(nodes.tree, H, ADD_UP_WITHIN) is not None:
+        raise InvalidModelError("The sum_hessian of the XGBoost model do not add up.")
+    wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
+    if training.hidden_by is not None:
+        why = f"it was trained with {training.hidden_by}"
+    elif why is None and wrong is not None:
+        why, values_are_known = _say_why_not(nodes, wrong, training), False
+        if given != _Training():
+            raise ValueError(f"G of the XGBoost model is unknown: {why}.")
+    doubt = None
+    if why is None and not is_forest:
+        values = nodes.split_condition
+        why = contradiction(nodes.tree, G, H, values, loss, start)
+        why = "its objective is a function of your own" if is_own else why
+        doubt = doubt_of(nodes.tree, G, H, loss, start)
+    ensemble = to_ensemble(
+        nodes.tree,
+        feature=nodes.feature,
+        threshold=below_in_float32(nodes.split_condition),
+        missing_left=nodes.default_left,
+        value=np.where(leaf, nodes.split_condition, eta * nodes.base_weight),
+        sum_gradient=None if why is not None else G,
+        sum_hessian=H,
+        values_are_known=values_are_known,
+        base_score=start.base_score,
+        learning_rate=eta,
+        reg_lambda=training.reg_lambda,
         loss=loss,
         feature_names=_read_feature_names(learner, n_features),
         input_dtype=np.float32,
+        is_forest=is_forest,
     )
-    ensemble.validate()
-    return ensemble
+    return Imported(ensemble, "XGBoost", why, doubt)
 
 
-def _describe(model) -> tuple[Any, Any, int | None]:
-    """Return the model's JSON, its configuration if it has one, and how many trees to take."""
-    n_rounds = None
-    if hasattr(model, "get_booster"):  # xgboost.XGBModel
-        n_rounds = _refuse_other_estimators(model)
-        model = model.get_booster()
-    if hasattr(model, "save_raw"):  # xgboost.Booster
-        return json.loads(model.save_raw("json")), json.loads(model.save_config()), n_rounds
-    if isinstance(model, str | os.PathLike):
-        try:
-            return json.loads(Path(model).read_bytes()), None, None
-        except ValueError as error:
-            raise InvalidModelError(
-                f"{os.fspath(model)} is not JSON: {error}. A model in XGBoost's binary format"
-                " becomes JSON with xgboost.Booster(model_file=...).save_model('model.json')."
-            ) from error
-    if isinstance(model, dict):
-        return model, None, None
-    raise TypeError(
-        "from_xgboost takes an xgboost.Booster, a fitted xgboost.XGBModel, the JSON of one as a"
-        f" dict, or the name of a JSON file; got {type(model).__name__}."
+def _complete(
+    nodes, training: _Training, given: _Training, per_round: int
+) -> tuple[_Training, str | None]:
+    """Return lambda and eta as given, as known, or as found; say why if there is none to find.
+
+    The trees of a round share its learning rate.
+    """
+    reg_lambda = training.reg_lambda if given.reg_lambda is None else given.reg_lambda
+    eta = training.learning_rate if given.learning_rate is None else given.learning_rate
+    ask = "Give gbt.formats.xgboost.from_xgboost(model, reg_lambda=..., learning_rate=...)"
+    why = None
+    if reg_lambda is None:
+        reg_lambda = DEFAULT_LAMBDA
+        if _adds_up(nodes, 2 * reg_lambda, eta):
+            why = f"its reg_lambda is in no file, and several would do. {ask}"
+    reg_lambda = float(np.float32(reg_lambda))
+    if eta is None:
+        eta = _read_learning_rate(nodes, reg_lambda)
+        if eta is None:
+            eta = 1.0
+            why = (
+                "its learning rate cannot be read off the leaves: it has too few splits, or"
+                f" reg_lambda is not {reg_lambda:.6g}. {ask}"
+            )
+    elif eta == 0:
+        raise ValueError("learning_rate must be more than 0; the model's trees do nothing at 0.")
+    else:
+        eta = float(np.float32(eta / per_round))  # as XGBoost trained
+    return training._replace(reg_lambda=reg_lambda, learning_rate=eta), why
+
+
+def _gradients(nodes, reg_lambda, eta) -> np.ndarray:
+    """Return G of all nodes."""
+    w = np.where(nodes.tree.is_leaf, nodes.split_condition / eta, nodes.base_weight)
+    return -w * (nodes.sum_hessian + reg_lambda)
+
+
+def _adds_up(nodes, reg_lambda, eta) -> bool:
+    """Say whether a penalty is possible, with the learning rate given or any other."""
+    eta = _read_learning_rate(nodes, reg_lambda) if eta is None else eta
+    if eta is None:
+        return True
+    G = _gradients(nodes, reg_lambda, eta)
+    return family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN) is None
+
+
+def _say_why_not(nodes, wrong, training) -> str:
+    m, node = nodes.tree.of_tree(wrong)
+    return (
+        f"the sums of its tree {m} do not add up at node {node} with"
+        f" reg_lambda={training.reg_lambda:.6g} and learning_rate={training.learning_rate:.6g}."
+        " A booster that was read from a file has forgotten both: give those of the training to"
+        " gbt.formats.xgboost.from_xgboost(model, reg_lambda=..., learning_rate=...). If they are"
+        " right, the training had a learning_rate or reg_lambda that changed between rounds,"
+        " reg_alpha, max_delta_step or monotone constraints"
     )
 
 
-def _refuse_other_estimators(model) -> int | None:
-    """Return how many rounds a scikit-learn model predicts with, None for all."""
-    if callable(model.objective):
-        raise ValueError(
-            "The model was trained with an objective of its own (a function); supported are"
-            f" {[*LOSS_OF_OBJECTIVE]}."
-        )
+def _refuse_other_estimators(model) -> tuple[Any, int | None]:
+    """Return the booster of a scikit-learn model, and how many rounds it predicts with."""
     if model.missing is not None and not np.isnan(model.missing):
         raise ValueError(
             f"The model takes missing={model.missing} for a missing value; here only nan is one."
             " Give model.get_booster(), and replace those values by nan in the rows."
         )
-    model = model.get_booster()
-    best_iteration = model.attr("best_iteration")
-    return None if best_iteration is None else int(best_iteration) + 1
+    booster = model.get_booster()
+    best_iteration = booster.attr("best_iteration")
+    return booster, None if best_iteration is None else int(best_iteration) + 1
 
 
-def _refuse_other_models(learner) -> tuple[Loss, int]:
-    """Return loss and number of columns of a learner with one tree a round, one output a tree."""
+def _refuse_other_models(learner) -> tuple[Loss, int, int]:
+    """Return loss and number of columns of a learner of one output, and how many trees a round."""
     booster = _entry(learner, "gradient_booster", "name")
     if booster != "gbtree":
-        raise ValueError(f"booster={booster!r} cannot be imported, only 'gbtree' can.")
+        raise ValueError(f"booster={_named(booster)} cannot be imported, only 'gbtree' can.")
     objective = _entry(learner, "objective", "name")
     shape = _entry(learner, "learner_model_param")
+    if not isinstance(shape, dict):
+        raise InvalidModelError("The XGBoost model's learner_model_param is not an object.")
     for name, noun in {"num_class": "classes", "num_target": "targets"}.items():
-        number = _number(shape, name) if name in shape else 1
+        number = _whole(shape, name) if name in shape else 1
         if number > 1:
             raise ValueError(
-                f"A model of several {noun} cannot be imported: {name} is {number:g}, the objective"
-                f" {objective!r}."
+                f"A model of several {noun} cannot be imported: {name} is {number}, the objective"
+                f" {_named(objective)}."
             )
     if objective not in [*LOSS_OF_OBJECTIVE]:  # a list: what a file has need not be hashable
         raise ValueError(
-            f"objective={objective!r} cannot be imported, only {[*LOSS_OF_OBJECTIVE]} can."
+            f"objective={_named(objective)} cannot be imported, only {[*LOSS_OF_OBJECTIVE]} can."
         )
-    per_round = _number(
-        _entry(learner, "gradient_booster", "model", "gbtree_model_param"), "num_parallel_tree"
-    )
-    if per_round > 1:
+    model = _entry(learner, "gradient_booster", "model")
+    per_round = _whole(_entry(model, "gbtree_model_param"), "num_parallel_tree")
+    n_trees = len(_trees_of(learner))
+    if per_round > 1 and n_trees != per_round:
         raise ValueError(
-            f"num_parallel_tree={per_round:g} cannot be imported: all trees of a round are grown"
-            " on the same gradients, here each tree is on those that the trees before it left."
+            f"num_parallel_tree={per_round} cannot be imported with several rounds: all trees of a"
+            " round are grown on the same gradients, here each tree is on those that the trees"
+            " before it left, or all are on those at the base score."
         )
-    n_features = _number(shape, "num_feature")
-    if n_features % 1 or not 1 <= n_features < 2**31:
+    n_features = _whole(shape, "num_feature")
+    if not 1 <= n_features < 2**31:
         raise InvalidModelError(f"The XGBoost model's num_feature is {n_features}.")
-    return LOSSES[LOSS_OF_OBJECTIVE[objective]], int(n_features)
+    return LOSSES[LOSS_OF_OBJECTIVE[objective]], n_features, per_round
 
 
-def _refuse_other_training(configuration) -> dict[str, Any]:
-    """Return the parameters of growing trees when a node's weight is -G / (H + lambda)."""
-    training = _entry(configuration, "learner", "gradient_booster", "tree_train_param")
+def _read_training(configuration) -> _Training:
+    """Return what a booster's configuration tells of its training, if it still can."""
+    if configuration is None:
+        return _Training()
+    learner = _entry(configuration, "learner")
+    training = _entry(learner, "gradient_booster", "tree_train_param")
+    hidden_by = None
     for parameter, name in {"alpha": "reg_alpha", "max_delta_step": "max_delta_step"}.items():
-        number = _number(training, parameter)
-        if number != 0:
-            raise ValueError(
-                f"A model trained with {name}={number:g} cannot be imported: the gradient sums of"
-                f" its nodes cannot be recovered. Train with {name}=0."
-            )
+        if (number := _number(training, parameter)) != 0:
+            hidden_by = f"{name}={number:g}"
     constraints = _entry(training, "monotone_constraints")
     if set(constraints) & set("123456789"):
-        raise ValueError(
-            f"A model trained with monotone_constraints={constraints} cannot be imported: the"
-            " gradient sums of nodes at a bound cannot be recovered."
-        )
-    return training
+        hidden_by = f"monotone_constraints={constraints}"
+    return _Training(
+        reg_lambda=_number(training, "lambda"),
+        learning_rate=_number(training, "eta"),
+        hidden_by=hidden_by,
+        # A booster that was read from a file has no metric, and the defaults of everything else.
+        is_unsampled=_number(training, "subsample") == 1 and bool(learner.get("metrics")),
+    )
 
 
-def _read_tree(tree, m, n_features) -> _Nodes:
-    """Read one tree and renumber it in preorder: root, left branch, right branch."""
-    arrays = {name: _node_array(tree, name, m) for name in NODE_ARRAYS}
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        raise InvalidModelError(f"Tree {m} of the XGBoost model has arrays of lengths {lengths}.")
-    order = _preorder(arrays["left_children"].tolist(), arrays["right_children"].tolist(), m)
-    arrays = {name: array[order] for name, array in arrays.items()}
-    for name, array in arrays.items():
-        if not (np.abs(array) <= LARGEST_32).all():
-            raise InvalidModelError(f"Tree {m} of the XGBoost model has infinite or nan {name}.")
-    if (arrays["sum_hessian"] < 0).any():
-        raise InvalidModelError(f"Tree {m} of the XGBoost model has a negative sum_hessian.")
+def _trees_of(learner) -> list:
+    trees = _entry(learner, "gradient_booster", "model", "trees")
+    if not isinstance(trees, list):
+        raise InvalidModelError("The XGBoost model's trees are not a list.")
+    return trees
 
-    is_leaf = arrays["left_children"] == -1
-    if arrays["split_type"][~is_leaf].any():
+
+def _read_trees(learner, n_features, n_rounds) -> _Nodes:
+    """Read the nodes of all trees and put them in preorder; pruned ones are left out."""
+    trees = _trees_of(learner)[:n_rounds]
+    read: dict[str, list[np.ndarray]] = {name: [] for name in NODE_ARRAYS}
+    for m, tree in enumerate(trees):
+        for name, dtype in NODE_ARRAYS.items():
+            read[name].append(_node_array(tree, name, m, dtype))
+        lengths = {name: len(arrays[-1]) for name, arrays in read.items()}
+        if len(set(lengths.values())) > 1 or lengths["sum_hessian"] == 0:
+            raise InvalidModelError(
+                f"Tree {m} of the XGBoost model has arrays of lengths {lengths}."
+            )
+    arrays = {
+        name: np.concatenate([np.empty(0, NODE_ARRAYS[name]), *parts])
+        for name, parts in read.items()
+    }
+    stops = np.cumsum([len(part) for part in read["sum_hessian"]], dtype=np.int64)
+    starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
+    start = np.repeat(starts, stops - starts)
+    for name in ("left_children", "right_children"):
+        if (wrong := arrays[name] < -1).any():
+            first = int(np.argmax(wrong))
+            m = int(np.searchsorted(stops, first, side="right"))
+            raise InvalidModelError(
+                f"Node {arrays[name][first]} of tree {m} of the XGBoost model is not there."
+            )
+    left, right = (
+        np.where(arrays[name] < 0, -1, arrays[name] + start)
+        for name in ("left_children", "right_children")
+    )
+    tree = in_preorder("XGBoost", starts, stops, left, right)
+    arrays = {name: array[tree.order] for name, array in arrays.items()}
+
+    def refuse(wrong, what):
+        if wrong.any():
+            m, node = tree.of_tree(int(np.argmax(wrong)))
+            raise InvalidModelError(f"Tree {m} of the XGBoost model has {what} at node {node}.")
+
+    for name in ("split_conditions", "base_weights", "sum_hessian"):
+        refuse(~(np.abs(arrays[name]) <= LARGEST_32), f"infinite or nan {name}")
+    refuse(arrays["sum_hessian"] < 0, "a negative sum_hessian")
+    inner = ~tree.is_leaf
+    if arrays["split_type"][inner].any():
+        m, _ = tree.of_tree(int(np.argmax(inner & (arrays["split_type"] != 0))))
         raise ValueError(
             f"Categorical splits cannot be imported, and tree {m} has some. Train with the"
             " categories as numbers."
         )
-    feature = np.where(is_leaf, -1, arrays["split_indices"])
-    unknown = ~is_leaf & ((feature < 0) | (feature >= n_features) | (feature % 1 != 0))
-    if unknown.any():
-        raise InvalidModelError(
-            f"Tree {m} of the XGBoost model splits on column {feature[unknown][0]:g} of"
-            f" {n_features}."
-        )
-    position = {t: place for place, t in enumerate(order)}
-    left, right = (
-        np.array([position.get(child, -1) for child in arrays[name].tolist()])
-        for name in ("left_children", "right_children")
+    feature = arrays["split_indices"]
+    refuse(
+        inner & ((feature < 0) | (feature >= n_features)), f"a column that is none of {n_features}"
     )
     split_condition, base_weight, sum_hessian = (
         arrays[name].astype(np.float32).astype(np.float64)
         for name in ("split_conditions", "base_weights", "sum_hessian")
     )
     return _Nodes(
-        feature=feature.astype(np.int64),
-        left=left,
-        right=right,
-        default_left=~is_leaf & (arrays["default_left"] != 0),
-        split_condition=split_condition,
-        base_weight=base_weight,
-        sum_hessian=sum_hessian,
+        tree, feature, arrays["default_left"] != 0, split_condition, base_weight, sum_hessian
     )
 
 
-def _preorder(left: list[float], right: list[float], m) -> list[int]:
-    """Return the nodes under the root in preorder; each must be reached once. Pruned ones are not.
-
-    The left child is on top of the stack, so its whole branch comes before its sibling.
-    """
-    order = []
-    unreached = {float(t) for t in range(len(left))}
-    to_visit = [0.0]
-    while to_visit:
-        t = to_visit.pop()
-        if t not in unreached:
-            raise InvalidModelError(
-                f"Node {t:g} of tree {m} of the XGBoost model is not there, or is reached twice."
-            )
-        unreached.remove(t)
-        order.append(int(t))
-        children = [right[int(t)], left[int(t)]]
-        if children.count(-1) == 1:
-            raise InvalidModelError(f"Node {t:g} of tree {m} of the XGBoost model has one child.")
-        if -1 not in children:
-            to_visit += children
-    return order
-
-
-def _read_learning_rate(trees, reg_lambda) -> float:
+def _read_learning_rate(nodes: _Nodes, reg_lambda) -> float | None:
     """Find the learning rate from the nodes that have leaves among their children.
 
     What these leaves add up to is known twice: from themselves, a = sum of s (H + lambda) = -eta G,
     and from the parent less its other child, b = w (H + lambda) - w' (H' + lambda) = -G. Both lose
     digits where terms cancel, so a = eta b is solved by least squares, with every node's equation
     divided by the size of its terms. That size depends on eta: solved twice, first as if it were 1.
+    None if that leaves it undetermined.
     """
-    ab, bb = _sum_products(trees, reg_lambda, 1.0)
+    ab, bb = _sum_products(nodes, reg_lambda, 1.0)
     if ab > 0:
-        ab, bb = _sum_products(trees, reg_lambda, ab / bb)
+        ab, bb = _sum_products(nodes, reg_lambda, ab / bb)
     # An equation is wrong by eps of its size, so eta by eps / sqrt(bb): this much of eta = ab / bb.
     if not (ab > 0 and EPS_32 * np.sqrt(bb) / ab <= ADD_UP_WITHIN):
-        raise ValueError(
-            "The learning rate cannot be read off the leaves of this XGBoost model: it has too few"
-            " splits, or sums that do not add up. Give the one of the training:"
-            " gbt.formats.xgboost.from_xgboost(model, learning_rate=...)."
-        )
+        return None
     return float(ab / bb)
 
 
-def _sum_products(trees, reg_lambda, learning_rate) -> tuple[float, float]:
+def _sum_products(nodes: _Nodes, reg_lambda, learning_rate) -> tuple[float, float]:
     """Return the sums of a b and of b^2 of `_read_learning_rate` over all nodes."""
-    ab = bb = 0.0
-    for nodes in trees:
-        weight = nodes.sum_hessian + reg_lambda
-        shrunk = np.where(nodes.is_leaf, nodes.split_condition * weight, 0.0)
-        unshrunk = np.where(nodes.is_leaf, 0.0, nodes.base_weight * weight)
-        parent, left, right = nodes.families
-        a = shrunk[left] + shrunk[right]
-        b = unshrunk[parent] - unshrunk[left] - unshrunk[right]
-        terms = np.abs(shrunk) + learning_rate * np.abs(unshrunk)
-        size = terms[parent] + terms[left] + terms[right]
-        use = (nodes.is_leaf[left] | nodes.is_leaf[right]) & (size > 0)
-        ab += np.sum((a[use] / size[use]) * (b[use] / size[use]))
-        bb += np.sum((b[use] / size[use]) ** 2)
-    return float(ab), float(bb)
+    weight, is_leaf = nodes.sum_hessian + reg_lambda, nodes.tree.is_leaf
+    shrunk = np.where(is_leaf, nodes.split_condition * weight, 0.0)
+    unshrunk = np.where(is_leaf, 0.0, nodes.base_weight * weight)
+    parent, left, right = nodes.tree.families
+    a = shrunk[left] + shrunk[right]
+    b = unshrunk[parent] - unshrunk[left] - unshrunk[right]
+    terms = np.abs(shrunk) + learning_rate * np.abs(unshrunk)
+    size = terms[parent] + terms[left] + terms[right]
+    use = (is_leaf[left] | is_leaf[right]) & (size > 0)
+    a, b = a[use] / size[use], b[use] / size[use]
+    return float(np.sum(a * b)), float(np.sum(b**2))
 
 
-def _to_tree(nodes: _Nodes, m, reg_lambda, learning_rate) -> Tree:
-    """Work out the gradient sums, values and gains of one tree."""
-    leaf = nodes.is_leaf
-    H = nodes.sum_hessian
-    G = -np.where(leaf, nodes.split_condition / learning_rate, nodes.base_weight) * (H + reg_lambda)
-    parent, left, right = nodes.families
-    for sums in (G, H):
-        missing = np.abs(sums[parent] - sums[left] - sums[right])
-        terms = np.abs(sums[parent]) + np.abs(sums[left]) + np.abs(sums[right])
-        if (missing > ADD_UP_WITHIN * terms).any():
-            raise ValueError(
-                f"The sums of tree {m} of the XGBoost model do not add up with"
-                f" reg_lambda={reg_lambda:.6g} and learning_rate={learning_rate:.6g}. A booster"
-                " that was read from a file has forgotten both: give those of the training to"
-                " gbt.formats.xgboost.from_xgboost(model, reg_lambda=..., learning_rate=...). If"
-                " they are right, the training had a learning_rate or reg_lambda that changed"
-                " between rounds, reg_alpha, max_delta_step or monotone constraints, and the"
-                " model cannot be imported."
-            )
+def _read_start(learner, loss: Loss, training: _Training) -> Start:
+    """Return the base score in link space, and how it came to be; the file has a prediction.
 
-    before = np.nextafter(nodes.split_condition.astype(np.float32), np.float32(-np.inf))
-    return Tree(
-        feature=nodes.feature,
-        threshold=np.where(leaf, 0.0, before.astype(np.float64)),
-        left=nodes.left,
-        right=nodes.right,
-        missing_left=nodes.default_left,
-        sum_gradient=G,
-        sum_hessian=H,
-        n_samples=np.zeros(len(G), dtype=np.int64),
-        gain=node_gain(nodes.left, nodes.right, G, H, reg_lambda),
-        value=np.where(leaf, nodes.split_condition, learning_rate * nodes.base_weight),
+    It is text: a number, since version 3.1 a list of one for every output. XGBoost has estimated
+    it as the mean of the targets or, before 3.1 and where positives weigh more, by one Newton step
+    from 0, whose length is 4 times what the mean is above 1/2.
+    """
+    shape = _entry(learner, "learner_model_param")
+    text = _entry(shape, "base_score")
+    is_raw = _entry(learner, "objective", "name") == "binary:logitraw"
+    raw = np.nan
+    try:
+        (number,) = json_numbers(text)
+        number = float(np.float32(number))
+        raw = number if is_raw else loss.link(number)
+    except (TypeError, ValueError):
+        pass
+    if not np.isfinite(raw):
+        raise InvalidModelError(
+            f"The XGBoost model's base_score, {shown(text)}, is not one prediction of {loss.name}."
+        )
+    to_estimate = shape.get("boost_from_average") == "1"
+    p = float(loss.inverse_link(np.array(raw)))
+    return Start(
+        base_score=raw,
+        is_estimated=to_estimate and number != DEFAULT_BASE_SCORE,
+        is_default=to_estimate and number == DEFAULT_BASE_SCORE,
+        means=(p, 0.5 + raw / 4, number),
+        may_be_sampled=not training.is_unsampled,
     )
 
 
-def _read_base_score(learner, loss: Loss) -> float:
-    """Return the base score in link space; the file has it in prediction space.
-
-    It is text: a number, since version 3.1 a list of one for every output.
-    """
-    text = _entry(learner, "learner_model_param", "base_score")
-    is_raw = _entry(learner, "objective", "name") == "binary:logitraw"
-    try:
-        (prediction,) = np.atleast_1d(np.array(json.loads(text), dtype=np.float32)).tolist()
-        base_score = prediction if is_raw else loss.link(prediction)
-    except (TypeError, ValueError):
-        base_score = np.nan
-    if not np.isfinite(base_score):
-        raise InvalidModelError(
-            f"The XGBoost model's base_score, {text!r}, is not one prediction of {loss.name}."
-        )
-    return base_score
+def json_numbers(text) -> list[float]:
+    """Return the numbers of a text that is one number of JSON, or a list of them."""
+    if not isinstance(text, str):
+        raise TypeError
+    value = parse_json(text)
+    return as_array(
+        value if isinstance(value, list) else [value], "base_score", np.float64
+    ).tolist()
 
 
 def _read_feature_names(learner, n_features) -> tuple[str, ...]:
     """Return the names of the columns; those of XGBoost's own reports if it was given none."""
-    names = tuple(learner.get("feature_names") or [f"f{k}" for k in range(n_features)])
+    names = learner.get("feature_names", [])
+    if not isinstance(names, list):
+        raise InvalidModelError(f"The XGBoost model's feature_names are {shown(names)}, no list.")
+    if not names and n_features > MOST_UNNAMED_COLUMNS:
+        raise InvalidModelError(
+            f"The XGBoost model's num_feature is {n_features}, and it names none of these columns;"
+            f" up to {MOST_UNNAMED_COLUMNS} are believed."
+        )
+    names = tuple(names or (f"f{k}" for k in range(n_features)))
     if len(names) != n_features or not all(isinstance(name, str) for name in names):
         raise InvalidModelError(
             f"The XGBoost model has {n_features} columns and {len(names)} feature_names."
         )
     return names
+
+
+def _named(value) -> str:
+    """Return what should be a name, in quotes, or what it is instead."""
+    return repr(value) if isinstance(value, str) else shown(value)
 
 
 def _entry(mapping, *path) -> Any:
@@ -440,19 +535,32 @@ def _entry(mapping, *path) -> Any:
 
 def _number(mapping, key) -> float:
     """Return a number that the JSON has as text, rounded to float32 as XGBoost does."""
-    value = _entry(mapping, key)
+    text = _entry(mapping, key)
     try:
-        return float(np.float32(value))
-    except (TypeError, ValueError):
-        raise InvalidModelError(f"The XGBoost model's {key} is not a number: {value!r}.") from None
+        (number,) = json_numbers(text)
+        with np.errstate(over="raise"):
+            return float(np.float32(number))
+    except (TypeError, ValueError, FloatingPointError):
+        raise InvalidModelError(
+            f"The XGBoost model's {key} is not a number in text: {shown(text)}."
+        ) from None
 
 
-def _node_array(tree, name, m) -> np.ndarray:
+def _whole(mapping, key) -> int:
+    """Return a whole number that the JSON has as text."""
+    text = _entry(mapping, key)
+    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > 19:
+        raise InvalidModelError(
+            f"The XGBoost model's {key} is not a whole number in text: {shown(text)}."
+        )
+    return int(text)
+
+
+def _node_array(tree, name, m, dtype) -> np.ndarray:
     """Return one number for every node of a tree."""
-    try:
-        array = np.array(_entry(tree, name), dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.empty((0, 0))
-    if array.ndim != 1 or len(array) == 0:
-        raise InvalidModelError(f"Tree {m} of the XGBoost model has {name} that are not numbers.")
-    return array
+    value = _entry(tree, name)
+    if isinstance(value, np.ndarray) and value.dtype.kind in ("iu", "iuf")[dtype is np.float64]:
+        return value  # of UBJSON
+    if name == "default_left" and isinstance(value, list) and set(map(type, value)) == {bool}:
+        return np.array(value, dtype=dtype)  # of JSON before version 1.6
+    return as_array(value, f"{name} of tree {m} of the XGBoost model", dtype, finite=False)

@@ -1,0 +1,59 @@
+"""What an importer hands over: an ensemble, and what it could not find out.
+
+A model of another library is turned into an `Ensemble` once and kept while it lives, as long as it
+stays as it was.
+"""
+
+import warnings
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from gbt.model import Ensemble
+
+
+class Imported(NamedTuple):
+    """A model of another library."""
+
+    ensemble: Ensemble
+    library: str
+    unknown: str | None = None  # why there are no gradients, "it was trained with ..."
+    doubt: str | None = None  # why they may be another loss's
+
+    @property
+    def warning(self) -> str | None:
+        """What to say to whoever gave no training rows."""
+        ask = (
+            "Give the rows that it was trained on, gbt.formats.as_ensemble(model, X=X_train,"
+            " y=y_train), to have them found out. Predictions and attributions that need no"
+            " gradients of the training are not concerned."
+        )
+        if self.unknown is not None:
+            return f"G of the nodes of this {self.library} model is unknown: {self.unknown}. {ask}"
+        if self.doubt is not None:
+            return (
+                f"G and H of the nodes of this {self.library} model are of unknown origin:"
+                f" {self.doubt}. {ask}"
+            )
+        return None
+
+
+_KEPT: WeakKeyDictionary[Any, tuple[Hashable, Imported]] = WeakKeyDictionary()
+
+
+def kept(model, state: Hashable, make: Callable[[], Imported]) -> Imported:
+    """Return what was made of a model when it was in this state, or make it now."""
+    try:
+        found = _KEPT.get(model)
+        if found is None or found[0] != state:
+            found = _KEPT[model] = state, make()
+    except TypeError:  # cannot be a key
+        return make()
+    return found[1]
+
+
+def warn_of(imported: Imported) -> Ensemble:
+    """Return the ensemble, with a warning if something about it is not known."""
+    if imported.warning is not None:
+        warnings.warn(imported.warning, UserWarning, stacklevel=3)
+    return imported.ensemble

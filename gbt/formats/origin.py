@@ -1,0 +1,99 @@
+"""Where gradient sums come from: what trees tell of the loss that they were grown on.
+
+A library may name a loss and have been trained with another (an objective of the user's own), or
+have started from other predictions than the model says (``base_margin``). Neither is written down,
+but both leave traces. With G, H of a root, b the base score and s the leaves' values:
+
+* Half the squared error has h = 1 for every row, so the roots of all trees weigh the same, and a
+  step of s moves every gradient by s. If no rows were sampled,
+  ``G(next root) = G(root) + sum over the leaves of s H``, exactly.
+* The logistic loss begins with h = p (1 - p) for every row and g in {p, p - 1}, p the probability
+  that belongs to b. So H / p (1 - p) is what the rows of a node weigh, whole numbers without
+  weights, and G lies between ``(p - 1)`` and ``p`` times that.
+* A base score that the library worked out itself is the mean of the targets, so the first root has
+  the G that belongs to it: 0, if the mean is what it starts from.
+
+A trace that contradicts says that G is not what the model's name for the loss makes one believe.
+Where there is none to be found, `doubt_of` says so, too.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.formats.nodes import EPS_32, Preorder
+from gbt.losses import Loss
+
+
+class Start(NamedTuple):
+    """How a training began."""
+
+    base_score: float  # raw
+    is_estimated: bool  # by the library, from the targets
+    is_default: bool  # it was to be estimated and was not: no built-in objective has been asked
+    means: tuple[float, ...]  # of the targets, if it was estimated, by the one or another formula
+    may_be_sampled: bool  # rows, by tree; False if it is known that they were not
+
+
+def contradiction(nodes: Preorder, G, H, values, loss: Loss, start: Start) -> str | None:
+    """Say in what the sums contradict the loss and the start, None if they do not."""
+    roots = nodes.tree_offset[:-1]
+    if not len(roots):
+        return None
+    if loss.name == "half_squared_error":
+        return _against_squared_error(nodes, G, H, values, start)
+    p = float(loss.inverse_link(np.array(start.base_score)))
+    weight = H[: nodes.tree_offset[1]] / (p * (1 - p))  # of the first tree's nodes
+    first = G[: nodes.tree_offset[1]]
+    slack = 64 * EPS_32 * weight.max()
+    if (first < (p - 1) * weight - slack).any() or (first > p * weight + slack).any():
+        return "a sum of gradients is larger than the logistic loss allows at the base score"
+    at_start = [abs(first[0] - weight[0] * (p - mean)) <= slack for mean in start.means]
+    return _against_start(any(at_start), first[0], start)
+
+
+def _against_squared_error(nodes, G, H, values, start):
+    roots = nodes.tree_offset[:-1]
+    leaves = nodes.is_leaf
+    steps = np.add.reduceat(np.where(leaves, values * H, 0.0), roots)
+    size = np.add.reduceat(np.where(leaves, np.abs(G), 0.0), roots)
+    size = size + H[roots] * abs(start.base_score)
+    weigh_the_same = np.ptp(H[roots]) <= 64 * EPS_32 * H[roots].max()
+    if not weigh_the_same and not start.may_be_sampled:
+        return "the trees weigh differently, which half the squared error forbids"
+    if weigh_the_same and len(roots) > 1:
+        off = np.abs(G[roots][1:] - G[roots][:-1] - steps[:-1])
+        if (off > 256 * EPS_32 * (size[:-1] + size[1:])).any():
+            return "the sums of a tree do not follow from the tree before it"
+        if start.is_default:
+            return None  # an objective of one's own that is this loss
+    is_zero = abs(G[0]) <= 64 * EPS_32 * size[0]
+    return _against_start(is_zero, G[0], start)
+
+
+def _against_start(is_at_start, first, start):
+    """Compare the first root's G with the one that belongs to the base score."""
+    if is_at_start:
+        return None
+    if start.is_default:
+        return (
+            "the base score was to be estimated and never was, so no objective of the library's"
+            " own has been used"
+        )
+    if start.is_estimated and not start.may_be_sampled:
+        return f"the base score is the mean of the targets, but the gradients add up to {first:.6g}"
+    return None
+
+
+def doubt_of(nodes: Preorder, G, H, loss: Loss, start: Start) -> str | None:
+    """Say why sums that contradict nothing may still be another loss's, None if they cannot."""
+    roots = nodes.tree_offset[:-1]
+    if not len(roots) or start.is_estimated:
+        return None
+    if loss.name == "half_squared_error":
+        sampled = np.ptp(H[roots]) > 64 * EPS_32 * H[roots].max()
+        return "rows were sampled, or the loss is another" if sampled else None
+    p = float(loss.inverse_link(np.array(start.base_score)))
+    weight = H[: nodes.tree_offset[1]] / (p * (1 - p))
+    is_count = np.abs(weight - np.round(weight)) <= 64 * EPS_32 * weight.max()
+    return None if is_count.all() else "the rows were weighted, or the loss is another"

@@ -1,0 +1,107 @@
+"""Training rows beside a model: they supply what a library did not keep, and check what it did.
+
+The rows go down the trees along the model's own predictions (`Ensemble.refit_statistics`). What the
+library kept must be what they add up to, within the rounding of float32. Where it is not, the
+model was trained on other rows, weights, a sample, another loss or another start than it says; a
+mixture of its sums and those of the rows would be neither's, so then all of them are the rows'.
+"""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gbt.formats.imported import Imported
+from gbt.formats.nodes import EPS_32
+from gbt.model import NEEDED_FOR, STATISTICS, Ensemble
+
+KEPT_WITHIN = 1e-3  # of what a tree's rows add up to; another loss or sample is off by per cents
+
+
+def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
+    """Return the ensemble with all statistics, those of the rows where it lacks or contradicts."""
+    ensemble = imported.ensemble
+    rows = ensemble.as_input(X)
+    target = _as_target(model, ensemble, y, len(rows))
+    weight = _as_weight(sample_weight, len(rows))
+    of_rows = ensemble.refit_statistics(X, target, weight)
+    wrong = _discrepancy(ensemble, of_rows, np.abs(target).max(initial=0.0))
+    if wrong is not None:
+        warnings.warn(
+            f"The {imported.library} model is not what these rows make of it: {wrong}. It was"
+            " trained on other rows or weights (scale_pos_weight is one), on samples of them, with"
+            " another loss (an objective of one's own), or from other predictions (a base margin)"
+            " than it says. Its G, H and counts are now those of these rows under"
+            f" {ensemble.loss.name}, along its own predictions.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return of_rows
+    if imported.unknown is None and ensemble.statistics == set(STATISTICS):
+        return ensemble
+    supplied: dict[str, Any] = {
+        array: getattr(of_rows, array)
+        for array, statistic in NEEDED_FOR.items()
+        if statistic not in ensemble.statistics
+    }
+    return replace(ensemble, **supplied, value=of_rows.value, statistics=frozenset(STATISTICS))
+
+
+def _discrepancy(kept: Ensemble, of_rows: Ensemble, largest_target: float) -> str | None:
+    """Say where what a model keeps of its nodes is not what rows give them, None if nowhere."""
+    n_nodes = np.diff(kept.tree_offset)
+    roots = kept.tree_offset[:-1]
+    if not len(roots):
+        return None
+    leaf = kept.left < 0
+    of_tree = np.add.reduceat(np.where(leaf, np.abs(of_rows.sum_gradient), 0.0), roots)
+    H = of_rows.sum_hessian[roots]
+    rounding = 256 * EPS_32 * H * (abs(kept.base_score) + largest_target + 1)
+    for statistic, name, array, allowed in (
+        ("counts", "rows", "n_samples", 0 * H),
+        ("hessians", "H", "sum_hessian", KEPT_WITHIN * H),
+        ("gradients", "G", "sum_gradient", KEPT_WITHIN * of_tree + rounding),
+    ):
+        ours, theirs = getattr(of_rows, array), getattr(kept, array)
+        too_far = np.abs(ours - theirs) > np.repeat(allowed, n_nodes)
+        if statistic in kept.statistics and too_far.any():
+            node = int(np.argmax(too_far))
+            m = int(np.searchsorted(kept.tree_offset, node, side="right")) - 1
+            return (
+                f"at node {node - roots[m]} of tree {m} it has {name} = {theirs[node]:.6g}, they"
+                f" give {ours[node]:.6g}"
+            )
+    return None
+
+
+def _as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
+    """Return targets as the loss takes them; labels of ``classes_`` become 0 and 1."""
+    y = np.asarray(y)
+    if y.shape != (n_rows,):
+        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, ({n_rows},).")
+    classes = getattr(model, "classes_", None)
+    if classes is not None and len(classes) == 2:
+        unknown = ~np.isin(y, classes)
+        if unknown.any():
+            raise ValueError(
+                f"y holds {y[unknown].tolist()[0]!r}; the classes of the model are"
+                f" {np.asarray(classes).tolist()}."
+            )
+        return (y == classes[1]).astype(np.float64)
+    y = y.astype(np.float64)
+    if not np.isfinite(y).all():
+        raise ValueError(f"y holds {y[~np.isfinite(y)][0]}; targets must be finite.")
+    return y
+
+
+def _as_weight(sample_weight, n_rows: int) -> np.ndarray:
+    """Return one weight a row, 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_rows,) or not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise ValueError(
+            f"sample_weight must be {n_rows} numbers, finite and not negative, one a row of X."
+        )
+    return weight
