@@ -64,9 +64,19 @@ def saabas(tree, x, leaf_weight):
 
 
 def mean_of_leaves(tree, leaf_weight):
-    """Return p~ of every node: sum of W_l p(l) over the leaves l below, over the sum of W_l."""
-    below = [leaves_below(tree, t) for t in range(len(tree.left))]
-    return np.array([np.average(tree.value[ls], weights=leaf_weight[ls]) for ls in below])
+    """Return p~ of every node: sum of W_l p(l) over the leaves l below, over the sum of W_l.
+
+    A leaf is its own mean. Where no leaf below a node weighs anything its children count alike.
+    """
+
+    def mean(t):
+        ls = leaves_below(tree, t)
+        if leaf_weight[ls].any():
+            return np.average(tree.value[ls], weights=leaf_weight[ls])
+        l, r = tree.left[t], tree.right[t]
+        return tree.value[t] if l < 0 else (mean(l) + mean(r)) / 2
+
+    return np.array([mean(t) for t in range(len(tree.left))])
 
 
 def recurrence_23(tree, weight, reg_lambda):
@@ -179,7 +189,15 @@ def tree_inner(ensemble, X, y, r=predecomp):
     return score / ensemble.learning_rate
 
 
-def partial_inner(ensemble, X, y, r=predecomp):
+def centred_steps(tree, x):
+    """Return Saabas' contributions: sum_i h_i r_k(x_i) = 0 over the training rows of any node.
+
+    At a node t, H_l (p~(l) - p~(t)) + H_r (p~(r) - p~(t)) = H_t p~(t) - H_t p~(t) = 0.
+    """
+    return saabas(tree, x, tree.sum_hessian)
+
+
+def partial_inner(ensemble, X, y, r=centred_steps):
     """Return (1/alpha) sum_m sum_i r_mk(x_i) (-g_im + h_im F_imk).
 
     F_imk is what the feature contributed in the trees before m, so the bracket is what is left to

@@ -291,8 +291,8 @@ class GlobalAttribution:
         * The rows must be independent draws that were not used for fitting, tuning or early
           stopping. On training rows the p-values are meaningless.
         * It is conservative for ``tree_inner``: a feature without effect is on average below 0, so
-          false positives were 1-3 % at a nominal 5 % in simulations with independent features;
-          ``partial_inner`` is near nominal and finds more.
+          false positives were 2-4 % at a nominal 5 % in simulations with independent features;
+          ``partial_inner`` had 5-8 % there and finds more (docs/inference.md).
         * "Not significant" is not "noise": a weak but real feature may be missed, and a value below
           0 can come from overfitting a useful feature.
         """

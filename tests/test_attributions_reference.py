@@ -76,7 +76,8 @@ def test_per_feature_scores_of_two_rounds_by_hand():
     assert_close(reference.total_gain(twice, 2), [gain, 0.0], [gain, 0.0], k=8)
     assert_close(reference.tree_inner(twice, X, y), [gain, 0.0], [gain, 0.0], k=8)
     # -g + F = 0, 1, -1 in the second round: 11/72 + 5/24.
-    assert_close(reference.partial_inner(twice, X, y), [43 / 36, 0.0], [2.0, 0.0], k=8)
+    partial = reference.partial_inner(twice, X, y, reference.predecomp)
+    assert_close(partial, [43 / 36, 0.0], [2.0, 0.0], k=8)
     # F = 35/72, 35/72, -17/24 and sum of -g = -1/3, 5/3, -3/2.
     residual = reference.forest_inner(twice, X, y)
     assert_close(residual, [739 / 432, 0.0], [2.0, 0.0], k=8)
@@ -85,6 +86,23 @@ def test_per_feature_scores_of_two_rounds_by_hand():
     for level in ("tree", "forest"):
         score = reference.absolute(twice, X, level=level)
         assert_close(score, [121 / 72, 0.0], [2.0, 0.0], k=8)
+
+
+def test_the_partial_form_in_centred_steps_by_hand():
+    """Structure I twice, as above. The roots' mean leaf values are 1/18 and -1/108.
+
+    So rows A, B move by 5/18 and 13/108, row C by -5/9 and -13/54, and in the second round -g + F
+    is -1/3 + 5/18 = -1/18 for A and -1/2 - 5/9 = -19/18 for C.
+    """
+    ensemble, X, y = example_1(0)
+    twice = fit_values(ensemble_of([*ensemble.trees, *ensemble.trees], 2, reg_lambda=1.0), X, y)
+
+    steps = [reference.centred_steps(twice.trees[1], x)[0] for x in X]
+    assert_close(steps, [13 / 108, 13 / 108, -13 / 54], 1.0, k=8)
+    only_a = reference.partial_inner(twice, X[:1], y[:1])
+    assert_close(only_a, [-13 / 1944, 0.0], [1.0, 0.0], k=8)
+    only_c = reference.partial_inner(twice, X[2:], y[2:])
+    assert_close(only_c, [5 / 9 + 13 / 54 * 19 / 18, 0.0], [1.0, 0.0], k=8)
 
 
 def test_absolute_values_within_and_between_trees():

@@ -189,7 +189,7 @@ def test_any_number_of_trees(n_trees):
         result = tree_inner(ensemble, case.X, case.y, standard_error=standard_error, per_tree=True)
         assert_close(result.per_tree, expected, case.terms)
         assert_close(result.values, expected.sum(axis=0), case.terms)
-    alone = reference.partial_inner(ensemble, case.X, case.y, INDIVIDUAL["predecomp"])
+    alone = reference.partial_inner(ensemble, case.X, case.y)
     assert_close(partial_inner(ensemble, case.X, case.y).values, alone, case.terms)
 
 
@@ -215,6 +215,16 @@ def test_partial_inner_is_its_definition(case, ifa):
     if len(q) > 1:
         error = np.sqrt(len(q)) * q.std(axis=0, ddof=1)
         assert_close(result.standard_error, error, case.terms)
+
+
+@given(case=judged())
+def test_partial_inner_takes_centred_steps(case):
+    result = partial_inner(case.ensemble, case.X, case.y)
+
+    assert result.method == "partial_inner(saabas)"
+    alone = reference.partial_inner(case.ensemble, case.X, case.y)
+    case.weight = np.ones(len(case.X))
+    assert_close(result.values, alone, case.terms)
 
 
 @pytest.mark.parametrize("variant", ["residual", "target"])

@@ -46,6 +46,39 @@ def test_example_1_of_the_paper(split_on, root, left, right):
     assert result.method == "saabas"
 
 
+def hessian_weighted_sums(data, individual):
+    """Return sum_i h_im r_mk(x_i) over the rows that gave the values, (M, p), and its terms."""
+    drawn = data.draw(ensembles())
+    X = data.draw(rows_for(drawn))
+    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(X), max_size=len(X))), float)
+    ensemble = fit_values(drawn, X, y)
+    steps = reference.steps(ensemble, X, y)
+    sums, terms = [], []
+    for (_, values), (tree, _, hessian) in zip(
+        attribute_per_tree(ensemble, X, individual), steps, strict=True
+    ):
+        sums.append(hessian @ values)
+        terms.append(np.full(values.shape[1], hessian.sum() * np.abs(tree.value).sum()))
+    return np.array(sums), np.array(terms)
+
+
+@given(st.data())
+def test_steps_average_0_over_the_rows_that_gave_the_values(data):
+    """Under any penalty; Remark 1 of the paper, of PreDecomp, needs a penalty of 0."""
+    sums, terms = hessian_weighted_sums(data, "saabas")
+    assert_close(sums, np.zeros_like(sums), terms)
+
+
+def test_steps_of_predecomp_do_not():
+    """Example 1 with a penalty of 1: 1/3 + 1/3 - 1/2 is not 0."""
+    ensemble, X, _ = example_1(0)
+    (_, shrunk), (_, centred) = (
+        next(attribute_per_tree(ensemble, X, name)) for name in ("predecomp", "saabas")
+    )
+    assert_close(shrunk.sum(axis=0), [1 / 6, 0.0], 1.0)
+    assert_close(centred.sum(axis=0), [0.0, 0.0], 1.0)
+
+
 def test_leaves_are_weighed_by_hessian_or_by_count():
     stump = replace(
         stump_on(0, 0.0),

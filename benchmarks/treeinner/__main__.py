@@ -83,7 +83,7 @@ def parser() -> argparse.ArgumentParser:
     add = common.add_argument
     add("--data", type=Path, help="folder of the ChIP data; default: $GBT_DATA")
     add("--protocol", choices=("code", "text"), default="code", help="what made Table 4, or what")
-    add("--replications", type=int, default=N_FULL, metavar="N", help="20 in the paper, up to 40")
+    add("--replications", type=int, default=N_FULL, metavar="N", help="data sets; 20 in the paper")
     add("--jobs", type=int, default=available_cores(), help="processes; change no number")
     add("--seed", type=int, default=SEED)
     add("--out", type=Path, default=OUT, help=f"results folder; default: {OUT}")
