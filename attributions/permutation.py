@@ -2,7 +2,11 @@
 
 One column at a time is shuffled among the rows, which cuts its tie to the target and to the other
 columns, and the model is scored again (Breiman 2001; Sun 2022 uses one shuffle, of the negative
-mean squared error or the ROC AUC). Each pair (feature, repeat) has a random stream of its own, so
+mean squared error or the ROC AUC). Where the score is a mean over rows, single rows give it a
+standard error (``attributions.shuffle_errors``). The ROC AUC is one, too: a row's share is how many
+of the other class it is ranked on the right side of (DeLong, DeLong and Clarke-Pearson 1988).
+
+Each pair (feature, repeat) has a random stream of its own, so
 the answer for a feature depends neither on the other features nor on the order of work.
 
 A model of ours is asked a block of rows at a time: the block is transposed once, one column after
@@ -17,6 +21,7 @@ from scipy.stats import rankdata
 
 from attributions.inputs import as_rows, as_target
 from attributions.results import GlobalAttribution
+from attributions.shuffle_errors import ShuffleErrors
 from gbt.formats import as_ensemble
 from gbt.model import Ensemble
 from gbt.predictor import over_transposed
@@ -49,8 +54,8 @@ def permutation(
         None is the negative mean squared error or, for the logistic loss, the ROC AUC. A name is
         that of a scikit-learn scorer, computed with the model's own ``predict``; the model must be
         an estimator. A callable takes ``(y, prediction)`` and returns a number that is larger for
-        better predictions; ``prediction`` is the predicted mean or the probability of 1, and the
-        labels of ``y`` are 0 and 1.
+        better predictions, or one such number a row, whose mean is then the score; ``prediction``
+        is the predicted mean or the probability of 1, and the labels of ``y`` are 0 and 1.
     n_repeats : int
         Shuffles of each feature.
     random_state : int, RandomState or None
@@ -61,13 +66,23 @@ def permutation(
     Returns
     -------
     GlobalAttribution
-        ``values`` are the means of ``repeats``, of shape (p, n_repeats). There is no standard
-        error: the spread of the repeats, ``result.repeats.std(axis=1, ddof=1)``, is that of
-        shuffling these rows and says nothing about other rows.
+        ``values`` are the means of ``repeats``, of shape (p, n_repeats), whose spread is that of
+        shuffling these rows. Standard errors, over other rows, come with the default metrics and
+        with a callable that returns one number a row; a name of scikit-learn's has none.
 
     Notes
     -----
-    Shuffling one of several correlated features asks the model about rows that do not occur.
+    Shuffling one of several correlated features asks the model about rows that do not occur. So
+    a drop above 0 says that the model uses the feature to advantage, or that it was led astray.
+
+    Examples
+    --------
+    The log-loss in place of the AUC::
+
+        def log_likelihood(y, p):
+            return y * np.log(p) + (1 - y) * np.log1p(-p)
+
+        permutation(model, X, y, metric=log_likelihood).p_values()
     """
     if not isinstance(n_repeats, Integral) or n_repeats < 1:
         raise ValueError(f"n_repeats={n_repeats!r}; it must be a whole number, at least 1.")
@@ -86,14 +101,22 @@ def permutation(
         def score(raw_prediction):
             return metric(target, ensemble.loss.inverse_link(raw_prediction))
 
-        intact = score(ensemble.raw_predict(rows, n_jobs))
+        intact = _checked_score(score(ensemble.raw_predict(rows, n_jobs)), name, len(rows))
         scores = map(score, _shuffled_predictions(ensemble, rows, pairs, orders, n_jobs))
     repeats = np.zeros((ensemble.n_features, n_repeats))
+    standard_error = np.zeros(ensemble.n_features)
+    has_error = np.ndim(intact) == 1 and len(rows) > 1
     for (k, r), shuffled in zip(pairs, scores, strict=True):
-        repeats[k, r] = intact - shuffled
+        repeats[k, r] = np.mean(intact) - np.mean(shuffled)
+        if has_error:
+            if r == 0:
+                errors = ShuffleErrors(len(rows))
+            errors.add(intact - shuffled, orders.of((k, r)))
+            if r == n_repeats - 1:
+                standard_error[k] = errors.standard_error()
     return GlobalAttribution(
         values=repeats.mean(axis=1),
-        standard_error=None,
+        standard_error=standard_error if has_error else None,
         n_samples=len(rows),
         feature_names=ensemble.feature_names,
         method=f"permutation({name})",
@@ -181,17 +204,37 @@ def _metric_of(ensemble, metric, target):
                 " classes, or another metric."
             )
         return "roc_auc", _roc_auc
-    return "neg_mean_squared_error", lambda y, prediction: -np.mean((y - prediction) ** 2)
+    return "neg_mean_squared_error", lambda y, prediction: -((y - prediction) ** 2)
 
 
 def _roc_auc(y, prediction):
-    """Return the probability that a row of class 1 is ranked above one of 0, ties counting half.
+    """Return one number a row, whose mean is the ROC AUC and whose spread is that of the AUC.
 
-    As scikit-learn computes it, without the checks of its input that every shuffle would repeat.
+    The AUC is the probability that a row of class 1 is ranked above one of 0, ties counting half. A
+    row's placement is the share of the other class that it is ranked on the right side of, so the
+    AUC is the mean placement of either class, and varies as both means do. Each class is therefore
+    given half of the say, whatever its size: AUC + n / n_class (placement - AUC).
     """
-    n_1 = int(y.sum())
-    n_0 = len(y) - n_1
-    return (rankdata(prediction)[y == 1].sum() - n_1 * (n_1 + 1) / 2) / (n_1 * n_0)
+    is_1 = y == 1
+    n, n_1 = len(y), int(is_1.sum())
+    among_all, within = rankdata(prediction), np.empty(n)
+    for of_class in (is_1, ~is_1):
+        within[of_class] = rankdata(prediction[of_class])
+    below = among_all - within  # of the other class
+    placement = np.where(is_1, below / (n - n_1), 1 - below / n_1)
+    auc = placement[is_1].mean()
+    return auc + n / np.where(is_1, n_1, n - n_1) * (placement - auc)
+
+
+def _checked_score(score, name, n_rows):
+    """Return what a metric has returned: one number, or one a row."""
+    score = np.asarray(score, dtype=np.float64)
+    if score.shape not in ((), (n_rows,)):
+        raise ValueError(
+            f"The metric {name} returned shape {score.shape}; it must return one number, or one a"
+            f" row, ({n_rows},)."
+        )
+    return score
 
 
 def _seed(random_state):

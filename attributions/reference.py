@@ -8,7 +8,8 @@ and definitions are those of Sun 2022 unless another paper is named.
 
 Per row, a function r of one tree and one row that returns one number a feature:
 ``predecomp``, ``saabas``, ``shapley_values`` of a game. Per feature, sums of any such r over rows
-and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; and ``total_gain``.
+and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; ``total_gain``; and
+``permutation`` with its standard error.
 """
 
 from itertools import combinations, pairwise
@@ -245,3 +246,50 @@ def absolute(ensemble, X, r=predecomp, level="tree"):
         else:
             score += np.abs(np.sum(contributions, axis=0))
     return score
+
+
+def permutation(ensemble, X, y, k, orders, score):
+    """Return the mean drop of a score when column k is shuffled, and its standard error.
+
+    Each of ``orders`` is a shuffle: row i gets the value of row ``order[i]``. ``score(y, f)``
+    returns one number a row, and its mean is the score. For the standard error a row counts in the
+    drop of its own score and in that of the row which got its value; see
+    ``attributions.shuffle_errors``.
+    """
+
+    def raw_predictions(rows):
+        return ensemble.base_score + np.array(
+            [sum(tree.value[path(tree, x)[-1]] for tree in ensemble.trees) for x in rows]
+        )
+
+    n, n_shuffles = len(X), len(orders)
+    drops = np.zeros((n_shuffles, n))
+    own, both = np.zeros(n), np.zeros(n)
+    for r, order in enumerate(orders):
+        shuffled = X.copy()
+        shuffled[:, k] = X[order, k]
+        drops[r] = score(y, raw_predictions(X)) - score(y, raw_predictions(shuffled))
+        for i in range(n):
+            own[i] += drops[r, i] / n_shuffles
+            both[i] += drops[r, i] / n_shuffles
+            both[order[i]] += drops[r, i] / n_shuffles
+    of_pairs = np.mean([np.var(drop, ddof=1) for drop in drops]) / n_shuffles
+    variance = max(np.var(both, ddof=1) - of_pairs, np.var(own, ddof=1)) / n
+    return drops.mean(), np.sqrt(variance)
+
+
+def auc_by_row(y, prediction):
+    """Return one number a row: the mean is the ROC AUC, the spread is that of the AUC.
+
+    A row's placement is the share of the other class that it is ranked on the right side of, ties
+    counting half. Both classes have half of the say (DeLong et al. 1988).
+    """
+    n = len(y)
+    placement, n_same = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        others = [j for j in range(n) if y[j] != y[i]]
+        sign = 1 if y[i] == 1 else -1
+        right = [(np.sign(sign * (prediction[i] - prediction[j])) + 1) / 2 for j in others]
+        placement[i], n_same[i] = np.mean(right), n - len(others)
+    auc = placement[y == 1].mean()
+    return auc + n / n_same * (placement - auc)

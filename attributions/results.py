@@ -145,14 +145,18 @@ class LocalAttribution:
 
 
 # Methods whose value is expected to be 0 or less for a feature that does not help.
-_TESTABLE = ("tree_inner", "partial_inner", "forest_inner")
+_TESTABLE = ("tree_inner", "partial_inner", "forest_inner", "permutation")
 
 # Methods that are not sums over rows, and why.
 _NOT_SUMS = {
     "total_gain": "it is read off the model, not summed over rows",
-    "permutation": "scores are not sums over rows, and shuffling a chunk is not a part of shuffling"
-    " all rows",
+    "permutation": "shuffling a chunk is not a part of shuffling all rows",
     "unbiased_gain": "it is made of ratios of sums over rows",
+}
+_NO_ERROR = {
+    **_NOT_SUMS,
+    "permutation": "its metric gives one number for all rows; with a function that gives one a row"
+    " there are",
 }
 
 
@@ -434,7 +438,7 @@ class GlobalAttribution:
     def _standard_error(self, wanted):
         """Return the standard error; say why there is none."""
         if self.standard_error is None:
-            reason = _NOT_SUMS.get(self._kind) or (
+            reason = _NO_ERROR.get(self._kind) or (
                 "it was computed from a single row"
                 if self.n_samples == 1
                 else "it was computed with standard_error=False"

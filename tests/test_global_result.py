@@ -208,7 +208,7 @@ def test_what_does_not_add_up_is_refused_by_name():
     result = result_of([1.0, 2.0], [1.0, 1.0])
     for method, why in (
         ("total_gain", "not summed over rows"),
-        ("permutation(roc_auc)", "scores are not sums"),
+        ("permutation(roc_auc)", "shuffling a chunk"),
         ("unbiased_gain", "ratios"),
     ):
         other = replace(result, method=method)

@@ -1,11 +1,16 @@
 import numpy as np
 import pandas
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from attributions import permutation
+from attributions import permutation, reference
+from attributions.permutation import Orders, _roc_auc
+from attributions.shuffle_errors import ShuffleErrors
 from gbt.estimators import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
+from tests.strategies import ensembles, rows_for
 from tests.test_inner import fitted_rows
 from tests.tree_cases import ensemble_of
 
@@ -47,7 +52,9 @@ def test_it_is_a_loop_over_shuffled_tables(loss, score, name):
     assert result.values[0] > 0
     assert result.values[1] != 0
     assert_same(result.values[2:], [0.0, 0.0])  # no tree splits on them
-    assert result.standard_error is None
+    assert (result.standard_error[:2] > 0).all()
+    assert_same(result.standard_error[2:], [0.0, 0.0])
+    assert_same(result.p_values()[2:], [1.0, 1.0])
     assert result.n_samples == 60
     assert result.method == f"permutation({name})"
     assert_same(X, before)
@@ -171,12 +178,106 @@ def test_unusable_arguments_are_refused_by_name():
         permutation(ensemble, X, np.ones(10))
 
 
-def test_no_merging_no_intervals_no_test():
+def test_no_merging():
     ensemble, X, y = fitted_rows(10)
     result = permutation(ensemble, X, y, random_state=0)
-    with pytest.raises(ValueError, match=r"permutation.*cannot be merged.*scores are not sums"):
+    with pytest.raises(ValueError, match=r"permutation.*cannot be merged.*shuffling a chunk"):
         result.merge(result)
-    with pytest.raises(ValueError, match=r"no standard errors.*scores are not sums"):
-        result.confidence_interval()
-    with pytest.raises(ValueError, match="no p-values"):
-        result.p_values()
+
+
+def test_a_metric_of_one_number_has_no_errors():
+    ensemble, X, y = fitted_rows(10)
+    model = as_estimator(GBTRegressor(), ensemble)
+    for metric in ("r2", lambda y, prediction: -np.mean(np.abs(y - prediction))):
+        result = permutation(model, X, y, metric=metric, random_state=0)
+        with pytest.raises(ValueError, match=r"no standard errors.*one number for all rows"):
+            result.confidence_interval()
+        with pytest.raises(ValueError, match="no p-values"):
+            result.p_values()
+    assert permutation(ensemble, X[:1], y[:1]).standard_error is None
+
+
+@st.composite
+def shuffled_models(draw):
+    ensemble = draw(ensembles())
+    X = draw(rows_for(ensemble, n=draw(st.integers(2, 8))))
+    y = np.array(draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=len(X), max_size=len(X))))
+    return ensemble, X, y, draw(st.integers(1, 3)), draw(st.integers(0, 3))
+
+
+@given(shuffled_models())
+def test_standard_errors_are_their_definition(drawn):
+    ensemble, X, y, n_repeats, seed = drawn
+
+    def score(y, prediction):
+        return -np.abs(y - prediction)
+
+    def score_of_raw(y, raw):
+        return score(y, ensemble.loss.inverse_link(raw))
+
+    result = permutation(ensemble, X, y, metric=score, n_repeats=n_repeats, random_state=seed)
+
+    orders = Orders(seed, len(X))
+    largest = 1 + np.abs(ensemble.base_score) + np.abs(ensemble.value).sum()
+    for k in range(ensemble.n_features):
+        own = [orders.of((k, r)) for r in range(n_repeats)]
+        value, error = reference.permutation(ensemble, X, y, k, own, score_of_raw)
+        assert_close(result.values[k], value, 2 * largest)
+        # A root of cancelled squares: eps of the terms under the root.
+        assert_close(result.standard_error[k] ** 2, error**2, 8 * largest**2)
+
+
+def test_standard_errors_by_hand():
+    """Drops 1, 2, 6 have variance 7. In a ring, lent are 6, 1, 2, and 7, 3, 8 have 7 as well."""
+    drop = np.array([1.0, 2.0, 6.0])
+    ring, itself = ShuffleErrors(3), ShuffleErrors(3)
+    ring.add(drop, np.array([1, 2, 0]))
+    assert_close(ring.standard_error(), np.sqrt(7 / 3), 1.0, k=8)  # 7 - 7 would be too small
+    itself.add(drop, np.array([0, 1, 2]))
+    assert_close(itself.standard_error(), np.sqrt((28 - 7) / 3), 10.0, k=8)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=12))
+def test_the_auc_by_row(drawn):
+    y, prediction = np.array(drawn, dtype=float).T
+    if 0 < y.sum() < len(y):
+        rows = _roc_auc(y, prediction)
+        assert_close(rows, reference.auc_by_row(y, prediction), 3 * len(y))
+        assert_close(rows.mean(), roc_auc_score(y, prediction), 3 * len(y))
+
+
+def coverage_of_a_strong_column(error_of, n_draws=400, n=200):
+    """Return how often 95 % intervals contain 7.2, what x is worth to y = 2 x + e by 1.8 x.
+
+    The drop is (y - 1.8 x')^2 - (y - 1.8 x)^2 for an x' of another row, and for normal x and e its
+    expectation is (4 + 3.24 + 1) - (.04 + 1).
+    """
+    rng = np.random.default_rng(0)
+    n_covered = 0
+    for _ in range(n_draws):
+        x, e = rng.normal(size=(2, n))
+        errors, value = ShuffleErrors(n), 0.0
+        for _ in range(3):
+            order = rng.permutation(n)
+            drop = (2 * x + e - 1.8 * x[order]) ** 2 - (0.2 * x + e) ** 2
+            errors.add(drop, order)
+            value += drop.mean() / 3
+        n_covered += abs(value - 7.2) < 1.96 * error_of(errors)
+    return n_covered / n_draws
+
+
+def test_intervals_cover_what_a_strong_column_is_worth():
+    # The simulation error is .011.
+    assert abs(coverage_of_a_strong_column(ShuffleErrors.standard_error) - 0.95) < 0.033
+
+    def of_own_drops(errors):
+        own = errors.own / errors.n_repeats
+        return own.std(ddof=1) / np.sqrt(len(own))
+
+    assert coverage_of_a_strong_column(of_own_drops) < 0.88  # why lent values count, too
+
+
+def test_a_metric_of_another_shape_is_refused():
+    ensemble, X, y = fitted_rows(10)
+    with pytest.raises(ValueError, match=r"returned shape \(2,\); it must return one number"):
+        permutation(ensemble, X, y, metric=lambda y, prediction: np.zeros(2))
