@@ -10,6 +10,7 @@ held-out rows the two make a picture of both (``attributions.plots.UsedUsefulDis
 
 import numpy as np
 
+from attributions.groups import Groups, labels_of
 from attributions.individual import as_individual, tree_blocks
 from attributions.inner import touched_features
 from attributions.inputs import as_rows, as_weight
@@ -28,6 +29,7 @@ def absolute(
     ifa="predecomp",
     level: str = "tree",
     sample_weight=None,
+    groups=None,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Sum over rows of the absolute contributions of each feature to the raw prediction.
@@ -45,6 +47,8 @@ def absolute(
         once, of the sum over the trees.
     sample_weight : array of shape (n,), optional
         Not negative; multiplies a row's contribution.
+    groups : array of shape (n,), optional
+        Labels of rows that belong together, as for `tree_inner`.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -62,6 +66,7 @@ def absolute(
     touched = touched_features(ensemble, ifa)
     X = as_rows(ensemble, X)
     weight = as_weight(sample_weight, len(X))
+    together = Groups.of(groups, len(X))
 
     def by_tree(rows):
         block = transposed(X[rows])
@@ -80,11 +85,12 @@ def absolute(
             bound.add(block, trees, np.ones((len(trees), block.shape[2])), total)
         return np.ascontiguousarray((weight[rows] * np.abs(total)).T), None
 
-    sums = sum_over_rows(by_tree if level == "tree" else by_forest, len(X), n_jobs)
+    sums = sum_over_rows(by_tree if level == "tree" else by_forest, len(X), n_jobs, together)
     return GlobalAttribution(
         values=sums.total,
         standard_error=sums.standard_error,
-        n_samples=sums.n_rows,
+        n_samples=len(X),
         feature_names=ensemble.feature_names,
         method=f"absolute({individual.name}, {level})",
+        groups=labels_of(together),
     )

@@ -42,6 +42,7 @@ from functools import partial
 
 import numpy as np
 
+from attributions.groups import Groups, labels_of
 from attributions.individual import (
     TREES_AT_ONCE,
     BoundAttribution,
@@ -68,6 +69,7 @@ def tree_inner(
     *,
     ifa="predecomp",
     sample_weight=None,
+    groups=None,
     per_tree: bool = False,
     standard_error: bool = True,
     n_jobs: int | None = None,
@@ -92,6 +94,10 @@ def tree_inner(
         ``(ensemble, m, X)`` and returns an array of shape (n, p).
     sample_weight : array of shape (n,), optional
         Not negative; multiplies a row's contribution.
+    groups : array of shape (n,), optional
+        Labels of rows that belong together, such as those of one patient or of one day. Standard
+        errors then count groups as independent, not rows; values do not change. With fewer than
+        some 30 groups normal intervals are too narrow.
     per_tree : bool
         Also return the (M, p) contributions of the trees: importance along boosting.
     standard_error : bool
@@ -120,7 +126,7 @@ def tree_inner(
         result = tree_inner(model, X_held_out, y_held_out)
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
-    rows = _JudgedRows.of(model, X, y, ifa, sample_weight)
+    rows = _JudgedRows.of(model, X, y, ifa, sample_weight, groups)
     if isinstance(rows.bound, PathChanges) and not standard_error:
         return rows.sum_by_leaf(rows.bound, "tree_inner", per_tree, n_jobs)
     return rows.sum(
@@ -149,7 +155,7 @@ def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) 
     bit, standard errors included: both add rows within blocks of ``row_sums.ROWS_PER_BLOCK`` first.
     ``values.sum(axis=0)`` adds in another order and agrees within rounding.
     """
-    rows, index = _JudgedRows.of(model, X, y, ifa, sample_weight=None), row_labels(X)
+    rows, index = _JudgedRows.of(model, X, y, ifa), row_labels(X)
     values = np.empty(rows.X.shape)
     base_values = np.empty(len(rows.X))
     blocks = row_blocks(len(rows.X))
@@ -177,6 +183,7 @@ def partial_inner(
     *,
     ifa="saabas",
     sample_weight=None,
+    groups=None,
     per_tree: bool = False,
     standard_error: bool = True,
     n_jobs: int | None = None,
@@ -191,7 +198,7 @@ def partial_inner(
 
     Parameters
     ----------
-    model, X, y, sample_weight, per_tree, standard_error, n_jobs
+    model, X, y, sample_weight, groups, per_tree, standard_error, n_jobs
         As for `tree_inner`.
     ifa : {"saabas", "predecomp", "tree_shap"}, attribution, or callable
         As for `tree_inner`, but Saabas unless asked otherwise, because its steps average 0 over the
@@ -214,7 +221,7 @@ def partial_inner(
     docs/inference.md has its false positives and false discoveries, simulated with independent
     features. Nothing is promised for correlated ones.
     """
-    rows = _JudgedRows.of(model, X, y, ifa, sample_weight)
+    rows = _JudgedRows.of(model, X, y, ifa, sample_weight, groups)
     if rows.ensemble.is_forest:
         raise ValueError(
             "partial_inner adds a feature's earlier contributions back to the residual; the trees"
@@ -233,6 +240,7 @@ def forest_inner(
     ifa="predecomp",
     variant: str = "residual",
     sample_weight=None,
+    groups=None,
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -248,7 +256,7 @@ def forest_inner(
 
     Parameters
     ----------
-    model, X, y, ifa, sample_weight, standard_error, n_jobs
+    model, X, y, ifa, sample_weight, groups, standard_error, n_jobs
         As for `tree_inner`.
     variant : {"residual", "target"}
         Which line.
@@ -268,7 +276,7 @@ def forest_inner(
     """
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
-    rows = _JudgedRows.of(model, X, y, ifa, sample_weight)
+    rows = _JudgedRows.of(model, X, y, ifa, sample_weight, groups)
     return rows.sum(
         partial(rows.forest_inner, variant=variant),
         "forest_inner",
@@ -289,9 +297,10 @@ class _JudgedRows:
     X: np.ndarray
     y: np.ndarray
     weight: np.ndarray
+    groups: Groups | None
 
     @classmethod
-    def of(cls, model, X, y, ifa, sample_weight):
+    def of(cls, model, X, y, ifa, sample_weight=None, groups=None):
         """Check the arguments of the public functions."""
         ensemble = as_ensemble(model)
         individual = as_individual(ifa)
@@ -304,18 +313,20 @@ class _JudgedRows:
             X,
             as_target(model, ensemble, y, len(X)),
             as_weight(sample_weight, len(X)),
+            Groups.of(groups, len(X)),
         )
 
     def sum(self, contributions, name, standard_error, n_jobs, detail=""):
         """Add up the contributions of all rows."""
-        sums = sum_over_rows(contributions, len(self.X), n_jobs)
+        sums = sum_over_rows(contributions, len(self.X), n_jobs, self.groups)
         return GlobalAttribution(
             values=sums.total,
             standard_error=sums.standard_error if standard_error else None,
-            n_samples=sums.n_rows,
+            n_samples=len(self.X),
             feature_names=self.ensemble.feature_names,
             method=f"{name}({', '.join(filter(None, [self.ifa_name, detail]))})",
             per_tree=sums.per_tree,
+            groups=labels_of(self.groups),
         )
 
     def sum_by_leaf(self, bound: PathChanges, name, per_tree, n_jobs):
@@ -334,6 +345,7 @@ class _JudgedRows:
             feature_names=self.ensemble.feature_names,
             method=f"{name}({self.ifa_name})",
             per_tree=by_tree if per_tree else None,
+            groups=labels_of(self.groups),
         )
 
     def sum_gradients(self, block, rows: slice) -> np.ndarray:

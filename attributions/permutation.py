@@ -19,6 +19,7 @@ from numbers import Integral
 import numpy as np
 from scipy.stats import rankdata
 
+from attributions.groups import Groups, labels_of
 from attributions.inputs import as_rows, as_target
 from attributions.results import GlobalAttribution
 from attributions.shuffle_errors import ShuffleErrors
@@ -37,6 +38,7 @@ def permutation(
     *,
     metric=None,
     n_repeats: int = 5,
+    groups=None,
     random_state=None,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -58,6 +60,8 @@ def permutation(
         is the predicted mean or the probability of 1, and the labels of ``y`` are 0 and 1.
     n_repeats : int
         Shuffles of each feature.
+    groups : array of shape (n,), optional
+        Labels of rows that belong together, as for `tree_inner`; rows are shuffled all the same.
     random_state : int, RandomState or None
         An int gives the same shuffles again.
     n_jobs : int, optional
@@ -88,6 +92,7 @@ def permutation(
         raise ValueError(f"n_repeats={n_repeats!r}; it must be a whole number, at least 1.")
     ensemble = as_ensemble(model)
     rows = as_rows(ensemble, X)
+    together = Groups.of(groups, len(rows))
     orders = Orders(_seed(random_state), len(rows))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
     pairs = [(int(k), r) for k in used for r in range(n_repeats)]
@@ -105,7 +110,8 @@ def permutation(
         scores = map(score, _shuffled_predictions(ensemble, rows, pairs, orders, n_jobs))
     repeats = np.zeros((ensemble.n_features, n_repeats))
     standard_error = np.zeros(ensemble.n_features)
-    has_error = np.ndim(intact) == 1 and len(rows) > 1
+    n_draws = len(rows) if together is None else len(together.labels)
+    has_error = np.ndim(intact) == 1 and n_draws > 1
     for (k, r), shuffled in zip(pairs, scores, strict=True):
         repeats[k, r] = np.mean(intact) - np.mean(shuffled)
         if has_error:
@@ -113,7 +119,7 @@ def permutation(
                 errors = ShuffleErrors(len(rows))
             errors.add(intact - shuffled, orders.of((k, r)))
             if r == n_repeats - 1:
-                standard_error[k] = errors.standard_error()
+                standard_error[k] = errors.standard_error(together)
     return GlobalAttribution(
         values=repeats.mean(axis=1),
         standard_error=standard_error if has_error else None,
@@ -121,6 +127,7 @@ def permutation(
         feature_names=ensemble.feature_names,
         method=f"permutation({name})",
         repeats=repeats,
+        groups=labels_of(together),
     )
 
 

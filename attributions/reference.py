@@ -214,6 +214,19 @@ def partial_inner(ensemble, X, y, r=centred_steps):
     return score / ensemble.learning_rate
 
 
+def standard_error(contributions, groups):
+    """Return the standard error of the sum of contributions, (n, p), by independent groups.
+
+    Rows that have the same label belong together; with a label for each row, rows are independent.
+    """
+    sums = {}
+    for label, row in zip(groups, contributions, strict=True):
+        sums[label] = sums.get(label, 0.0) + row
+    n = len(sums)
+    mean = sum(sums.values()) / n
+    return np.sqrt(n / (n - 1) * sum((s - mean) ** 2 for s in sums.values()))
+
+
 def forest_inner(ensemble, X, y, r=predecomp, variant="residual"):
     """Return (1/alpha) sum_i F_ik R_i with F_ik = sum_m r_mk(x_i), Definition 5.
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from attributions.groups import Groups, check_apart, labels_of
 from attributions.inputs import as_weight
 from attributions.row_sums import RowSums, sum_over_rows
 
@@ -183,6 +184,8 @@ class GlobalAttribution:
     repeats : float64 array of shape (p, n_repeats), optional
         The single shuffles of ``permutation``, of which ``values`` are the means. Their spread is
         that of shuffling the same rows; it says nothing about other rows.
+    groups : array of shape (G,), optional
+        The distinct labels of rows that belong together, where standard errors count these.
     """
 
     values: np.ndarray
@@ -192,6 +195,7 @@ class GlobalAttribution:
     method: str
     per_tree: np.ndarray | None = None
     repeats: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
@@ -219,7 +223,9 @@ class GlobalAttribution:
         return "\n".join(lines)
 
     @classmethod
-    def from_rows(cls, rows: LocalAttribution, sample_weight=None) -> "GlobalAttribution":
+    def from_rows(
+        cls, rows: LocalAttribution, sample_weight=None, groups=None
+    ) -> "GlobalAttribution":
         """Sum an attribution of rows over the rows.
 
         ``from_rows(tree_inner_rows(model, X, y))`` is ``tree_inner(model, X, y)`` to the last bit.
@@ -232,6 +238,8 @@ class GlobalAttribution:
         sample_weight : array of shape (n,), optional
             Multiplies a row's contributions; 0 and 1 pick a subset, whose standard error then
             allows for its chance size.
+        groups : array of shape (n,), optional
+            Labels of rows that belong together, as for `tree_inner`.
 
         Returns
         -------
@@ -242,13 +250,15 @@ class GlobalAttribution:
             raise ValueError("The attribution has no rows; a sum needs at least one.")
         if sample_weight is not None:
             values = values * as_weight(sample_weight, len(values))[:, np.newaxis]
-        sums = sum_over_rows(lambda block: (values[block], None), len(values), n_jobs=1)
+        together = Groups.of(groups, len(values))
+        sums = sum_over_rows(lambda block: (values[block], None), len(values), 1, together)
         return cls(
             values=sums.total,
             standard_error=sums.standard_error,
-            n_samples=sums.n_rows,
+            n_samples=len(values),
             feature_names=rows.feature_names,
             method=rows.method,
+            groups=labels_of(together),
         )
 
     def confidence_interval(self, level: float = 0.95) -> np.ndarray:
@@ -343,7 +353,8 @@ class GlobalAttribution:
         Parameters
         ----------
         other : GlobalAttribution
-            The same method, of the same model, on other rows.
+            The same method, of the same model, on other rows. Where rows belong to groups, no
+            group may have rows in both, because its square needs its whole sum.
 
         Returns
         -------
@@ -359,10 +370,10 @@ class GlobalAttribution:
         has_error = squares is not None and others_squares is not None
         zeros = np.zeros(len(self.values))
         sums = RowSums(
-            self.n_samples, self.values, squares if has_error else zeros, self.per_tree
+            self._n_draws, self.values, squares if has_error else zeros, self.per_tree
         ).merge(
             RowSums(
-                other.n_samples,
+                other._n_draws,
                 other.values,
                 others_squares if has_error else zeros,
                 other.per_tree,
@@ -372,8 +383,9 @@ class GlobalAttribution:
             self,
             values=sums.total,
             standard_error=sums.standard_error if has_error else None,
-            n_samples=sums.n_rows,
+            n_samples=self.n_samples + other.n_samples,
             per_tree=sums.per_tree,
+            groups=None if self.groups is None else np.concatenate([self.groups, other.groups]),
         )
 
     def to_frame(self):
@@ -427,20 +439,25 @@ class GlobalAttribution:
         return self._kind in _TESTABLE and not is_of_targets
 
     @property
+    def _n_draws(self) -> int:
+        """How many independent draws were summed: rows, or groups of rows."""
+        return self.n_samples if self.groups is None else len(self.groups)
+
+    @property
     def _squares(self):
-        """Sum of squares about the mean of the rows; None where no standard error says it."""
-        if self.n_samples == 1:
+        """Sum of squares about the mean of the draws; None where no standard error says it."""
+        if self._n_draws == 1:
             return np.zeros(len(self.values))
         if self.standard_error is None:
             return None
-        return self.standard_error**2 * ((self.n_samples - 1) / self.n_samples)
+        return self.standard_error**2 * ((self._n_draws - 1) / self._n_draws)
 
     def _standard_error(self, wanted):
         """Return the standard error; say why there is none."""
         if self.standard_error is None:
             reason = _NO_ERROR.get(self._kind) or (
-                "it was computed from a single row"
-                if self.n_samples == 1
+                f"it was computed from a single {'row' if self.groups is None else 'group'}"
+                if self._n_draws == 1
                 else "it was computed with standard_error=False"
             )
             raise ValueError(f"{self.method} has no standard errors, so no {wanted}: {reason}.")
@@ -459,6 +476,7 @@ class GlobalAttribution:
                 "Attributions of different features cannot be merged: one has"
                 f" {_first_difference(self.feature_names, other.feature_names)}."
             )
+        check_apart(self.groups, other.groups)
         mine, others = self.per_tree, other.per_tree
         if (mine is None) != (others is None):
             raise ValueError(

@@ -21,6 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from attributions.groups import Groups, GroupSums
 from gbt.parallel import effective_n_jobs, run_all
 
 ROWS_PER_BLOCK = 1008  # 50 columns of a transposed block are 800 kB; see gbt.kernels.descent
@@ -78,6 +79,7 @@ def sum_over_rows(
     contributions: Callable[[slice], tuple[np.ndarray, np.ndarray | None]],
     n_rows: int,
     n_jobs: int | None,
+    groups: Groups | None = None,
 ) -> RowSums:
     """Sum over rows that are made a block at a time.
 
@@ -90,6 +92,8 @@ def sum_over_rows(
         At least 1.
     n_jobs : int or None
         Threads, see ``gbt.parallel.effective_n_jobs``.
+    groups : Groups, optional
+        Rows that belong together; their sums take the place of rows.
 
     Returns
     -------
@@ -99,7 +103,12 @@ def sum_over_rows(
     def sums_of(block):
         return RowSums.of(*contributions(block))
 
-    return merge_blocks(sums_of, RowSums.merge, n_rows, n_jobs)
+    if groups is None:
+        return merge_blocks(sums_of, RowSums.merge, n_rows, n_jobs)
+    by_group = merge_blocks(
+        lambda block: GroupSums.of(groups, block, contributions), GroupSums.merge, n_rows, n_jobs
+    )
+    return RowSums.of(by_group.total, by_group.per_tree)
 
 
 def merge_blocks(

@@ -26,6 +26,8 @@ say (a and b go together); for a column of noise b is next to nothing.
 
 import numpy as np
 
+from attributions.groups import Groups
+
 
 class ShuffleErrors:
     """What the shuffles of one column have told so far.
@@ -48,11 +50,25 @@ class ShuffleErrors:
         self.pair_variance += drop.var(ddof=1)
         self.n_repeats += 1
 
-    def standard_error(self) -> float:
-        """Return the standard error of the mean drop over rows and shuffles."""
+    def standard_error(self, groups: Groups | None = None) -> float:
+        """Return the standard error of the mean drop over rows and shuffles.
+
+        With groups, parts of rows that belong together are summed before they are squared. Which
+        pairs a shuffle makes has nothing to do with groups, so what it adds to the squares remains
+        a matter of rows.
+        """
         n_rows, n_repeats = len(self.own), self.n_repeats
         own = self.own / n_repeats
         both = own + self.lent / n_repeats
-        pairs = self.pair_variance / n_repeats**2
-        variance = max(both.var(ddof=1) - pairs, own.var(ddof=1))
-        return float(np.sqrt(variance / n_rows))
+        of_pairs = n_rows * self.pair_variance / n_repeats**2
+        variance = max(variance_of_sum(both, groups) - of_pairs, variance_of_sum(own, groups))
+        return float(np.sqrt(variance)) / n_rows
+
+
+def variance_of_sum(parts: np.ndarray, groups: Groups | None) -> float:
+    """Return the variance of the sum of parts about their mean, by independent groups of rows."""
+    parts = parts - parts.mean()
+    if groups is not None:
+        _, parts = groups.within(slice(None), parts)
+    n = len(parts)
+    return n / (n - 1) * float(parts @ parts)

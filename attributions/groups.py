@@ -1,0 +1,126 @@
+"""Rows that belong together: visits of one patient, hours of one day, products of one order.
+
+Standard errors count independent draws. Where rows share something that the model does not know,
+such as a patient's noise, their contributions are not independent, but those of different groups
+are. So contributions are summed within groups first, and the sums z_1k + ... + z_Gk take the place
+of rows in every formula of ``attributions.row_sums``:
+
+    standard_error_k = sqrt(G / (G - 1) * sum_g (z_gk - mean_k)^2)          mean_k = sum_g z_gk / G
+
+A group may lie anywhere in the table: its sum is gathered over the blocks. That takes one table of
+G rows and p columns. A model must not have been fitted on other rows of the groups that judge it
+(``sklearn.model_selection.GroupKFold`` keeps groups whole).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which rows belong together.
+
+    Parameters
+    ----------
+    labels : array of shape (G,)
+        The distinct labels, sorted.
+    of_row : intp array of shape (n,)
+        The number of each row's label.
+    """
+
+    labels: np.ndarray
+    of_row: np.ndarray
+
+    @classmethod
+    def of(cls, groups, n_rows: int) -> "Groups | None":
+        """Take one label a row; None stays None: every row is for itself."""
+        if groups is None:
+            return None
+        given = np.asarray(groups)
+        if given.shape != (n_rows,):
+            raise ValueError(
+                f"groups has shape {given.shape}; it needs one label a row of X, ({n_rows},)."
+            )
+        try:
+            is_missing = any(g is None or g != g for g in given.tolist())
+            labels, of_row = np.unique(given, return_inverse=True)
+        except TypeError as error:
+            raise ValueError(
+                "groups mixes labels that cannot be compared, such as numbers and strings or"
+                " missing ones; give labels of one kind."
+            ) from error
+        if is_missing:
+            raise ValueError("groups has missing labels; every row needs one.")
+        return cls(labels, of_row.reshape(-1))
+
+    def within(self, rows: slice, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which groups a block of rows has, and the sums of its ``values`` by group."""
+        order = np.argsort(self.of_row[rows], kind="stable")
+        present, first = np.unique(self.of_row[rows][order], return_index=True)
+        return present, np.add.reduceat(values[order], first, axis=0)
+
+
+def labels_of(groups: Groups | None) -> np.ndarray | None:
+    """Return the distinct labels, for a result to keep."""
+    return None if groups is None else groups.labels
+
+
+def check_apart(labels: np.ndarray | None, others: np.ndarray | None) -> None:
+    """Refuse to merge results of which one counts groups, or which share a group."""
+    if labels is None and others is None:
+        return
+    if labels is None or others is None:
+        raise ValueError(
+            "Only one of the attributions was computed with groups; compute both with them or both"
+            " without."
+        )
+    shared = np.intersect1d(labels, others)
+    if len(shared):
+        raise ValueError(
+            f"{len(shared)} groups have rows in both attributions, {shared[0]!r} for one. Cut the"
+            " rows so that every group lies in one piece."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """Sums by group of the rows seen so far.
+
+    Parameters
+    ----------
+    n_groups : int
+        Of all rows.
+    present : intp array
+        The groups that have been met.
+    total : float64 array of shape (len(present), p)
+    per_tree : float64 array of shape (M, p), optional
+        Sum over all rows, tree by tree.
+    """
+
+    n_groups: int
+    present: np.ndarray
+    total: np.ndarray
+    per_tree: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls,
+        groups: Groups,
+        block: slice,
+        contributions: Callable[[slice], tuple[np.ndarray, np.ndarray | None]],
+    ) -> "GroupSums":
+        """Sum a block of rows."""
+        values, per_tree = contributions(block)
+        return cls(len(groups.labels), *groups.within(block, values), per_tree)
+
+    def merge(self, other: "GroupSums") -> "GroupSums":
+        """Return the sums over the rows of both; uses this one's table again if it is whole."""
+        total = self.total
+        if len(total) < self.n_groups:
+            total = np.zeros((self.n_groups, self.total.shape[1]))
+            total[self.present] = self.total
+        total[other.present] += other.total
+        per_tree = None if self.per_tree is None else self.per_tree + other.per_tree
+        return GroupSums(self.n_groups, np.arange(self.n_groups), total, per_tree)
