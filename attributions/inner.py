@@ -37,7 +37,7 @@ reads them.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -51,6 +51,7 @@ from attributions.individual import (
 )
 from attributions.inputs import as_rows, as_target, as_weight, row_labels
 from attributions.kernels.paths import judge_shape
+from attributions.kurtosis import kurtosis_over_rows
 from attributions.predecomp import PathChanges
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.row_sums import merge_blocks, row_blocks, sum_over_rows
@@ -70,6 +71,7 @@ def tree_inner(
     ifa="predecomp",
     sample_weight=None,
     groups=None,
+    training=None,
     per_tree: bool = False,
     standard_error: bool = True,
     n_jobs: int | None = None,
@@ -98,6 +100,10 @@ def tree_inner(
         Labels of rows that belong together, such as those of one patient or of one day. Standard
         errors then count groups as independent, not rows; values do not change. With fewer than
         some 30 groups normal intervals are too narrow.
+    training : pair (X, y), optional
+        The rows that the model was fitted on. They tell whether a few rows may carry a feature's
+        sum, so that its interval and p-value are not to be relied on: the result then has
+        ``is_reliable``. Costs a pass over these rows.
     per_tree : bool
         Also return the (M, p) contributions of the trees: importance along boosting.
     standard_error : bool
@@ -129,9 +135,10 @@ def tree_inner(
     rows = _JudgedRows.of(model, X, y, ifa, sample_weight, groups)
     if isinstance(rows.bound, PathChanges) and not standard_error:
         return rows.sum_by_leaf(rows.bound, "tree_inner", per_tree, n_jobs)
-    return rows.sum(
+    result = rows.sum(
         partial(rows.tree_inner, per_tree=per_tree), "tree_inner", standard_error, n_jobs
     )
+    return _guarded(result, model, training, ifa, _JudgedRows.tree_inner, n_jobs)
 
 
 def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) -> LocalAttribution:
@@ -162,7 +169,7 @@ def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) 
 
     def fill(first, last):
         for block in blocks[first:last]:
-            values[block], _ = rows.tree_inner(block, per_tree=False)
+            values[block], _ = rows.tree_inner(block)
             base_values[block] = rows.base_share(block)
 
     over_blocks(fill, len(blocks), n_jobs, min_rows=1)
@@ -184,6 +191,7 @@ def partial_inner(
     ifa="saabas",
     sample_weight=None,
     groups=None,
+    training=None,
     per_tree: bool = False,
     standard_error: bool = True,
     n_jobs: int | None = None,
@@ -198,7 +206,7 @@ def partial_inner(
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups, per_tree, standard_error, n_jobs
+    model, X, y, sample_weight, groups, training, per_tree, standard_error, n_jobs
         As for `tree_inner`.
     ifa : {"saabas", "predecomp", "tree_shap"}, attribution, or callable
         As for `tree_inner`, but Saabas unless asked otherwise, because its steps average 0 over the
@@ -227,9 +235,10 @@ def partial_inner(
             "partial_inner adds a feature's earlier contributions back to the residual; the trees"
             " of a forest have no earlier ones in theirs. Use tree_inner."
         )
-    return rows.sum(
+    result = rows.sum(
         partial(rows.partial_inner, per_tree=per_tree), "partial_inner", standard_error, n_jobs
     )
+    return _guarded(result, model, training, ifa, _JudgedRows.partial_inner, n_jobs)
 
 
 def forest_inner(
@@ -241,6 +250,7 @@ def forest_inner(
     variant: str = "residual",
     sample_weight=None,
     groups=None,
+    training=None,
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -256,7 +266,7 @@ def forest_inner(
 
     Parameters
     ----------
-    model, X, y, ifa, sample_weight, groups, standard_error, n_jobs
+    model, X, y, ifa, sample_weight, groups, training, standard_error, n_jobs
         As for `tree_inner`.
     variant : {"residual", "target"}
         Which line.
@@ -277,13 +287,26 @@ def forest_inner(
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
     rows = _JudgedRows.of(model, X, y, ifa, sample_weight, groups)
-    return rows.sum(
-        partial(rows.forest_inner, variant=variant),
-        "forest_inner",
-        standard_error,
-        n_jobs,
-        detail=variant,
+    contributions = partial(_JudgedRows.forest_inner, variant=variant)
+    result = rows.sum(
+        partial(contributions, rows), "forest_inner", standard_error, n_jobs, detail=variant
     )
+    return _guarded(result, model, training, ifa, contributions, n_jobs)
+
+
+def _guarded(result, model, training, ifa, contributions, n_jobs) -> GlobalAttribution:
+    """Add to a result the kurtosis of what the training rows contribute, if they are given."""
+    if training is None:
+        return result
+    if not (isinstance(training, tuple | list) and len(training) == 2):
+        raise ValueError(
+            f"training must be the pair (X, y) of rows that the model was fitted on; got a"
+            f" {type(training).__name__}."
+        )
+    X, y = training
+    rows = _JudgedRows.of(model, X, y, ifa)
+    kurtosis = kurtosis_over_rows(partial(contributions, rows), len(rows.X), n_jobs)
+    return replace(result, kurtosis=kurtosis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,7 +391,7 @@ class _JudgedRows:
             self.ensemble.predictor.predict_before(block, trees, raw_prediction, before)
             yield trees, *self.ensemble.loss.gradient_hessian(y, before, derivatives)
 
-    def tree_inner(self, rows: slice, per_tree: bool):
+    def tree_inner(self, rows: slice, per_tree: bool = False):
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         q, r = np.zeros((2, *block.shape[1:]))
@@ -386,7 +409,7 @@ class _JudgedRows:
             by_tree = self.bound.sum_by_tree(-self.ensemble.predictor.of_nodes(sums))
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
-    def partial_inner(self, rows: slice, per_tree: bool):
+    def partial_inner(self, rows: slice, per_tree: bool = False):
         """Return w_i q_ik of the partial form, and with ``per_tree`` its sum by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         q, earlier, step = np.zeros((3, *block.shape[1:]))

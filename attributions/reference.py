@@ -227,6 +227,26 @@ def standard_error(contributions, groups):
     return np.sqrt(n / (n - 1) * sum((s - mean) ** 2 for s in sums.values()))
 
 
+def symmetric_t(contributions, level, resamples):
+    """Return the quantile of |sum* - sum| / standard_error* over tables drawn from the table.
+
+    Each of ``resamples`` lists the rows of one such table. Nothing over nothing counts as 0, and
+    something over nothing as infinite.
+    """
+    n, p = contributions.shape
+    t = np.zeros((len(resamples), p))
+    for b, rows in enumerate(resamples):
+        for k in range(p):
+            drawn, own = contributions[rows, k], contributions[:, k]
+            moved = abs(drawn.sum() - own.sum())
+            if np.ptp(drawn) > 0:
+                t[b, k] = moved / (np.sqrt(n) * np.std(drawn, ddof=1))
+            elif drawn[0] != own.mean():
+                t[b, k] = np.inf
+    rank = int(np.ceil(level * (len(resamples) + 1)))
+    return np.sort(t, axis=0)[min(rank, len(resamples)) - 1]
+
+
 def forest_inner(ensemble, X, y, r=predecomp, variant="residual"):
     """Return (1/alpha) sum_i F_ik R_i with F_ik = sum_m r_mk(x_i), Definition 5.
 

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from attributions.bootstrap import symmetric_t
 from attributions.groups import Groups, check_apart, labels_of
 from attributions.inputs import as_weight
+from attributions.kurtosis import LIMIT
 from attributions.row_sums import RowSums, sum_over_rows
 
 N_SHOWN = 10  # features in the text of a result
@@ -186,6 +188,10 @@ class GlobalAttribution:
         that of shuffling the same rows; it says nothing about other rows.
     groups : array of shape (G,), optional
         The distinct labels of rows that belong together, where standard errors count these.
+    contributions : float64 array of shape (n or G, p), optional
+        What every row or group adds to ``values``; kept by `from_rows`.
+    kurtosis : float64 array of shape (p,), optional
+        Of the contributions of training rows; see `is_reliable`.
     """
 
     values: np.ndarray
@@ -196,16 +202,20 @@ class GlobalAttribution:
     per_tree: np.ndarray | None = None
     repeats: np.ndarray | None = None
     groups: np.ndarray | None = None
+    contributions: np.ndarray | None = None
+    kurtosis: np.ndarray | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
         n_features = len(self.feature_names)
-        for name in ("values", "standard_error", "per_tree", "repeats"):
+        for name in ("values", "standard_error", "per_tree", "repeats", "kurtosis"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
         _check_shape("values", self.values, (n_features,))
         if self.standard_error is not None:
             _check_shape("standard_error", self.standard_error, (n_features,))
+        if self.kurtosis is not None:
+            _check_shape("kurtosis", self.kurtosis, (n_features,))
         if self.per_tree is not None:
             _check_shape("per_tree", self.per_tree, (len(self.per_tree), n_features))
         if self.repeats is not None:
@@ -217,7 +227,8 @@ class GlobalAttribution:
         lines = [f"{self.method}, {len(self.values)} features"]
         for k, name in zip(shown, names, strict=True):
             error = "" if self.standard_error is None else f" +- {self.standard_error[k]:.3g}"
-            lines.append(f"  {name:<{max(map(len, names))}}  {self.values[k]:>10.4g}{error}")
+            doubt = "" if self.is_reliable is None or self.is_reliable[k] else "  unreliable"
+            lines.append(f"  {name:<{max(map(len, names))}}  {self.values[k]:>10.4g}{error}{doubt}")
         if len(self.values) > N_SHOWN:
             lines.append(f"  ... {len(self.values) - N_SHOWN} more")
         return "\n".join(lines)
@@ -259,15 +270,37 @@ class GlobalAttribution:
             feature_names=rows.feature_names,
             method=rows.method,
             groups=labels_of(together),
+            contributions=values if together is None else together.within(slice(None), values)[1],
         )
 
-    def confidence_interval(self, level: float = 0.95) -> np.ndarray:
-        """Return normal confidence intervals of the expected ``values`` on as many new rows.
+    @property
+    def is_reliable(self) -> np.ndarray | None:
+        """Whether intervals and p-values are to be relied on, bool of shape (p,).
+
+        False where few rows may carry the sum: the kurtosis of the training rows' contributions is
+        more than a tenth of the number of held-out rows (or groups). None unless a measure was
+        given the training rows (``training=``), since held-out rows cannot tell: those that have
+        missed the rare large contributions look the safest. More held-out rows are the remedy.
+        """
+        if self.kurtosis is None:
+            return None
+        return self.kurtosis <= LIMIT * self._n_draws
+
+    def confidence_interval(
+        self, level: float = 0.95, method: str = "normal", random_state: int = 0
+    ) -> np.ndarray:
+        """Return confidence intervals of the expected ``values`` on as many new rows.
 
         Parameters
         ----------
         level : float
             Share of such intervals that are to contain the expectation, above 0 and below 1.
+        method : {"normal", "bootstrap-t"}
+            The symmetric bootstrap-t is wider where few rows carry the sum, and infinite where
+            rows drawn from the table often miss them all. It needs the contributions of the rows,
+            which results of `from_rows` have.
+        random_state : int
+            Seed of the bootstrap.
 
         Returns
         -------
@@ -283,7 +316,15 @@ class GlobalAttribution:
         """
         if not 0 < level < 1:
             raise ValueError(f"level={level!r}; it must lie between 0 and 1, as .95 does.")
-        half_width = ndtri((1 + level) / 2) * self._standard_error("confidence intervals")
+        standard_error = self._standard_error("confidence intervals")
+        if method == "bootstrap-t":
+            factor = symmetric_t(self._kept_contributions(method), level, random_state)
+        elif method == "normal":
+            factor = np.full(len(self.values), ndtri((1 + level) / 2))
+        else:
+            raise ValueError(f"method={method!r}; use 'normal' or 'bootstrap-t'.")
+        half_width = np.zeros(len(self.values))
+        np.multiply(factor, standard_error, out=half_width, where=standard_error > 0)
         return np.column_stack([self.values - half_width, self.values + half_width])
 
     def p_values(self) -> np.ndarray:
@@ -307,6 +348,7 @@ class GlobalAttribution:
         * It is conservative for ``tree_inner``: a feature without effect is on average below 0, so
           false positives were 2-4 % at a nominal 5 % in simulations with independent features;
           ``partial_inner`` had 5-8 % there and finds more (docs/inference.md).
+        * Where `is_reliable` is False, or not known and tails are long, false positives are more.
         * "Not significant" is not "noise": a weak but real feature may be missed, and a value below
           0 can come from overfitting a useful feature.
         """
@@ -385,7 +427,9 @@ class GlobalAttribution:
             standard_error=sums.standard_error if has_error else None,
             n_samples=self.n_samples + other.n_samples,
             per_tree=sums.per_tree,
-            groups=None if self.groups is None else np.concatenate([self.groups, other.groups]),
+            groups=_both(np.concatenate, self.groups, other.groups),
+            contributions=_both(np.concatenate, self.contributions, other.contributions),
+            kurtosis=_both(np.maximum.reduce, self.kurtosis, other.kurtosis),
         )
 
     def to_frame(self):
@@ -395,7 +439,7 @@ class GlobalAttribution:
         -------
         pandas.DataFrame
             Indexed by feature name, with columns ``value`` and, where there are any,
-            ``standard_error`` and ``p_value``.
+            ``standard_error``, ``p_value`` and ``is_reliable``.
         """
         try:
             import pandas
@@ -408,6 +452,8 @@ class GlobalAttribution:
             columns["standard_error"] = self.standard_error
             if self._is_testable:
                 columns["p_value"] = self.p_values()
+        if self.is_reliable is not None:
+            columns["is_reliable"] = self.is_reliable
         index = pandas.Index(self.feature_names, name="feature")
         return pandas.DataFrame(columns, index=index).iloc[self.ranking()]
 
@@ -451,6 +497,15 @@ class GlobalAttribution:
         if self.standard_error is None:
             return None
         return self.standard_error**2 * ((self._n_draws - 1) / self._n_draws)
+
+    def _kept_contributions(self, wanted) -> np.ndarray:
+        """Return what every row contributes; say where it is kept."""
+        if self.contributions is None:
+            raise ValueError(
+                f"{wanted} needs the contributions of single rows, which this result does not keep."
+                " Make it with GlobalAttribution.from_rows(tree_inner_rows(model, X, y))."
+            )
+        return self.contributions
 
     def _standard_error(self, wanted):
         """Return the standard error; say why there is none."""
@@ -499,6 +554,11 @@ def _check_shape(name, array, shape):
     """Refuse an array of another shape than the attribution's."""
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}; the attribution needs {shape}.")
+
+
+def _both(combine, one, another):
+    """Combine what both results have; None where one has none."""
+    return None if one is None or another is None else combine([one, another])
 
 
 def _first_difference(names, others):
