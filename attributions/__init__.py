@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from attributions.absolute import absolute
-    from attributions.inner import forest_inner, partial_inner, tree_inner, tree_inner_rows
+    from attributions.inner import forest_inner, partial_inner, tree_inner
+    from attributions.inner_rows import partial_inner_rows, tree_inner_rows
     from attributions.permutation import permutation
     from attributions.predecomp import predecomp
     from attributions.results import GlobalAttribution, LocalAttribution
@@ -24,7 +25,8 @@ _HOME = {
     "saabas": "attributions.saabas",
     "tree_shap": "attributions.tree_shap",
     "tree_inner": "attributions.inner",
-    "tree_inner_rows": "attributions.inner",
+    "tree_inner_rows": "attributions.inner_rows",
+    "partial_inner_rows": "attributions.inner_rows",
     "partial_inner": "attributions.inner",
     "forest_inner": "attributions.inner",
     "absolute": "attributions.absolute",
@@ -39,6 +41,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, results
     "tree_shap",
     "tree_inner",
     "tree_inner_rows",
+    "partial_inner_rows",
     "partial_inner",
     "forest_inner",
     "absolute",

@@ -49,15 +49,14 @@ from attributions.individual import (
     as_individual,
     tree_blocks,
 )
-from attributions.inputs import as_rows, as_target, as_weight, row_labels
+from attributions.inputs import as_rows, as_target, as_weight
 from attributions.kernels.paths import judge_shape
 from attributions.kurtosis import kurtosis_over_rows
 from attributions.predecomp import PathChanges
-from attributions.results import GlobalAttribution, LocalAttribution
-from attributions.row_sums import merge_blocks, row_blocks, sum_over_rows
+from attributions.results import GlobalAttribution
+from attributions.row_sums import merge_blocks, sum_over_rows
 from gbt.formats import as_ensemble
 from gbt.model import Ensemble
-from gbt.parallel import over_blocks
 from gbt.predictor import transposed
 
 FOREST_VARIANTS = ("residual", "target")
@@ -132,55 +131,13 @@ def tree_inner(
         result = tree_inner(model, X_held_out, y_held_out)
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
-    rows = _JudgedRows.of(model, X, y, ifa, sample_weight, groups)
+    rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
     if isinstance(rows.bound, PathChanges) and not standard_error:
         return rows.sum_by_leaf(rows.bound, "tree_inner", per_tree, n_jobs)
     result = rows.sum(
         partial(rows.tree_inner, per_tree=per_tree), "tree_inner", standard_error, n_jobs
     )
-    return _guarded(result, model, training, ifa, _JudgedRows.tree_inner, n_jobs)
-
-
-def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) -> LocalAttribution:
-    """Return q_ik: whether feature k helped (> 0) or hurt (< 0) the prediction of row i.
-
-    Parameters
-    ----------
-    model, X, y, ifa, n_jobs
-        As for `tree_inner`.
-
-    Returns
-    -------
-    LocalAttribution
-        ``values`` are q_ik. ``base_values`` is the share of what no feature moved, the trees' base
-        values b_m: -(1/alpha) sum_m b_m g_im. For an attribution that adds up (the three named
-        ones) both together are the row's first-order saving, -(1/alpha) sum_m f_m(x_i) g_im.
-
-    Notes
-    -----
-    ``GlobalAttribution.from_rows`` of the result is ``tree_inner`` with unit weights to the last
-    bit, standard errors included: both add rows within blocks of ``row_sums.ROWS_PER_BLOCK`` first.
-    ``values.sum(axis=0)`` adds in another order and agrees within rounding.
-    """
-    rows, index = _JudgedRows.of(model, X, y, ifa), row_labels(X)
-    values = np.empty(rows.X.shape)
-    base_values = np.empty(len(rows.X))
-    blocks = row_blocks(len(rows.X))
-
-    def fill(first, last):
-        for block in blocks[first:last]:
-            values[block], _ = rows.tree_inner(block)
-            base_values[block] = rows.base_share(block)
-
-    over_blocks(fill, len(blocks), n_jobs, min_rows=1)
-    return LocalAttribution(
-        values=values,
-        base_values=base_values,
-        feature_names=rows.ensemble.feature_names,
-        method=f"tree_inner({rows.ifa_name})",
-        data=rows.X,
-        index=index,
-    )
+    return _guarded(result, model, training, ifa, JudgedRows.tree_inner, n_jobs)
 
 
 def partial_inner(
@@ -229,7 +186,7 @@ def partial_inner(
     docs/inference.md has its false positives and false discoveries, simulated with independent
     features. Nothing is promised for correlated ones.
     """
-    rows = _JudgedRows.of(model, X, y, ifa, sample_weight, groups)
+    rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
     if rows.ensemble.is_forest:
         raise ValueError(
             "partial_inner adds a feature's earlier contributions back to the residual; the trees"
@@ -238,7 +195,7 @@ def partial_inner(
     result = rows.sum(
         partial(rows.partial_inner, per_tree=per_tree), "partial_inner", standard_error, n_jobs
     )
-    return _guarded(result, model, training, ifa, _JudgedRows.partial_inner, n_jobs)
+    return _guarded(result, model, training, ifa, JudgedRows.partial_inner, n_jobs)
 
 
 def forest_inner(
@@ -286,8 +243,8 @@ def forest_inner(
     """
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
-    rows = _JudgedRows.of(model, X, y, ifa, sample_weight, groups)
-    contributions = partial(_JudgedRows.forest_inner, variant=variant)
+    rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
+    contributions = partial(JudgedRows.forest_inner, variant=variant)
     result = rows.sum(
         partial(contributions, rows), "forest_inner", standard_error, n_jobs, detail=variant
     )
@@ -304,13 +261,13 @@ def _guarded(result, model, training, ifa, contributions, n_jobs) -> GlobalAttri
             f" {type(training).__name__}."
         )
     X, y = training
-    rows = _JudgedRows.of(model, X, y, ifa)
+    rows = JudgedRows.of(model, X, y, ifa)
     kurtosis = kurtosis_over_rows(partial(contributions, rows), len(rows.X), n_jobs)
     return replace(result, kurtosis=kurtosis)
 
 
 @dataclass(frozen=True, eq=False)
-class _JudgedRows:
+class JudgedRows:
     """A model, an attribution bound to it, and the rows on which its steps are judged."""
 
     ensemble: Ensemble

@@ -432,6 +432,24 @@ class GlobalAttribution:
             kurtosis=_both(np.maximum.reduce, self.kurtosis, other.kurtosis),
         )
 
+    def grouped(self, members) -> "GlobalAttribution":
+        """Return exact sums over groups of features; see ``attributions.feature_groups.grouped``.
+
+        Parameters
+        ----------
+        members : dict of str to list of str
+            The features of every group, as in ``{"weather": ["rain", "wind"]}``. Features that are
+            in none stay as they are.
+
+        Returns
+        -------
+        GlobalAttribution
+            With standard errors that know how members vary together, if `from_rows` made this one.
+        """
+        from attributions.feature_groups import grouped
+
+        return grouped(self, members)
+
     def to_frame(self):
         """Return a pandas.DataFrame, best feature first.
 

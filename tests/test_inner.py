@@ -15,6 +15,7 @@ from attributions import (
     GlobalAttribution,
     forest_inner,
     partial_inner,
+    partial_inner_rows,
     predecomp,
     reference,
     total_gain,
@@ -340,6 +341,24 @@ def test_rows_sum_to_tree_inner_to_the_last_bit(case):
     assert_close(rows.values.sum(axis=0), result.values, terms)
 
 
+@pytest.mark.parametrize("ifa", INDIVIDUAL)
+@given(case=judged())
+def test_rows_sum_to_partial_inner_to_the_last_bit(case, ifa):
+    rows = partial_inner_rows(case.ensemble, case.X, case.y, ifa=ifa)
+    result = partial_inner(case.ensemble, case.X, case.y, ifa=ifa)
+
+    summed = GlobalAttribution.from_rows(rows)
+    assert_same(summed.values, result.values)
+    assert summed.method == result.method
+    if len(case.X) > 1:
+        assert_same(summed.standard_error, result.standard_error)
+    assert_same(rows.base_values, np.zeros(len(case.X)))
+    alone = reference.partial_inner(case.ensemble, case.X[:1], case.y[:1], INDIVIDUAL[ifa])
+    case.weight = np.ones(1)
+    case.y = case.y[:1]
+    assert_close(rows.values[0], alone, case.terms)
+
+
 @given(case=judged())
 def test_rows_and_base_add_up_to_the_first_order_saving(case):
     """Proposition 1 times the gradients: what no feature moved is the roots' share."""
@@ -508,7 +527,9 @@ def test_any_chunks_merge_to_the_whole(case, data):
             assert_close(merged.standard_error**2, whole.standard_error**2, terms**2)
 
 
-@pytest.mark.parametrize("inner", [tree_inner, tree_inner_rows, partial_inner, forest_inner])
+@pytest.mark.parametrize(
+    "inner", [tree_inner, tree_inner_rows, partial_inner, partial_inner_rows, forest_inner]
+)
 def test_labels_of_a_classifier(inner):
     ensemble, X, y = fitted_rows(40, loss="half_logistic")
     words = np.where(y == 1, "yes", "no")

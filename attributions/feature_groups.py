@@ -1,0 +1,85 @@
+"""Features that belong together: one number for the weather, not one for rain and one for wind.
+
+Measures that add up contributions of features add up over features, too, signs included: what one
+member of a group saved and another cost is set off. The standard error of such a sum needs to know
+how its members vary together, so it is made of the rows' contributions, summed over members first.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from attributions.results import GlobalAttribution
+from attributions.row_sums import RowSums
+
+ADDITIVE = ("tree_inner", "partial_inner", "forest_inner", "total_gain")
+
+
+def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> GlobalAttribution:
+    """Return a result with sums over groups of features; other features stay as they are.
+
+    Parameters
+    ----------
+    result : GlobalAttribution
+        Of `tree_inner` or its relatives, made by ``from_rows`` if it is to have standard errors;
+        or a total gain.
+    members : dict of str to list of str
+        The features of every group. No feature may be in two.
+
+    Returns
+    -------
+    GlobalAttribution
+        The groups first, in their order.
+    """
+    kind = result.method.split("(")[0]
+    if kind not in ADDITIVE:
+        raise ValueError(
+            f"{result.method} does not add up over features. Measures that do are"
+            f" {', '.join(ADDITIVE)}."
+        )
+    if result.standard_error is not None and result.contributions is None:
+        raise ValueError(
+            "The standard error of a sum over features needs the contributions of single rows,"
+            " which this result does not keep. Make it with"
+            " GlobalAttribution.from_rows(tree_inner_rows(model, X, y))."
+        )
+    names, belongs = _membership(result.feature_names, members)
+    contributions, standard_error = None, None
+    if result.contributions is not None:
+        contributions = result.contributions @ belongs
+        standard_error = RowSums.of(contributions).standard_error
+    return replace(
+        result,
+        values=result.values @ belongs,
+        standard_error=standard_error,
+        feature_names=names,
+        per_tree=None if result.per_tree is None else result.per_tree @ belongs,
+        contributions=contributions,
+        kurtosis=None,
+    )
+
+
+def _membership(feature_names, members) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of the sums, and a matrix of 0 and 1: which feature is in which of them."""
+    position = {name: k for k, name in enumerate(feature_names)}
+    group_of: dict[str, str] = {}
+    for group, features in members.items():
+        if isinstance(features, str):
+            raise ValueError(f"Group {group!r} is the string {features!r}; give a list of names.")
+        for name in features:
+            if name not in position:
+                raise ValueError(f"Group {group!r} names {name!r}, which is not a feature.")
+            if name in group_of:
+                raise ValueError(f"{name!r} is in the groups {group_of[name]!r} and {group!r}.")
+            group_of[name] = group
+    alone = [name for name in feature_names if name not in group_of]
+    taken = sorted(set(members) & set(alone))
+    if taken:
+        raise ValueError(f"{taken[0]!r} is the name of a group and of a feature outside of it.")
+    names = (*members, *alone)
+    belongs = np.zeros((len(feature_names), len(names)))
+    column = {name: j for j, name in enumerate(names)}
+    for name, k in position.items():
+        belongs[k, column[group_of.get(name, name)]] = 1.0
+    return names, belongs
