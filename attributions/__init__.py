@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from attributions.absolute import absolute
+    from attributions.cross_fit import cross_fit
     from attributions.inner import forest_inner, partial_inner, tree_inner
     from attributions.inner_rows import partial_inner_rows, tree_inner_rows
     from attributions.permutation import permutation
     from attributions.predecomp import predecomp
     from attributions.results import GlobalAttribution, LocalAttribution
     from attributions.saabas import saabas
+    from attributions.selector import HeldOutSelector
     from attributions.total_gain import total_gain
     from attributions.tree_shap import tree_shap
 
@@ -32,10 +34,12 @@ _HOME = {
     "absolute": "attributions.absolute",
     "permutation": "attributions.permutation",
     "total_gain": "attributions.total_gain",
+    "cross_fit": "attributions.cross_fit",
+    "HeldOutSelector": "attributions.selector",
     "LocalAttribution": "attributions.results",
     "GlobalAttribution": "attributions.results",
 }
-__all__ = [  # noqa: RUF022  per sample, per feature, results
+__all__ = [  # noqa: RUF022  per sample, per feature, over fits, results
     "predecomp",
     "saabas",
     "tree_shap",
@@ -47,6 +51,8 @@ __all__ = [  # noqa: RUF022  per sample, per feature, results
     "absolute",
     "permutation",
     "total_gain",
+    "cross_fit",
+    "HeldOutSelector",
     "LocalAttribution",
     "GlobalAttribution",
 ]

@@ -1,0 +1,128 @@
+"""Features that earn their place on rows which the model has not seen, as a step of a Pipeline.
+
+The rows are cut in two. A model is fitted on one part and judged on the other; one-sided p-values
+of its features then decide, corrected for how many there are. Correlation does not harm what is
+claimed, that this model's use of each feature pays; it does mean that a useless copy of a useful
+column can be kept (docs/inference.md).
+"""
+
+import numpy as np
+from scipy.stats import false_discovery_control
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.feature_selection import SelectorMixin
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from attributions.inner import tree_inner
+
+CORRECTIONS = ("bh", "by")
+
+
+class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
+    """Keep features whose use pays on held-out rows, at a false-discovery rate.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A clone of it is fitted on a part of the rows.
+    measure : callable
+        Takes the fitted model, X and y, returns a GlobalAttribution that has p-values:
+        ``tree_inner``, ``partial_inner``, ``permutation``, or ``functools.partial`` of one.
+    fdr : float
+        Wanted share of false discoveries among the features kept, above 0 and below 1.
+    correction : {"bh", "by"}
+        Benjamini-Hochberg, or Benjamini-Yekutieli, which holds under any dependence of the p-values
+        and keeps fewer features.
+    test_size : float
+        Share of the rows (of groups, if there are groups) that judge.
+    random_state : int or None
+        Seed of the cut.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted clone.
+    attribution_ : GlobalAttribution
+        What the measure returned.
+    p_values_ : float64 array of shape (p,)
+    support_ : bool array of shape (p,)
+        Which features are kept.
+    n_features_in_, feature_names_in_
+        As seen in ``fit``.
+    """
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        measure=tree_inner,
+        fdr: float = 0.1,
+        correction: str = "bh",
+        test_size: float = 0.5,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.measure = measure
+        self.fdr = fdr
+        self.correction = correction
+        self.test_size = test_size
+        self.random_state = random_state
+
+    def fit(self, X, y, groups=None):
+        """Fit the estimator on a part of the rows and judge its features on the others.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+        y : array of shape (n,)
+        groups : array of shape (n,), optional
+            Labels of rows that belong together; groups are not cut in two.
+
+        Returns
+        -------
+        HeldOutSelector
+        """
+        if not 0 < self.fdr < 1:
+            raise ValueError(f"fdr={self.fdr!r}; it must lie between 0 and 1, as .1 does.")
+        if self.correction not in CORRECTIONS:
+            raise ValueError(f"correction={self.correction!r}; use one of {CORRECTIONS}.")
+        if hasattr(X, "columns"):  # the estimator is to see a frame as it is
+            validate_data(self, X, y, skip_check_array=True)
+        else:
+            X, y = validate_data(
+                self, X, y, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=2
+            )
+        fitted_on, held_out = self._cut(X, y, groups)
+        self.estimator_ = clone(self.estimator).fit(
+            _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
+        )
+        options = {} if groups is None else {"groups": _safe_indexing(groups, held_out)}
+        self.attribution_ = self.measure(
+            self.estimator_, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options
+        )
+        self.p_values_ = self.attribution_.p_values()
+        adjusted = false_discovery_control(self.p_values_, method=self.correction)
+        self.support_ = adjusted <= self.fdr
+        return self
+
+    def _cut(self, X, y, groups):
+        """Return the rows to fit on and those to judge on."""
+        if groups is not None:
+            kind = GroupShuffleSplit
+        else:
+            kind = StratifiedShuffleSplit if is_classifier(self.estimator) else ShuffleSplit
+        splitter = kind(1, test_size=self.test_size, random_state=self.random_state)
+        return next(splitter.split(np.empty((len(y), 0)), y, groups))
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        of_estimator = get_tags(self.estimator)
+        tags.input_tags = of_estimator.input_tags
+        tags.target_tags = of_estimator.target_tags
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,112 @@
+"""Features kept by held-out p-values, as scikit-learn's selectors are used."""
+
+from functools import partial
+
+import numpy as np
+import pandas
+import pytest
+from scipy.stats import false_discovery_control
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from attributions import HeldOutSelector, absolute, partial_inner, permutation, tree_inner
+from gbt import GBTClassifier, GBTRegressor
+from tests.asserts import assert_same
+
+MODEL = GBTRegressor(n_estimators=30, max_depth=2)
+
+
+@parametrize_with_checks([HeldOutSelector(GBTRegressor(n_estimators=5))])
+@pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def table(n=400, p=6, seed=0):
+    """Return a table of which columns 0 and 1 matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=n)
+
+
+def test_it_keeps_what_matters():
+    X, y = table()
+    selector = HeldOutSelector(MODEL, fdr=0.01, random_state=0).fit(X, y)
+    assert_same(selector.get_support(indices=True), [0, 1])
+    assert_same(selector.transform(X), X[:, :2])
+    assert selector.estimator_.n_features_in_ == 6
+    assert selector.attribution_.n_samples == 200
+    assert_same(selector.p_values_, selector.attribution_.p_values())
+    again = HeldOutSelector(MODEL, random_state=0).fit(X, y)
+    assert_same(again.p_values_, selector.p_values_)
+
+
+@pytest.mark.parametrize("correction", ["bh", "by"])
+@pytest.mark.parametrize("fdr", [0.01, 0.1, 0.9])
+def test_the_correction_is_scipys(correction, fdr):
+    X, y = table(n=120, p=12)
+    selector = HeldOutSelector(MODEL, fdr=fdr, correction=correction, random_state=1).fit(X, y)
+    adjusted = false_discovery_control(selector.p_values_, method=correction)
+    assert_same(selector.support_, adjusted <= fdr)
+
+
+@pytest.mark.parametrize(
+    "measure", [partial_inner, permutation, partial(tree_inner, ifa="saabas")], ids=str
+)
+def test_any_measure_with_p_values(measure):
+    X, y = table()
+    selector = HeldOutSelector(MODEL, measure=measure, fdr=0.01, random_state=0).fit(X, y)
+    assert {0, 1} <= set(selector.get_support(indices=True))
+
+
+def test_a_classifier_has_both_classes_on_both_sides():
+    X, _ = table()
+    y = np.where(X[:, 0] > 1.8, "rare", "common")
+    selector = HeldOutSelector(GBTClassifier(n_estimators=20), random_state=0).fit(X, y)
+    assert_same(selector.estimator_.classes_, ["common", "rare"])
+    assert selector.get_support()[0]
+
+
+def test_a_frame_keeps_its_names():
+    X, y = table()
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    selector = HeldOutSelector(MODEL, fdr=0.01, random_state=0)
+    selector.set_output(transform="pandas").fit(frame, y)
+    assert_same(selector.get_feature_names_out(), ["a", "b"])
+    assert list(selector.transform(frame).columns) == ["a", "b"]
+    assert selector.attribution_.feature_names == tuple("abcdef")
+
+
+def test_groups_are_not_cut():
+    X, y = table()
+    groups = np.arange(400) // 5
+    seen = []
+
+    def remember(model, X, y, groups):
+        seen.extend(np.unique(groups))
+        return tree_inner(model, X, y, groups=groups)
+
+    HeldOutSelector(MODEL, measure=remember, random_state=0).fit(X, y, groups=groups)
+    assert len(seen) == 40
+
+
+def test_it_is_a_step_of_a_pipeline():
+    X, y = table()
+    chain = make_pipeline(HeldOutSelector(MODEL, random_state=0), LinearRegression())
+    search = GridSearchCV(chain, {"heldoutselector__fdr": [0.01, 0.1]}, cv=2).fit(X, y)
+    assert search.best_estimator_[-1].n_features_in_ >= 2
+    assert clone(chain).get_params()["heldoutselector__estimator__max_depth"] == 2
+
+
+def test_unusable_parameters_are_refused():
+    X, y = table(n=40)
+    for options, message in (
+        ({"fdr": 5}, "fdr=5; it must lie between 0 and 1"),
+        ({"correction": "holm"}, "correction='holm'; use one of"),
+        ({"measure": lambda m, X, y: absolute(m, X)}, "has no p-values"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            HeldOutSelector(MODEL, **options).fit(X, y)
