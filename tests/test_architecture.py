@@ -35,7 +35,7 @@ ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.kernels.compiling",
 }
 # Results draw themselves with what draws results.
-KNOTS = {("attributions.plots", "attributions.results")}
+KNOTS = {("attributions.feature_groups", "attributions.plots", "attributions.results")}
 
 
 def module_name(path):
