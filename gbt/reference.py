@@ -107,7 +107,7 @@ def cuts(feature, x, sums):
     between all present and all missing rows.
     """
     present, missing = sums[~np.isnan(x)].sum(axis=0), sums[np.isnan(x)].sum(axis=0)
-    in_order = np.argsort(x, kind="stable")[: present[2]]  # nan is sorted last
+    in_order = np.argsort(x, kind="stable")[: np.sum(~np.isnan(x))]  # nan is sorted last
     left = 0
     for i, following in pairwise(in_order):
         left = left + sums[i]
@@ -119,31 +119,137 @@ def cuts(feature, x, sums):
         for missing_left in (True, False):
             sides = (left + missing, right) if missing_left else (left, right + missing)
             yield Cut(feature, threshold, missing_left, missing_left == more_left, *sides)
-    if missing[2]:
+    if np.isnan(x).any():
         yield Cut(feature, float(FLOAT.max), False, True, present, missing)
+
+
+def score_of_node(total, reg_lambda):
+    """Return G^2 / (H + lambda) of a node that is not split."""
+    sum_gradient, sum_hessian, _ = map(float, total)
+    return sum_gradient * sum_gradient / (sum_hessian + reg_lambda)
+
+
+def least_gain(sums, parameters):
+    """Return the gain that a split must exceed.
+
+    Where all residuals are equal no cut gains anything, but its roundings may seem to: they are
+    fewer than 16, each at most eps times the largest score that such a cut can have.
+    """
+    magnitude, sum_hessian = float(np.abs(sums[:, 0]).sum()), float(sums[:, 1].sum())
+    rounding = 16 * FLOAT.eps * (magnitude * magnitude / (sum_hessian + parameters.reg_lambda))
+    return max(parameters.min_split_gain, rounding)
 
 
 def best_cut(X, sums, parameters):
     """Return the best cut of the rows of a node, or None where the node must stay a leaf."""
-    allowed = [
-        cut
-        for feature in range(X.shape[1])
-        for cut in cuts(feature, X[:, feature], sums)
-        if is_allowed(cut.left, parameters) and is_allowed(cut.right, parameters)
-    ]
+    reg_lambda = parameters.reg_lambda
+    of_features = [best_allowed(k, X, sums, parameters) for k in range(X.shape[1])]
+    allowed = [cut for cut in of_features if cut is not None]
     if not allowed:
         return None
-    reg_lambda = parameters.reg_lambda
     cut = max(allowed, key=lambda cut: preference(cut, reg_lambda))
-
-    sum_gradient, sum_hessian, _ = map(float, sums.sum(axis=0))
-    node_score = sum_gradient * sum_gradient / (sum_hessian + reg_lambda)
+    node_score = score_of_node(sums.sum(axis=0), reg_lambda)
     cut.gain = score(cut.left, cut.right, reg_lambda) - node_score
-    # Where all residuals are equal no cut gains anything, but its roundings may seem to: they are
-    # fewer than 16, each at most eps times the largest score that such a cut can have.
-    magnitude = float(np.abs(sums[:, 0]).sum())
-    rounding = 16 * FLOAT.eps * (magnitude * magnitude / (sum_hessian + reg_lambda))
-    return cut if cut.gain > max(parameters.min_split_gain, rounding) else None
+    return cut if cut.gain > least_gain(sums, parameters) else None
+
+
+def best_allowed(feature, X, sums, parameters, of=None, also=lambda cut: True):
+    """Return the preferred cut of one feature among those allowed, or None.
+
+    Cuts lie between values of all rows; ``of`` marks those that score them, all if not given, and
+    ``also`` says what else they must fulfil.
+    """
+    scored = sums if of is None else sums * of[:, np.newaxis]
+    allowed = [
+        cut
+        for cut in cuts(feature, X[:, feature], scored)
+        if is_allowed(cut.left, parameters) and is_allowed(cut.right, parameters) and also(cut)
+    ]
+    return max(allowed, key=lambda cut: preference(cut, parameters.reg_lambda), default=None)
+
+
+# ------------------------------------- other ways to choose a split, from sets of a node's rows
+
+
+def value_of(side, reg_lambda):
+    """Return -G / (H + lambda), what the rows of one side would add to their raw predictions."""
+    return -float(side[0]) / (float(side[1]) + reg_lambda)
+
+
+def cross_validated_cut(X, sums, folds, parameters):
+    """Return the cut of the feature that does best on rows that did not choose its cut, or None.
+
+    For each fold the best cut of a feature on the other rows is judged on the fold's, by the loss
+    G v + H v^2 / 2 of its two sides, v the values that the other rows give them. The feature of
+    least loss is cut where all rows gain most, if 2 loss + min_split_gain <= -G^2 / (H + lambda).
+    Adler and Painsky 2022, section 3, with folds shared by the features of a node.
+    """
+
+    def loss_of(feature):
+        loss = 0.0
+        for fold in np.unique(folds):
+            others, own = folds != fold, folds == fold
+            cut = best_allowed(feature, X, sums, parameters, of=others)
+            if cut is None:
+                continue
+            is_left = np.array([goes_left(x, cut) for x in X])
+            of_sides = []
+            for side in (is_left, ~is_left):
+                v = value_of(sums[others & side].sum(axis=0), parameters.reg_lambda)
+                g, h, _ = map(float, sums[own & side].sum(axis=0))
+                of_sides.append(g * v + h * v * v / 2)
+            loss += sum(of_sides)
+        return loss
+
+    cuts_of = {k: best_allowed(k, X, sums, parameters) for k in range(X.shape[1])}
+    losses = {k: loss_of(k) for k, cut in cuts_of.items() if cut is not None}
+    if not losses:
+        return None
+    feature = min(losses, key=losses.get)
+    own = score_of_node(sums.sum(axis=0), parameters.reg_lambda)
+    improvement = -2 * losses[feature] - own
+    cut = cuts_of[feature]
+    gains = score(cut.left, cut.right, parameters.reg_lambda) - own > least_gain(sums, parameters)
+    cut.gain = improvement
+    return cut if improvement >= parameters.min_split_gain and gains else None
+
+
+def unbiased_cut(X, sums, parts, parameters, merged=False):
+    """Return the cut whose place, feature and right to be were chosen by three parts of the rows.
+
+    Zhang, Zhang and Li 2023, Algorithm 2. Parts are numbered 0, 1, 2; with ``merged`` the last two
+    are one. Every part must have enough rows on either side.
+    """
+    judges = (parts > 0, parts > 0) if merged else (parts == 1, parts == 2)
+    all_parts = (parts == 0, *judges)
+
+    def worth(cut, learned, judge):
+        is_left = np.array([goes_left(x, cut) for x in X])
+        terms = []
+        for side in (is_left, ~is_left, np.ones(len(X), dtype=bool)):
+            g = float(sums[side & learned, 0].sum())
+            g_judge, h_judge = (float(sums[side & judge, c].sum()) for c in (0, 1))
+            weight = h_judge + parameters.reg_lambda
+            terms.append(g * g_judge / weight if weight > 0 else 0.0)
+        return terms[0] + terms[1] - terms[2]
+
+    def has_all_parts(cut):
+        is_left = np.array([goes_left(x, cut) for x in X])
+        least = max(parameters.min_samples_leaf, 1)
+        return all(
+            (part & side).sum() >= least for part in all_parts for side in (is_left, ~is_left)
+        )
+
+    best = {
+        k: best_allowed(k, X, sums, parameters, of=parts == 0, also=has_all_parts)
+        for k in range(X.shape[1])
+    }
+    for_feature = {k: worth(cut, parts == 0, judges[0]) for k, cut in best.items() if cut}
+    if not for_feature:
+        return None
+    cut = best[max(for_feature, key=for_feature.get)]
+    cut.gain = worth(cut, parts == 0 if merged else parts < 2, judges[1])
+    return cut if cut.gain >= parameters.min_split_gain else None
 
 
 @dataclass

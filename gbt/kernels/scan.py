@@ -220,7 +220,7 @@ def best_of(score, floor):
 
 
 @internal
-def keep_best(n_cuts, q, total, asked, scratch, best, left):
+def keep_best(n_cuts, q, has_missing, total, asked, scratch, best, left):
     """Score some cuts for sum q and keep the best, if none before was better.
 
     Missing rows go where the score is higher; if it is the same, where the present rows have more
@@ -234,7 +234,7 @@ def keep_best(n_cuts, q, total, asked, scratch, best, left):
     if asked.min_rows_of_all > 0:
         refuse_few_rows(scratch.nothing, total, asked, scratch, right)
     either = other = right
-    if scratch.missing[q, N] > 0:
+    if has_missing:  # in any set: where they go decides which sums have enough rows
         other, either = scratch.score[1, :n_cuts], scratch.score[2, :n_cuts]
         score_cuts(of_sum, scratch.missing[q], total[q], asked, other)
         if asked.min_rows_of_all > 0:
@@ -283,7 +283,7 @@ def scan_column(by_value, n_present, set_of_row, totals, asked, scratch, cuts, l
             cut_after = scratch.by_node[start] < 0 if start < end else stop > end
             n_cuts = add_up(some, cut_after, set_of_row, asked, scratch)
             for q in range(asked.n_searched if n_cuts > 0 else 0):
-                keep_best(n_cuts, q, totals[j], asked, scratch, cuts[j, q], left[j, q])
+                keep_best(n_cuts, q, stop > end, totals[j], asked, scratch, cuts[j, q], left[j, q])
 
 
 @uncounted

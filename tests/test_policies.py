@@ -1,0 +1,175 @@
+"""Cross-validated and unbiased splits: those of the page, and what the papers say of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt import GBTRegressor, reference
+from gbt.columns import Columns
+from gbt.splitting import cross_validated, unbiased
+from gbt.splitting.cross_validated import CrossValidated
+from gbt.splitting.frontier import Derivatives, Frontier, Limits
+from gbt.splitting.parts import random_parts
+from gbt.splitting.unbiased import Unbiased
+from tests.asserts import assert_same
+
+NAN = np.nan
+
+
+@st.composite
+def frontiers(draw):
+    """Draw a table, a frontier of one or two nodes of it, and limits."""
+    n, p = draw(st.integers(4, 30)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.integers(draw(st.integers(2, 15)), size=(n, p)).astype(np.float64)
+    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.2]))] = NAN
+    gradient = rng.integers(-5, 6, size=n) + 5 * (X[:, 0] > 3)
+    derivatives = Derivatives(gradient, rng.integers(1, 4, size=n), 1.0, 1.0)
+    edge = draw(st.sampled_from([0, n // 3]))
+    edges = [0, n] if edge == 0 else [0, edge, n]
+    shuffled = [np.sort(part) for part in np.split(rng.permutation(n), edges[1:-1])]
+    frontier = Frontier(
+        Columns.from_table(X), np.arange(p), derivatives,
+        np.concatenate(shuffled).astype(np.int32), np.array(edges[:-1]), np.array(edges[1:]), rng,
+    )  # fmt: skip
+    limits = Limits(
+        draw(st.sampled_from([0.0, 1.0])), draw(st.sampled_from([0.0, 4.0])),
+        draw(st.integers(1, 3)), draw(st.sampled_from([0.0, 2.0])),
+    )  # fmt: skip
+    return X, frontier, limits
+
+
+def check_against_the_page(X, frontier, limits, splits, cut_by_the_page):
+    parameters = reference.Parameters(
+        reg_lambda=limits.reg_lambda,
+        min_child_weight=limits.min_child_weight,
+        min_samples_leaf=limits.min_samples_leaf,
+        min_split_gain=limits.min_split_gain,
+    )
+    own = frontier.derivatives
+    for j in range(len(frontier)):
+        rows = frontier.rows_of(j)
+        sums = np.column_stack([own.gradient[rows], own.hessian[rows], np.ones(len(rows), int)])
+        cut = cut_by_the_page(X[rows], sums.astype(object), rows, parameters)
+        if cut is None:
+            assert splits.feature[j] == -1
+            continue
+        k = splits.feature[j]
+        assert k == cut.feature
+        codes = frontier.columns.codes[k, rows]
+        is_missing = codes == frontier.columns.n_values[k]
+        went_left = np.where(is_missing, splits.missing_left[j], codes <= splits.cut[j])
+        assert_same(went_left, np.array([reference.goes_left(x, cut) for x in X[rows]], dtype=bool))
+        assert splits.gain[j] == pytest.approx(cut.gain, rel=1e-12)
+
+
+def with_parts(module, parts, ask):
+    """Ask a policy whose random parts are these."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "random_parts", lambda frontier, n_parts, n_columns=None: parts)
+        return ask()
+
+
+@given(frontiers(), st.integers(2, 6))
+def test_cross_validated_splits_are_those_of_the_page(case, n_folds):
+    X, frontier, limits = case
+    folds = frontier.random.integers(n_folds, size=len(X), dtype=np.uint8)
+    policy = CrossValidated(n_folds)
+    splits = with_parts(cross_validated, folds, lambda: policy.split(frontier, limits, 1))
+    check_against_the_page(
+        X, frontier, limits, splits,
+        lambda x, sums, rows, given: reference.cross_validated_cut(x, sums, folds[rows], given),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@given(frontiers())
+def test_unbiased_splits_are_those_of_the_page(merged, case):
+    X, frontier, limits = case
+    parts = frontier.random.integers(3, size=len(X), dtype=np.uint8)
+    splits = with_parts(unbiased, parts, lambda: Unbiased(merged=merged).split(frontier, limits, 1))
+    check_against_the_page(
+        X, frontier, limits, splits,
+        lambda x, sums, rows, given: reference.unbiased_cut(x, sums, parts[rows], given, merged),
+    )  # fmt: skip
+
+
+def test_parts_are_of_equal_size_in_every_node_and_new_each_time():
+    frontier = two_nodes()
+    parts = random_parts(frontier, 3)
+    for j in range(2):
+        sizes = np.bincount(parts[frontier.rows_of(j)], minlength=3)
+        assert np.ptp(sizes) <= 1
+    assert (random_parts(frontier, 3) != parts).any()
+    columns = random_parts(frontier, 3, 4)
+    assert columns.shape == (4, 100)
+    assert (columns[0] != columns[1]).any()
+
+
+def two_nodes():
+    X = np.arange(100.0)[:, np.newaxis]
+    derivatives = Derivatives(np.zeros(100, np.int64), np.ones(100, np.int64), 1.0, 1.0)
+    rows = np.arange(100, dtype=np.int32)
+    start, stop = np.array([0, 41]), np.array([41, 100])
+    columns, random = Columns.from_table(X), np.random.default_rng(0)
+    return Frontier(columns, np.array([0]), derivatives, rows, start, stop, random)
+
+
+def noise_scores(policy, n_repetitions):
+    """Return what the policy thinks of its best cut at the root of pure noise."""
+    scores = np.empty(n_repetitions)
+    for seed in range(n_repetitions):
+        rng = np.random.default_rng(seed)
+        n = 300
+        frontier = Frontier(
+            Columns.from_table(rng.normal(size=(n, 3))), np.arange(3),
+            Derivatives(np.rint(1e6 * rng.normal(size=n)).astype(np.int64), np.ones(n, np.int64),
+                        1e6, 1.0),
+            np.arange(n, dtype=np.int32), np.array([0]), np.array([n]), rng,
+        )  # fmt: skip
+        splits = policy.split(frontier, Limits(0.0, 1.0, 1, -np.inf), 1)
+        scores[seed] = splits.gain[0] / 1e12
+    return scores
+
+
+def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
+    """The score of Algorithm 2 at the root has mean 0; merged parts have chosen the feature."""
+    scores = noise_scores(Unbiased(), 400)
+    error = scores.std() / 20
+    assert abs(scores.mean()) < 3 * error
+    assert 0.4 < (scores > 0).mean() < 0.6
+    merged = noise_scores(Unbiased(merged=True), 400)
+    assert merged.mean() > 5 * merged.std() / 20
+
+
+def test_cross_validation_passes_by_a_feature_of_many_values():
+    """Adler and Painsky's design in small: many levels overfit, few levels carry the signal."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(2, size=2000), rng.random(2000)]).astype(np.float64)
+    y = 0.3 * X[:, 0] + rng.normal(size=2000)
+    asked = {"n_estimators": 20, "max_depth": 3, "random_state": 0}
+    greedy = GBTRegressor(**asked).fit(X, y).feature_importances_
+    honest = GBTRegressor(**asked, splitter=CrossValidated()).fit(X, y).feature_importances_
+    assert greedy[1] > 0.5
+    assert honest[1] < 0.1
+
+
+@pytest.mark.parametrize("n_folds", [1, 256])
+def test_numbers_of_folds_out_of_range_are_refused(n_folds):
+    with pytest.raises(ValueError, match=r"n_folds must be an integer in \[2, 255\]"):
+        CrossValidated(n_folds=n_folds)
+
+
+@pytest.mark.parametrize("policy", [CrossValidated(), Unbiased()])
+def test_fits_do_not_depend_on_threads_and_follow_their_seed(policy):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(400, 4)), rng.normal(size=400)
+
+    def fit(**asked):
+        model = GBTRegressor(n_estimators=5, max_depth=3, splitter=policy, min_split_gain=0.0)
+        return model.set_params(**asked).fit(X, y + X[:, 0]).predict(X)
+
+    first = fit(random_state=0, n_jobs=1)
+    assert_same(fit(random_state=0, n_jobs=2), first)
+    assert (fit(random_state=1, n_jobs=1) != first).any()
