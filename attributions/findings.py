@@ -1,0 +1,105 @@
+"""How good a model is on held-out rows, and how much of that each feature brings.
+
+Beside the model stands the *constant model*, which gives every row the mean of the training rows.
+All importances are in one unit, per cent of the constant model's loss on the rows in question:
+
+    100 learning_rate TreeInner(k) / sum_i L(y_i, constant)
+
+A boosting step moves row i by r_mk(x_i) for feature k, which to first order changes its loss by
+r_mk(x_i) g_im, and TreeInner adds up -r_mk(x_i) g_im / learning_rate over rows and trees. So in
+this unit the features add up, to first order, to how far the model's loss is below the constant
+model's: in regression, to R^2 in per cent. Total gain is the same sum over the training rows
+(Sun 2022, Proposition 3), so that what was promised and what was delivered can be compared.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.metrics import r2_score, roc_auc_score
+
+from attributions.absolute import absolute
+from attributions.inner import partial_inner, tree_inner
+from attributions.results import GlobalAttribution
+from attributions.table_task import Task
+from attributions.total_gain import total_gain
+from gbt.model import Ensemble
+
+
+@dataclass(frozen=True)
+class Score:
+    """One measure of predictions of the held-out rows."""
+
+    name: str
+    of_model: float
+    of_constant: float
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """How good a model is, and four importances of its features.
+
+    Parameters
+    ----------
+    scores : list of Score
+    saved : float
+        How far the model's loss on the held-out rows is below the constant model's, in per cent.
+    inner, partial, gain : GlobalAttribution
+        TreeInner, its partial test, and total gain, in per cent of the constant model's loss.
+    used : GlobalAttribution
+        Absolute contributions to the raw prediction, a held-out row.
+    """
+
+    scores: list[Score]
+    saved: float
+    inner: GlobalAttribution
+    partial: GlobalAttribution
+    gain: GlobalAttribution
+    used: GlobalAttribution
+
+    @property
+    def held_out(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Values and standard errors of the two that were computed on held-out rows."""
+        return [(r.values, np.asarray(r.standard_error)) for r in (self.inner, self.partial)]
+
+
+def findings_of(model: Ensemble, task: Task) -> Findings:
+    """Judge a model that was fitted to the training rows of a task."""
+    X, y = task.X_valid, task.y_valid
+    raw_prediction = model.raw_predict(X)
+    constant = np.full(len(y), model.loss.link(float(np.mean(task.y_train))))
+    loss = model.loss.value(y, raw_prediction).sum()
+    constant_loss = model.loss.value(y, constant).sum()
+    constant_loss_in_training = model.loss.value(task.y_train, constant[0]).sum()
+    if task.is_classification:
+        scores = [
+            Score("AUC", roc_auc_score(y, raw_prediction), 0.5),
+            Score("log-loss", loss / len(y), constant_loss / len(y)),
+        ]
+    else:  # the loss is half the squared error
+        scores = [
+            Score("R^2", r2_score(y, raw_prediction), r2_score(y, constant)),
+            Score(
+                "root mean squared error",
+                float(np.sqrt(2 * loss / len(y))),
+                float(np.sqrt(2 * constant_loss / len(y))),
+            ),
+        ]
+    per_cent = 100 * model.learning_rate
+    return Findings(
+        scores=scores,
+        saved=100 * (1 - loss / constant_loss),
+        inner=_scaled(tree_inner(model, X, y), per_cent / constant_loss),
+        partial=_scaled(partial_inner(model, X, y), per_cent / constant_loss),
+        gain=_scaled(total_gain(model), per_cent / constant_loss_in_training),
+        used=_scaled(absolute(model, X), 1 / len(y)),
+    )
+
+
+def _scaled(result, factor):
+    """Return an importance in another unit."""
+    error = result.standard_error
+    return replace(
+        result,
+        values=factor * result.values,
+        standard_error=None if error is None else factor * error,
+    )

@@ -1,0 +1,215 @@
+"""What was found, in words, as a table and as a picture."""
+
+import csv
+import math
+from pathlib import Path
+from textwrap import wrap
+
+import numpy as np
+from scipy.stats import false_discovery_control
+
+from attributions.findings import Findings
+from attributions.results import GlobalAttribution
+from attributions.table_file import elided
+from attributions.table_task import Task
+
+TITLES = {
+    "tree_inner": "TreeInner",
+    "partial_inner": "partial TreeInner",
+    "total_gain": "total gain",
+}
+WIDTH = 100
+N_LISTED = 10
+N_TOP = 5
+FALSE_DISCOVERIES = 0.1
+N_DECIMALS = 4  # of importances; smaller ones are written with exponents
+N_SCORE_DECIMALS = 7
+
+
+def report(task: Task, findings: Findings) -> list[str]:
+    """Return the lines that say how good the model is and what its features do."""
+    return [
+        *_score_lines(task, findings),
+        "",
+        *table_lines(task, findings),
+        "",
+        *_reading(task, findings),
+    ]
+
+
+def _score_lines(task, findings):
+    """Say how good the model is beside the constant model."""
+    width = max(len(score.name) for score in findings.scores)
+    held_out = f"On {len(task.y_valid):,} held-out rows"
+    width = max(width + 2, len(held_out))
+    lines = [f"{held_out:{width}}   {'model':>10}   {'constant':>10}"]
+    for score in findings.scores:
+        digits = _digits(max(abs(score.of_model), abs(score.of_constant)), 4)
+        form = f",.{digits}f" if digits <= N_SCORE_DECIMALS else ".3e"
+        of_model, of_constant = (
+            format(round(value, digits) + 0.0, form)  # + 0.0: never -0
+            for value in (score.of_model, score.of_constant)
+        )
+        lines.append(f"  {score.name:{width - 2}}   {of_model:>10}   {of_constant:>10}")
+    average = "share of the class" if task.is_classification else "mean"
+    lines.append(f"  (The constant model predicts the training rows' {average} for every row.)")
+    if findings.saved <= 0:
+        lines.append(
+            f"As a whole the model is no better than the constant: its {_loss(task)} is"
+            f" {abs(findings.saved):.1f} % higher."
+        )
+    return lines
+
+
+def table_lines(task: Task, findings: Findings) -> list[str]:
+    """Return the best features, and those that gain or the truth puts among the best."""
+    relevant = set(task.relevant or ())
+    names = [elided(name) for name in task.feature_names]
+    gain_rank = ranks(findings.gain)
+    ranking = findings.inner.ranking()
+    listed = {*ranking[:N_LISTED], *findings.gain.ranking()[:N_TOP], *relevant}
+    width = max(len("feature"), *(len(names[k]) for k in listed))
+    lines = [
+        f"Importance in per cent of the constant model's {_loss(task)}",
+        f"{'':{width + 6}}      {'on held-out rows':^41}     on training rows",
+        f"rank  {'feature':{width}}      {'TreeInner +- s.e.':^19}   {'partial +- s.e.':^19}"
+        "     total gain  rank",
+    ]
+    for place, k in enumerate(ranking):
+        if k in listed:
+            numbers = [_with_error(values[k], errors[k]) for values, errors in findings.held_out]
+            inner_error = findings.held_out[0][1][k]
+            gain = _aligned(findings.gain.values[k], _digits(inner_error, 2))
+            lines.append(
+                f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '}  "
+                f"{'  '.join(numbers)}  {gain}  {gain_rank[k]:>4}"
+            )
+        elif not lines[-1].endswith("..."):
+            lines.append(f"{'...':>4}")
+    return lines
+
+
+def _reading(task, findings):
+    """Say in words what the table shows."""
+    loss, n_rows = _loss(task), len(task.y_valid)
+    lines = wrap(
+        f"TreeInner is how much of the constant model's {loss} the feature's part of all boosting"
+        f" steps took away on {n_rows:,} rows that the model has not seen, to first order (below 0:"
+        f" it made it larger). All features together: {findings.inner.values.sum():.1f}; the"
+        f" model's {loss} is {abs(findings.saved):.1f} %"
+        f" {'below' if findings.saved > 0 else 'above'} the constant model's. Total gain is what"
+        " the same steps promised on the rows that chose them. Partial TreeInner does not hold a"
+        " feature's own earlier work against it; its values do not add up.",
+        WIDTH,
+    )
+    lines += wrap(
+        "Above 0 beyond chance, at a false-discovery rate of"
+        f" {100 * FALSE_DISCOVERIES:.0f} % (a feature not named is not thereby noise):",
+        WIDTH,
+    )
+    for result in (findings.inner, findings.partial):
+        adjusted = false_discovery_control(result.p_values())
+        found = [k for k in result.ranking() if adjusted[k] <= FALSE_DISCOVERIES]
+        names = ", ".join(elided(task.feature_names[k]) for k in found)
+        text = f"{_title(result)}, {len(found)} of {len(adjusted)}{': ' * bool(found)}{names}"
+        lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    if task.relevant is not None:
+        counts = [
+            f"{len(set(result.ranking()[:N_TOP]) & set(task.relevant))} by {_title(result)}"
+            for result in (findings.inner, findings.partial, findings.gain)
+        ]
+        lines.append(f"Truly relevant among the {N_TOP} best: {', '.join(counts)}.")
+    return lines
+
+
+def write_table(task: Task, findings: Findings, folder: Path) -> Path:
+    """Write all features, best first, as a CSV file; in the unit of the report."""
+    path = folder / "features.csv"
+    gain_rank = ranks(findings.gain)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            [
+                "feature",
+                "tree_inner_percent",
+                "tree_inner_standard_error",
+                "partial_inner_percent",
+                "partial_inner_standard_error",
+                "total_gain_percent",
+                "total_gain_rank",
+                *(["relevant"] if task.relevant is not None else []),
+            ]
+        )
+        for k in findings.inner.ranking():
+            row = [task.feature_names[k]]
+            for values, errors in findings.held_out:
+                row += [values[k], errors[k]]
+            row += [findings.gain.values[k], gain_rank[k]]
+            if task.relevant is not None:
+                row.append(int(k in task.relevant))
+            writer.writerow(row)
+    return path
+
+
+def draw(task: Task, findings: Findings, folder: Path) -> Path:
+    """Draw what is used against what is useful."""
+    from matplotlib.figure import Figure
+
+    from attributions.plots import UsedUsefulDisplay
+
+    path = folder / "used_useful.png"
+    figure = Figure(figsize=(7.6, 5.2), layout="constrained")
+    display = UsedUsefulDisplay.from_attributions(
+        findings.used,
+        findings.inner,
+        highlight=task.relevant or (),
+        highlight_label="truly relevant",
+        ax=figure.subplots(),
+    )
+    unit = "log-odds" if task.is_classification else "the target's unit"
+    display.ax_.set_xlabel(
+        f"used: absolute contribution to the prediction, in {unit},\nsum over trees, mean over"
+        f" {len(task.y_valid):,} held-out rows, 95 % intervals"
+    )
+    display.ax_.set_ylabel(
+        f"useful: TreeInner on held-out rows,\n% of the constant model's {_loss(task)}, 95 %"
+        " intervals"
+    )
+    figure.savefig(path, dpi=150)
+    return path
+
+
+def ranks(result: GlobalAttribution) -> np.ndarray:
+    """Return the place of every feature, from 1."""
+    places = np.empty(len(result.values), dtype=np.int64)
+    places[result.ranking()] = np.arange(1, len(places) + 1)
+    return places
+
+
+def _loss(task):
+    return "log-loss" if task.is_classification else "squared error"
+
+
+def _title(result):
+    return TITLES[result.method.split("(")[0]]
+
+
+def _digits(value, significant):
+    """Return how many decimals show so many significant digits."""
+    return max(0, significant - 1 - math.floor(math.log10(abs(value)))) if value else 0
+
+
+def _with_error(value, error):
+    """Write a value and its standard error, of which two digits are shown."""
+    if value == error == 0:  # no tree cuts at this feature
+        return f"{'not used':^20}"
+    digits = _digits(error or value, 2)
+    return f"{_aligned(value, digits)} +- {_aligned(error, digits).lstrip():7}"
+
+
+def _aligned(value, digits):
+    """Write a number so that decimal points of several lines stand in one column."""
+    if digits > N_DECIMALS:
+        return f"{value:9.1e}"
+    text = f"{value:.{digits}f}"
+    return f"{text:{len(text) + N_DECIMALS - digits + (digits == 0)}}".rjust(9)

@@ -1,0 +1,89 @@
+"""What is printed about findings that are known."""
+
+import numpy as np
+import pytest
+
+from attributions.findings import Findings, Score
+from attributions.report import ranks, report, table_lines
+from attributions.results import GlobalAttribution
+from attributions.table_task import Task
+from tests.asserts import assert_same
+
+NAMES = ("large", "small", "tiny", "unused", "a name of more than thirty-two letters")
+VALUES = [41.23, 0.1234, 1.2e-6, 0.0, -5.0]
+ERRORS = [3.14, 0.0271, 3.3e-6, 0.0, 12.0]
+GAINS = [50.0, 0.5, 2e-6, 0.0, 7.0]
+
+
+def findings(score=None, saved=50.0):
+    inner, partial, gain = (
+        GlobalAttribution(np.array(values), errors, 100, NAMES, method)
+        for values, errors, method in (
+            (VALUES, np.array(ERRORS), "tree_inner(predecomp)"),
+            (VALUES, np.array(ERRORS), "partial_inner(predecomp)"),
+            (GAINS, None, "total_gain"),
+        )
+    )
+    return Findings([score or Score("R^2", 0.5, 0.0)], saved, inner, partial, gain, inner)
+
+
+def task(is_classification=False):
+    nothing = np.zeros((100, len(NAMES)))
+    return Task([], is_classification, nothing, nothing[:, 0], nothing, nothing[:, 0], NAMES)
+
+
+def test_two_digits_of_every_standard_error_are_shown_and_points_stand_below_each_other():
+    lines = [line[41:65] for line in table_lines(task(), findings())[3:]]
+    assert lines == [
+        "   41.2    +- 3.1       ",
+        "    0.123  +- 0.027     ",
+        "   1.2e-06 +- 3.3e-06   ",
+        "       not used         ",
+        "   -5      +- 12        ",
+    ]
+
+
+def test_what_was_promised_has_the_digits_of_what_was_delivered():
+    gains = [line.split()[-2:] for line in table_lines(task(), findings())[3:]]
+    assert gains == [["50.0", "1"], ["0.500", "3"], ["2.0e-06", "4"], ["0", "5"], ["7", "2"]]
+
+
+def test_long_names_are_elided():
+    assert "a name of more ...ty-two letters " in " ".join(table_lines(task(), findings()))
+
+
+@pytest.mark.parametrize(
+    ("score", "line"),
+    [
+        (Score("R^2", 0.5, -1e-9), "R^2 0.5000 0.0000"),
+        (Score("R^2", -0.25, -0.001), "R^2 -0.2500 -0.0010"),
+        (
+            Score("root mean squared error", 28312.4, 84316.2),
+            "root mean squared error 28,312 84,316",
+        ),
+        (
+            Score("root mean squared error", 2.5e-7, 3e-6),
+            "root mean squared error 2.500e-07 3.000e-06",
+        ),
+    ],
+)
+def test_scores_are_printed_beside_the_constant_model(score, line):
+    lines = report(task(), findings(score))
+    assert lines[0].split() == ["On", "100", "held-out", "rows", "model", "constant"]
+    assert " ".join(lines[1].split()) == line
+    assert (
+        lines[2].strip() == "(The constant model predicts the training rows' mean for every row.)"
+    )
+
+
+def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
+    assert "no better than the constant" not in " ".join(report(task(), findings(saved=0.1)))
+    for saved, by in ((0.0, "0.0"), (-3.14, "3.1")):
+        text = " ".join(report(task(True), findings(saved=saved)))
+        assert f"no better than the constant: its log-loss is {by} % higher." in text
+        assert f"the model's log-loss is {by} % above the constant model's" in text
+
+
+def test_ranks():
+    assert_same(ranks(findings().inner), [1, 2, 3, 4, 5])
+    assert_same(ranks(findings().gain), [1, 3, 4, 5, 2])
