@@ -11,19 +11,21 @@ Where nothing is drawn and nobody watches, many rounds are one call.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.growing import growth_of
+from gbt.evaluation import Callback, EvalSet, Metric, Round, Watch
+from gbt.growing import TreeGrowth, growth_of
 from gbt.kernels.memory import Training
 from gbt.losses import Loss, best_constant
-from gbt.model import Ensemble, Tree, arrays_of, end_to_end
+from gbt.model import NODE_RECORD, Ensemble, Tree, arrays_of, end_to_end, records_of
 from gbt.progress import Progress
+from gbt.sampling import sampled_features, sampled_rows
+from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Limits, Plan, Policy, Shape
-
-EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Parameters:
     subsample: float = 1.0
     colsample: float = 1.0
     early_stopping_rounds: int | None = None
+    eval_metric: Metric | str | None = None
+    callbacks: Sequence[Callback] | None = None
     verbose: int = 0
 
     def plan(self, loss: Loss, n_jobs: int | None, seed: int) -> Plan:
@@ -74,13 +78,16 @@ def boost(
     feature_names: tuple[str, ...],
     seed: int,
     n_jobs: int | None,
+    start: Ensemble | None = None,
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
     A single weight stands for all rows.
     ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
     are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
-    ends when that many trees brought no new minimum, and the trees after the minimum are dropped.
+    ends when that many trees brought nothing better, and the trees after the best are dropped.
+
+    With ``start``, a model of these very rows, its trees are the first, and counted.
     """
     # To Numba what is read-only is of another type.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
@@ -96,34 +103,46 @@ def boost(
         gradient=np.empty(len(y)),
         hessian=np.empty(1 if loss.has_one_hessian else len(y)),
     )
-    plan = parameters.plan(loss, n_jobs, seed)
-    growth = growth_of(splitter, columns, training, plan)
-    watched = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
+    growth = growth_of(splitter, columns, training, parameters.plan(loss, n_jobs, seed))
     patience = parameters.early_stopping_rounds
+    watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
+    callbacks = parameters.callbacks or ()
     all_features = np.arange(columns.n_columns)
     all_rows = np.arange(len(y), dtype=np.int32) if parameters.subsample < 1.0 else None
     is_drawn = min(parameters.subsample, parameters.colsample) < 1.0
-    trees: list[np.ndarray] = []
+    seen_rows = SeenRows.of((X, y), eval_sets[-1][:2] if patience else None, n_jobs)
+    trees = [np.empty(0, NODE_RECORD)]
     sizes: list[int] = []
+    if start is not None:
+        _check_start(start, base_score, parameters, feature_names, seen_rows)
+        trees, sizes = [records_of(start)], np.diff(start.tree_offset).tolist()
+        training.raw_prediction[:] = start.raw_predict(X, n_jobs)
+        if isinstance(growth, TreeGrowth):
+            growth.n_grown = start.n_trees  # policies draw by the tree's number
+        for tree in start.trees:
+            watch.record(tree, n_jobs)
+    is_over = watch.is_over
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
-        while (m := len(sizes)) < parameters.n_estimators:
+        while (m := len(sizes)) < parameters.n_estimators and not is_over:
             rows = None  # all
             if all_rows is not None:
                 rows = sampled_rows(seed, m, all_rows, parameters.subsample)
             features = sampled_features(seed, m, all_features, parameters.colsample)
-            one_by_one = watched or is_drawn or parameters.verbose
+            one_by_one = eval_sets or is_drawn or callbacks or parameters.verbose
             most = 1 if one_by_one else parameters.n_estimators - m
             grown, sizes_of_grown = growth.grow(rows, features, most)
             trees.append(grown)
             sizes.extend(sizes_of_grown)
             if rows is not None and len(rows) < len(y):
                 Tree(**arrays_of(grown)).add_values(X, training.raw_prediction, n_jobs)
-            for w in watched:
-                w.record(Tree(**arrays_of(grown)), n_jobs)
-            progress.show(m, watched[-1].losses[-1] if watched else None, loss.metric)
-            if patience and m - int(np.argmin(watched[-1].losses)) >= patience:
-                break
+            if eval_sets:
+                watch.record(Tree(**arrays_of(grown)), n_jobs)
+            progress.show(m, watch.headline)
+            told = Round(m, parameters.n_estimators, watch.latest)
+            wishes = [callback(told) for callback in callbacks]
+            is_over = any(wishes) or watch.is_over
 
+    best_iteration = watch.best_iteration if patience else len(sizes) - 1
     ensemble = Ensemble(
         **arrays_of(end_to_end(trees)),
         tree_offset=np.cumsum([0, *sizes]),
@@ -132,49 +151,36 @@ def boost(
         reg_lambda=parameters.reg_lambda,
         loss=loss,
         feature_names=feature_names,
+        seen_rows=seen_rows,
     )
-    best_iteration = int(np.argmin(watched[-1].losses)) if patience else len(sizes) - 1
-    evals_result = {f"eval_{i}": w.losses for i, w in enumerate(watched)}
-    return Boosted(ensemble.truncate(best_iteration + 1), evals_result, best_iteration)
+    return Boosted(ensemble.truncate(best_iteration + 1), watch.evals_result, best_iteration)
 
 
-class _Watched:
-    """Rows that are not trained on, their raw predictions so far, and their mean losses."""
-
-    def __init__(self, loss, base_score, X, y, sample_weight):
-        self.loss = loss
-        self.X = X
-        self.y = y
-        self.sample_weight = sample_weight
-        self.raw_prediction = np.full(len(y), base_score)
-        self.losses = []
-
-    def record(self, tree, n_jobs):
-        """Add the tree's values and note the weighted mean loss."""
-        tree.add_values(self.X, self.raw_prediction, n_jobs)
-        loss = self.loss.value(self.y, self.raw_prediction)
-        self.losses.append(float(np.average(loss, weights=self.sample_weight)))
-
-
-def sampled_rows(seed: int, m: int, rows: np.ndarray, subsample: float) -> np.ndarray:
-    """Return the rows that tree ``m`` sees, ascending: at least one, drawn without replacement."""
-    return _sample(seed, m, 0, rows, subsample)
-
-
-def sampled_features(seed: int, m: int, features: np.ndarray, colsample: float) -> np.ndarray:
-    """Return the columns that tree ``m`` may split on, ascending, at least one."""
-    return _sample(seed, m, 1, features, colsample)
-
-
-def _sample(seed, m, stream, numbers, fraction):
-    """Draw from a stream of the tree's own, so that no tree depends on how others were drawn."""
-    if fraction == 1.0:
-        return numbers
-    generator = np.random.default_rng([seed, m, stream])
-    size = sample_size(len(numbers), fraction)
-    return np.sort(generator.choice(numbers, size=size, replace=False))
-
-
-def sample_size(n: int, fraction: float) -> int:
-    """Return how many of ``n`` rows or columns a tree sees."""
-    return max(1, round(fraction * n))
+def _check_start(
+    start: Ensemble,
+    base_score: float,
+    parameters: Parameters,
+    feature_names: tuple[str, ...],
+    seen_rows: SeenRows,
+) -> None:
+    """Raise ValueError unless more trees may follow those of a model."""
+    for what, before, now in (
+        ("learning_rate", start.learning_rate, parameters.learning_rate),
+        ("reg_lambda", start.reg_lambda, parameters.reg_lambda),
+        ("names of columns", start.feature_names, feature_names),
+    ):
+        if before != now:
+            raise ValueError(
+                f"warm_start adds trees to a model whose {what} must stay {before}; got {now}."
+            )
+    if start.n_trees > parameters.n_estimators:
+        raise ValueError(
+            f"warm_start adds trees: n_estimators must be at least {start.n_trees}, the number of"
+            f" trees that there are; got {parameters.n_estimators}."
+        )
+    is_same = start.seen_rows is None or start.seen_rows.has_trained_on_the_same(seen_rows)
+    if not is_same or start.base_score != base_score:
+        raise ValueError(
+            "warm_start adds trees grown on the rows, targets and weights of the first fit, from"
+            " its base score; got others. Set warm_start=False to begin anew."
+        )

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from gbt.boosting import sample_size
 from gbt.documents import as_array, as_choice, as_number, as_record, as_strings, read_json, shown
-from gbt.estimators import GBTClassifier, GBTRegressor, Sampling
+from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.losses import LOSSES
 from gbt.model import NODE_DTYPES, NUMBERS, STATISTICS, Ensemble, InvalidModelError
-from gbt.saving import FORMAT, KINDS, LABEL_DTYPES, VERSION
+from gbt.sampling import Sampling, sample_size
+from gbt.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
 
 Model = Ensemble | GBTRegressor | GBTClassifier
 
@@ -71,8 +71,8 @@ def _rebuild(document: Any) -> Model:
 
 
 def _rebuild_ensemble(value, version) -> Ensemble:
-    added = () if version > 1 else ("statistics", "is_forest")
-    keys = [field.name for field in fields(Ensemble) if field.name not in added]
+    absent = {"seen_rows", *(() if version > 1 else ("statistics", "is_forest"))}
+    keys = [field.name for field in fields(Ensemble) if field.name not in absent]
     record = as_record(value, "ensemble", keys)
     numeric: dict[str, Any] = {
         **{name: as_array(record[name], f"ensemble.{name}", _ARRAYS[name]) for name in _ARRAYS},
@@ -113,12 +113,17 @@ def _rebuild_estimator(cls, value, ensemble):
         raise InvalidModelError(f"a {cls.__name__} cannot have the loss {ensemble.loss.name}")
     if ensemble.n_trees == 0:
         raise InvalidModelError(f"a {cls.__name__} has at least one tree")
-    names = list(cls().get_params())
-    model = cls(**as_record(record["parameters"], "estimator.parameters", names))
+    given, where = record["parameters"], "estimator.parameters"
+    absent = set(ADDED_LATER).difference(given if isinstance(given, dict) else ())
+    names = [name for name in cls().get_params() if name not in absent]
+    parameters = dict(as_record(given, where, names))
     try:
+        if isinstance(parameters.get("class_weight"), list):
+            parameters["class_weight"] = dict(parameters["class_weight"])
+        model = cls(**parameters)
         model.check_parameters()
-    except ValueError as error:
-        raise InvalidModelError(f"estimator.parameters: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise InvalidModelError(f"{where}: {error}") from error
     model.ensemble_ = ensemble
     model.best_iteration_ = ensemble.n_trees - 1
     model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_trees)

@@ -22,15 +22,19 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gbt.losses import LOSSES, Loss
 from gbt.predictor import Predictor, find_leaves_of_tree
 from gbt.saving import save
+from gbt.seen_rows import SeenRows
 from gbt.statistics import node_step, refit
 from gbt.tables import as_floats, refuse_other_columns
+
+if TYPE_CHECKING:
+    import pandas
 
 NODE_DTYPES = {
     "feature": np.int32,  # -1 at a leaf
@@ -58,6 +62,14 @@ NODE_RECORD = np.dtype([*NODE_DTYPES.items()], align=True)  # as they are writte
 def arrays_of(nodes: np.ndarray) -> dict[str, Any]:
     """Return an array for each property of some nodes, which are records, as those of a model."""
     return {name: _sealed(np.ascontiguousarray(nodes[name])) for name in NODE_DTYPES}
+
+
+def records_of(nodes: "Nodes") -> np.ndarray:
+    """Return some nodes as records: the way back from `arrays_of`."""
+    records = np.empty(len(nodes.feature), dtype=NODE_RECORD)
+    for name in NODE_DTYPES:
+        records[name] = getattr(nodes, name)
+    return records
 
 
 def _sealed(array: np.ndarray) -> np.ndarray:
@@ -159,6 +171,9 @@ class Ensemble(Nodes):
     is_forest : bool
         Whether all trees were grown on the gradients at the base score, as those of a forest are,
         and not each on those that the trees before it left.
+    seen_rows : SeenRows or None
+        Fingerprints of the rows that the model has seen, see ``gbt.seen_rows``; None is unknown, as
+        for imported models and those read from a file.
     """
 
     tree_offset: np.ndarray
@@ -170,6 +185,7 @@ class Ensemble(Nodes):
     input_dtype: type = np.float64
     statistics: frozenset[str] = frozenset(STATISTICS)
     is_forest: bool = False
+    seen_rows: SeenRows | None = None
 
     def __post_init__(self):
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
@@ -380,6 +396,29 @@ class Ensemble(Nodes):
         inner = self.left >= 0
         gain = np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
         return gain.astype(np.float64, copy=False)  # without any split it is one of integers
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return a pandas.DataFrame of one row a node: where it is, how it splits, what it knows.
+
+        ``feature`` is the name of a column; it and ``threshold`` are missing at a leaf. ``node``,
+        ``left`` and ``right`` count from the root of the tree, -1 where there is no child.
+        """
+        import pandas as pd
+
+        is_inner, sizes = self.left >= 0, np.diff(self.tree_offset)
+        depths = [tree.depth for tree in self.trees]
+        return pd.DataFrame(
+            {
+                "tree": np.repeat(np.arange(self.n_trees), sizes),
+                "node": np.arange(len(self.feature)) - np.repeat(self.tree_offset[:-1], sizes),
+                "depth": np.concatenate([np.empty(0, np.int64), *depths]),
+                "feature": np.where(
+                    is_inner, np.array(self.feature_names, dtype=object)[self.feature], None
+                ),
+                "threshold": np.where(is_inner, self.threshold, np.nan),
+                **{name: getattr(self, name) for name in [*NODE_DTYPES][2:]},
+            }
+        )
 
     def refit_statistics(self, X, y, sample_weight=None) -> "Ensemble":
         """Return the same splits and values with the G, H, counts and gains of other rows.

@@ -1,14 +1,19 @@
-"""What every parameter of the estimators may be, in words and as a test.
+"""What every parameter of the estimators may be, in words and as a test, and what others call it.
 
-One table says it once: the words go into the error message, the test decides.
+One table says it once: the words go into the error message, the test decides. A second one has the
+names that XGBoost, LightGBM, CatBoost and scikit-learn have for the same things, so that who comes
+from there is told ours.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+from gbt.evaluation import is_metric
 
 
 @dataclass(frozen=True)
@@ -19,11 +24,11 @@ class Allowed:
     admits: Callable[[Any], bool]
 
 
-def number_in(kind: type, interval: str, *others: Any) -> Allowed:
+def number_in(kind: Any, interval: str, *others: Any) -> Allowed:
     """Allow numbers of a kind in an interval written as in mathematics, and a few other values."""
     low, high = (float(end) for end in interval[1:-1].split(","))
 
-    def admits(value):
+    def admits(value: Any) -> bool:
         if isinstance(value, kind) and not isinstance(value, bool):
             above = value >= low if interval[0] == "[" else value > low
             below = value <= high if interval[-1] == "]" else value < high
@@ -58,6 +63,20 @@ OF_REGRESSOR = {
     ),
     "early_stopping_rounds": number_in(Integral, "[1, inf)", None),
     "validation_fraction": number_in(Real, "(0, 1)"),
+    "eval_metric": Allowed(
+        "None, the name of a scikit-learn scorer such as 'neg_mean_absolute_error' or 'roc_auc'"
+        " (sklearn.metrics.get_scorer_names() lists them), or a function (y, prediction) -> number"
+        " that is larger for better predictions, which scikit-learn's ..._error, ..._loss and"
+        " ..._deviance are not",
+        lambda value: value is None or is_metric(value),
+    ),
+    "callbacks": Allowed(
+        "None or a list of functions that are called after every tree",
+        lambda value: (
+            value is None or (isinstance(value, list | tuple) and all(map(callable, value)))
+        ),
+    ),
+    "warm_start": Allowed("True or False", lambda value: isinstance(value, bool | np.bool_)),
     "n_jobs": number_in(Integral, "(-inf, inf)", None),
     "random_state": Allowed(
         "None, an integer in [0, 4294967295], a numpy RandomState or a numpy Generator",
@@ -69,9 +88,77 @@ OF_REGRESSOR = {
     "verbose": number_in(Integral, "[0, inf)", False, True),
 }
 
-OF_CLASSIFIER = {**OF_REGRESSOR, "base_score": number_in(Real, "(0, 1)", None)}
+OF_CLASSIFIER = {
+    **OF_REGRESSOR,
+    "base_score": number_in(Real, "(0, 1)", None),
+    "class_weight": Allowed(
+        "None, 'balanced' or a dict of labels to positive weights",
+        lambda value: (
+            value is None
+            or (isinstance(value, str) and value == "balanced")
+            or (
+                isinstance(value, Mapping)
+                and all(map(number_in(Real, "(0, inf)").admits, value.values()))
+            )
+        ),
+    ),
+}
+
+# What other libraries call a parameter: ours, or in words what is done instead.
+OTHER_NAMES = {
+    "n_estimators": (
+        "num_boost_round", "num_round", "n_rounds", "num_iterations", "num_iteration", "n_iter",
+        "num_trees", "iterations", "max_iter",
+    ),
+    "learning_rate": ("eta", "shrinkage", "shrinkage_rate"),
+    "max_depth": ("depth",),
+    "max_leaves": ("num_leaves", "max_leaf_nodes", "max_leaf", "n_leaves"),
+    "min_child_weight": ("min_sum_hessian_in_leaf", "min_sum_hessian"),
+    "min_samples_leaf": ("min_child_samples", "min_data_in_leaf", "min_data", "min_samples_split"),
+    "reg_lambda": ("lambda", "lambda_", "lambda_l2", "l2_leaf_reg", "l2_regularization"),
+    "min_split_gain": ("gamma", "min_split_loss", "min_gain_to_split", "min_impurity_decrease"),
+    "subsample": ("bagging_fraction", "sub_row", "max_samples"),
+    "colsample": (
+        "colsample_bytree", "colsample_bylevel", "colsample_bynode", "feature_fraction", "rsm",
+        "max_features", "sub_feature",
+    ),
+    "base_score": ("init", "init_score", "boost_from_average"),
+    "splitter": ("criterion",),
+    "categorical_features": ("cat_features", "categorical_feature", "enable_categorical"),
+    "early_stopping_rounds": (
+        "early_stopping_round", "early_stopping", "n_iter_no_change", "od_wait", "od_pval",
+    ),
+    "validation_fraction": ("validation_size", "validation_split"),
+    "eval_metric": ("metric", "scoring", "custom_metric"),
+    "n_jobs": ("nthread", "num_threads", "n_threads", "thread_count", "nthreads"),
+    "random_state": ("seed", "random_seed"),
+    "verbose": ("verbosity", "silent", "verbose_eval", "logging_level"),
+    "class_weight": ("scale_pos_weight", "is_unbalance", "auto_class_weights", "class_weights"),
+    "every distinct value is a candidate, so there are no bins to set": (
+        "max_bin", "max_bins", "border_count", "tree_method",
+    ),
+    "trees grow level by level or, where max_leaves is given, best first": ("grow_policy",),
+    "the loss follows from the class, GBTRegressor or GBTClassifier": (
+        "objective", "loss", "loss_function", "application",
+    ),
+    "there is no L1 penalty": ("alpha", "reg_alpha", "lambda_l1", "l1_regularization"),
+}  # fmt: skip
+_HERE = {other: here for here, others in OTHER_NAMES.items() for other in others}
 
 
-def is_splitter(value) -> bool:
+def explain_unknown(name: str, known: Collection[str]) -> str:
+    """Say in a sentence what an unknown name may have meant, or which names there are."""
+    near = get_close_matches(name.lower(), [*known, *_HERE], n=1, cutoff=0.75)
+    if not near:
+        return f"The parameters are {', '.join(known)}."
+    here = _HERE.get(near[0], near[0])
+    if here in known:
+        return f"Did you mean {here}?" if near[0] == here else f"The nearest here is {here}."
+    if here in OF_CLASSIFIER:
+        return f"{here} is a parameter of GBTClassifier only."
+    return f"Here {here}."
+
+
+def is_splitter(value: Any) -> bool:
     """Say whether something is an object that splits nodes, not the class of one."""
     return callable(getattr(value, "split", None)) and not isinstance(value, type)

@@ -1,4 +1,4 @@
-"""One line on standard error while a long fit runs: round, metric, time spent and time left."""
+"""Progress on standard error while a long fit runs: round, metric, time spent and time left."""
 
 import sys
 import time
@@ -7,32 +7,44 @@ SECONDS_BETWEEN_LINES = 0.5
 
 
 class Progress:
-    """A context that rewrites one line, at most twice a second, if ``verbose`` is not 0."""
+    """A context that says how far a fit is, at most twice a second, if ``verbose`` is not 0.
+
+    On a terminal it rewrites one line. Anywhere else, in a file or a notebook, each is a line of
+    its own. The last round is always told, whatever ended the fit.
+    """
 
     def __init__(self, n_rounds: int, verbose: int):
         self.n_rounds = n_rounds
         self.verbose = verbose
-        self.line = ""
+        self._line = self._written = ""
 
-    def __enter__(self):
-        self.started = self.shown = time.monotonic()
+    def __enter__(self) -> "Progress":
+        self._started = self._shown = time.monotonic()
+        self._is_terminal = sys.stderr.isatty()
         return self
 
-    def __exit__(self, *exception):
-        if self.line:
+    def __exit__(self, *exception: object) -> None:
+        if self._line != self._written:
+            self._write()
+        if self._written and self._is_terminal:
             sys.stderr.write("\n")
 
-    def show(self, m: int, loss: float | None, metric: str) -> None:
-        """Say that round ``m``, counted from 0, is done."""
-        now = time.monotonic()
-        is_last = m + 1 == self.n_rounds
-        if not self.verbose or (now - self.shown < SECONDS_BETWEEN_LINES and not is_last):
+    def show(self, m: int, scores: str) -> None:
+        """Say that round ``m``, counted from 0, is done; scores are words to add."""
+        if not self.verbose:
             return
-        self.shown = now
-        spent = now - self.started
+        now = time.monotonic()
+        spent = now - self._started
         left = spent / (m + 1) * (self.n_rounds - m - 1)
-        score = "" if loss is None else f"  {metric} {loss:.6g}"
-        line = f"round {m + 1}/{self.n_rounds}{score}  {spent:.1f} s, {left:.1f} s left"
-        sys.stderr.write(f"\r{line:<{len(self.line)}}")
+        self._line = f"round {m + 1}/{self.n_rounds}{scores}  {spent:.1f} s, {left:.1f} s left"
+        if now - self._shown >= SECONDS_BETWEEN_LINES:
+            self._shown = now
+            self._write()
+
+    def _write(self) -> None:
+        if self._is_terminal:
+            sys.stderr.write(f"\r{self._line:<{len(self._written)}}")
+        else:
+            sys.stderr.write(f"{self._line}\n")
         sys.stderr.flush()
-        self.line = line
+        self._written = self._line

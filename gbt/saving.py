@@ -21,6 +21,7 @@ import json
 import os
 import secrets
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ except ImportError:  # Windows has no such locks; there, what a killed save left
 FORMAT = "gbt"
 VERSION = 2
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
+# Parameters that files lack where they are None or False, since older ones have none of them.
+ADDED_LATER = ("eval_metric", "callbacks", "warm_start", "class_weight")
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -83,7 +86,9 @@ def describe_estimator(model) -> dict[str, Any]:
     """Return what a fitted estimator is beside its trees, as JSON has it."""
     description = {
         "parameters": {
-            name: _plain(name, value) for name, value in model.get_params(deep=False).items()
+            name: _plain(name, value)
+            for name, value in model.get_params(deep=False).items()
+            if value or name not in ADDED_LATER
         },
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "evals_result": _finite(model.evals_result_),
@@ -104,8 +109,10 @@ def _describe_labels(classes):
 
 
 def _plain(name, value):
-    """Return the value of a parameter as JSON has it."""
+    """Return the value of a parameter as JSON has it, a dict as pairs: its keys may be numbers."""
     value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, Mapping):
+        return [[_plain(name, key), _plain(name, number)] for key, number in value.items()]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ValueError(

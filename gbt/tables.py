@@ -1,22 +1,43 @@
 """Tables as people have them: arrays and frames, their columns' names, columns of other things.
 
-What gets through is rows of floats, nan where a value is missing.
+What gets through is rows of floats, nan where a value is missing. NumPy would make floats of much
+that is no number: nanoseconds since 1970 of dates, numbers of text that spells them, and of masked
+entries what lies under the mask. So dates and text are refused by the name of their column, and
+entries under a mask are missing values.
 """
+
+import datetime
+from collections.abc import Iterable, Iterator
+from numbers import Number
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
-# How the names of dtypes that are not numbers begin in pandas, pyarrow and polars, in lower case.
-_NOT_NUMBERS = (
-    "category", "categorical", "enum", "dictionary", "str", "large_str", "utf8",
-    "date", "time", "duration", "period", "interval",
-)  # fmt: skip
+# How the names of dtypes that are not numbers begin in NumPy, pandas, pyarrow and polars.
+_NOT_NUMBERS = {
+    "category": ("category", "categorical", "enum", "dictionary"),
+    "text": ("str", "large_str", "utf8", "<u", ">u", "|s"),
+    "date": ("date", "time", "duration", "period", "interval"),
+    "sparse": ("sparse",),
+}
+_ADVICE = {
+    "category": "Categories are not supported yet: encode them, for instance with"
+    " sklearn.preprocessing.OrdinalEncoder or OneHotEncoder, or drop them.",
+    "text": "Text that spells numbers becomes numbers by astype(float) or pandas.to_numeric.",
+    "date": "Turn dates into numbers that mean something, such as days since an event.",
+    "sparse": "Make sparse columns dense, with X.sparse.to_dense().",
+    "other": "A missing value is nan or None; any other argument must be no string or object but a"
+    " number.",
+}
 
 
-def as_floats(X) -> np.ndarray:
+def as_floats(X: Any) -> np.ndarray:
     """Return a table as rows of float64, or of float32 if it holds these."""
+    X = unmasked(X)
     if isinstance(X, np.ndarray) and X.dtype in (np.float64, np.float32):
         return X
+    refuse_other_values(X, categories_are_numbers=True)
     try:
         return check_array(
             X,
@@ -27,27 +48,100 @@ def as_floats(X) -> np.ndarray:
             input_name="X",
         )
     except (TypeError, ValueError):
-        refuse_categories(X)  # names them
+        refuse_other_values(X, categories_are_numbers=False)  # names them
         raise
 
 
-def refuse_categories(X) -> None:
-    """Raise ValueError if a data frame has columns that are not numbers; name them."""
-    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
-        return
-    by_place = getattr(X, "iloc", X)  # names may occur twice
-    refused = [
-        f"{name!r} ({dtype})"
-        for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True))
-        if str(dtype).lower().startswith(_NOT_NUMBERS)
-        or (str(dtype).lower() == "object" and any(isinstance(v, str) for v in by_place[:, k]))
-    ]
+def unmasked(X: Any) -> Any:
+    """Return a masked array as one of floats with nan under the mask; anything else as it is."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    refuse_other_values(X.data, categories_are_numbers=True)
+    return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
+
+
+def refuse_other_values(X: Any, *, categories_are_numbers: bool) -> None:
+    """Raise ValueError if columns of a table are not numbers; name them and say what to do."""
+    refused, kinds = [], []
+    for label, dtype, values in _columns(X):
+        kind, found = _kind_of_dtype(dtype), dtype
+        row = first_other_value(values) if dtype.lower() == "object" else None
+        if row is not None:
+            kind, found = _kind_of_value(values[row]), f"object, {values[row]!r} in row {row}"
+        if kind is not None and not (kind == "category" and categories_are_numbers):
+            refused.append(f"{label} ({found})")
+            kinds += ["category", "text"] if kind == "text" else [kind]
     if refused:
-        raise ValueError(
-            f"X has columns that are not numbers: {', '.join(refused)}. Categories are not"
-            " supported yet: encode them, for instance with sklearn.preprocessing.OrdinalEncoder or"
-            " OneHotEncoder, or drop them; categorical_features=None reads every column as numbers."
-        )
+        advice = " ".join(text for kind, text in _ADVICE.items() if kind in kinds)
+        shown = ", ".join(refused[:10]) + ", ..." * (len(refused) > 10)
+        error = TypeError if "other" in kinds else ValueError  # as where NumPy finds them
+        raise error(f"X has columns that are not numbers: {shown}. {advice}")
+
+
+def _columns(X: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield label, dtype and values of each column that may hold what is not a number."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        by_place = getattr(X, "iloc", X)  # names may occur twice
+        for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+            values = by_place[:, k] if str(dtype).lower() == "object" else None
+            yield repr(name), str(dtype), values if values is None else list(values)
+        return
+    if isinstance(X, list | tuple):
+        X = np.array(X, dtype=object)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSmM":
+        for k in range(X.shape[1]):
+            yield f"column {k}", str(X.dtype), X[:, k]
+
+
+def first_other_value(values: Iterable) -> int | None:
+    """Return the position of the first value that is neither a number nor None."""
+    for row, value in enumerate(values):
+        if not (value is None or isinstance(value, Number | np.bool_)):
+            return row
+    return None
+
+
+def _kind_of_dtype(dtype: str) -> str | None:
+    for kind, beginnings in _NOT_NUMBERS.items():
+        if dtype.lower().startswith(beginnings):
+            return kind
+    return None
+
+
+def _kind_of_value(value: Any) -> str:
+    if isinstance(value, str | bytes):
+        return "text"
+    if isinstance(value, datetime.date | datetime.timedelta | np.datetime64 | np.timedelta64):
+        return "date"
+    return "other"
+
+
+def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) -> None:
+    """Raise ValueError if one value a row is asked for, and there are dates, text or a mask.
+
+    Parameters
+    ----------
+    y : array, series or list
+    name : str
+        Of the argument.
+    may_be_text : bool
+        Whether these are labels, which may be of any type but a date.
+    """
+    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
+        row = int(np.argwhere(np.ma.getmaskarray(y))[0, 0])
+        raise ValueError(f"{name} is masked in row {row}. Leave out the rows without a value.")
+    values = np.asarray(y)
+    kind, shown = _kind_of_dtype(str(values.dtype)), str(values.dtype)
+    if values.dtype.kind == "O" and values.ndim == 1:
+        for row, value in enumerate(values):
+            found = _kind_of_value(value)
+            if found == "date" or (found == "text" and not may_be_text):
+                kind, shown = found, f"{value!r} in row {row}"
+                break
+    if kind == "date":
+        raise ValueError(f"{name} holds dates ({shown}). {_ADVICE['date']}")
+    if kind == "text" and not may_be_text:
+        raise ValueError(f"{name} must be numbers, and holds text ({shown}). {_ADVICE['text']}")
 
 
 def refuse_other_columns(X, feature_names: tuple[str, ...]) -> None:

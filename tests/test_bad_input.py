@@ -4,15 +4,20 @@ Model files have their own tables, in test_saving.py.
 """
 
 import datetime
+import inspect
 import re
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics import log_loss, mean_absolute_error, mean_poisson_deviance
 
 from gbt import GBTClassifier, GBTRegressor
+from gbt.parameters import OTHER_NAMES
 
 X = np.arange(24.0).reshape(8, 3) % 7
 y = np.arange(8.0)
@@ -43,7 +48,10 @@ TABLES = {
     "ragged": ([[1.0, 2.0], [3.0]], "inhomogeneous"),
     "infinity": (with_cell(X, np.inf), "Input X contains infinity"),
     "minus infinity": (with_cell(X, -np.inf), "Input X contains infinity"),
-    "strings": (X.astype(str).astype(object) + "a", "could not convert string to float"),
+    "strings": (
+        X.astype(str).astype(object) + "a",
+        r"not numbers: column 0 \(object, '0.0a' in row 0",
+    ),
     "complex": (X + 1j, "Complex data not supported"),
     "categories": (
         pd.DataFrame({"size": y, "colour": pd.Categorical(labels)}),
@@ -55,7 +63,7 @@ TABLES = {
     ),
     "text as objects": (
         pd.DataFrame({"size": y, "colour": labels}).astype(object),
-        r"not numbers: 'colour' \(object\)",
+        r"not numbers: 'colour' \(object, 'no' in row 0\)",
     ),
     "dates": (
         pd.DataFrame({"when": pd.to_datetime(["2020-02-02"] * 8), "size": y}),
@@ -77,6 +85,44 @@ TABLES = {
         pl.DataFrame({"when": [datetime.date(2020, 2, 2)] * 8}),
         r"not numbers: 'when' \(Date\)",
     ),
+    "array of dates": (
+        np.full((8, 2), "2020-02-02", dtype="datetime64[D]"),
+        r"column 0 \(datetime64\[D\]\), column 1 \(datetime64\[D\]\)\. Turn dates into",
+    ),
+    "array of spans": (
+        np.ones((8, 2), dtype="timedelta64[s]"),
+        r"column 0 \(timedelta64\[s\]\), column 1",
+    ),
+    "numbers spelt out": (
+        X.astype(str),
+        r"column 0 \(<U\d+\), column 1 \(.*, column 2 .*becomes numbers by astype\(float\)",
+    ),
+    "numbers spelt out in bytes": (X.astype("S3"), r"column 0 \(\|S3\)"),
+    "numbers spelt out in objects": (
+        with_cell(X.astype(object), "4.5"),
+        r"not numbers: column 2 \(object, '4.5' in row 1\)\. Cat",
+    ),
+    "numbers spelt out in lists": (
+        [[1.0, 2.0], [3.0, "4.0"], *[[5.0, 6.0]] * 6],
+        r"not numbers: column 1 \(object, '4.0' in row 1\)\. Cat",
+    ),
+    "numbers spelt out in a frame": (
+        pd.DataFrame({"size": y, "weight": y.astype(int).astype(str)}),
+        r"not numbers: 'weight' \(str.*\)\. Cat.*pandas\.to_numeric",
+    ),
+    "dates as objects": (
+        pd.DataFrame({"size": y, "when": [pd.Timestamp("2020-02-02")] * 8}, dtype=object),
+        r"not numbers: 'when' \(object, Timestamp\('2020-02-02 00:00:00'\) in row 0\)\. Turn dates",
+    ),
+    "no dates as objects": (
+        pd.DataFrame({"size": y, "when": [pd.NaT] * 8}, dtype=object),
+        r"not numbers: 'when' \(object, NaT in row 0\)\. Turn dates",
+    ),
+    "sparse columns": (
+        pd.DataFrame({"size": y, "rare": pd.arrays.SparseArray(y)}),
+        r"not numbers: 'rare' \(Sparse\[float64, .*\]\)\. Make sparse columns dense",
+    ),
+    "masked text": (np.ma.array(X.astype(str), mask=X > 3), r"column 0 \(<U"),
 }
 
 
@@ -91,6 +137,48 @@ def test_tables(estimator, table, message):
 
 
 @BOTH
+def test_columns_of_other_objects(estimator):
+    """scikit-learn wants a TypeError here."""
+    frame = pd.DataFrame({"size": y, "age": with_cell(y.astype(object), pd.NA)})
+    target = y > 3
+    with refused(
+        r"not numbers: 'age' \(object, <NA> in row 5\)\. A missing value is nan", TypeError
+    ):
+        estimator().fit(frame, target)
+    fitted = estimator(n_estimators=1).fit(frame.astype({"age": "Float64"}), target)
+    with refused(r"not numbers: 'age' \(object, <NA> in row 5\)", TypeError):
+        fitted.ensemble_.raw_predict(frame)
+
+
+@pytest.mark.parametrize(
+    "table", [X.astype(str), X.astype("S3"), X.astype("M8[D]"), X.astype("m8[s]")]
+)
+def test_models_alone_refuse_what_is_no_number(table):
+    """With and without an estimator around them."""
+    model = GBTRegressor(n_estimators=1, categorical_features=None).fit(X, y)
+    for predict in (model.predict, model.ensemble_.raw_predict, model.ensemble_.apply):
+        with refused("not numbers: column 0"):
+            predict(table)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, bool, object])
+@BOTH
+def test_entries_under_a_mask_are_missing(estimator, dtype):
+    mask = np.random.default_rng(0).random(X.shape) < 0.3
+    table = X.astype(dtype)
+    missing = np.where(mask, np.nan, table.astype(float))
+    masked = np.ma.array(table, mask=mask)
+    expected = estimator(n_estimators=3).fit(missing, y > 3)
+    model = estimator(n_estimators=3).fit(masked, y > 3)
+    np.testing.assert_array_equal(model.ensemble_.value, expected.ensemble_.value)
+    np.testing.assert_array_equal(model.predict(masked), expected.predict(missing))
+    raw = model.ensemble_.raw_predict(masked)
+    np.testing.assert_array_equal(raw, expected.ensemble_.raw_predict(missing))
+    unmasked = np.ma.array(X)  # its mask is one False
+    np.testing.assert_array_equal(model.predict(unmasked), model.predict(X))
+
+
+@BOTH
 def test_one_row(estimator):
     with refused("1 sample.* minimum of 2 is required"):
         estimator().fit(X[:1], [1])
@@ -99,13 +187,13 @@ def test_one_row(estimator):
 @BOTH
 def test_sparse_tables(estimator):
     with refused("Sparse data was passed.*toarray", TypeError):
-        estimator().fit(sparse.csr_array(X), labels)
+        estimator().fit(sparse.csr_array(X), labels == "yes")
 
 
 @BOTH
 def test_rows_that_do_not_match(estimator):
     with refused(re.escape("inconsistent numbers of samples: [8, 7]")):
-        estimator().fit(X, labels[:7])
+        estimator().fit(X, y[:7] > 3)
 
 
 # Targets --------------------------------------------------------------------------------------
@@ -114,7 +202,21 @@ TARGETS = {
     "nan": (with_cell(y, np.nan), "Input y contains NaN"),
     "None": (with_cell(y.astype(object), None), "Input y contains NaN"),
     "infinity": (with_cell(y, np.inf), "Input y contains infinity"),
-    "strings": (labels, "could not convert string to float"),
+    "strings": (labels, r"y must be numbers, and holds text \(<U3\)"),
+    "numbers spelt out": (y.astype(str).tolist(), "y must be numbers, and holds text"),
+    "numbers spelt out in objects": (
+        with_cell(y.astype(object), "5.0"),
+        "y must be numbers, and holds text \\('5.0' in row 5\\)",
+    ),
+    "dates": (
+        y.astype("datetime64[D]"),
+        r"y holds dates \(datetime64\[D\]\)\. Turn dates into num",
+    ),
+    "spans": (y.astype("timedelta64[D]"), "y holds dates"),
+    "a series of dates": (pd.Series(pd.to_datetime(["2020-02-02"] * 8)), "y holds dates"),
+    "a polars series of dates": (pl.Series([datetime.date(2020, 2, 2)] * 8), "y holds dates"),
+    "a list of dates": ([datetime.date(2020, 2, 2)] * 8, "y holds dates .* in row 0"),
+    "masked": (np.ma.array(y, mask=y == 3), "y is masked in row 3. Leave out the rows"),
     "two columns": (np.column_stack([y, y]), "y should be a 1d array"),
     "None at all": (None, "requires y to be passed"),
     "too large": (y * 1e200, "do not fit into float64.*y, sample_weight.*too large"),
@@ -143,6 +245,9 @@ LABELS = {
     "two types": (with_cell(labels.astype(object), 1), "of one type; got int and str"),
     "two columns": (np.column_stack([labels, labels]), "y should be a 1d array"),
     "None at all": (None, "requires y to be passed"),
+    "dates": ((y % 2).astype("datetime64[D]"), "y holds dates"),
+    "a list of dates": ([datetime.date(2020, 2, 1 + k % 2) for k in range(8)], "y holds dates"),
+    "masked": (np.ma.array(labels, mask=y == 3), "y is masked in row 3"),
 }
 
 
@@ -168,7 +273,11 @@ WEIGHTS = {
     "too few": (ones[:7], r"shape \(7,\); one weight a row needs shape \(8,\)"),
     "column": (ones[:, None], r"shape \(8, 1\); one weight a row needs shape \(8,\)"),
     "scalar": (2.0, r"shape \(\); one weight a row"),
-    "strings": (labels, "could not convert string to float"),
+    "strings": (labels, r"sample_weight must be numbers, and holds text \(<U3\)"),
+    "numbers spelt out": (ones.astype(str), "sample_weight must be numbers, and holds text"),
+    "spans": (ones.astype("m8[D]"), "sample_weight holds dates"),
+    "masked": (np.ma.array(ones, mask=y == 3), "sample_weight is masked in row 3"),
+    "balanced": ("balanced", r"'balanced' is not one number a row.*class_weight=\"balanced\"\)"),
     "too large": (ones * 1e308, "do not fit into float64"),
 }
 
@@ -252,6 +361,12 @@ PARAMETERS = {
     "validation_fraction": ("a number in (0, 1)", [0, 1, 5, None]),
     "n_jobs": ("an integer in (-inf, inf) or None", [1.5, "all"]),
     "random_state": ("None, an integer in [0, 4294967295]", [-1, 2**32, "seed", 1.0]),
+    "eval_metric": (
+        "None, the name of a scikit-learn scorer",
+        ["rmse", 3, mean_absolute_error, log_loss, mean_poisson_deviance, Fraction],
+    ),
+    "callbacks": ("None or a list of functions", [print, ["print"], "print", 3]),
+    "warm_start": ("True or False", [None, 1, "yes"]),
     "verbose": ("an integer in [0, inf)", [-1, 0.5, None]),
 }
 
@@ -263,11 +378,82 @@ PARAMETERS = {
 @BOTH
 def test_parameters(estimator, name, allowed, value):
     with refused(re.escape(f"{name} must be {allowed}") + r".*; got .*\."):
-        estimator(**{name: value}).fit(X, labels)
+        estimator(**{name: value}).fit(X, labels == "yes")
+
+
+UNKNOWN = {
+    "n_estimator": "Did you mean n_estimators",
+    "lerning_rate": "Did you mean learning_rate",
+    "earlystopping_rounds": "Did you mean early_stopping_rounds",
+    "eta": "The nearest here is learning_rate",
+    "lambda": "The nearest here is reg_lambda",
+    "gamma": "The nearest here is min_split_gain",
+    "colsample_bytree": "The nearest here is colsample",
+    "seed": "The nearest here is random_state",
+    "num_leaves": "The nearest here is max_leaves",
+    "num_leafs": "The nearest here is max_leaves",
+    "min_child_samples": "The nearest here is min_samples_leaf",
+    "feature_fraction": "The nearest here is colsample",
+    "iterations": "The nearest here is n_estimators",
+    "l2_leaf_reg": "The nearest here is reg_lambda",
+    "max_iter": "The nearest here is n_estimators",
+    "max_leaf_nodes": "The nearest here is max_leaves",
+    "l2_regularization": "The nearest here is reg_lambda",
+    "n_iter_no_change": "The nearest here is early_stopping_rounds",
+    "max_bin": "Here every distinct value is a candidate",
+    "objective": "Here the loss follows from the class",
+    "reg_alpha": "Here there is no L1 penalty",
+    "nonsense": "The parameters are .*n_estimators, .*random_state",
+}
+
+
+@pytest.mark.parametrize(("name", "hint"), UNKNOWN.items())
+@BOTH
+def test_unknown_parameters_are_told_what_they_are_called_here(estimator, name, hint):
+    with refused(rf"^GBT\w+ has no parameter '{name}'\. {hint}.*[.?]$", TypeError):
+        estimator(**{name: 1})
+    model = estimator()
+    with refused(f"Invalid parameter '{name}' for estimator GBT.*{hint}"):
+        model.set_params(n_estimators=3, **{name: 1})
+    assert model.n_estimators == 100  # nothing is half done
+
+
+def test_weights_of_classes_are_for_classifiers():
+    for name in ("class_weight", "scale_pos_weight"):
+        with refused("class_weight is a parameter of GBTClassifier only", TypeError):
+            GBTRegressor(**{name: 3})
+    with refused("The nearest here is class_weight", TypeError):
+        GBTClassifier(scale_pos_weight=3)
+
+
+def test_names_of_other_libraries_are_no_names_of_ours():
+    ours = set(GBTClassifier().get_params())
+    others = [name for names in OTHER_NAMES.values() for name in names]
+    assert len(others) == len(set(others))
+    assert not ours & set(others)
+    assert all(here in ours or " " in here for here in OTHER_NAMES)
+
+
+@BOTH
+def test_parameters_are_shown_and_may_be_more_in_a_subclass(estimator):
+    assert list(inspect.signature(estimator).parameters) == [
+        name for name in inspect.signature(estimator.__init__).parameters if name != "self"
+    ]
+    assert "n_estimators" in inspect.signature(estimator).parameters
+
+    class Own(estimator):
+        def __init__(self, extra=1, n_estimators=2):
+            super().__init__(n_estimators=n_estimators)
+            self.extra = extra
+
+    assert clone(Own(extra=3)).extra == 3
+    with refused("Own has no parameter 'learning_rate'", TypeError):
+        Own(learning_rate=0.1)
 
 
 def test_every_parameter_has_a_range():
     assert {*PARAMETERS, "base_score"} == set(GBTRegressor().get_params())
+    assert {*PARAMETERS, "base_score", "class_weight"} == set(GBTClassifier().get_params())
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, "mean"])

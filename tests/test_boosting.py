@@ -6,13 +6,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gbt import reference
-from gbt.boosting import sampled_features, sampled_rows
 from gbt.columns import Columns
 from gbt.kernels.derivatives import HALF_SQUARED_ERROR
 from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.losses import LOSSES
 from gbt.model import NODE_DTYPES
 from gbt.parallel import Helpers
+from gbt.sampling import sampled_features, sampled_rows
 from gbt.splitting import greedy_growth
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems

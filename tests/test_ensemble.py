@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.losses import HalfLogistic
-from gbt.model import NODE_DTYPES
+from gbt.model import NODE_DTYPES, Ensemble
 from gbt.predictor import ROWS_AT_ONCE
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import ensembles, rows_for
@@ -205,3 +205,43 @@ def test_the_text_of_a_model_is_short():
         " learning_rate=0.1, reg_lambda=1>"
     )
     assert repr(model.trees[0]) == "<Tree of 3 nodes, depth 1>"
+
+
+def test_a_table_of_nodes_by_hand():
+    #        a <= 2.5 or missing            single leaf
+    #          /          \
+    #       -0.5        b <= -1.0
+    #                    /     \
+    #                 0.125    1.0
+    others = {
+        "learning_rate": 0.5,
+        "reg_lambda": 1.0,
+        "base_score": 0.0,
+        "loss": HalfLogistic(),
+        "feature_names": ("a", "b"),
+    }
+    arrays = {
+        "feature": [0, -1, 1, -1, -1, -1],
+        "threshold": [2.5, 0.0, -1.0, 0.0, 0.0, 0.0],
+        "left": [1, -1, 3, -1, -1, -1],
+        "right": [2, -1, 4, -1, -1, -1],
+        "missing_left": [True, False, False, False, False, False],
+        "sum_gradient": [1.0, 3.0, -2.0, -1.0, -1.0, 0.1],
+        "sum_hessian": [5.0, 2.0, 3.0, 1.0, 2.0, 5.0],
+        "n_samples": [5, 2, 3, 1, 2, 5],
+        "gain": [3.8, 0.0, 0.25, 0.0, 0.0, 0.0],
+        "value": [0.0, -0.5, 0.25, 0.125, 1.0, 0.0625],
+    }
+    ensemble = Ensemble(tree_offset=[0, 5, 6], **arrays, **others)
+    frame = ensemble.to_frame()
+    assert list(frame.columns) == ["tree", "node", "depth", *NODE_DTYPES]
+    assert frame["tree"].tolist() == [0, 0, 0, 0, 0, 1]
+    assert frame["node"].tolist() == [0, 1, 2, 3, 4, 0]
+    assert frame["depth"].tolist() == [0, 1, 1, 2, 2, 0]
+    assert frame["feature"].dropna().to_dict() == {0: "a", 2: "b"}
+    assert_same(frame["threshold"], [2.5, np.nan, -1.0, np.nan, np.nan, np.nan])
+    for name in [*NODE_DTYPES][2:]:
+        assert frame[name].tolist() == arrays[name]
+    assert len(ensemble.truncate(0).to_frame()) == 0
+    own = frame.query("tree == 0 and feature == 'b'")
+    assert own["gain"].sum() == ensemble.total_gain()[1]

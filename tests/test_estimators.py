@@ -56,7 +56,7 @@ def state(estimator):
     return {name: value for name, value in vars(estimator).items() if name not in PARAMETERS}
 
 
-PARAMETERS = inspect.signature(GBTRegressor).parameters
+PARAMETERS = inspect.signature(GBTClassifier).parameters
 
 
 # By hand --------------------------------------------------------------------------------------

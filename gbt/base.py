@@ -1,0 +1,398 @@
+"""What the two estimators share: all but the meaning of a target.
+
+What goes in is a table as people have it: NumPy arrays of any number type, pandas and polars
+frames, nan where a value is missing. It is checked here, once, and everything behind this file may
+trust what it gets: rows of floats, float64 targets, positive weights. What comes out is an
+`Ensemble`, and every prediction is its raw prediction seen through the link of the loss.
+
+A fit works on a copy of the estimator and hands its attributes over at the very end. So an error,
+or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import fields
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gbt.boosting import Boosted, Parameters, boost
+from gbt.evaluation import Callback, EvalSet, Metric
+from gbt.losses import LOSSES
+from gbt.model import Ensemble
+from gbt.parallel import effective_n_jobs
+from gbt.parameters import OF_REGRESSOR, Allowed, explain_unknown
+from gbt.sampling import RandomState, Sampling, hold_out, seed_of
+from gbt.saving import describe_estimator, save
+from gbt.splitting.frontier import Policy
+from gbt.splitting.greedy import Greedy
+from gbt.tables import refuse_other_targets, refuse_other_values, unmasked
+from gbt.targets import as_weight
+
+
+class NamedParameters(BaseEstimator):
+    """An estimator that says what was meant where it is given a parameter that it does not have."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Refuse unknown parameters; ``__init__`` takes the others."""
+        for name in kwargs:
+            if name not in cls._get_param_names():
+                raise TypeError(
+                    f"{cls.__name__} has no parameter {name!r}."
+                    f" {explain_unknown(name, cls._get_param_names())}"
+                )
+        return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; unknown ones are refused before any is set."""
+        for name in params:
+            if name.partition("__")[0] not in self._get_param_names():
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}."
+                    f" {explain_unknown(name, self._get_param_names())}"
+                )
+        return super().set_params(**params)
+
+
+class BaseGBT(NamedParameters):
+    """What the two estimators share, parameters included; see `gbt.estimators`."""
+
+    _allowed: ClassVar[dict[str, Allowed]] = OF_REGRESSOR
+    _loss_name: ClassVar[str]
+
+    ensemble_: Ensemble
+    evals_result_: dict[str, list[float]]
+    best_iteration_: int
+    n_features_in_: int
+    _sampling: Sampling
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 6,
+        max_leaves: int | None = None,
+        min_child_weight: float = 1.0,
+        min_samples_leaf: int = 1,
+        reg_lambda: float = 1.0,
+        min_split_gain: float = 0.0,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        base_score: float | None = None,
+        splitter: str | Policy = "greedy",
+        categorical_features: str | None = "from_dtype",
+        early_stopping_rounds: int | None = None,
+        validation_fraction: float = 0.1,
+        eval_metric: str | Metric | None = None,
+        callbacks: Sequence[Callback] | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.max_leaves = max_leaves
+        self.min_child_weight = min_child_weight
+        self.min_samples_leaf = min_samples_leaf
+        self.reg_lambda = reg_lambda
+        self.min_split_gain = min_split_gain
+        self.subsample = subsample
+        self.colsample = colsample
+        self.base_score = base_score
+        self.splitter = splitter
+        self.categorical_features = categorical_features
+        self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
+        self.eval_metric = eval_metric
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for the first parameter out of range; ``fit`` does this first."""
+        for name, allowed in self._allowed.items():
+            value = getattr(self, name)
+            if not allowed.admits(value):
+                raise ValueError(f"{name} must be {allowed.words}; got {value!r}.")
+        effective_n_jobs(self.n_jobs)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
+        """Fit the trees.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+            Numbers; nan is a missing value, infinities are refused.
+        y : array of shape (n,)
+            Targets.
+        sample_weight : array of shape (n,), optional
+            Not negative. Rows of weight 0 are dropped before anything else.
+        eval_set : list of (X, y) or (X, y, sample_weight), optional
+            Tables whose mean loss, and ``eval_metric``, is recorded after every tree, in
+            ``evals_result_``. The last one decides early stopping. ``class_weight`` does not
+            multiply its weights.
+
+        Returns
+        -------
+        self
+        """
+        attempt = copy(self)
+        attempt._fit(X, y, sample_weight, eval_set)
+        self.__dict__ = dict(vars(attempt))
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> None:
+        self.check_parameters()
+        start = self if self.warm_start and hasattr(self, "ensemble_") else None
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=start is None)
+        n_rows = len(y)
+        is_seen = weight > 0
+        target = self._learn_target(y if is_seen.all() else y[is_seen])
+        weight = self._weigh(weight, is_seen, target)
+        eval_sets = self._check_eval_set(eval_set)
+        seed = seed_of(self.random_state) if start is None else self._sampling.seed
+        if self.early_stopping_rounds is not None and not eval_sets:
+            kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
+            held_out_rows = np.flatnonzero(is_seen)[held_out]
+            eval_sets = [(X[held_out_rows], target[held_out], weight[held_out_rows])]
+            is_seen[held_out_rows] = False
+            target = target[kept]
+        if not is_seen.all():
+            X, weight = X[is_seen], weight[is_seen]
+        sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
+        del is_seen  # before much else is in memory
+        if start is not None:
+            self._sampling.refuse_to_become(sampling)
+
+        if weight.min() == weight.max():
+            weight = weight[:1].copy()  # one stands for all rows
+        boosted = self._boost(
+            X, target, weight, eval_sets, seed, None if start is None else start.ensemble_
+        )
+        self.ensemble_ = boosted.ensemble
+        self.evals_result_ = boosted.evals_result
+        self.best_iteration_ = boosted.best_iteration
+        self._sampling = sampling
+
+    def _boost(
+        self,
+        X: np.ndarray,
+        target: np.ndarray,
+        weight: np.ndarray,
+        eval_sets: list[EvalSet],
+        seed: int,
+        start: Ensemble | None,
+    ) -> Boosted:
+        """Hand over to the trainer, in its own words."""
+        loss = LOSSES[self._loss_name]
+        names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])
+        asked = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in self.get_params(deep=False).items()
+        }
+        base_score = asked["base_score"]
+        splitter: Any = Greedy() if isinstance(self.splitter, str) else self.splitter
+        try:
+            with np.errstate(over="raise"):
+                return boost(
+                    X,
+                    target,
+                    weight,
+                    loss=loss,
+                    parameters=Parameters(
+                        **{field.name: asked[field.name] for field in fields(Parameters)}
+                    ),
+                    base_score=None if base_score is None else loss.link(base_score),
+                    splitter=splitter,
+                    eval_sets=eval_sets,
+                    feature_names=tuple(names),
+                    seed=seed,
+                    n_jobs=asked["n_jobs"],
+                    start=start,
+                )
+        except FloatingPointError as error:
+            raise ValueError(
+                f"Sums of gradients do not fit into float64 ({error}): y, sample_weight or"
+                " base_score are too large or too small. Divide them by a constant."
+            ) from error
+
+    def _learn_target(self, y: Any) -> np.ndarray:
+        """Return the targets of training as the loss takes them."""
+        raise NotImplementedError
+
+    def _as_target(self, y: Any) -> np.ndarray:
+        """Return other targets as the loss takes them."""
+        raise NotImplementedError
+
+    def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return the predictions that follow from raw predictions."""
+        raise NotImplementedError
+
+    def _weigh(self, weight: np.ndarray, is_seen: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Return what rows weigh in training; the targets are of those that are seen."""
+        return weight
+
+    def _check_table(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+        """Return a table as rows of float64 or float32, and the targets if any are given."""
+        X = unmasked(X)
+        refuse_other_values(X, categories_are_numbers=self.categorical_features is None)
+        return validate_data(
+            self, X, y, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", **options
+        )
+
+    def _check_rows(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return a table as rows of floats, its targets as they are, and its weights."""
+        if y is not None:
+            refuse_other_targets(y, may_be_text=is_classifier(self))
+        X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
+        return X, y, as_weight(sample_weight, len(y))
+
+    def _check_eval_set(self, eval_set: Any) -> list[EvalSet]:
+        """Return the evaluation sets as (rows of floats, float64 targets, weights)."""
+        if eval_set is None:
+            return []
+        if not isinstance(eval_set, list) or not all(
+            isinstance(part, tuple | list) and len(part) in (2, 3) for part in eval_set
+        ):
+            raise ValueError(
+                "eval_set must be a list of (X, y) or (X, y, sample_weight); got"
+                f" {type(eval_set).__name__}"
+                + (f" of {len(eval_set)} parts." if isinstance(eval_set, tuple | list) else ".")
+            )
+        checked: list[EvalSet] = []
+        for i, (X, y, *weight) in enumerate(eval_set):
+            try:
+                X, y, w = self._check_rows(X, y, weight[0] if weight else None, reset=False)
+                checked.append((X, self._as_target(y), w))
+            except ValueError as error:
+                raise ValueError(f"eval_set[{i}]: {error}") from error
+        return checked
+
+    def _raw_predict(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self.ensemble_.raw_predict(self._check_table(X, reset=False), self.n_jobs)
+
+    def _staged_raw_predict(self, X: Any) -> Iterator[np.ndarray]:
+        check_is_fitted(self)
+        return self.ensemble_.staged_raw_predict(self._check_table(X, reset=False), self.n_jobs)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target of every row.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return self._decide(self._raw_predict(X))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the prediction of the first tree, of the first two, ... of all trees.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+
+        Yields
+        ------
+        array of shape (n,)
+        """
+        return map(self._decide, self._staged_raw_predict(X))
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the leaf that every row reaches in every tree.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+
+        Returns
+        -------
+        int32 array of shape (n, M)
+            Numbers of nodes within their tree, in preorder; the root is 0.
+        """
+        check_is_fitted(self)
+        return self.ensemble_.apply(self._check_table(X, reset=False), self.n_jobs)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Total gain of the splits on each feature, normalised to sum to 1; shape (p,).
+
+        All zeros if no tree has a split. Gains are taken on the rows that the splits were chosen
+        on, which favours features with many distinct values even if they are pure noise. For an
+        honest ranking use ``attributions.tree_inner`` with rows that were not trained on.
+        """
+        check_is_fitted(self)
+        gain = self.ensemble_.total_gain()
+        return np.divide(gain, gain.sum(), out=np.zeros(len(gain)), where=gain.sum() > 0)
+
+    @property
+    def best_score_(self) -> float | None:
+        """What the last evaluation set had at ``best_iteration_``: its metric, or else its loss.
+
+        None if the fit had no evaluation set.
+        """
+        check_is_fitted(self)
+        if not self.evals_result_:
+            return None
+        *_, deciding = self.evals_result_.values()
+        return deciding[self.best_iteration_]
+
+    def sampled_rows(self, m: int) -> np.ndarray:
+        """Return which rows tree ``m`` was grown on.
+
+        Rows of weight 0, rows held out for early stopping and rows left out by ``subsample`` are
+        not among them.
+
+        Parameters
+        ----------
+        m : int
+            Number of a tree, from 0.
+
+        Returns
+        -------
+        int array
+            Positions in the table given to ``fit``, ascending.
+        """
+        check_is_fitted(self)
+        if not isinstance(m, Integral) or not 0 <= m < self.ensemble_.n_trees:
+            raise ValueError(
+                f"m must be the number of a tree, an integer in [0, {self.ensemble_.n_trees});"
+                f" got {m!r}."
+            )
+        return self._sampling.rows(int(m))
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the fitted estimator to a JSON file, to be read by ``gbt.load``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An existing file keeps its permissions and is replaced once the new one is complete.
+        """
+        check_is_fitted(self)
+        self.check_parameters()
+        parts = {"ensemble": self.ensemble_.describe(), "estimator": describe_estimator(self)}
+        save(type(self).__name__, parts, path)

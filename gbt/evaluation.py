@@ -1,0 +1,195 @@
+"""Who watches a fit: rows that are not trained on, what is measured on them, who may end it.
+
+After every tree its values are added to the raw predictions of each evaluation set, and two numbers
+are noted: the weighted mean loss, and the metric if one was asked for. Those of the last set decide
+early stopping: by the metric, else by the loss.
+
+A metric is larger for better predictions, as scikit-learn's scores are and unlike losses. It is a
+function ``(y, prediction) -> number``, or the name of a scikit-learn scorer. A classifier's targets
+are then 0 and 1, and its predictions the probability of 1; a scorer by name gets what it asks for.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from gbt.losses import Loss
+from gbt.model import Tree
+
+SCORER = type(get_scorer("r2"))
+
+EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+Metric = Callable[..., float]
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a callback is told after every tree."""
+
+    number: int
+    """Of the tree, from 0."""
+    n_rounds: int
+    """How many trees there may be at most."""
+    evals: dict[str, float]
+    """The latest numbers, by the names that ``evals_result_`` has."""
+
+
+Callback = Callable[[Round], bool | None]
+
+
+class Watch:
+    """Some evaluation sets along boosting; see the module's docstring."""
+
+    def __init__(
+        self,
+        loss: Loss,
+        base_score: float,
+        eval_sets: Sequence[EvalSet],
+        metric: Metric | str | None,
+        patience: int | None,
+    ):
+        self._sets = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
+        self._loss = loss
+        self._metric = metric
+        self._patience = patience
+        self.evals_result: dict[str, list[float]] = {}
+        for i in range(len(eval_sets)):
+            self.evals_result[f"eval_{i}"] = []
+            if metric is not None:
+                self.evals_result[f"eval_{i}_{name_of(metric)}"] = []
+
+    def record(self, tree: Tree, n_jobs: int | None) -> None:
+        """Add a tree's values and note what comes of it."""
+        for i, watched in enumerate(self._sets):
+            watched.add(tree, n_jobs)
+            self.evals_result[f"eval_{i}"].append(watched.mean_loss())
+            if self._metric is not None:
+                score = watched.score(self._metric)
+                name = name_of(self._metric)
+                scores = self.evals_result[f"eval_{i}_{name}"]
+                if not np.isfinite(score):
+                    raise ValueError(
+                        f"eval_metric {name} of eval_set[{i}] is {score} after tree"
+                        f" {len(scores)}; it must be a finite number."
+                    )
+                scores.append(score)
+
+    @property
+    def latest(self) -> dict[str, float]:
+        """The latest numbers by their names."""
+        return {name: numbers[-1] for name, numbers in self.evals_result.items()}
+
+    @property
+    def headline(self) -> str:
+        """The latest numbers of the last set in words; nothing if none is watched."""
+        if not self._sets:
+            return ""
+        last = f"eval_{len(self._sets) - 1}"
+        words = {last: f"{last} {self._loss.metric}"}
+        return "".join(
+            f"  {words.get(name, name)} {number:.6g}"
+            for name, number in self.latest.items()
+            if name.startswith(last)
+        )
+
+    @property
+    def best_iteration(self) -> int:
+        """Number of the tree after which the deciding number was best, the first of them."""
+        *_, deciding = self.evals_result.values()
+        best = np.argmin if self._metric is None else np.argmax
+        return int(best(deciding))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last trees, as many as patience has, brought nothing better."""
+        if not self._patience:
+            return False
+        *_, deciding = self.evals_result.values()
+        return bool(deciding) and len(deciding) - 1 - self.best_iteration >= self._patience
+
+
+class _Watched:
+    """The rows of one evaluation set and their raw predictions so far."""
+
+    def __init__(self, loss, base_score, X, y, sample_weight):
+        self.loss = loss
+        self.X = X
+        self.y = y
+        self.sample_weight = sample_weight
+        self.raw_prediction = np.full(len(y), base_score)
+
+    def add(self, tree, n_jobs):
+        tree.add_values(self.X, self.raw_prediction, n_jobs)
+
+    def mean_loss(self):
+        loss = self.loss.value(self.y, self.raw_prediction)
+        return float(np.average(loss, weights=self.sample_weight))
+
+    def score(self, metric):
+        """Return the metric; weights are handed over where there are any that differ."""
+        w = self.sample_weight
+        weights = {} if w is None or (w == w[0]).all() else {"sample_weight": w}
+        prediction = self.loss.inverse_link(self.raw_prediction)
+        if isinstance(metric, str | SCORER):
+            stage = _ClassifierStage if self.loss.name == "half_logistic" else _RegressorStage
+            return float(get_scorer(metric)(stage(prediction), self.X, self.y, **weights))
+        return float(metric(self.y, prediction, **weights))
+
+
+class _RegressorStage(RegressorMixin, BaseEstimator):
+    """Predictions at hand in the dress of a fitted estimator, which is what scorers ask."""
+
+    def __init__(self, prediction=None):
+        self.prediction = prediction
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        return self.prediction
+
+
+class _ClassifierStage(ClassifierMixin, BaseEstimator):
+    """The same for probabilities of 1."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, prediction=None):
+        self.prediction = prediction
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        return (self.prediction > 0.5).astype(np.intp)
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - self.prediction, self.prediction])
+
+
+def name_of(metric: Metric | str) -> str:
+    """Return the name under which a metric is recorded."""
+    if isinstance(metric, str):
+        return metric
+    if isinstance(metric, SCORER):
+        return repr(metric)
+    return getattr(metric, "__name__", type(metric).__name__)
+
+
+def is_metric(value: Any) -> bool:
+    """Say whether something is a metric: larger for better predictions.
+
+    scikit-learn's own functions are smaller for better ones where their names say so.
+    """
+    if isinstance(value, str):
+        return value in get_scorer_names()
+    if not callable(value) or inspect.isclass(value):
+        return False
+    return isinstance(value, SCORER) or not name_of(value).endswith(
+        ("_error", "_loss", "_deviance")
+    )

@@ -1,0 +1,97 @@
+"""Who sees what: the seed of a fit, the rows and columns of each tree, the rows held out.
+
+A tree draws from streams of its own, seeded by the fit's seed and the tree's number. So no tree
+depends on how others were drawn, and what a tree has seen can be told afterwards.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """Which rows of the table given to ``fit`` each tree has seen.
+
+    ``left_out`` are the rows that no tree has seen, ascending: those of weight 0 and those held out
+    for early stopping.
+    """
+
+    seed: int
+    subsample: float
+    n_rows: int
+    left_out: np.ndarray
+
+    def refuse_to_become(self, other: "Sampling") -> None:
+        """Raise ValueError unless more trees may be sampled in the other way."""
+        for name in ("n_rows", "subsample"):
+            before, now = getattr(self, name), getattr(other, name)
+            if before != now:
+                what = name if name == "subsample" else "number of rows"
+                raise ValueError(
+                    f"warm_start adds trees to a model whose {what} must stay {before}; got {now}."
+                )
+        if not np.array_equal(self.left_out, other.left_out):
+            raise ValueError(
+                "warm_start adds trees grown on the same rows; got others of weight 0, or held out"
+                " for early stopping. Set warm_start=False to begin anew."
+            )
+
+    def rows(self, m: int) -> np.ndarray:
+        """Return the rows of tree ``m``, ascending."""
+        seen = np.delete(np.arange(self.n_rows), self.left_out)
+        return sampled_rows(self.seed, m, seen, self.subsample)
+
+
+def seed_of(random_state: RandomState) -> int:
+    """Draw the seed of a fit, an integer that scikit-learn's own functions accept too."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    return int(check_random_state(random_state).randint(2**32, dtype=np.uint32))
+
+
+def sampled_rows(seed: int, m: int, rows: np.ndarray, subsample: float) -> np.ndarray:
+    """Return the rows that tree ``m`` sees, ascending: at least one, drawn without replacement."""
+    return _sample(seed, m, 0, rows, subsample)
+
+
+def sampled_features(seed: int, m: int, features: np.ndarray, colsample: float) -> np.ndarray:
+    """Return the columns that tree ``m`` may split on, ascending, at least one."""
+    return _sample(seed, m, 1, features, colsample)
+
+
+def _sample(seed: int, m: int, stream: int, numbers: np.ndarray, fraction: float) -> np.ndarray:
+    if fraction == 1.0:
+        return numbers
+    generator = np.random.default_rng([seed, m, stream])
+    size = sample_size(len(numbers), fraction)
+    return np.sort(generator.choice(numbers, size=size, replace=False))
+
+
+def sample_size(n: int, fraction: float) -> int:
+    """Return how many of ``n`` rows or columns a tree sees."""
+    return max(1, round(fraction * n))
+
+
+def hold_out(
+    target: np.ndarray, share: float, seed: int, is_stratified: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions to train on and to hold out for early stopping, both ascending."""
+    try:
+        kept, held_out = train_test_split(
+            np.arange(len(target)),
+            test_size=share,
+            stratify=target if is_stratified else None,
+            random_state=seed,
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"early_stopping_rounds without an eval_set holds out validation_fraction={share} of"
+            f" {len(target)} rows, which is impossible: {error} Pass an eval_set or change"
+            " validation_fraction."
+        ) from error
+    return np.sort(kept), np.sort(held_out)

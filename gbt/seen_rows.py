@@ -1,0 +1,118 @@
+"""Which rows a model has seen: a fingerprint a row, so that held-out measures can say so.
+
+On rows that a model was trained on, importance measures take noise for signal. So a model keeps a
+hash of 64 bits of every row that it was trained on and of every row that decided when to stop: 8
+bytes a row, in memory and in pickles, not in model files. The rows themselves are not kept.
+
+A row is hashed with its target, as float64 numbers: all nan are one number, and so are 0 and -0.
+Each number is mixed (its upper half folded into its lower, a multiplication modulo 2^64 by a number
+of the column's own, folded again) and the row is the sum over its columns. Two different rows share
+a hash by accident about once in 2^64 pairs.
+
+Equal rows need not be the same row: in a table of few discrete columns most new rows equal some row
+of training. How often that is so by chance, the training rows tell themselves. The share of them
+that has a twin among the others estimates the probability that one more row of the same kind has
+one: with t such rows of n, and N new rows of which some are in training,
+
+    share = (t + 1) / (n + 1)    expected = N share    variance = N share (1 - share) (1 + 2 N/n)
+
+The second term is the uncertainty of t itself, whose rows come in pairs. Only a number more than
+``STANDARD_DEVIATIONS`` above what is expected is taken for rows that were seen. In drawings of
+discrete tables of nine kinds and five sizes such distances had a standard deviation of about 1, and
+none of 6,500 reached 5. Where nearly every row has a twin nothing can be told, but for the very
+table of training.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbt.parallel import over_blocks
+
+STANDARD_DEVIATIONS = 5.0
+NUMBERS_AT_ONCE = 2**14  # 128 kB of a block's numbers stay in the cache
+HALF = np.uint64(32)
+FACTOR = 0x9E3779B97F4A7C15  # odd, so that nothing is lost; 2^64 divided by the golden ratio
+
+
+@dataclass(frozen=True, eq=False)
+class SeenRows:
+    """The rows that a model has seen, as hashes.
+
+    Parameters
+    ----------
+    trained, tuned : uint64 array
+        Hashes of the rows that trees were grown on, and of those that decided early stopping;
+        ascending.
+    """
+
+    trained: np.ndarray
+    tuned: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        trained: tuple[np.ndarray, np.ndarray],
+        tuned: tuple[np.ndarray, np.ndarray] | None,
+        n_jobs: int | None,
+    ) -> "SeenRows":
+        """Remember the rows and targets of trees, and those of early stopping if there are any."""
+        none = np.empty(0, dtype=np.uint64)
+        return cls(
+            np.sort(hash_rows(*trained, n_jobs)),
+            none if tuned is None else np.sort(hash_rows(*tuned, n_jobs)),
+        )
+
+    def has_trained_on_the_same(self, other: "SeenRows") -> bool:
+        """Say whether the rows of the trees are those of another model, in any order."""
+        return np.array_equal(self.trained, other.trained)
+
+    @property
+    def share_of_twins(self) -> float:
+        """Estimate how likely one more row of the kind equals one that trees were grown on."""
+        is_as_before = self.trained[1:] == self.trained[:-1]
+        has_twin = np.append(is_as_before, False) | np.append(False, is_as_before)
+        return (int(has_twin.sum()) + 1) / (len(self.trained) + 1)
+
+    def count(self, X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> int:
+        """Return how many of some rows the model has seen; 0 if chance may have made them equal."""
+        given = np.sort(hash_rows(X, y, n_jobs))
+        if np.array_equal(given, self.trained):
+            return len(given)
+        n_found = int((_is_among(given, self.trained) | _is_among(given, self.tuned)).sum())
+        share = self.share_of_twins
+        expected = len(given) * share
+        variance = expected * (1 - share) * (1 + 2 * len(given) / len(self.trained))
+        return n_found if n_found > expected + STANDARD_DEVIATIONS * variance**0.5 else 0
+
+
+def _is_among(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Say of numbers, ascending, which are among others, ascending too."""
+    if not len(others):
+        return np.zeros(len(numbers), dtype=bool)
+    place = np.searchsorted(others, numbers)
+    return others[np.minimum(place, len(others) - 1)] == numbers
+
+
+def hash_rows(X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Return a hash for every row of a table of floats and its target, uint64 of shape (n,)."""
+    n, p = X.shape
+    factors = np.cumprod(np.full(p + 1, FACTOR, dtype=np.uint64))  # wraps round
+    hashes = np.empty(n, dtype=np.uint64)
+    rows_at_once = max(1, NUMBERS_AT_ONCE // (p + 1))
+
+    def fill(first, last):
+        for start in range(first, last, rows_at_once):
+            rows = slice(start, min(start + rows_at_once, last))
+            numbers = np.empty((rows.stop - start, p + 1))
+            numbers[:, :p], numbers[:, p] = X[rows], y[rows]
+            numbers += 0.0  # -0 becomes 0
+            np.copyto(numbers, np.nan, where=np.isnan(numbers))
+            bits = numbers.view(np.uint64)
+            bits ^= bits >> HALF
+            bits *= factors
+            bits ^= bits >> HALF
+            bits.sum(axis=1, out=hashes[rows])
+
+    over_blocks(fill, n, n_jobs, min_rows=4 * rows_at_once)
+    return hashes
