@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from attributions.cross_fit import cross_fit
     from attributions.inner import forest_inner, partial_inner, tree_inner
     from attributions.inner_rows import partial_inner_rows, tree_inner_rows
+    from attributions.inputs import SeenRowsWarning
     from attributions.permutation import permutation
     from attributions.predecomp import predecomp
     from attributions.results import GlobalAttribution, LocalAttribution
@@ -38,6 +39,7 @@ _HOME = {
     "HeldOutSelector": "attributions.selector",
     "LocalAttribution": "attributions.results",
     "GlobalAttribution": "attributions.results",
+    "SeenRowsWarning": "attributions.inputs",
 }
 __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results
     "predecomp",
@@ -55,6 +57,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results
     "HeldOutSelector",
     "LocalAttribution",
     "GlobalAttribution",
+    "SeenRowsWarning",
 ]
 
 

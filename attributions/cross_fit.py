@@ -20,11 +20,12 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from attributions.inner import tree_inner
+from attributions.inputs import as_random_state
 from attributions.results import GlobalAttribution
 
 
 def cross_fit(
-    estimator, X, y, measure=tree_inner, *, cv=5, groups=None, random_state: int = 0
+    estimator, X, y, measure=tree_inner, *, cv=5, groups=None, random_state=0
 ) -> GlobalAttribution:
     """Fit a model for each fold, and sum what the others' rows say of it.
 
@@ -43,7 +44,7 @@ def cross_fit(
     groups : array of shape (n,), optional
         Labels of rows that belong together: no group is both fitted and judged, and standard errors
         count groups.
-    random_state : int
+    random_state : int, RandomState or Generator
         Seed of the folds; not used where a splitter is given.
 
     Returns
@@ -84,4 +85,4 @@ def _splitter(estimator, cv, groups, random_state):
     if groups is not None:
         return GroupKFold(cv)
     kind = StratifiedKFold if is_classifier(estimator) else KFold
-    return kind(cv, shuffle=True, random_state=random_state)
+    return kind(cv, shuffle=True, random_state=as_random_state(random_state))

@@ -49,7 +49,7 @@ from attributions.individual import (
     as_individual,
     tree_blocks,
 )
-from attributions.inputs import as_rows, as_target, as_weight
+from attributions.inputs import as_rows, as_target, as_weight, warn_of_seen_rows
 from attributions.kernels.paths import judge_shape
 from attributions.kurtosis import kurtosis_over_rows
 from attributions.predecomp import PathChanges
@@ -87,7 +87,8 @@ def tree_inner(
         Whatever ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows; nan is a missing value. For an honest ranking they must not have been used for
-        fitting, tuning or early stopping.
+        fitting, tuning or early stopping. A `SeenRowsWarning` says how many a model of ours has
+        been fitted or stopped on.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     ifa : {"predecomp", "saabas", "tree_shap"}, attribution, or callable
@@ -132,6 +133,7 @@ def tree_inner(
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
+    rows.warn_of_seen(n_jobs)
     if isinstance(rows.bound, PathChanges) and not standard_error:
         return rows.sum_by_leaf(rows.bound, "tree_inner", per_tree, n_jobs)
     result = rows.sum(
@@ -187,6 +189,7 @@ def partial_inner(
     features. Nothing is promised for correlated ones.
     """
     rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
+    rows.warn_of_seen(n_jobs)
     if rows.ensemble.is_forest:
         raise ValueError(
             "partial_inner adds a feature's earlier contributions back to the residual; the trees"
@@ -244,6 +247,7 @@ def forest_inner(
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
     rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
+    rows.warn_of_seen(n_jobs)
     contributions = partial(JudgedRows.forest_inner, variant=variant)
     result = rows.sum(
         partial(contributions, rows), "forest_inner", standard_error, n_jobs, detail=variant
@@ -295,6 +299,10 @@ class JudgedRows:
             as_weight(sample_weight, len(X)),
             Groups.of(groups, len(X)),
         )
+
+    def warn_of_seen(self, n_jobs) -> None:
+        """Warn whoever called a public function if the model has seen some of the rows."""
+        warn_of_seen_rows(self.ensemble, self.X, self.y, n_jobs, stacklevel=3)
 
     def sum(self, contributions, name, standard_error, n_jobs, detail=""):
         """Add up the contributions of all rows."""

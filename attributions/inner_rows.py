@@ -37,6 +37,7 @@ def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) 
     ``values.sum(axis=0)`` adds in another order and agrees within rounding.
     """
     rows = JudgedRows.of(model, X, y, ifa)
+    rows.warn_of_seen(n_jobs)
     base_values = np.empty(len(rows.X))
 
     def contributions(block):
@@ -62,6 +63,7 @@ def partial_inner_rows(model, X, y, *, ifa="saabas", n_jobs: int | None = None) 
         anything. ``GlobalAttribution.from_rows`` of it is `partial_inner` to the last bit.
     """
     rows = JudgedRows.of(model, X, y, ifa)
+    rows.warn_of_seen(n_jobs)
     values = _row_by_row(rows.partial_inner, rows, n_jobs)
     return _as_result(rows, values, np.zeros(len(values)), "partial_inner", row_labels(X))
 

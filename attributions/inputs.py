@@ -5,9 +5,37 @@ model compares them, targets as its loss takes them, weights as float64. What ca
 refused here, by name, before any work is done.
 """
 
+import warnings
+
 import numpy as np
 
 from gbt.model import Ensemble
+from gbt.tables import refuse_other_targets
+
+
+class SeenRowsWarning(UserWarning):
+    """Rows are judged that the model has seen, so that noise may be taken for signal."""
+
+
+def warn_of_seen_rows(
+    ensemble: Ensemble, X: np.ndarray, y: np.ndarray, n_jobs: int | None, stacklevel: int
+) -> None:
+    """Warn if some of the rows are among those that the model was trained or tuned on.
+
+    Models remember a hash of each row that they have seen (``gbt.seen_rows``), unless they come
+    from a file or from another library.
+    """
+    if ensemble.seen_rows is None:
+        return
+    n_seen = ensemble.seen_rows.count(X, y, n_jobs)
+    if n_seen:
+        warnings.warn(
+            f"{n_seen} of the {len(y)} rows are among those that the model was trained on, or that"
+            " decided when to stop. On these, features used for noise look useful and p-values mean"
+            " nothing: give rows that the model has not seen.",
+            SeenRowsWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def as_rows(ensemble: Ensemble, X) -> np.ndarray:
@@ -42,6 +70,7 @@ def as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
     Labels of a classifier's ``classes_`` become 0 and 1. A model without ``classes_`` is asked for
     0 and 1 themselves.
     """
+    refuse_other_targets(y, may_be_text=ensemble.loss.name == "half_logistic")
     y = np.asarray(y)
     if y.shape != (n_rows,):
         raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, ({n_rows},).")
@@ -64,10 +93,23 @@ def as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
     return y
 
 
+def as_random_state(random_state):
+    """Return what scikit-learn takes: an integer that a Generator draws, all else as it is."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    return random_state
+
+
 def as_weight(sample_weight, n_rows: int) -> np.ndarray:
     """Return row weights, float64 of shape (n,); ones where none are given."""
     if sample_weight is None:
         return np.ones(n_rows)
+    if isinstance(sample_weight, str):
+        raise ValueError(
+            f"sample_weight={sample_weight!r} is not one number a row. Weights that balance the"
+            " classes are sklearn.utils.class_weight.compute_sample_weight('balanced', y)."
+        )
+    refuse_other_targets(sample_weight, "sample_weight")
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_rows,):
         raise ValueError(

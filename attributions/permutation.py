@@ -20,7 +20,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from attributions.groups import Groups, labels_of
-from attributions.inputs import as_rows, as_target
+from attributions.inputs import as_random_state, as_rows, as_target, warn_of_seen_rows
 from attributions.results import GlobalAttribution
 from attributions.shuffle_errors import ShuffleErrors
 from gbt.formats import as_ensemble
@@ -62,7 +62,7 @@ def permutation(
         Shuffles of each feature.
     groups : array of shape (n,), optional
         Labels of rows that belong together, as for `tree_inner`; rows are shuffled all the same.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         An int gives the same shuffles again.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
@@ -96,11 +96,12 @@ def permutation(
     orders = Orders(_seed(random_state), len(rows))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
     pairs = [(int(k), r) for k in used for r in range(n_repeats)]
+    target = as_target(model, ensemble, y, len(rows))
+    warn_of_seen_rows(ensemble, rows, target, n_jobs, stacklevel=2)
     if isinstance(metric, str):
         name, score = metric, _scorer(model, metric, y)
         intact, scores = score(X), map(score, _shuffled_tables(X, pairs, orders))
     else:
-        target = as_target(model, ensemble, y, len(rows))
         name, metric = _metric_of(ensemble, metric, target)
 
         def score(raw_prediction):
@@ -246,6 +247,7 @@ def _checked_score(score, name, n_rows):
 
 def _seed(random_state):
     """Turn scikit-learn's ``random_state`` into the entropy of a SeedSequence."""
+    random_state = as_random_state(random_state)
     if random_state is None:
         return np.random.SeedSequence().entropy
     if isinstance(random_state, (int, np.integer)):

@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from attributions.inner import tree_inner
+from attributions.inputs import as_random_state
 
 CORRECTIONS = ("bh", "by")
 
@@ -36,7 +37,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         and keeps fewer features.
     test_size : float
         Share of the rows (of groups, if there are groups) that judge.
-    random_state : int or None
+    random_state : int, RandomState, Generator or None
         Seed of the cut.
 
     Attributes
@@ -112,7 +113,9 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             kind = GroupShuffleSplit
         else:
             kind = StratifiedShuffleSplit if is_classifier(self.estimator) else ShuffleSplit
-        splitter = kind(1, test_size=self.test_size, random_state=self.random_state)
+        splitter = kind(
+            1, test_size=self.test_size, random_state=as_random_state(self.random_state)
+        )
         return next(splitter.split(np.empty((len(y), 0)), y, groups))
 
     def _get_support_mask(self):

@@ -8,6 +8,7 @@ import pytest
 from sklearn.model_selection import KFold, LeaveOneGroupOut, ShuffleSplit
 
 from attributions import (
+    HeldOutSelector,
     cross_fit,
     forest_inner,
     partial_inner,
@@ -104,3 +105,14 @@ def test_folds_that_are_no_partition_are_refused():
         cross_fit(MODEL, X, y, cv=ShuffleSplit(3, test_size=0.5, random_state=0))
     with pytest.raises(ValueError, match="cannot be merged: shuffling a chunk"):
         cross_fit(MODEL, X, y, permutation, cv=2)
+
+
+def test_generators_are_random_states():
+    X, y = table(60)[:2]
+    first, again, other = (
+        cross_fit(MODEL, X, y, cv=3, random_state=np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert_same(first.values, again.values)
+    assert not np.array_equal(first.values, other.values)
+    selector = HeldOutSelector(MODEL, random_state=np.random.default_rng(1))
+    assert selector.fit(X, y).support_.shape == (X.shape[1],)

@@ -265,6 +265,7 @@ def test_proposition_3_tree_by_tree(case, data):
     assert_close(result.per_tree, gain.per_tree, terms)
 
 
+@pytest.mark.filterwarnings("ignore::attributions.inputs.SeenRowsWarning")
 @given(data=st.data())
 def test_proposition_3_of_fitted_models(data):
     """With weights, missing values and samples of rows and columns: over the rows each tree saw."""

@@ -281,3 +281,15 @@ def test_a_metric_of_another_shape_is_refused():
     ensemble, X, y = fitted_rows(10)
     with pytest.raises(ValueError, match=r"returned shape \(2,\); it must return one number"):
         permutation(ensemble, X, y, metric=lambda y, prediction: np.zeros(2))
+
+
+def test_generators_are_random_states():
+    ensemble, X, y = fitted_rows(40)
+    first, again = (
+        permutation(ensemble, X, y, random_state=np.random.default_rng(3)) for _ in range(2)
+    )
+    assert_same(first.repeats, again.repeats)
+    generator = np.random.default_rng(3)
+    permutation(ensemble, X, y, random_state=generator)
+    further = permutation(ensemble, X, y, random_state=generator)
+    assert not np.array_equal(first.repeats, further.repeats)
