@@ -9,6 +9,7 @@ from importlib import import_module
 
 from gbt.formats.imported import Imported, warn_of
 from gbt.formats.training_rows import complete
+from gbt.formats.wrappers import unwrapped
 from gbt.model import Ensemble
 
 _IMPORTERS = {  # the package of a model's class: module and function
@@ -26,7 +27,8 @@ def as_ensemble(model, X=None, y=None, sample_weight=None) -> Ensemble:
     Parameters
     ----------
     model : Ensemble, GBTRegressor, GBTClassifier, xgboost.Booster, xgboost.XGBModel or dict
-        Estimators must be fitted. A dict is the JSON of an XGBoost model.
+        Estimators must be fitted. A dict is the JSON of an XGBoost model. What scikit-learn wraps
+        around a model is taken off where the rows reach it as they are, see `gbt.formats.wrappers`.
     X : table of shape (n, p), optional
         The rows that the model was trained on. They supply what its library did not keep of the
         nodes, and check what it did; a warning names what they contradict.
@@ -55,6 +57,7 @@ def as_ensemble(model, X=None, y=None, sample_weight=None) -> Ensemble:
     """
     if (X is None) != (y is None) or (X is None and sample_weight is not None):
         raise ValueError("Training rows need both X and y; sample_weight goes with them.")
+    model = unwrapped(model)
     imported = _import(model)
     return warn_of(imported) if X is None else complete(imported, model, X, y, sample_weight)
 

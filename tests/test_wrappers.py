@@ -1,0 +1,128 @@
+"""Models in what people wrap them in: taken out where that is right, else refused with advice."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import BaggingRegressor, VotingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFE
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, RandomizedSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from attributions import permutation, predecomp, tree_inner
+from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import as_ensemble
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 3))
+LABELS = np.where(X[:, 0] + RNG.normal(size=80) > 0, "yes", "no")
+X_NEW = RNG.normal(size=(60, 3))
+NEW_LABELS = np.where(X_NEW[:, 0] > 0, "yes", "no")
+
+
+def classifier():
+    return GBTClassifier(n_estimators=2)
+
+
+TAKEN_OFF = {
+    "grid": (
+        lambda: GridSearchCV(classifier(), {"max_depth": [1]}, cv=2),
+        lambda wrapper: wrapper.best_estimator_,
+    ),
+    "random search": (
+        lambda: RandomizedSearchCV(classifier(), {"max_depth": [1]}, n_iter=1, cv=2),
+        lambda wrapper: wrapper.best_estimator_,
+    ),
+    "pipeline": (
+        lambda: Pipeline([("nothing", "passthrough"), ("model", classifier())]),
+        lambda wrapper: wrapper[-1],
+    ),
+    "pipeline of one": (lambda: make_pipeline(classifier()), lambda wrapper: wrapper[-1]),
+    "grid of pipelines": (
+        lambda: GridSearchCV(
+            Pipeline([("nothing", None), ("model", classifier())]), {"model__max_depth": [2]}, cv=2
+        ),
+        lambda wrapper: wrapper.best_estimator_[-1],
+    ),
+    "threshold": (
+        lambda: FixedThresholdClassifier(classifier(), threshold=0.3, pos_label="yes"),
+        lambda wrapper: wrapper.estimator_,
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "inside"), TAKEN_OFF.values(), ids=TAKEN_OFF)
+def test_what_leaves_rows_alone_is_taken_off(make, inside):
+    wrapper = make().fit(X, LABELS)
+    model = inside(wrapper)
+    assert as_ensemble(wrapper) is model.ensemble_
+    result = tree_inner(wrapper, X_NEW, NEW_LABELS)
+    np.testing.assert_array_equal(result.values, tree_inner(model, X_NEW, NEW_LABELS).values)
+    drop = permutation(wrapper, X_NEW, NEW_LABELS, random_state=0).values
+    expected = permutation(model, X_NEW, NEW_LABELS, random_state=0).values
+    np.testing.assert_array_equal(drop, expected)
+    permutation(wrapper, X_NEW, NEW_LABELS, metric="accuracy")
+
+
+REFUSED = {
+    "scaled": (
+        lambda: make_pipeline(StandardScaler(), classifier()),
+        r"standardscaler change them first.*pipeline\[-1\] and pipeline\[:-1\]\.transform\(X\)",
+    ),
+    "grid of scaled": (
+        lambda: GridSearchCV(make_pipeline(StandardScaler(), classifier()), {}, cv=2),
+        "standardscaler change them first",
+    ),
+    "calibrated": (
+        lambda: CalibratedClassifierCV(classifier(), cv=2),
+        "A CalibratedClassifierCV is no model of trees.*model.calibrated_classifiers_",
+    ),
+    "voting": (lambda: VotingClassifier([("a", classifier())]), "model.estimators_"),
+    "one against the rest": (lambda: OneVsRestClassifier(classifier()), "model.estimators_"),
+    "fewer columns": (
+        lambda: RFE(classifier(), n_features_to_select=2),
+        "model.estimator_, with the rows and targets as that one sees them",
+    ),
+    "not refitted": (
+        lambda: GridSearchCV(classifier(), {}, cv=2, refit=False),
+        "This GridSearchCV has no model: it has not been fitted, or not refitted",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_changes_rows_or_has_several_models_is_refused(make, message):
+    wrapper = make().fit(X, LABELS)
+    with pytest.raises(TypeError, match=message):
+        predecomp(wrapper, X)
+
+
+def test_other_targets_and_bags():
+    y = X[:, 0]
+    for wrapper, part in (
+        (TransformedTargetRegressor(GBTRegressor(n_estimators=1)), "regressor_"),
+        (BaggingRegressor(GBTRegressor(n_estimators=1), n_estimators=2), "estimators_"),
+    ):
+        with pytest.raises(TypeError, match=f"model.{part}"):
+            tree_inner(wrapper.fit(X, y), X_NEW, X_NEW[:, 0])
+
+
+def test_nothing_inside_and_nothing_fitted():
+    with pytest.raises(TypeError, match=r"must be an Ensemble.*got LinearRegression"):
+        as_ensemble(make_pipeline(LinearRegression()).fit(X, X[:, 0]))
+    with pytest.raises(TypeError, match="has not been fitted"):
+        as_ensemble(GridSearchCV(classifier(), {}))
+    for wrapper in (make_pipeline(classifier()), FixedThresholdClassifier(classifier())):
+        with pytest.raises(NotFittedError):
+            as_ensemble(wrapper)
+
+
+def test_the_names_of_columns_reach_the_model():
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    wrapper = make_pipeline(classifier()).fit(frame, LABELS)
+    assert predecomp(wrapper, frame).feature_names == ("a", "b", "c")
