@@ -5,6 +5,12 @@ scikit-learn.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gbt.estimators import GBTClassifier, GBTRegressor
+    from gbt.model import Ensemble
+    from gbt.saving import load
 
 __version__ = "0.1.0"
 
@@ -14,14 +20,15 @@ _HOME = {
     "Ensemble": "gbt.model",
     "load": "gbt.loading",
 }
-__all__ = [*_HOME]
+__all__ = ["Ensemble", "GBTClassifier", "GBTRegressor", "load"]
+
+if not TYPE_CHECKING:  # else every name would be there, and of any type
+
+    def __getattr__(name):
+        if name in _HOME:
+            return getattr(import_module(_HOME[name]), name)
+        raise AttributeError(f"module 'gbt' has no attribute {name!r}")
 
 
-def __getattr__(name):
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'gbt' has no attribute {name!r}")
-
-
-def __dir__():
+def __dir__() -> list[str]:
     return [*globals(), *_HOME]
