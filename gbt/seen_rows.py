@@ -21,6 +21,10 @@ The second term is the uncertainty of t itself, whose rows come in pairs. Only a
 discrete tables of nine kinds and five sizes such distances had a standard deviation of about 1, and
 none of 6,500 reached 5. Where nearly every row has a twin nothing can be told, but for the very
 table of training.
+
+A fit spends about half a percent of its time on hashes. Of rows to be judged, some drawn at random
+are asked first, and all only if one of these is known. Where one row in fifty was seen, that is
+found with a probability of .994; fewer would hardly matter.
 """
 
 from dataclasses import dataclass
@@ -30,6 +34,7 @@ import numpy as np
 from gbt.parallel import over_blocks
 
 STANDARD_DEVIATIONS = 5.0
+ROWS_ASKED_FIRST = 256
 NUMBERS_AT_ONCE = 2**14  # 128 kB of a block's numbers stay in the cache
 HALF = np.uint64(32)
 FACTOR = 0x9E3779B97F4A7C15  # odd, so that nothing is lost; 2^64 divided by the golden ratio
@@ -76,14 +81,21 @@ class SeenRows:
 
     def count(self, X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> int:
         """Return how many of some rows the model has seen; 0 if chance may have made them equal."""
+        if len(y) > ROWS_ASKED_FIRST:
+            some = np.random.default_rng(0).integers(len(y), size=ROWS_ASKED_FIRST)
+            if not self._is_among_all(np.sort(hash_rows(X[some], y[some], n_jobs))).any():
+                return 0
         given = np.sort(hash_rows(X, y, n_jobs))
         if np.array_equal(given, self.trained):
             return len(given)
-        n_found = int((_is_among(given, self.trained) | _is_among(given, self.tuned)).sum())
+        n_found = int(self._is_among_all(given).sum())
         share = self.share_of_twins
         expected = len(given) * share
         variance = expected * (1 - share) * (1 + 2 * len(given) / len(self.trained))
         return n_found if n_found > expected + STANDARD_DEVIATIONS * variance**0.5 else 0
+
+    def _is_among_all(self, hashes: np.ndarray) -> np.ndarray:
+        return _is_among(hashes, self.trained) | _is_among(hashes, self.tuned)
 
 
 def _is_among(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:

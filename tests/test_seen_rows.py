@@ -102,6 +102,18 @@ def test_rows_are_counted_in_any_order_beside_others():
     assert seen(X, y).count(X[:1], y[:1]) == 1
 
 
+def test_a_few_of_many_rows_are_found():
+    """Every second row, or one in fifty: those that are asked first are drawn at random."""
+    X, y = table(n=4000)
+    X_new, y_new = table(n=20_000, seed=1)
+    assert seen(X, y).count(X_new, y_new) == 0
+    X_new[::50], y_new[::50] = X[:400], y[:400]
+    assert seen(X, y).count(X_new, y_new) == 400
+    X, y = X_new[::2].copy(), y_new[::2].copy()
+    assert seen(X, y).count(X_new, y_new) == 10_000
+    assert seen(X, y).count(X_new[1:], y_new[1:]) == 9_999
+
+
 @pytest.mark.parametrize(
     "draw",
     [
