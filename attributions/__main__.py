@@ -26,6 +26,7 @@ from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 from attributions.findings import findings_of
 from attributions.report import WIDTH, draw, report, write_table
@@ -35,7 +36,7 @@ from attributions.table_task import Question, Task, table_task
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model import Ensemble
 
-STANDARD = {
+STANDARD: dict[str, Any] = {
     "n_estimators": 400,
     "learning_rate": 0.01,
     "max_depth": 4,

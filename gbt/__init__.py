@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gbt.estimators import GBTClassifier, GBTRegressor
+    from gbt.loading import load
     from gbt.model import Ensemble
-    from gbt.saving import load
 
 __version__ = "0.1.0"
 

@@ -30,7 +30,7 @@ from gbt.parameters import OF_REGRESSOR, Allowed, explain_unknown
 from gbt.sampling import RandomState, Sampling, hold_out, seed_of
 from gbt.saving import describe_estimator, save
 from gbt.splitting.frontier import Policy
-from gbt.splitting.greedy import Greedy
+from gbt.splitting.policies import as_policy
 from gbt.tables import refuse_other_targets, refuse_other_values, unmasked
 from gbt.targets import as_weight
 
@@ -208,7 +208,6 @@ class BaseGBT(NamedParameters):
             for name, value in self.get_params(deep=False).items()
         }
         base_score = asked["base_score"]
-        splitter: Any = Greedy() if isinstance(self.splitter, str) else self.splitter
         try:
             with np.errstate(over="raise"):
                 return boost(
@@ -220,7 +219,7 @@ class BaseGBT(NamedParameters):
                         **{field.name: asked[field.name] for field in fields(Parameters)}
                     ),
                     base_score=None if base_score is None else loss.link(base_score),
-                    splitter=splitter,
+                    splitter=as_policy(self.splitter),
                     eval_sets=eval_sets,
                     feature_names=tuple(names),
                     seed=seed,

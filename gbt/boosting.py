@@ -18,7 +18,7 @@ import numpy as np
 
 from gbt.columns import Columns
 from gbt.evaluation import Callback, EvalSet, Metric, Round, Watch
-from gbt.growing import TreeGrowth, growth_of
+from gbt.growing import growth_of
 from gbt.kernels.memory import Training
 from gbt.losses import Loss, best_constant
 from gbt.model import NODE_RECORD, Ensemble, Tree, arrays_of, end_to_end, records_of
@@ -117,8 +117,6 @@ def boost(
         _check_start(start, base_score, parameters, feature_names, seen_rows)
         trees, sizes = [records_of(start)], np.diff(start.tree_offset).tolist()
         training.raw_prediction[:] = start.raw_predict(X, n_jobs)
-        if isinstance(growth, TreeGrowth):
-            growth.n_grown = start.n_trees  # policies draw by the tree's number
         for tree in start.trees:
             watch.record(tree, n_jobs)
     is_over = watch.is_over
@@ -130,7 +128,7 @@ def boost(
             features = sampled_features(seed, m, all_features, parameters.colsample)
             one_by_one = eval_sets or is_drawn or callbacks or parameters.verbose
             most = 1 if one_by_one else parameters.n_estimators - m
-            grown, sizes_of_grown = growth.grow(rows, features, most)
+            grown, sizes_of_grown = growth.grow(m, rows, features, most)
             trees.append(grown)
             sizes.extend(sizes_of_grown)
             if rows is not None and len(rows) < len(y):
@@ -140,7 +138,8 @@ def boost(
             progress.show(m, watch.headline)
             told = Round(m, parameters.n_estimators, watch.latest)
             wishes = [callback(told) for callback in callbacks]
-            is_over = any(wishes) or watch.is_over
+            is_stub = sizes[-1] == 1 and getattr(splitter, "stop_at_stub", False)
+            is_over = is_stub or any(wishes) or watch.is_over
 
     best_iteration = watch.best_iteration if patience else len(sizes) - 1
     ensemble = Ensemble(

@@ -44,9 +44,11 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Fraction of rows and of columns that each tree sees, drawn without replacement.
     base_score : float or None, default=None
         Prediction before the first tree; None is the weighted mean of the targets.
-    splitter : "greedy" or object, default="greedy"
-        How a node chooses its split; an object has the method ``split`` of
-        ``gbt.splitting.frontier.Policy``.
+    splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
+        How a node chooses its split: where the gain is largest; on the feature that does best on
+        held-out folds of the node's rows; or by three parts of them. The last two take as long
+        as XGBoost's exact method. An object is one with options, such as ``CrossValidated`` of
+        ``gbt.splitting.cross_validated``, or your own ``gbt.splitting.frontier.Policy``.
     categorical_features : "from_dtype" or None, default="from_dtype"
         "from_dtype" refuses categories of a data frame by name: they are not supported yet. None
         reads categories that are numbers as these numbers. Text and dates are always refused.
@@ -130,9 +132,11 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     base_score : float or None, default=None
         Probability of ``classes_[1]`` before the first tree; None is its weighted share of the
         rows.
-    splitter : "greedy" or object, default="greedy"
-        How a node chooses its split; an object has the method ``split`` of
-        ``gbt.splitting.frontier.Policy``.
+    splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
+        How a node chooses its split: where the gain is largest; on the feature that does best on
+        held-out folds of the node's rows; or by three parts of them. The last two take as long
+        as XGBoost's exact method. An object is one with options, such as ``CrossValidated`` of
+        ``gbt.splitting.cross_validated``, or your own ``gbt.splitting.frontier.Policy``.
     categorical_features : "from_dtype" or None, default="from_dtype"
         "from_dtype" refuses categories of a data frame by name: they are not supported yet. None
         reads categories that are numbers as these numbers. Text and dates are always refused.

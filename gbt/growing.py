@@ -35,7 +35,7 @@ from gbt.splitting.frontier import Derivatives, Frontier, Growth, Plan, Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.greedy_growth import GreedyGrowth
 
-DRAWS_OF_POLICY = 2  # stream of random numbers; ``gbt.boosting`` has 0 and 1
+DRAWS_OF_POLICY = 2  # stream of random numbers; ``gbt.sampling`` has 0 and 1
 
 
 def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) -> Growth:
@@ -55,15 +55,14 @@ class TreeGrowth:
         self.columns = columns
         self.training = training
         self.plan = plan
-        self.n_grown = 0
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
 
-    def grow(self, rows, features, most) -> tuple[np.ndarray, list[int]]:
+    def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
         y, weight, raw_prediction, gradient, hessian = self.training
         if self.plan.loss != GIVEN:
             write_derivatives(self.plan.loss, y, raw_prediction, gradient, hessian)
-        rows, nodes = self._grow_nodes(rows, features)
+        rows, nodes = self._grow_nodes(m, rows, features)
         tree = records(len(nodes), NODE_RECORD)
         beside = np.empty((len(nodes), 2), dtype=np.int32)
         if not finish_tree(
@@ -74,17 +73,16 @@ class TreeGrowth:
         self.columns.write_thresholds(tree, beside)
         if len(rows) == self.columns.n_rows:
             add_values(tree, self.leaf_of_row, raw_prediction)
-        self.n_grown += 1
         return tree, [len(tree)]
 
-    def _grow_nodes(self, rows, features):
+    def _grow_nodes(self, m, rows, features):
         """Return the rows, those of a leaf beside each other, and the nodes of one tree."""
         n, weight = self.columns.n_rows, self.training.weight
         rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
         g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
         h, h_scale = to_fixed_point(self.training.hessian, weight, rows, n)
         derivatives = Derivatives(g, h, g_scale, h_scale)
-        random = np.random.default_rng([self.plan.seed, self.n_grown, DRAWS_OF_POLICY])
+        random = np.random.default_rng([self.plan.seed, m, DRAWS_OF_POLICY])
         nodes = [_Node(0, len(rows), depth=0)]
         opened = nodes[:]
         while opened:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gbt.evaluation import is_metric
+from gbt.splitting.policies import POLICIES
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,9 @@ OF_REGRESSOR = {
     "colsample": number_in(Real, "(0, 1]"),
     "base_score": number_in(Real, "(-inf, inf)", None),
     "splitter": Allowed(
-        "'greedy' or an object with the method split of gbt.splitting.frontier.Policy"
-        " ('cross_validated' and 'unbiased' are not available yet)",
-        lambda value: value == "greedy" if isinstance(value, str) else is_splitter(value),
+        "'greedy', 'cross_validated', 'unbiased', or an object with the method split of"
+        " gbt.splitting.frontier.Policy",
+        lambda value: value in POLICIES if isinstance(value, str) else is_splitter(value),
     ),
     "categorical_features": Allowed(
         "'from_dtype' or None (categories are not supported yet, so there are none to name:"

@@ -353,8 +353,8 @@ PARAMETERS = {
     "subsample": ("a number in (0, 1]", [0, 1.01, -0.5, np.nan]),
     "colsample": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
     "splitter": (
-        "'greedy' or an object with the method split",
-        ["best", "cross_validated", "unbiased", None, 3, type("Policy", (), {"split": print})],
+        "'greedy', 'cross_validated', 'unbiased', or an object with the method split",
+        ["best", "greedily", "unbiased", None, 3, type("Policy", (), {"split": print})],
     ),
     "categorical_features": ("'from_dtype' or None", ["auto", [0], np.array([True, False])]),
     "early_stopping_rounds": ("an integer in [1, inf) or None", [0, True, 2.0]),

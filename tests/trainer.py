@@ -61,7 +61,7 @@ def grow_with(growth, rows=None, features=None):
     """Return one tree and the leaf of each of its rows; None is all."""
     if features is None:
         features = np.arange(growth.columns.n_columns)
-    nodes, sizes = growth.grow(rows, features, 1)
+    nodes, sizes = growth.grow(0, rows, features, 1)
     assert sizes == [len(nodes)]
     leaves = growth.leaf_of_row if rows is None else growth.leaf_of_row[rows]
     return Tree(**arrays_of(nodes)), leaves.copy()

@@ -1,1 +1,10 @@
-"""How a node chooses its split: one policy a file, all of them asked and answered alike."""
+"""How a node chooses its split: one policy a file, all of them asked and answered alike.
+
+===================  ===============================================================================
+``greedy``           the cut of largest gain
+``cross_validated``  the feature whose cut does best on folds of the node's rows
+``unbiased``         three parts of the node's rows choose cut, feature, and whether to split
+===================  ===============================================================================
+
+What they are asked is in ``frontier``, how they find cuts in ``cuts``.
+"""

@@ -120,7 +120,11 @@ class Splits:
 
 
 class Policy(Protocol):
-    """How a node chooses its split. A new policy is a new class with this method."""
+    """How a node chooses its split. A new policy is a new class with this method.
+
+    If it also has a true attribute ``stop_at_stub``, boosting ends with the first tree without a
+    split.
+    """
 
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
         """Return the split of every open node of the frontier."""
@@ -137,12 +141,14 @@ class Growth(Protocol):
     leaf_of_row: np.ndarray
 
     def grow(
-        self, rows: np.ndarray | None, features: np.ndarray, most: int
+        self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int
     ) -> tuple[np.ndarray, list[int]]:
         """Grow trees, one after the other, at most so many.
 
         Parameters
         ----------
+        m : int
+            The number of the first of them, by which a policy draws at random.
         rows : int32 array or None
             The rows that they see, ascending; None is all. Raw predictions follow where all do. A
             tree that sees some comes alone.

@@ -94,7 +94,7 @@ class GreedyGrowth:
         self.helpers = Helpers(helpers)
         self.features = None  # that a tree may split on
 
-    def grow(self, rows, features, most) -> tuple[np.ndarray, list[int]]:
+    def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
         n_listed = len(self.rows.listed) if rows is None else len(rows)
         if rows is not None:
