@@ -354,7 +354,7 @@ PARAMETERS = {
     "colsample": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
     "splitter": (
         "'greedy', 'cross_validated', 'unbiased', or an object with the method split",
-        ["best", "greedily", "unbiased", None, 3, type("Policy", (), {"split": print})],
+        ["best", "greedily", None, 3, type("Policy", (), {"split": print})],
     ),
     "categorical_features": ("'from_dtype' or None", ["auto", [0], np.array([True, False])]),
     "early_stopping_rounds": ("an integer in [1, inf) or None", [0, True, 2.0]),
