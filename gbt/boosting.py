@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.evaluation import Callback, EvalSet, Metric, Round, Watch
+from gbt.evaluation import Callback, EvalSet, Metric, Watch
 from gbt.growing import growth_of
 from gbt.kernels.memory import Training
 from gbt.losses import Loss, best_constant
@@ -136,10 +136,9 @@ def boost(
             if eval_sets:
                 watch.record(Tree(**arrays_of(grown)), n_jobs)
             progress.show(m, watch.headline)
-            told = Round(m, parameters.n_estimators, watch.latest)
-            wishes = [callback(told) for callback in callbacks]
             is_stub = sizes[-1] == 1 and getattr(splitter, "stop_at_stub", False)
-            is_over = is_stub or any(wishes) or watch.is_over
+            is_asked_to_end = watch.ask(callbacks, m, parameters.n_estimators)
+            is_over = is_stub or is_asked_to_end or watch.is_over
 
     best_iteration = watch.best_iteration if patience else len(sizes) - 1
     ensemble = Ensemble(

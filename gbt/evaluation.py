@@ -84,6 +84,12 @@ class Watch:
         """The latest numbers by their names."""
         return {name: numbers[-1] for name, numbers in self.evals_result.items()}
 
+    def ask(self, callbacks: Sequence[Callback], m: int, n_rounds: int) -> bool:
+        """Tell all callbacks what came of tree ``m``; say whether one of them wants to end."""
+        told = Round(m, n_rounds, self.latest)
+        wishes = [callback(told) for callback in callbacks]
+        return any(wishes)
+
     @property
     def headline(self) -> str:
         """The latest numbers of the last set in words; nothing if none is watched."""
