@@ -198,11 +198,13 @@ def test_a_function_may_repeat_an_attribution_of_ours():
 def test_a_function_sees_blocks_of_rows_on_the_callers_thread_and_others():
     ensemble, _, _ = example_1(0)
     X = np.zeros((5000, 2))
-    seen, threads = [], set()
+    seen, threads, both = [], set(), threading.Barrier(2, timeout=60)
 
     def zeros(ensemble, m, X):
         seen.append(len(X))
-        threads.add(threading.get_ident())
+        if threading.get_ident() not in threads:
+            threads.add(threading.get_ident())
+            both.wait()  # nobody goes on before both have begun
         return np.zeros(X.shape)
 
     attribute(ensemble, X, zeros, n_jobs=2)
@@ -210,6 +212,7 @@ def test_a_function_sees_blocks_of_rows_on_the_callers_thread_and_others():
     assert sum(seen) == 5000
     assert max(seen) <= individual.ROWS_IN_CACHE
     assert len(threads) == 2
+    assert threading.get_ident() in threads
 
 
 @pytest.mark.parametrize(
