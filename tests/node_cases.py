@@ -15,6 +15,14 @@ from gbt.kernels.histogram import Layout
 
 NUMBER = 7  # of the node among others
 NO_CUT = (-np.inf, None, None)
+# Sums of g and h over rows left of a cut, right of it and without a value, and whether the last go
+# left: on either side the score is the same to the last bit, lambda being 0, and so they join the
+# side where rows with a value have more hessian, and the left one if these have the same.
+MISSING_ROWS_THAT_TIE = [
+    ((2, 3), (-1, 1), (0, 5), True),  # 4/3 + 1/6 = 4/8 + 1/1
+    ((3, 1), (1, 3), (7, 5), False),  # 9/1 + 64/8 = 100/6 + 1/3
+    ((3, 2), (-3, 2), (0, 1), True),  # 9/2 + 9/3 = 9/3 + 9/2
+]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from gbt.splitting.greedy import Greedy, largest_gain
 from gbt.splitting.greedy_growth import GreedyGrowth
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
-from tests.node_cases import coarsen, column_of
+from tests.node_cases import MISSING_ROWS_THAT_TIE, coarsen, column_of
 from tests.trainer import coarse_columns, fit, grow_tree, grow_with, growth_for, with_threads
 
 pytestmark = pytest.mark.kernels
@@ -485,6 +485,21 @@ def test_a_neighbour_in_whose_units_sums_are_zero(neighbour):
     assert tree.feature[0] == 0
 
 
+def test_a_neighbour_whose_bins_hold_one_value_each():
+    """Boxes of neighbours are drawn at once, but not of these: one has cuts inside its bins.
+
+    Inside the third bin of the first column is the best cut; it scores 20^2 (1/20 + 1/44) = 29. At
+    the bin's end a cut scores 1. The best of those between bins, 21, follows a bin of one value.
+    """
+    x, gradient = np.arange(64.0), np.zeros(64)
+    gradient[:20], gradient[20:24], gradient[24:28] = -1, 4, 1
+    columns = Columns.from_table(np.column_stack([x, x % 2]))
+    columns.set_bins(0, np.array([0, 15, 16, 24]))
+    assert (columns.n_bins == columns.n_values).tolist() == [False, True]
+    tree, _ = grow_tree(columns, gradient, np.ones(64), max_depth=1)
+    assert (tree.feature[0], tree.threshold[0]) == (0, 19.5)
+
+
 @given(growths())
 def test_leaves_are_where_the_rows_walk_to(growth):
     X, gradient, hessian, parameters = growth
@@ -570,6 +585,38 @@ def test_small_nodes_that_wait_keep_no_histogram():
     tree, _ = grow_tree(columns, gradient, np.ones(n), **parameters)
     assert (tree.n_samples[tree.is_leaf] == 2).sum() == 13 > n_slots
     assert_same_tree(tree, page(X, gradient, np.ones(n), **parameters))
+
+
+both_roads = pytest.mark.parametrize("on_common_road", [None, Greedy()], ids=["fast", "common"])
+few_and_many = pytest.mark.parametrize("n_copies", [1, 100])  # small nodes, and large ones
+
+
+@both_roads
+@few_and_many
+@pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
+def test_of_equal_gains_that_with_missing_rows_on_the_heavier_side_is_taken(
+    left, right, missing, missing_left, n_copies, on_common_road
+):
+    columns = Columns.from_table(np.repeat([[0.0], [1.0], [NAN]], n_copies, axis=0))
+    assert is_large(columns.n_rows, columns) == (n_copies > 1)
+    gradient, hessian = np.repeat([left, right, missing], n_copies, axis=0).astype(float).T
+    tree, _ = grow_tree(columns, gradient, hessian, max_depth=1, on_common_road=on_common_road)
+    assert (tree.threshold[0], tree.missing_left[0]) == (0.5, missing_left)
+
+
+@both_roads
+@few_and_many
+def test_a_split_gains_more_than_min_split_gain(n_copies, on_common_road):
+    """With g = -1 | 1 the gain is 1 + 1 for every copy, exactly."""
+    columns = Columns.from_table(np.repeat([[0.0], [1.0]], n_copies, axis=0))
+    assert is_large(columns.n_rows, columns) == (n_copies > 1)
+    gradient, gain = np.repeat([-1.0, 1.0], n_copies), 2.0 * n_copies
+    for least_gain, n_nodes in ((gain, 1), (np.nextafter(gain, 0), 3)):
+        tree, _ = grow_tree(
+            columns, gradient, np.ones(2 * n_copies),
+            min_split_gain=least_gain, on_common_road=on_common_road,
+        )  # fmt: skip
+        assert tree.n_nodes == n_nodes
 
 
 def test_residuals_that_are_nearly_equal_are_split():

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from gbt import reference
 from gbt.reference import Node, boost, grow, leaf_values, threshold_between, to_fixed_point
 from tests.asserts import EPS, EPS_32, assert_close, peer
+from tests.node_cases import MISSING_ROWS_THAT_TIE
 
 NAN = float("nan")
 LARGEST = float(np.finfo(np.float64).max)
@@ -168,6 +169,16 @@ def test_all_present_values_are_left_of_a_cut_between_present_and_missing():
 )
 def test_where_missing_rows_make_no_difference(x, gradient, hessian, missing_left, fixed_point):
     tree = stump(column(*x), gradient, hessian, fixed_point=fixed_point)
+    assert split_of(tree) == (0, 0.5, missing_left)
+
+
+@both_searches
+@pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
+def test_of_equal_gains_that_with_missing_rows_on_the_heavier_side_is_taken(
+    left, right, missing, missing_left, fixed_point
+):
+    gradient, hessian = zip(left, right, missing, strict=True)
+    tree = stump(column(0, 1, NAN), gradient, hessian, fixed_point=fixed_point)
     assert split_of(tree) == (0, 0.5, missing_left)
 
 

@@ -11,7 +11,7 @@ from gbt.columns import Columns
 from gbt.kernels import search as search_kernels
 from tests.asserts import assert_same
 from tests.compiled import FromPython
-from tests.node_cases import NodeCase, node_cases
+from tests.node_cases import MISSING_ROWS_THAT_TIE, NodeCase, node_cases
 
 search = FromPython(search_kernels)
 pytestmark = pytest.mark.kernels
@@ -61,6 +61,20 @@ def test_where_it_makes_no_difference_missing_rows_join_the_heavier_side(
     """There are none, or one without gradient and hessian."""
     node, missing, limits = (0, 4, 4 + n_missing), (0, 0, n_missing), (0.0, 0.0, 1)
     assert search.score_both_ways(1, left_h, 2, missing, node, limits)[1] == missing_left
+
+
+@pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
+def test_of_equal_scores_that_with_missing_rows_on_the_heavier_side_is_taken(
+    left, right, missing, missing_left
+):
+    node, limits = (*np.sum([left, right, missing], axis=0).tolist(), 3), (0.0, 0.0, 1)
+    scores = [
+        search.score_cut(*left, 1, node, limits),
+        search.score_cut(left[0] + missing[0], left[1] + missing[1], 2, node, limits),
+    ]
+    assert scores[0] == scores[1]
+    found = search.score_both_ways(*left, 1, (*missing, 1), node, limits)
+    assert found == (scores[0], missing_left)
 
 
 group_bits = st.sampled_from([0, 0, 1, 2, 4])
