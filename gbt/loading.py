@@ -71,15 +71,21 @@ def _rebuild(document: Any) -> Model:
 
 
 def _rebuild_ensemble(value, version) -> Ensemble:
-    absent = {"seen_rows", *(() if version > 1 else ("statistics", "is_forest"))}
+    flags = ("is_forest", "zero_is_missing")
+    absent = {"seen_rows", *(() if version > 1 else ("statistics", *flags))}
     keys = [field.name for field in fields(Ensemble) if field.name not in absent]
     record = as_record(value, "ensemble", keys)
-    numeric: dict[str, Any] = {
+    plain: dict[str, Any] = {
         **{name: as_array(record[name], f"ensemble.{name}", _ARRAYS[name]) for name in _ARRAYS},
         **{name: as_number(record[name], f"ensemble.{name}", np.float64) for name in NUMBERS},
+        **{
+            name: as_number(record[name], f"ensemble.{name}", np.bool_)
+            for name in flags
+            if version > 1
+        },
     }
     ensemble = Ensemble(
-        **numeric,
+        **plain,
         loss=LOSSES[as_choice(record["loss"], "ensemble.loss", LOSSES)],
         feature_names=tuple(as_strings(record["feature_names"], "ensemble.feature_names")),
         input_dtype=_INPUT_DTYPES[
@@ -88,9 +94,8 @@ def _rebuild_ensemble(value, version) -> Ensemble:
         statistics=(
             frozenset(as_strings(record["statistics"], "ensemble.statistics"))
             if version > 1
-            else _statistics_of_version_1(numeric)
+            else _statistics_of_version_1(plain)
         ),
-        is_forest=version > 1 and as_number(record["is_forest"], "ensemble.is_forest", np.bool_),
     )
     ensemble.validate()
     return ensemble

@@ -50,6 +50,7 @@ NODE_DTYPES = {
 }
 NUMBERS = ("base_score", "learning_rate", "reg_lambda")
 STATISTICS = ("gradients", "hessians", "counts", "values")  # that a model may have of its nodes
+ZERO_WITHIN = float(np.float32(1e-35))  # what LightGBM takes for 0
 NEEDED_FOR = {
     "sum_gradient": "gradients",
     "sum_hessian": "hessians",
@@ -171,6 +172,8 @@ class Ensemble(Nodes):
     is_forest : bool
         Whether all trees were grown on the gradients at the base score, as those of a forest are,
         and not each on those that the trees before it left.
+    zero_is_missing : bool
+        Whether 0 is a missing value, too, as libraries for sparse tables can be told.
     seen_rows : SeenRows or None
         Fingerprints of the rows that the model has seen, see ``gbt.seen_rows``; None is unknown, as
         for imported models and those read from a file.
@@ -185,6 +188,7 @@ class Ensemble(Nodes):
     input_dtype: type = np.float64
     statistics: frozenset[str] = frozenset(STATISTICS)
     is_forest: bool = False
+    zero_is_missing: bool = False
     seen_rows: SeenRows | None = None
 
     def __post_init__(self):
@@ -329,6 +333,7 @@ class Ensemble(Nodes):
             "input_dtype": np.dtype(self.input_dtype).name,
             "statistics": [name for name in STATISTICS if name in self.statistics],
             "is_forest": self.is_forest,
+            "zero_is_missing": self.zero_is_missing,
             **{name: getattr(self, name).tolist() for name in (*NODE_DTYPES, "tree_offset")},
         }
 
@@ -366,7 +371,8 @@ class Ensemble(Nodes):
             )
         refuse_other_columns(X, self.feature_names)
         single = np.float32 in (self.input_dtype, rows.dtype)
-        return np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
+        rows = np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
+        return np.where(np.abs(rows) <= ZERO_WITHIN, np.nan, rows) if self.zero_is_missing else rows
 
     @cached_property
     def predictor(self) -> Predictor:

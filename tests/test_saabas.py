@@ -214,7 +214,7 @@ def test_weights_that_the_model_does_not_have():
     no_counts = replace(ensemble, n_samples=np.zeros(3, np.int64))
     no_hessians = replace(ensemble, sum_hessian=np.zeros(3))
 
-    with pytest.raises(ValueError, match=r"'count'.*keeps none.*Use 'hessian'"):
+    with pytest.raises(ValueError, match=r"'count'.*not have their counts.*Use 'hessian'"):
         saabas(no_counts, X, weights="count")
     with pytest.raises(ValueError, match=r"'hessian'.*keeps none.*Use 'count'"):
         saabas(no_hessians, X)

@@ -73,7 +73,10 @@ CLASSIFIER_1 = (
 
 def as_version_2(text):
     """Return a file of version 1 as version 2 writes it, for ever."""
-    added = '"statistics": ["gradients", "hessians", "counts", "values"], "is_forest": false, '
+    added = (
+        '"statistics": ["gradients", "hessians", "counts", "values"], "is_forest": false, '
+        '"zero_is_missing": false, '
+    )
     before = '"input_dtype": "float64", '
     return text.replace('"version": 1', '"version": 2').replace(before, before + added)
 
@@ -107,7 +110,7 @@ def assert_same_ensemble(actual, expected):
         assert getattr(actual, name).dtype == getattr(expected, name).dtype
     for name in (
         "base_score", "learning_rate", "reg_lambda", "loss", "feature_names", "input_dtype",
-        "statistics", "is_forest",
+        "statistics", "is_forest", "zero_is_missing",
     ):  # fmt: skip
         assert getattr(actual, name) == getattr(expected, name)
 
@@ -502,9 +505,10 @@ def test_zeros_in_a_file_of_version_1_were_not_known(array, statistic, path):
     assert load_document(document, path).statistics == set(STATISTICS) - {statistic}
 
 
-def test_a_forest_stays_one(path):
-    forest = changed(load_text(REGRESSOR, path).ensemble_, is_forest=True)
-    assert_same_ensemble(through_file(forest, path), forest)
+@pytest.mark.parametrize("flag", ["is_forest", "zero_is_missing"])
+def test_flags_stay(flag, path):
+    flagged = changed(load_text(REGRESSOR, path).ensemble_, **{flag: True})
+    assert_same_ensemble(through_file(flagged, path), flagged)
 
 
 # Damaged files --------------------------------------------------------------------------------

@@ -312,7 +312,7 @@ def test_covers_are_named_where_they_are_missing():
     no_counts = replace(ensemble, n_samples=np.zeros(3, np.int64))
 
     assert tree_shap(ensemble, X, cover="count").method == "tree_shap(cover='count')"
-    with pytest.raises(ValueError, match=r"'count'.*keeps none.*Use 'hessian'"):
+    with pytest.raises(ValueError, match=r"'count'.*not have their counts.*Use 'hessian'"):
         tree_shap(no_counts, X, cover="count")
     with pytest.raises(ValueError, match=r"'hessian' or by 'count'; got 'gain'"):
         tree_shap(ensemble, X, cover="gain")

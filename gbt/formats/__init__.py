@@ -14,6 +14,7 @@ from gbt.model import Ensemble
 
 _IMPORTERS = {  # the package of a model's class: module and function
     "xgboost": ("gbt.formats.xgboost", "import_xgboost"),
+    "lightgbm": ("gbt.formats.lightgbm", "import_lightgbm"),
 }
 _TAKEN = (
     "an Ensemble, a fitted GBTRegressor or GBTClassifier, an xgboost.Booster or a fitted"

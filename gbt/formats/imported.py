@@ -19,6 +19,7 @@ class Imported(NamedTuple):
     library: str
     unknown: str | None = None  # why there are no gradients, "it was trained with ..."
     doubt: str | None = None  # why they may be another loss's
+    has_hidden_start: bool = False  # the base score was worked out from the first tree's nodes
 
     @property
     def warning(self) -> str | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from gbt.formats.imported import Imported
 from gbt.formats.nodes import EPS_32
+from gbt.losses import best_constant
 from gbt.model import NEEDED_FOR, STATISTICS, Ensemble
 
 KEPT_WITHIN = 1e-3  # of what a tree's rows add up to; another loss or sample is off by per cents
@@ -25,6 +26,8 @@ def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
     rows = ensemble.as_input(X)
     target = _as_target(model, ensemble, y, len(rows))
     weight = _as_weight(sample_weight, len(rows))
+    if imported.has_hidden_start:
+        ensemble = _start_from_mean(ensemble, target, weight)
     of_rows = ensemble.refit_statistics(X, target, weight)
     wrong = _discrepancy(ensemble, of_rows, np.abs(target).max(initial=0.0))
     if wrong is not None:
@@ -46,6 +49,19 @@ def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
         if statistic not in ensemble.statistics
     }
     return replace(ensemble, **supplied, value=of_rows.value, statistics=frozenset(STATISTICS))
+
+
+def _start_from_mean(ensemble: Ensemble, target, weight) -> Ensemble:
+    """Return the same predictions with the mean of the targets as base score.
+
+    What that is more, or less, the first tree's nodes have less, or more.
+    """
+    base_score = ensemble.loss.link(best_constant(target, weight))
+    if not np.isfinite(base_score):
+        return ensemble
+    value = ensemble.value.copy()
+    value[: ensemble.tree_offset[1]] -= base_score - ensemble.base_score
+    return replace(ensemble, value=value, base_score=base_score)
 
 
 def _discrepancy(kept: Ensemble, of_rows: Ensemble, largest_target: float) -> str | None:

@@ -1,0 +1,401 @@
+"""Importing LightGBM models: against LightGBM, against the training rows, and damaged texts."""
+
+import subprocess
+import sys
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.exceptions import NotFittedError
+
+from attributions import predecomp, total_gain, tree_inner, tree_shap
+from gbt.formats import as_ensemble
+from gbt.formats.lightgbm import from_lightgbm
+from gbt.model import InvalidModelError
+from tests.asserts import EPS_32, assert_close, assert_same, peer
+
+N_ROUNDS = 6
+OBJECTIVES = ("regression", "binary", "cross_entropy")
+WHOLE = {
+    "defaults": {},
+    "penalty": {"lambda_l2": 3.0, "learning_rate": 0.3},
+    "deep": {"max_depth": -1, "num_leaves": 60, "min_data_in_leaf": 2},
+    "stumps": {"num_leaves": 2},
+    "a rate of 1": {"learning_rate": 1.0, "lambda_l2": 5.0},
+    "from 0": {"boost_from_average": False},
+    "0 is missing": {"zero_as_missing": True},
+    "nothing is missing": {"use_missing": False},
+    "columns sampled": {"feature_fraction": 0.5, "extra_trees": True},
+}
+HIDING = {
+    "l1": ({"lambda_l1": 2.0}, "lambda_l1=2"),
+    "steps": ({"max_delta_step": 0.05}, r"max_delta_step=0\.05"),
+    "smooth": ({"path_smooth": 5.0}, "path_smooth=5"),
+    "monotone": ({"monotone_constraints": [1, 0, 0, 0]}, "monotone_constraints=1,0,0,0"),
+    "rows sampled": ({"bagging_fraction": 0.5, "bagging_freq": 1}, "hides the start value"),
+    "goss": ({"data_sample_strategy": "goss"}, "hides the start value"),
+}
+
+
+def training_data(objective):
+    """Return rows with zeros and missing values, targets and weights."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(400, 4))
+    X[:, 1] = rng.integers(-2, 3, size=400)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    signal = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2]) + 3.0
+    y = signal + rng.normal(size=400)
+    return X, y if objective == "regression" else (y > 3.5) * 1.0, rng.gamma(1, size=400)
+
+
+def train(parameters=(), objective="regression", n_rounds=N_ROUNDS, weighted=True, **others):
+    """Train a booster without words."""
+    lightgbm = peer("lightgbm")
+    X, y, weight = training_data(objective)
+    rows = lightgbm.Dataset(X, y, weight=weight if weighted else None, **others)
+    parameters = {
+        "objective": objective, "verbosity": -1, "num_threads": 1, "num_leaves": 8,
+        "deterministic": True, **dict(parameters),
+    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return lightgbm.train(parameters, rows, n_rounds)
+
+
+@cache
+def trained(objective, training):
+    booster = train(WHOLE[training], objective)
+    return booster, as_ensemble(booster)
+
+
+every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
+every_training = pytest.mark.parametrize("training", WHOLE)
+
+
+def rows_on_thresholds(ensemble, X):
+    """Return rows with a cell on each threshold, one float64 to either side, 0, nearly 0, nan."""
+    rows = [X]
+    for t in np.flatnonzero(ensemble.left >= 0):
+        on = np.clip(ensemble.threshold[t], -1e300, 1e300)  # splits off missing values: anything
+        cells = [on, *np.nextafter(on, [-np.inf, np.inf]), 0.0, -0.0, 1e-36, -1e-34, np.nan]
+        block = np.tile(X[t % len(X)], (len(cells), 1))
+        block[:, ensemble.feature[t]] = cells
+        rows.append(block)
+    return np.concatenate(rows)
+
+
+def assert_same_predictions(booster, ensemble):
+    X = rows_on_thresholds(ensemble, training_data("regression")[0])
+    terms = abs(ensemble.base_score) + ensemble.n_trees * np.abs(ensemble.value).max()
+    expected = booster.predict(X, raw_score=True)
+    assert_close(ensemble.raw_predict(X), expected, np.full(len(X), terms), k=8)
+    leaves = booster.predict(X, pred_leaf=True)
+    for m, ours in enumerate(ensemble.apply(X).T):
+        assert len(set(zip(ours, leaves[:, m], strict=True))) == len(set(ours))
+
+
+@every_objective
+@every_training
+def test_every_row_reaches_the_same_leaf_with_the_same_value(objective, training):
+    assert_same_predictions(*trained(objective, training))
+
+
+@every_objective
+@every_training
+def test_sums_are_those_of_the_training_rows(objective, training):
+    booster, ensemble = trained(objective, training)
+    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
+    X, y, weight = training_data(objective)
+    leaves = ensemble.apply(X)
+    raw = np.full(len(X), ensemble.base_score)
+    for m, tree in enumerate(ensemble.trees):
+        p = expit(raw)
+        is_squared = objective == "regression"
+        gradient, hessian = (raw - y, np.ones(len(y))) if is_squared else (p - y, p * (1 - p))
+        size = weight * (np.abs(raw) + np.abs(y) + 1)  # of the terms that float32 has rounded
+        sums = np.zeros((tree.n_nodes, 4))
+        np.add.at(
+            sums, leaves[:, m], np.column_stack([weight * gradient, weight * hessian, size, y >= 0])
+        )
+        sums[:, 3] = np.bincount(leaves[:, m], minlength=tree.n_nodes)
+        for t in range(tree.n_nodes - 1, -1, -1):
+            if not tree.is_leaf[t]:
+                sums[t] = sums[tree.left[t]] + sums[tree.right[t]]
+        assert_close(tree.sum_gradient, sums[:, 0], sums[:, 2], k=8, eps=EPS_32)
+        assert_close(tree.sum_hessian, sums[:, 1], sums[:, 2], k=8, eps=EPS_32)
+        assert_same(tree.n_samples, sums[:, 3])
+        raw = raw + tree.value[leaves[:, m]]
+    as_ensemble(booster, X, y, weight)  # without a warning
+
+
+@every_objective
+@every_training
+def test_propositions_1_and_3(objective, training):
+    """Proposition 3 tree by tree, within what float32 gradients allow."""
+    booster, _ = trained(objective, training)
+    X, y, weight = training_data(objective)
+    ensemble = as_ensemble(booster, X, y, weight)
+    gain = total_gain(ensemble, per_tree=True)
+    inner = tree_inner(ensemble, X, y, sample_weight=weight, per_tree=True)
+    scale = np.abs(ensemble.sum_gradient).max() * np.abs(ensemble.value).max()
+    terms = gain.per_tree.sum(axis=1, keepdims=True) + scale / ensemble.learning_rate
+    assert_close(inner.per_tree, gain.per_tree, np.broadcast_to(terms, (N_ROUNDS, 4)), eps=EPS_32)
+    raw = ensemble.raw_predict(X)
+    residual = predecomp(ensemble, X).residual(raw)
+    terms = np.full(len(X), np.abs(ensemble.value).sum() + abs(ensemble.base_score))
+    assert_close(residual, 0 * raw, terms)
+
+
+@every_objective
+@every_training
+def test_tree_shap_is_that_of_lightgbm(objective, training):
+    booster, ensemble = trained(objective, training)
+    X, _, _ = training_data(objective)
+    shap = tree_shap(ensemble, X[:50], cover="count")
+    expected = booster.predict(X[:50], pred_contrib=True)
+    terms = np.full((50, 4), np.abs(ensemble.value).max() * ensemble.n_trees)
+    assert_close(shap.values, expected[:, :4], terms, k=1024)
+    assert_close(shap.base_values, expected[:, 4], 1 + np.abs(expected[:, 4]), k=1024)
+
+
+@every_objective
+def test_a_file_and_a_wrapper_give_the_same_model(objective, tmp_path):
+    booster, ensemble = trained(objective, "defaults")
+    booster.save_model(tmp_path / "model.txt")
+    assert_same(from_lightgbm(tmp_path / "model.txt").sum_gradient, ensemble.sum_gradient)
+    read = peer("lightgbm").Booster(model_file=tmp_path / "model.txt")
+    assert_same(as_ensemble(read).sum_gradient, ensemble.sum_gradient)
+
+
+def test_wrappers():
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    parameters = {"n_estimators": 9, "num_leaves": 8, "verbosity": -1, "n_jobs": 1}
+    with pytest.raises(NotFittedError):
+        as_ensemble(lightgbm.LGBMRegressor())
+    regressor = lightgbm.LGBMRegressor(**parameters).fit(X, y)
+    assert_close(as_ensemble(regressor).raw_predict(X), regressor.predict(X), np.full(400, 20.0))
+    labels = np.where(y > 3, "yes", "no")
+    classifier = lightgbm.LGBMClassifier(**parameters).fit(X, labels)
+    ensemble = as_ensemble(classifier, X, labels)
+    assert_close(expit(ensemble.raw_predict(X)), classifier.predict_proba(X)[:, 1], terms=8.0)
+    inner = tree_inner(classifier, X, labels).values
+    gain = total_gain(classifier).values
+    assert_close(inner, gain, np.full(4, gain.sum()), eps=EPS_32)
+    many = lightgbm.LGBMClassifier(**parameters).fit(X, np.digitize(y, [2, 4]))
+    with pytest.raises(ValueError, match=r"several classes .* num_class is 3"):
+        as_ensemble(many)
+
+
+def test_early_stopping():
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    model = lightgbm.LGBMRegressor(n_estimators=200, learning_rate=0.5, verbosity=-1, n_jobs=1)
+    stop = lightgbm.early_stopping(3, verbose=False)
+    model.fit(X[:200], y[:200], eval_X=X[200:], eval_y=y[200:], callbacks=[stop])
+    ensemble = as_ensemble(model)
+    assert ensemble.n_trees == model.best_iteration_ < 200
+    terms = np.full(400, 20.0)
+    assert_close(ensemble.raw_predict(X), model.predict(X), terms)
+
+
+def test_names_of_columns():
+    pandas, lightgbm = peer("pandas"), peer("lightgbm")
+    X, y, _ = training_data("regression")
+    table = pandas.DataFrame(X, columns=["age", "height", "a_b", "1"])
+    model = lightgbm.LGBMRegressor(n_estimators=2, verbosity=-1).fit(table, y)
+    assert as_ensemble(model).feature_names == ("age", "height", "a_b", "1")
+
+
+# ------------------------------------------------------------------------- what cannot be found out
+
+
+def unknown(booster, message):
+    with pytest.warns(
+        UserWarning, match=rf"G of the nodes of this LightGBM .* unknown.*({message})"
+    ):
+        ensemble = as_ensemble(booster)
+    assert ensemble.statistics == {"hessians", "counts", "values"}
+    assert_same_predictions(booster, ensemble)
+    raw = ensemble.raw_predict(training_data("regression")[0])
+    residual = predecomp(ensemble, training_data("regression")[0]).residual(raw)
+    assert_close(residual, 0 * raw, np.full(400, np.abs(ensemble.value).sum()))
+    with pytest.raises(ValueError, match="total_gain needs the gradients"):
+        total_gain(ensemble)
+    return ensemble
+
+
+@every_objective
+@pytest.mark.parametrize("training", HIDING)
+def test_what_hides_the_gradients(objective, training):
+    parameters, message = HIDING[training]
+    unknown(train(parameters, objective), message)
+
+
+@every_objective
+def test_training_rows_tell_the_start_of_a_sample(objective):
+    booster = train(HIDING["rows sampled"][0], objective)
+    X, y, weight = training_data(objective)
+    with pytest.warns(UserWarning, match="not what these rows make of it: .* samples of them"):
+        ensemble = as_ensemble(booster, X, y, weight)
+    mean = np.average(y, weights=weight)
+    start = mean if objective == "regression" else np.log(mean / (1 - mean))
+    assert_close(ensemble.base_score, start, terms=8.0)
+    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
+    assert_same_predictions(booster, ensemble)
+
+
+@pytest.mark.parametrize("parameters", [{"scale_pos_weight": 3.0}, {"is_unbalance": True}])
+def test_labels_that_weigh_differently(parameters):
+    """LightGBM starts from the mean of labels that weigh alike, of which the sums tell nothing."""
+    unknown(train(parameters, "binary"), "mean of labels that weigh alike")
+    booster = train({**parameters, "boost_from_average": False}, "binary")
+    X, y, weight = training_data("binary")
+    if "scale_pos_weight" in parameters:
+        as_ensemble(booster, X, y, np.where(y == 1, 3.0, 1.0) * weight)  # without a warning
+
+
+def test_an_initial_score():
+    X, _, _ = training_data("regression")
+    unknown(train(init_score=np.nan_to_num(X[:, 0])), "mean of the targets, but the gradients add")
+
+
+def test_rates_that_change():
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    rates = lightgbm.reset_parameter(learning_rate=lambda m: 0.1 * 0.9**m)
+    booster = lightgbm.train(
+        {"verbosity": -1, "num_leaves": 8}, lightgbm.Dataset(X, y), 4, callbacks=[rates]
+    )
+    unknown(booster, "learning rate changed")
+
+
+def test_leaves_that_were_changed():
+    booster = train()
+    before = as_ensemble(booster)
+    booster.set_leaf_output(1, 2, 0.5)
+    after = unknown(booster, "does not follow from the leaves|do not follow from the tree before")
+    assert (before.value != after.value).any()
+
+
+def test_values_of_other_rows():
+    X, y, _ = training_data("regression")
+    booster = train(weighted=False).refit(X[:100], y[:100] + 5, decay_rate=0.1)
+    unknown(booster, "follow")
+
+
+REFUSED = {
+    "dart": ({"boosting": "dart"}, "boosting='dart'"),
+    "absolute error": ({"objective": "l1"}, "objective='regression_l1'"),
+    "poisson": ({"objective": "poisson"}, "objective='poisson'"),
+    "roots": ({"reg_sqrt": True}, "objective='regression sqrt'"),
+    "sigmoid": ({"objective": "binary", "sigmoid": 2.0}, "objective='binary sigmoid:2'"),
+    "linear": ({"linear_tree": True}, "Linear trees cannot be imported"),
+    "a function": ({"objective": lambda f, rows: (f - rows.get_label(), 1 + 0 * f)}, "of its own"),
+    "rf, penalised": (
+        {"boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1, "lambda_l2": 1.0},
+        "boosting='rf' can be imported with",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    parameters, message = REFUSED[case]
+    objective = "binary" if parameters.get("objective") in ("binary", "poisson") else "regression"
+    booster = train(parameters, objective)
+    with pytest.raises(ValueError, match=message):
+        as_ensemble(booster)
+
+
+def test_categorical_splits_are_refused():
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    city = np.arange(len(y)) % 7
+    rows = lightgbm.Dataset(np.column_stack([X, city]), city % 2 + y, categorical_feature=[4])
+    booster = lightgbm.train({"verbosity": -1, "min_data_per_group": 1}, rows, 2)
+    with pytest.raises(ValueError, match="Categorical splits cannot be imported"):
+        as_ensemble(booster)
+
+
+def test_a_random_forest():
+    parameters = {"boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1}
+    booster = train(parameters, weighted=False)
+    ensemble = as_ensemble(booster)
+    assert ensemble.is_forest
+    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
+    assert_same_predictions(booster, ensemble)
+
+
+def test_a_booster_that_found_no_split():
+    booster = train({"min_data_in_leaf": 300})
+    ensemble = as_ensemble(booster)
+    assert_same(ensemble.raw_predict(np.zeros((2, 4))), booster.predict(np.zeros((2, 4))))
+    assert ensemble.statistics == {"counts", "values"}
+
+
+# ------------------------------------------------------------------------------------- malformed
+
+
+@cache
+def text():
+    return train(n_rounds=2).model_to_string()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("tree\n", "wood\n", "begins otherwise"),
+        ("num_class=1", "", "has no num_class"),
+        ("num_leaves=8", "num_leaves=2000000000", "has 8 numbers leaf_value, and num_leaves="),
+        ("num_leaves=8", "", "has 8 numbers leaf_value"),
+        ("leaf_weight=", "leaf_weight=1 ", "has not 8 numbers leaf_weight"),
+        ("leaf_weight=", "leaf_weighs=", "has not 8 numbers leaf_weight"),
+        ("threshold=", "threshold=nan ", "has not 7 numbers threshold"),
+        ("left_child=1", "left_child=0", "Node 0 of tree 0 .* is reached twice"),
+        ("left_child=1", "left_child=0.5", "children that are not numbers of nodes"),
+        ("left_child=1", "left_child=9999999", "children that are not numbers of nodes"),
+        ("left_child=1", "left_child=20", "is not there"),
+        ("left_child=", "left_child=20 ", "has not 7 numbers left_child"),
+        ("split_feature=", "split_feature=9", "a column that is none of 4"),
+        ("shrinkage=0.1", "shrinkage=a", "shrinkage is 'a'"),
+        ("[learning_rate: 0.1]", "[learning_rate: 0]", "learning_rate is 0"),
+        ("[learning_rate: 0.1]", "[learning_rate: b]", "learning_rate is 'b'"),
+    ],
+)
+def test_malformed(before, after, message, tmp_path):
+    assert before in text()
+    (tmp_path / "model.txt").write_text(text().replace(before, after, 1))
+    with pytest.raises(InvalidModelError, match=message):
+        from_lightgbm(tmp_path / "model.txt")
+
+
+@pytest.mark.filterwarnings("ignore:G ")
+@given(data=st.data())
+def test_changed_bytes_are_a_model_or_an_error(data, tmp_path_factory):
+    changed = text()
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(changed) - 1))
+        byte = data.draw(st.sampled_from("0123456789-+.e=[]: \nainf"))
+        changed = changed[:at] + byte + changed[at + 1 :]
+    path = tmp_path_factory.getbasetemp() / "changed.txt"
+    path.write_text(changed)
+    try:
+        ensemble = from_lightgbm(path)
+    except ValueError:
+        return
+    assert np.isfinite(ensemble.raw_predict(np.zeros((2, ensemble.n_features)))).all()
+
+
+def test_the_door_does_not_import_lightgbm():
+    code = "import sys, gbt.formats.lightgbm; assert 'lightgbm' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_other_classes_of_lightgbm_are_a_type_error():
+    with pytest.raises(TypeError, match="got Dataset"):
+        as_ensemble(peer("lightgbm").Dataset(np.zeros((2, 2))))
