@@ -70,12 +70,14 @@ def as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
     Labels of a classifier's ``classes_`` become 0 and 1. A model without ``classes_`` is asked for
     0 and 1 themselves.
     """
-    refuse_other_targets(y, may_be_text=ensemble.loss.name == "half_logistic")
+    zero_and_one = (0, 1) if ensemble.loss.name == "half_logistic" else None
+    classes = getattr(model, "classes_", zero_and_one)  # of a forest, whose loss is squared, too
+    refuse_other_targets(y, may_be_text=classes is not None)
     y = np.asarray(y)
     if y.shape != (n_rows,):
         raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, ({n_rows},).")
-    if ensemble.loss.name == "half_logistic":
-        first, second = np.asarray(getattr(model, "classes_", (0, 1))).tolist()
+    if classes is not None:
+        first, second = np.asarray(classes).tolist()
         is_second = y == second
         unknown = ~(is_second | (y == first))
         if unknown.any():

@@ -15,10 +15,13 @@ from gbt.model import Ensemble
 _IMPORTERS = {  # the package of a model's class: module and function
     "xgboost": ("gbt.formats.xgboost", "import_xgboost"),
     "lightgbm": ("gbt.formats.lightgbm", "import_lightgbm"),
+    "sklearn": ("gbt.formats.sklearn", "import_sklearn"),
 }
 _TAKEN = (
     "an Ensemble, a fitted GBTRegressor or GBTClassifier, an xgboost.Booster or a fitted"
-    " xgboost.XGBModel, or the JSON of an XGBoost model as a dict"
+    " xgboost.XGBModel, the JSON of an XGBoost model as a dict, a lightgbm.Booster or a fitted"
+    " lightgbm.LGBMModel, or a fitted GradientBoosting, HistGradientBoosting, RandomForest,"
+    " ExtraTrees or DecisionTree of scikit-learn"
 )
 
 
@@ -27,9 +30,10 @@ def as_ensemble(model, X=None, y=None, sample_weight=None) -> Ensemble:
 
     Parameters
     ----------
-    model : Ensemble, GBTRegressor, GBTClassifier, xgboost.Booster, xgboost.XGBModel or dict
-        Estimators must be fitted. A dict is the JSON of an XGBoost model. What scikit-learn wraps
-        around a model is taken off where the rows reach it as they are, see `gbt.formats.wrappers`.
+    model : Ensemble, estimator, xgboost.Booster, lightgbm.Booster or dict
+        Estimators, of ours, of XGBoost, LightGBM or scikit-learn, must be fitted. A dict is the
+        JSON of an XGBoost model. What scikit-learn wraps around a model is taken off where the rows
+        reach it as they are, see `gbt.formats.wrappers`.
     X : table of shape (n, p), optional
         The rows that the model was trained on. They supply what its library did not keep of the
         nodes, and check what it did; a warning names what they contradict.
@@ -77,5 +81,7 @@ def _import(model) -> Imported:
         return Imported(model.ensemble_, "fitted")
     for library, (module, function) in _IMPORTERS.items():
         if library in libraries:
-            return getattr(import_module(module), function)(model)
+            imported = getattr(import_module(module), function)(model)
+            if imported is not None:
+                return imported
     raise TypeError(f"The model must be {_TAKEN}; got {type(model).__name__}.")

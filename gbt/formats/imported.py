@@ -20,6 +20,7 @@ class Imported(NamedTuple):
     unknown: str | None = None  # why there are no gradients, "it was trained with ..."
     doubt: str | None = None  # why they may be another loss's
     has_hidden_start: bool = False  # the base score was worked out from the first tree's nodes
+    is_sampled: bool = False  # trees have seen some of the rows, which all of them cannot check
 
     @property
     def warning(self) -> str | None:

@@ -26,6 +26,8 @@ def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
     rows = ensemble.as_input(X)
     target = _as_target(model, ensemble, y, len(rows))
     weight = _as_weight(sample_weight, len(rows))
+    if imported.is_sampled and ensemble.statistics == set(STATISTICS):
+        return ensemble
     if imported.has_hidden_start:
         ensemble = _start_from_mean(ensemble, target, weight)
     of_rows = ensemble.refit_statistics(X, target, weight)
@@ -41,8 +43,6 @@ def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
             stacklevel=3,
         )
         return of_rows
-    if imported.unknown is None and ensemble.statistics == set(STATISTICS):
-        return ensemble
     supplied: dict[str, Any] = {
         array: getattr(of_rows, array)
         for array, statistic in NEEDED_FOR.items()

@@ -1,0 +1,258 @@
+"""scikit-learn's trees: gradient boosting of both kinds, forests and single trees.
+
+===========================  ==========================================================  ==========
+model                        what its nodes keep, and what follows                       x is
+===========================  ==========================================================  ==========
+``GradientBoosting*``        weights W, counts, means of the negative gradients; leaves  float32
+                             the step s. Squared error: s = -G/H with H = W, so all.
+                             Log loss: G and H of leaves are lost.
+``HistGradientBoosting*``    counts, and eta times the step at leaves. Squared error     float64
+                             without weights: H is the count, so all, if these sums
+                             give the values of inner nodes. Else G and H are lost.
+``RandomForest*``            W, counts, means of the targets: the step from 0 under      float32
+``ExtraTrees*``              half the squared error (of 0 and 1 for two classes, whose
+``DecisionTree*``            mean is the probability), with G = -W mean and H = W.
+===========================  ==========================================================  ==========
+
+A forest of M trees predicts their mean: they are M trees with learning rate 1/M, each grown on the
+gradients at 0 (``is_forest``). What is lost, training rows supply
+(``as_ensemble(model, X=X_train, y=y_train)``).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import check_is_fitted
+
+from gbt.formats.imported import Imported, kept
+from gbt.formats.nodes import EPS_32, Preorder, in_preorder, to_ensemble
+from gbt.formats.origin import Start, contradiction
+from gbt.losses import LOSSES
+from gbt.statistics import node_step
+
+BOOSTED = (GradientBoostingRegressor, GradientBoostingClassifier)
+HISTOGRAMS = (HistGradientBoostingRegressor, HistGradientBoostingClassifier)
+FORESTS = (
+    RandomForestRegressor, RandomForestClassifier, ExtraTreesRegressor, ExtraTreesClassifier,
+)  # fmt: skip
+TREES = (DecisionTreeRegressor, DecisionTreeClassifier)  # ExtraTree* are some, too
+SQUARED_ERRORS = ("squared_error", "friedman_mse")
+IS_CLASSIFIER = "classes_"
+FOLLOWS_WITHIN = 1024 * EPS_32  # of the largest step of a tree: gradients are added up in float32
+
+
+class _Nodes(NamedTuple):
+    """What scikit-learn's ``Tree`` keeps of all nodes, in preorder."""
+
+    tree: Preorder
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    value: np.ndarray  # of the only output, of the second class
+    weight: np.ndarray
+    n_samples: np.ndarray
+
+
+def import_sklearn(model) -> Imported | None:
+    """Turn a model of scikit-learn's trees into an `Ensemble`; None for other models.
+
+    Refused are other losses and criteria than those of the squared error and two classes, several
+    classes or outputs, categorical splits, an ``init`` of one's own, and ``IsolationForest``.
+    """
+    if isinstance(model, IsolationForest):
+        raise ValueError(
+            "An IsolationForest cannot be imported: it predicts from depths of leaves, and nothing"
+            " that a gradient could be taken of."
+        )
+    if not isinstance(model, (*BOOSTED, *HISTOGRAMS, *FORESTS, *TREES)):
+        return None
+    check_is_fitted(model)
+    if len(getattr(model, IS_CLASSIFIER, (0, 1))) != 2 or getattr(model, "n_outputs_", 1) != 1:
+        raise ValueError(
+            f"A {type(model).__name__} of several classes or targets cannot be imported, or of one"
+            " class only."
+        )
+    if isinstance(model, HISTOGRAMS):
+        return kept(
+            model,
+            tuple(predictor for (predictor,) in model._predictors),
+            lambda: _histograms(model),
+        )
+    if isinstance(model, BOOSTED):
+        state = *model.estimators_.ravel(), model.learning_rate
+        return kept(model, state, lambda: _boosted(model))
+    estimators = [model] if isinstance(model, TREES) else model.estimators_
+    state = tuple(estimator.tree_ for estimator in estimators)
+    return kept(model, state, lambda: _averaged(model, estimators))
+
+
+def _averaged(model, estimators) -> Imported:
+    """Import a forest, or a tree as a forest of one."""
+    if not hasattr(model, IS_CLASSIFIER) and model.criterion not in SQUARED_ERRORS:
+        raise ValueError(
+            f"criterion={model.criterion!r} cannot be imported, only {SQUARED_ERRORS} can: the"
+            " values of others are not means, or not chosen by the squared error."
+        )
+    nodes = _read_trees([estimator.tree_ for estimator in estimators])
+    constrained = np.any(model.monotonic_cst if model.monotonic_cst is not None else 0)
+    ensemble = to_ensemble(
+        nodes.tree,
+        feature=nodes.feature,
+        threshold=nodes.threshold,
+        missing_left=nodes.missing_left,
+        value=nodes.value / len(estimators),
+        sum_gradient=None if constrained else -nodes.weight * nodes.value,
+        sum_hessian=nodes.weight,
+        n_samples=nodes.n_samples,
+        base_score=0.0,
+        learning_rate=1 / len(estimators),
+        reg_lambda=0.0,
+        loss=LOSSES["half_squared_error"],
+        feature_names=_names(model),
+        input_dtype=np.float32,
+        is_forest=len(estimators) > 1,
+    )
+    unknown = "it was trained with monotonic_cst" if constrained else None
+    is_sampled = bool(getattr(model, "bootstrap", False))
+    return Imported(ensemble, "scikit-learn", unknown, is_sampled=is_sampled)
+
+
+def _boosted(model) -> Imported:
+    """Import gradient boosting, whose leaves are the step, and whose inner nodes are means."""
+    if model.loss not in ("squared_error", "log_loss"):
+        raise ValueError(
+            f"loss={model.loss!r} cannot be imported, only 'squared_error' and 'log_loss' can."
+        )
+    if model.init is not None and model.init != "zero":
+        raise ValueError(
+            f"init={model.init!r} cannot be imported: the trees begin from predictions of a model"
+            " of its own. Train with init=None or init='zero'."
+        )
+    nodes = _read_trees([tree.tree_ for tree in model.estimators_.ravel()])
+    is_squared = model.loss == "squared_error"
+    start = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))
+    ensemble = to_ensemble(
+        nodes.tree,
+        feature=nodes.feature,
+        threshold=nodes.threshold,
+        missing_left=nodes.missing_left,
+        value=model.learning_rate * nodes.value,
+        sum_gradient=-nodes.weight * nodes.value if is_squared else None,
+        sum_hessian=nodes.weight if is_squared else None,
+        n_samples=nodes.n_samples,
+        values_are_known=is_squared,
+        base_score=float(start[0, 0]),
+        learning_rate=float(model.learning_rate),
+        reg_lambda=0.0,
+        loss=LOSSES["half_squared_error" if is_squared else "half_logistic"],
+        feature_names=_names(model),
+        input_dtype=np.float32,
+    )
+    unknown = None if is_squared else "scikit-learn does not keep it under the log loss"
+    return Imported(ensemble, "scikit-learn", unknown, is_sampled=model.subsample < 1)
+
+
+def _histograms(model) -> Imported:
+    """Import gradient boosting on histograms, whose leaves are eta times the step."""
+    losses = {"squared_error": "half_squared_error", "log_loss": "half_logistic"}
+    if model.loss not in losses:
+        raise ValueError(f"loss={model.loss!r} cannot be imported, only {[*losses]} can.")
+    if model.is_categorical_ is not None and np.any(model.is_categorical_):
+        raise ValueError(
+            "Categorical features cannot be imported. Train with the categories as numbers."
+        )
+    predictors = [predictor.nodes for (predictor,) in model._predictors]
+    stops = np.cumsum([len(nodes) for nodes in predictors], dtype=np.int64)
+    starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
+    records = np.concatenate(predictors)
+    start = np.repeat(starts, stops - starts)
+    is_leaf = records["is_leaf"].astype(bool)
+    left, right = (
+        np.where(is_leaf, -1, start + records[side].astype(np.int64)) for side in ("left", "right")
+    )
+    tree = in_preorder("scikit-learn", starts, stops, left, right)
+    records = records[tree.order]
+    leaf, eta, reg_lambda = tree.is_leaf, float(model.learning_rate), float(model.l2_regularization)
+    n_samples = records["count"].astype(np.float64)
+    value = np.where(leaf, records["value"], eta * records["value"])
+    G = tree.add_up(-value / eta * (n_samples + reg_lambda))
+    follows = -eta * node_step(G, n_samples, reg_lambda)
+    # Roots have no value of their own. Those of other nodes tell whether rows weigh 1.
+    allowed = FOLLOWS_WITHIN * np.repeat(
+        np.maximum.reduceat(np.abs(value), tree.tree_offset[:-1]), np.diff(tree.tree_offset)
+    )
+    is_root = np.zeros(len(leaf), dtype=bool)
+    is_root[tree.tree_offset[:-1]] = True
+    unknown = None
+    base_score = float(model._baseline_prediction[0, 0])
+    if model.loss != "squared_error":
+        unknown = "scikit-learn does not keep it under the log loss"
+    elif model.monotonic_cst is not None and np.any([*_constraints(model)]):
+        unknown = "it was trained with monotonic_cst"
+    elif (~is_root & ~leaf & (np.abs(follows - value) > allowed)).any():
+        unknown = "the rows were weighted: counts do not make the values of its nodes"
+    else:
+        mean = Start(base_score, True, False, (), False)
+        unknown = contradiction(tree, G, n_samples, value, LOSSES["half_squared_error"], mean)
+    ensemble = to_ensemble(
+        tree,
+        feature=records["feature_idx"],
+        threshold=np.nan_to_num(records["num_threshold"]),  # inf between present and missing
+        missing_left=records["missing_go_to_left"].astype(bool),
+        value=np.where(leaf, value, follows),
+        sum_gradient=G if unknown is None else None,
+        sum_hessian=n_samples if unknown is None else None,
+        n_samples=n_samples,
+        values_are_known=unknown is None,
+        base_score=base_score,
+        learning_rate=eta,
+        reg_lambda=reg_lambda,
+        loss=LOSSES[losses[model.loss]],
+        feature_names=_names(model),
+    )
+    return Imported(ensemble, "scikit-learn", unknown)
+
+
+def _constraints(model) -> list[int]:
+    constraints = model.monotonic_cst
+    return [*constraints.values()] if isinstance(constraints, dict) else [*constraints]
+
+
+def _read_trees(trees: list[Any]) -> _Nodes:
+    """Read the nodes of all trees; scikit-learn has them in preorder or by gain."""
+    stops = np.cumsum([tree.node_count for tree in trees], dtype=np.int64)
+    starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
+    start = np.repeat(starts, stops - starts)
+    child = {
+        name: np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("children_left", "children_right")
+    }
+    left, right = (np.where(links < 0, -1, links + start) for links in child.values())
+    nodes = in_preorder("scikit-learn", starts, stops, left, right)
+    names = ("feature", "threshold", "missing_go_to_left", "weighted_n_node_samples")
+    feature, threshold, missing_left, weight, n_samples = (
+        np.concatenate([getattr(tree, name) for tree in trees])[nodes.order]
+        for name in (*names, "n_node_samples")
+    )
+    value = np.concatenate([tree.value[:, 0, -1] for tree in trees])[nodes.order]
+    threshold = np.nan_to_num(threshold)  # inf between present and missing
+    return _Nodes(nodes, feature, threshold, missing_left.astype(bool), value, weight, n_samples)
+
+
+def _names(model) -> tuple[str, ...]:
+    names = getattr(model, "feature_names_in_", None)
+    return tuple(
+        map(str, names if names is not None else (f"x{k}" for k in range(model.n_features_in_)))
+    )
