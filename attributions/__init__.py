@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from attributions.inner import forest_inner, partial_inner, tree_inner
     from attributions.inner_rows import partial_inner_rows, tree_inner_rows
     from attributions.inputs import SeenRowsWarning
+    from attributions.local_mdi import LocalMDI, local_mdi
+    from attributions.mdi_plus import mdi_oob, mdi_plus
     from attributions.permutation import permutation
     from attributions.predecomp import predecomp
     from attributions.results import GlobalAttribution, LocalAttribution
@@ -27,6 +29,7 @@ _HOME = {
     "predecomp": "attributions.predecomp",
     "saabas": "attributions.saabas",
     "tree_shap": "attributions.tree_shap",
+    "local_mdi": "attributions.local_mdi",
     "tree_inner": "attributions.inner",
     "tree_inner_rows": "attributions.inner_rows",
     "partial_inner_rows": "attributions.inner_rows",
@@ -34,17 +37,21 @@ _HOME = {
     "forest_inner": "attributions.inner",
     "absolute": "attributions.absolute",
     "permutation": "attributions.permutation",
+    "mdi_plus": "attributions.mdi_plus",
+    "mdi_oob": "attributions.mdi_plus",
     "total_gain": "attributions.total_gain",
     "cross_fit": "attributions.cross_fit",
     "HeldOutSelector": "attributions.selector",
     "LocalAttribution": "attributions.results",
     "GlobalAttribution": "attributions.results",
     "SeenRowsWarning": "attributions.inputs",
+    "LocalMDI": "attributions.local_mdi",
 }
 __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results
     "predecomp",
     "saabas",
     "tree_shap",
+    "local_mdi",
     "tree_inner",
     "tree_inner_rows",
     "partial_inner_rows",
@@ -52,12 +59,15 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results
     "forest_inner",
     "absolute",
     "permutation",
+    "mdi_plus",
+    "mdi_oob",
     "total_gain",
     "cross_fit",
     "HeldOutSelector",
     "LocalAttribution",
     "GlobalAttribution",
     "SeenRowsWarning",
+    "LocalMDI",
 ]
 
 

@@ -1,0 +1,142 @@
+"""What the trees of a model learned from: leaves, responses and weights of the training rows.
+
+A forest's trees all have the response y, each on the rows that it drew. A boosted tree has the
+response -g/h with weight h at the predictions before it: then a node's mean response is -G/H. Rows
+that a tree did not see are *out of bag*. Whether the rows given are those that the model grew on is
+checked, tree by tree: the leaves must add up to the G, H and counts that the model keeps.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attributions.forests import drawn_counts, for_labels, forest_ensemble, is_forest
+from attributions.inner import as_rows, as_target
+from attributions.row_sums import as_weight
+from attributions.stump_problem import TreeRows
+from gbt.formats import as_ensemble
+from gbt.model import Ensemble, Tree
+
+ROWS = ("all", "inbag", "oob", "uniform")
+# How far sums may be from the model's, in shares of their terms: rounding, and float32 elsewhere.
+OWN, FOREIGN = 1e-9, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingTrees:
+    """A model with the rows that it was fitted on.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    ensemble : Ensemble
+    X : array of shape (n, p)
+    y, weight : float64 arrays of shape (n,)
+    rows : {"all", "inbag", "oob", "uniform"}
+        Which of them a linear model is fitted to.
+    """
+
+    model: Any
+    ensemble: Ensemble
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    rows: str
+
+    @classmethod
+    def of(cls, model, X, y, sample_weight=None, rows="all") -> "TrainingTrees":
+        """Check the arguments of the public functions."""
+        if rows not in ROWS:
+            raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
+        ensemble = forest_ensemble(model) if is_forest(model) else as_ensemble(model)
+        X = as_rows(ensemble, X)
+        target = as_target(model, for_labels(ensemble, model), y, len(X))
+        found = cls(model, ensemble, X, target, as_weight(sample_weight, len(X)), rows)
+        if rows == "oob" and not found.has_fresh_rows:
+            raise ValueError(
+                "rows='oob' needs rows that a tree did not see, and every tree saw all of them: the"
+                " model was fitted without bootstrap or subsample, or does not tell. Use"
+                " rows='inbag'."
+            )
+        return found
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether trees are averaged, each grown on y."""
+        return is_forest(self.model)
+
+    @property
+    def has_fresh_rows(self) -> bool:
+        """Whether some tree did not see some row."""
+        return any((drawn == 0).any() for drawn in self.drawn())
+
+    def __iter__(self) -> Iterator[tuple[Tree, TreeRows]]:
+        raw_prediction = np.full(len(self.X), self.ensemble.base_score)
+        ones = np.ones(len(self.X))
+        for m, (tree, drawn) in enumerate(zip(self.ensemble.trees, self.drawn(), strict=True)):
+            leaves = tree.find_leaves(np.asarray(self.X, dtype=np.float64))
+            response, hessian = self.y, ones
+            if not self.is_forest:
+                gradient, hessian = self.ensemble.loss.gradient_hessian(self.y, raw_prediction)
+                response = np.divide(
+                    -gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0
+                )
+            weight = self.weight * hessian
+            self._check(m, tree, leaves, response, weight * drawn, (self.weight > 0) * drawn)
+            raw_prediction += tree.value[leaves]
+            is_fresh = drawn == 0
+            in_model = {
+                "all": np.where(is_fresh, 1.0, drawn),
+                "inbag": drawn,
+                "oob": is_fresh,
+                "uniform": ones,
+            }
+            yield tree, TreeRows(leaves, response, weight * drawn, weight * in_model[self.rows])
+
+    def drawn(self) -> Iterator[np.ndarray]:
+        """Yield how often each tree saw every row."""
+        if self.is_forest:
+            yield from drawn_counts(self.model, len(self.X))
+            return
+        for m in range(self.ensemble.n_trees):
+            drawn = np.ones(len(self.X))
+            if hasattr(self.model, "sampled_rows"):
+                seen = self.model.sampled_rows(m)
+                drawn[:] = 0.0
+                if len(seen) and seen[-1] >= len(drawn):
+                    raise ValueError(
+                        f"The model was fitted on {seen[-1] + 1} rows or more, and X_train has"
+                        f" {len(drawn)}; give all rows that it was fitted on, in their order."
+                    )
+                drawn[seen] = 1.0
+            yield drawn
+
+    def _check(self, m, tree, leaves, response, weight, count):
+        """Refuse rows that do not add up to what the leaves of a tree keep."""
+        leaf = tree.left < 0
+        n_nodes = tree.n_nodes
+        tolerance = FOREIGN if self.ensemble.input_dtype == np.float32 else OWN
+        terms = weight * (np.abs(response) + np.abs(self.y) + 1.0)
+        allowed = tolerance * np.bincount(leaves, terms, minlength=n_nodes)
+        facts = {
+            "sum of gradients": (-tree.sum_gradient, weight * response),
+            "sum of hessians": (tree.sum_hessian, weight),
+        }
+        is_counted = tree.n_samples[0] > 0
+        if is_counted:
+            facts["number of rows"] = (tree.n_samples, (count > 0) * 1.0)
+        for name, (kept, rows) in facts.items():
+            found = np.bincount(leaves, rows, minlength=n_nodes)
+            wrong = leaf & (np.abs(found - kept) > allowed)
+            if name == "number of rows":
+                wrong = leaf & (found != kept)
+            if wrong.any():
+                node = int(np.argmax(wrong))
+                raise ValueError(
+                    f"X_train and y_train are not what the model was fitted on: leaf {node} of tree"
+                    f" {m} keeps a {name} of {kept[node]:g}, and these rows give {found[node]:g}."
+                    " Give all training rows with their targets and weights, in their order; a"
+                    " boosted model that does not tell which rows it sampled is not supported."
+                )
