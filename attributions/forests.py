@@ -12,6 +12,8 @@ import numpy as np
 from gbt.losses import LOSSES
 from gbt.model import NODE_DTYPES, Ensemble, Tree
 
+LARGEST = np.finfo(np.float64).max
+
 
 def is_forest(model) -> bool:
     """Say whether a model is a random forest or extra trees of scikit-learn."""
@@ -77,7 +79,8 @@ def _tree(tree, rate: float) -> Tree:
     weight = tree.weighted_n_node_samples[order]
     arrays = {
         "feature": np.where(is_leaf, -1, tree.feature[order]),
-        "threshold": np.where(is_leaf, 0.0, tree.threshold[order]),
+        # inf parts present values from missing ones
+        "threshold": np.where(is_leaf, 0.0, np.minimum(tree.threshold[order], LARGEST)),
         "left": place[tree.children_left[order]],
         "right": place[tree.children_right[order]],
         "missing_left": np.where(is_leaf, False, tree.missing_go_to_left[order].astype(bool)),

@@ -236,8 +236,7 @@ def test_leaving_out_a_label_is_nearly_leaving_out_a_row():
         peer = LogisticRegression(C=1 / 3, tol=1e-10, max_iter=10_000)
         peer.fit(columns[others], labels[others])
         parts = [
-            reference.by_block(columns[i : i + 1], blocks, model.coef_[0], 6)[0]
-            + model.intercept_
+            reference.by_block(columns[i : i + 1], blocks, model.coef_[0], 6)[0] + model.intercept_
             for model in (peer, full)
         ]
         parts = [part[case.problem.features] for part in parts]
