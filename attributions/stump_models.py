@@ -116,7 +116,7 @@ def solve_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> RidgeSolut
     leaf = problem.leaf
     rest = sums.gram - sums.columns[leaf].T @ smoothed[leaf]
     system = rest[1:, 1:] + penalty * np.eye(n_columns - 1)
-    gamma = rest[1:, 0].copy()
+    gamma: np.ndarray = rest[1:, 0].copy()
     if n_columns > 1 and penalty > 0:
         gamma = np.linalg.solve(system, gamma)
     elif n_columns > 1:
