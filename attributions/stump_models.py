@@ -18,7 +18,9 @@ the weights. The elastic net's is chosen as ``ElasticNetCV`` does it: from the s
 same folds (parts of the table in row order) and the same mean of the folds' mean squared errors.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -174,19 +176,20 @@ class Ridge:
         if penalty is None:
             total = problem.sums.weight.sum()
             penalties = total * np.geomspace(10.0, 1e-6, self.n_penalties)
-            losses = np.zeros(len(penalties))
-            if isinstance(self.folds, str):
-                losses += [leave_one_out_loss(problem, penalty) for penalty in penalties]
-            else:
-                for fold in range(problem.n_folds):
-                    losses += _held_out_losses(problem, fold, penalties)
-            penalty = float(penalties[np.argmin(losses)])
+
+            def losses_at(tried):
+                if isinstance(self.folds, str):
+                    return np.array([leave_one_out_loss(problem, penalty) for penalty in tried])
+                folds = range(problem.n_folds)
+                return np.sum([_held_out_losses(problem, fold, tried) for fold in folds], axis=0)
+
+            penalty = search(losses_at, penalties)[1]
         return solve_ridge(problem, problem.sums, penalty), penalty
 
 
 def _held_out_losses(problem: StumpProblem, fold: int, penalties) -> np.ndarray:
     """Return the mean squared error in a fold of models fitted to the others."""
-    sums, held_out = problem.without(fold), problem.folds[fold]
+    sums, held_out = problem.without[fold], problem.folds[fold]
     fits = [solve_ridge(problem, sums, penalty) for penalty in penalties]
     value = np.array([fit.value for fit in fits])
     gamma = np.array([[0.0, *fit.gamma] for fit in fits])
@@ -260,34 +263,42 @@ class ElasticNet:
     def _choose(self, problem):
         """Return penalty and ratio of the least mean of the folds' mean squared errors.
 
-        Every ``STRIDE``-th penalty is tried first, then those around the best. Where errors along
-        the penalties are rugged, a choice of nearly the least error is found.
+        Where errors along the penalties are rugged, a choice of nearly the least error is found.
         """
-        largest = largest_slope(problem)
-        searches = []
+        largest, best = largest_slope(problem), (np.inf, 0.0, 0.0)
         for l1_ratio in self.l1_ratios:
             top = max(largest / l1_ratio, np.finfo(np.float64).resolution)
             penalties = np.geomspace(top, top / 1000, self.n_penalties)
-            coarse = np.arange(0, self.n_penalties, STRIDE)
-            searches.append((_held_out_path(problem, penalties[coarse], l1_ratio), penalties))
-        least = min(losses.min() for losses, _ in searches)
-        best = (np.inf, 0.0, 0.0)
-        for l1_ratio, (losses, penalties) in zip(self.l1_ratios, searches, strict=True):
-            if losses.min() > WORTH_A_LOOK * least:
-                continue
-            middle = STRIDE * int(np.argmin(losses))
-            around = penalties[max(0, middle - STRIDE + 1) : middle + STRIDE]
-            losses = _held_out_path(problem, around, l1_ratio)
-            if losses.min() < best[0]:
-                best = (losses.min(), float(around[np.argmin(losses)]), float(l1_ratio))
+            path = partial(_held_out_path, problem, l1_ratio=l1_ratio)
+            found = search(path, penalties, WORTH_A_LOOK * best[0])
+            if found[0] < best[0]:
+                best = (*found, float(l1_ratio))
         return best[1:]
 
 
-def _held_out_path(problem: StumpProblem, penalties, l1_ratio: float) -> np.ndarray:
+def search(
+    losses_at: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray, hopeless: float = np.inf
+) -> tuple[float, float]:
+    """Return the least loss and its penalty: of every ``STRIDE``-th, and then of those around it.
+
+    Nothing is refined where the least loss so far is ``hopeless`` or more.
+    """
+    coarse = penalties[::STRIDE]
+    losses = losses_at(coarse)
+    middle = STRIDE * int(np.argmin(losses))
+    least = float(losses.min()), float(penalties[middle])
+    if least[0] >= hopeless:
+        return least
+    around = penalties[max(0, middle - STRIDE + 1) : middle + STRIDE]
+    losses = losses_at(around)
+    return min(least, (float(losses.min()), float(around[np.argmin(losses)])))
+
+
+def _held_out_path(problem: StumpProblem, penalties, *, l1_ratio: float) -> np.ndarray:
     """Return the mean over folds of the mean squared error, for falling penalties."""
     losses = np.zeros(len(penalties))
     for fold, held_out in enumerate(problem.folds):
-        sums = problem.without(fold)
+        sums = problem.without[fold]
         fits = elastic_net_path(problem, sums, penalties, l1_ratio, SEARCH_TOLERANCE)
         losses += losses_of(held_out, problem.leaf, *fits) / held_out.weight.sum()
     return losses / problem.n_folds

@@ -139,7 +139,7 @@ class StumpProblem:
         """Return the same columns with other responses and weights of the rows."""
         other = copy(self)
         other.rows = rows
-        for of_rows in ("folds", "sums"):
+        for of_rows in ("folds", "sums", "without"):
             other.__dict__.pop(of_rows, None)
         return other
 
@@ -196,10 +196,11 @@ class StumpProblem:
         """Sums over all rows."""
         return _add(self.folds)
 
-    def without(self, fold: int) -> Sums:
-        """Return the sums over the rows of all folds but one."""
-        others = [sums for t, sums in enumerate(self.folds) if t != fold]
-        return _add(others)
+    @cached_property
+    def without(self) -> list[Sums]:
+        """Sums over the rows of all folds but one, for each."""
+        folds = self.folds
+        return [_add(folds[:fold] + folds[fold + 1 :]) for fold in range(len(folds))]
 
     def total_weight(self, sums: Sums) -> np.ndarray:
         """Return the weight of every node, leaves and inner ones."""

@@ -14,6 +14,8 @@ import numpy as np
 
 def warm_up() -> None:
     """Fit, predict and explain with both losses, so that every kernel is compiled."""
+    from sklearn.ensemble import RandomForestRegressor
+
     import attributions  # the one place where gbt knows of them
     from gbt import GBTClassifier, GBTRegressor
 
@@ -21,6 +23,8 @@ def warm_up() -> None:
     X = rng.normal(size=(300, 3)).astype(np.float32)
     X[::50, 0] = np.nan
     regressor, classifier = GBTRegressor(max_depth=3), GBTClassifier(max_depth=6)
+    forest = RandomForestRegressor(2, max_depth=3, random_state=0).fit(X, X[:, 1])
+    attributions.mdi_plus(forest, X, X[:, 1])
     for model, y in ((regressor, X[:, 1]), (classifier, (X[:, 1] > 0).astype(int))):
         model.set_params(n_estimators=2)
         for rows in (X.astype(np.float64), X):
@@ -36,6 +40,8 @@ def warm_up() -> None:
             getattr(attributions, explain)(model, X)
         for judge in ("tree_inner", "partial_inner", "forest_inner"):
             getattr(attributions, judge)(model, X, y)
+        for linear_model in ("ridge", "elastic_net"):
+            attributions.local_mdi(model, X, y, linear_model=linear_model, aggregate="rank")
 
 
 if __name__ == "__main__":

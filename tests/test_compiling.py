@@ -58,6 +58,8 @@ def test_compilation_is_announced_once_a_process_and_reading_from_disk_is_not(tm
 AFTER_WARMING_UP = """
 import importlib, pkgutil
 import numpy as np, pandas as pd
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from attributions.stump_models import Ridge
 import attributions, attributions.kernels, gbt, gbt.kernels
 from gbt.warmup import warm_up
 
@@ -76,6 +78,10 @@ for dtype, layout in ((np.float32, "C"), (np.float32, "F"), (np.float64, "C"), (
     X = np.asarray(rng.normal(size=(500, 4)).astype(dtype), order=layout)
     X[::9, 1] = np.nan
     frame, weight = pd.DataFrame(X), rng.uniform(0.5, 2, size=500)
+    for forest, y in ((RandomForestRegressor(2), X[:, 0]), (RandomForestClassifier(2), X[:, 0] > 0)):
+        attributions.mdi_plus(forest.fit(frame, y), frame, y)
+        attributions.mdi_plus(forest, frame, y, raw=False)
+        attributions.mdi_oob(forest, frame, y)
     for estimator, y in ((gbt.GBTRegressor, X[:, 0]), (gbt.GBTClassifier, X[:, 0] > 0)):
         model = estimator(n_estimators=3).fit(frame, y)
         estimator(n_estimators=3, subsample=0.5, colsample=0.5).fit(X, y, weight)
@@ -86,6 +92,10 @@ for dtype, layout in ((np.float32, "C"), (np.float32, "F"), (np.float64, "C"), (
         for judge in ("tree_inner", "partial_inner", "forest_inner", "permutation"):
             getattr(attributions, judge)(model, frame, y)
         attributions.tree_inner_rows(model, X, y)
+        for linear_model in ("ridge", "elastic_net", "ols"):
+            attributions.local_mdi(model, frame, y, X[:9], linear_model=linear_model)
+        folds = Ridge(folds=np.arange(500) % 4)
+        attributions.local_mdi(model, frame, y, linear_model=folds, raw=False, aggregate="rank")
         attributions.tree_inner(model, X, y, ifa="tree_shap", per_tree=True)
         attributions.tree_inner(model, X, y, ifa="saabas", standard_error=False, per_tree=True)
 print({key: found - warm[key] for key, found in signatures().items() if found - warm[key]})
