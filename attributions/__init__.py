@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from attributions.selector import HeldOutSelector
     from attributions.total_gain import total_gain
     from attributions.tree_shap import tree_shap
+    from attributions.unbiased_gain import unbiased_gain
 
 _HOME = {
     "predecomp": "attributions.predecomp",
@@ -40,6 +41,7 @@ _HOME = {
     "mdi_plus": "attributions.mdi_plus",
     "mdi_oob": "attributions.mdi_plus",
     "total_gain": "attributions.total_gain",
+    "unbiased_gain": "attributions.unbiased_gain",
     "cross_fit": "attributions.cross_fit",
     "HeldOutSelector": "attributions.selector",
     "LocalAttribution": "attributions.results",
@@ -62,6 +64,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results
     "mdi_plus",
     "mdi_oob",
     "total_gain",
+    "unbiased_gain",
     "cross_fit",
     "HeldOutSelector",
     "LocalAttribution",

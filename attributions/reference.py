@@ -8,8 +8,8 @@ and definitions are those of Sun 2022 unless another paper is named.
 
 Per row, a function r of one tree and one row that returns one number a feature:
 ``predecomp``, ``saabas``, ``shapley_values`` of a game. Per feature, sums of any such r over rows
-and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; ``total_gain``; and
-``permutation`` with its standard error.
+and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; ``permutation`` with
+its standard error; and per split ``total_gain`` and ``unbiased_gain``.
 
 The last part makes a tree into the columns of a linear model, as local MDI+ and MDI+ do.
 """
@@ -169,6 +169,59 @@ def total_gain(ensemble, n_features):
             if tree.left[t] >= 0:
                 score[tree.feature[t]] += step(tree.left[t]) + step(tree.right[t]) - step(t)
     return score
+
+
+def unbiased_gain(ensemble, train, valid, of_split, min_samples=5):
+    """Add up over the splits on each feature a gain of training and validation rows together.
+
+    Zhang, Zhang and Li (2023). ``train`` and ``valid`` are (X, y, weight). ``of_split`` takes four
+    arrays of shape (n, 3), one row (w g, w h, w) each: the training rows of the left and of the
+    right child, then the validation rows of either; it is ``symmetric_gain`` or ``paper_gain``.
+    """
+    score = [0.0] * len(train[0][0])
+    in_turn = zip(steps(ensemble, *train[:2]), steps(ensemble, *valid[:2]), strict=True)
+    for (tree, *of_train), (_, *of_valid) in in_turn:
+        for t in np.flatnonzero(tree.left >= 0):
+            rows = [
+                np.array(
+                    [[w * g, w * h, w] for x, w, g, h in zip(X, weight, *of, strict=True)
+                     if child in path(tree, x)]
+                ).reshape(-1, 3)
+                for (X, _, weight), of in ((train, of_train), (valid, of_valid))
+                for child in (tree.left[t], tree.right[t])
+            ]  # fmt: skip
+            if min(len(rows[2]), len(rows[3])) >= min_samples and len(rows[0]) + len(rows[1]) > 0:
+                score[tree.feature[t]] += of_split(*rows)
+    return np.array(score)
+
+
+def symmetric_gain(train_left, train_right, valid_left, valid_right):
+    """Return n_l n_r/n_t (mean g_l - mean g_r) (mean g'_l - mean g'_r) / mean h'_t."""
+    (G_l, _, n_l), (G_r, _, n_r) = train_left.sum(axis=0), train_right.sum(axis=0)
+    (g_l, h_l, v_l), (g_r, h_r, v_r) = valid_left.sum(axis=0), valid_right.sum(axis=0)
+    if n_l == 0 or n_r == 0:
+        return 0.0
+    contrast = (G_l / n_l - G_r / n_r) * (g_l / v_l - g_r / v_r)
+    return n_l * n_r / (n_l + n_r) * contrast * (v_l + v_r) / (h_l + h_r)
+
+
+def paper_gain(train_left, train_right, valid_left, valid_right):
+    """Return G_l U_l + G_r U_r - G_t U_t, U the mean ratio over subsets as large as the smaller."""
+    k = min(len(valid_left), len(valid_right))
+    return sum(
+        sign * train[:, 0].sum() * mean_ratio_of_subsets(valid, k)
+        for sign, train, valid in (
+            (1, train_left, valid_left),
+            (1, train_right, valid_right),
+            (-1, np.vstack([train_left, train_right]), np.vstack([valid_left, valid_right])),
+        )
+    )
+
+
+def mean_ratio_of_subsets(rows, k):
+    """Return the mean of sum g / sum h over all subsets of k rows, which are (g, h, ...)."""
+    sums = [rows[list(chosen)].sum(axis=0) for chosen in combinations(range(len(rows)), k)]
+    return np.mean([s[0] / s[1] for s in sums])
 
 
 def steps(ensemble, X, y):

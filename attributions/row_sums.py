@@ -116,6 +116,7 @@ def merge_blocks(
     merge: Callable[[Part, Part], Part],
     n_rows: int,
     n_jobs: int | None,
+    rows_per_block: int = ROWS_PER_BLOCK,
 ) -> Part:
     """Make something of every block of rows, in several threads, and merge it in row order.
 
@@ -129,12 +130,14 @@ def merge_blocks(
         At least 1.
     n_jobs : int or None
         Threads, see ``gbt.parallel.effective_n_jobs``.
+    rows_per_block : int
+        More where what a block leaves is large, and to make and merge it takes long.
 
     Returns
     -------
     What ``merge`` returns, or ``part_of`` for a single block.
     """
-    blocks = row_blocks(n_rows)
+    blocks = row_blocks(n_rows, rows_per_block)
     n_threads = min(effective_n_jobs(n_jobs), len(blocks))
     waiting: dict[int, Part] = {}  # for those of earlier rows, which another thread makes
     merged: Part
@@ -172,9 +175,9 @@ def merge_blocks(
     return merged
 
 
-def row_blocks(n_rows: int) -> list[slice]:
-    """Cut ``range(n_rows)`` into blocks of ``ROWS_PER_BLOCK``, the last one shorter."""
+def row_blocks(n_rows: int, rows_per_block: int = ROWS_PER_BLOCK) -> list[slice]:
+    """Cut ``range(n_rows)`` into blocks, the last one shorter."""
     return [
-        slice(start, min(start + ROWS_PER_BLOCK, n_rows))
-        for start in range(0, n_rows, ROWS_PER_BLOCK)
+        slice(start, min(start + rows_per_block, n_rows))
+        for start in range(0, n_rows, rows_per_block)
     ]

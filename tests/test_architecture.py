@@ -33,6 +33,7 @@ ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.tables",
     "gbt.kernels.descent",
     "gbt.kernels.walk",
+    "gbt.kernels.derivatives",
     "gbt.kernels.compiling",
 }
 # Results draw themselves with what draws results.

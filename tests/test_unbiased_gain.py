@@ -1,0 +1,523 @@
+"""Unbiased gain: its definition, its expectation by enumeration, its error by simulation."""
+
+import sys
+import warnings
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attributions import reference, total_gain, unbiased_gain
+from attributions.kernels.contrasts import mean_ratio_of_subsets
+from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import as_ensemble
+from gbt.losses import LOSSES
+from tests.asserts import EPS, assert_close, assert_same, peer
+from tests.strategies import ensembles, rows_for
+from tests.tree_cases import ensemble_of, fit_values, stump_on
+
+MODULE = sys.modules["attributions.unbiased_gain"]
+ESTIMATORS = {"half_squared_error": GBTRegressor, "half_logistic": GBTClassifier}
+both_losses = pytest.mark.parametrize("loss", ESTIMATORS)
+exact_forms = pytest.mark.parametrize("form", ["symmetric", "paper"])
+
+
+def silent(*arguments, **options):
+    """Return the gain of rows that may be training rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return unbiased_gain(*arguments, **options)
+
+
+@dataclass
+class Judged:
+    """A drawn model whose predictions are moderate, training rows and validation rows."""
+
+    ensemble: object
+    train: tuple
+    valid: tuple
+
+    @property
+    def arguments(self):
+        (X, y, _), (X_valid, y_valid, _) = self.train, self.valid
+        return self.ensemble, X, y, X_valid, y_valid
+
+    @property
+    def weights(self):
+        return {"sample_weight_train": self.train[2], "sample_weight_valid": self.valid[2]}
+
+    def terms(self, min_samples, form="symmetric"):
+        """Bound all that is added up: |g| at most b, and what rounding makes of predictions."""
+        value = np.abs(self.ensemble.value).sum() + abs(self.ensemble.base_score)
+        b = max(np.abs(self.train[1]).max(), np.abs(self.valid[1]).max()) + value + 1
+
+        def of_split(train_l, train_r, valid_l, valid_r):
+            train, valid = np.vstack([train_l, train_r]), np.vstack([valid_l, valid_r])
+            n_l, n_r, n_t = (part[:, 2].sum() for part in (train_l, train_r, train))
+            if form == "symmetric":
+                _, h, v = valid.sum(axis=0)
+                return n_l * n_r / n_t * (2 * b) ** 2 * v / h * (1 + value)
+            # No ratio of sums is larger than the largest of a row could be.
+            largest = b * valid[:, 2].max() / valid[:, 1].min()
+            return 4 * n_t * b * largest * (1 + value)
+
+        return reference.unbiased_gain(self.ensemble, self.train, self.valid, of_split, min_samples)
+
+
+@st.composite
+def judged(draw, max_rows=12, loss=None, weights=(0.5, 0.1, 1.0, 3.0), **options):
+    ensemble = draw(ensembles(losses=[loss] if loss else tuple(LOSSES), **options))
+    ensemble = replace(ensemble, value=np.clip(ensemble.value, -3, 3))
+    targets = [0.0, 1.0] if ensemble.loss.name == "half_logistic" else [-2.0, 0.0, 0.1, 3.0]
+
+    def some_rows():
+        X = draw(rows_for(ensemble, n=draw(st.integers(2, max_rows))))
+        n = len(X)
+        y = np.array([0.0, 1.0, *(draw(st.sampled_from(targets)) for _ in range(n - 2))])
+        return X, y, np.array([draw(st.sampled_from(weights)) for _ in range(n)])
+
+    return Judged(ensemble, some_rows(), some_rows())
+
+
+# ------------------------------------------------------------------------------- the definition
+
+
+def test_a_stump_by_hand():
+    # Base score 0: g = -y. Train: means of g -1 (2 rows) and 2 (1 row), contrast 2/3 * -3 = -2.
+    ensemble = ensemble_of([stump_on(0, 0.0)], 2)
+    X, y = np.array([[-1.0, 0], [-2, 0], [1, 0]]), np.array([0.5, 1.5, -2.0])
+    # Validation: means -4 and 0 of g, h = 1: gain -2 * -4 = 8.
+    X_valid, y_valid = np.array([[-1.0, 0], [2, 0], [3, 0]]), np.array([4.0, 1.0, -1.0])
+
+    result = unbiased_gain(ensemble, X, y, X_valid, y_valid, min_samples=1, per_tree=True)
+
+    assert_close(result.values, [8.0, 0.0], [8.0, 0.0], k=4)
+    assert_close(result.per_tree, [[8.0, 0.0]], np.array([[8.0, 0.0]]), k=4)
+    # Only the right mean has a spread: -2 * -(g_i - 0) / 2 = -1 and 1; sqrt(3/2 * 2).
+    assert_close(result.standard_error, [np.sqrt(3.0), 0.0], [2.0, 0.0], k=4)
+    assert result.n_samples == 3
+    assert result.method == "unbiased_gain(symmetric)"
+    assert result.feature_names == ensemble.feature_names
+    # G = -2, 2, 0; means -4, 0, -4/3: 8 + 0 - 0.
+    paper = unbiased_gain(ensemble, X, y, X_valid, y_valid, "paper", min_samples=1)
+    assert_close(paper.values, [8.0, 0.0], [8.0, 0.0], k=4)
+    # Too few rows on the left.
+    none = unbiased_gain(ensemble, X, y, X_valid, y_valid, min_samples=2)
+    assert_same(none.values, [0.0, 0.0])
+    assert_same(none.standard_error, [0.0, 0.0])
+
+
+@given(case=judged(), min_samples=st.integers(1, 3))
+def test_it_is_its_definition(case, min_samples):
+    result = silent(*case.arguments, **case.weights, min_samples=min_samples, per_tree=True)
+    expected = reference.unbiased_gain(
+        case.ensemble, case.train, case.valid, reference.symmetric_gain, min_samples
+    )
+    terms = case.terms(min_samples)
+    assert_close(result.values, expected, terms)
+    assert_close(result.per_tree.sum(axis=0), expected, terms)
+
+
+@given(case=judged(max_rows=7, max_trees=2, max_depth=2), min_samples=st.integers(1, 2))
+def test_the_paper_form_is_its_definition(case, min_samples):
+    result = silent(*case.arguments, form="paper", **case.weights, min_samples=min_samples)
+    expected = reference.unbiased_gain(
+        case.ensemble, case.train, case.valid, reference.paper_gain, min_samples
+    )
+    assert_close(result.values, expected, case.terms(min_samples, "paper"))
+
+
+def ratio_gain(train_left, train_right, valid_left, valid_right):
+    """Return G_l r_l + G_r r_r - G_t r_t with plain ratios r, which is biased."""
+    both = [(train_left, valid_left), (train_right, valid_right)]
+    of_children = sum(G[:, 0].sum() * v[:, 0].sum() / v[:, 1].sum() for G, v in both)
+    G, v = np.vstack([train_left, train_right]), np.vstack([valid_left, valid_right])
+    return of_children - G[:, 0].sum() * v[:, 0].sum() / v[:, 1].sum()
+
+
+@pytest.mark.parametrize(
+    ("form", "of_split"), [("symmetric", reference.symmetric_gain), ("paper", ratio_gain)]
+)
+@given(case=judged(max_rows=6, max_trees=2, max_depth=2))
+def test_the_standard_error_is_that_of_the_derivatives(form, of_split, case):
+    X, y, weight = case.valid
+    derivative = []
+    for i in range(len(y)):  # by a complex step, which rounds nothing
+        moved = weight.astype(complex)
+        moved[i] *= 1 + 1e-30j
+        gain = reference.unbiased_gain(case.ensemble, case.train, (X, y, moved), of_split, 1)
+        derivative.append(np.imag(gain) / 1e-30)
+    derivative = np.array(derivative)
+    expected = np.sqrt(len(y)) * derivative.std(axis=0, ddof=1)
+
+    result = silent(*case.arguments, form=form, **case.weights, min_samples=1)
+
+    assert_close(result.standard_error, expected, 4 * len(y) * case.terms(1, form))
+
+
+@both_losses
+def test_the_standard_error_is_the_spread_over_validation_tables(loss):
+    rng = np.random.default_rng(3)
+    X, y = some_data(rng, 500, loss, signal=0.5)
+    model = ESTIMATORS[loss](n_estimators=10, max_depth=3, learning_rate=0.3).fit(X, y)
+    for form, n_tables in (("symmetric", 400), ("paper", 400 if loss != "half_logistic" else 60)):
+        results = [
+            unbiased_gain(model, X, y, *some_data(rng, 600, loss, signal=0.5), form)
+            for _ in range(n_tables)
+        ]
+        spread = np.std([r.values for r in results], axis=0, ddof=1)
+        told = np.sqrt(np.mean([r.standard_error**2 for r in results], axis=0))
+        is_used = np.isin(np.arange(4), model.ensemble_.feature)
+        assert_same(told[~is_used], spread[~is_used])
+        spread, told = spread[is_used], told[is_used]
+        # Of a standard deviation from n tables the relative error is 1 / sqrt(2 n).
+        assert np.all(np.abs(told / spread - 1) < 4 / np.sqrt(2 * n_tables)), told / spread
+
+
+# --------------------------------------------------------------------- what makes it unbiased
+
+
+def dealt_out(loss):
+    """Return a model, training rows and validation rows whose first column is to be dealt out.
+
+    Trees 0 and 1 split on the second column, so that hessians differ; tree 2 cuts the first into
+    its three values.
+    """
+    rng = np.random.default_rng(0)
+    nodes = {"feature": [0, -1, 0, -1, -1], "threshold": [0.5, 0, 1.5, 0, 0]}
+    nodes |= {"left": [1, -1, 3, -1, -1], "right": [2, -1, 4, -1, -1]}
+    stump = stump_on(0, 0.0)
+    blank = {name: np.zeros(5, getattr(stump, name).dtype) for name in vars(stump)}
+    tree = replace(
+        stump,
+        **{name: np.array(nodes.get(name, zeros), zeros.dtype) for name, zeros in blank.items()},
+    )
+    ensemble = ensemble_of([stump_on(1, 0.5), stump_on(1, 1.5), tree], 2, loss=LOSSES[loss])
+    X = np.column_stack([rng.integers(0, 3, 40), rng.integers(0, 3, 40)]).astype(float)
+    y = (X[:, 1] + rng.normal(size=40) > 1.5).astype(float)
+    ensemble = fit_values(ensemble, X, y)
+    return ensemble, X, y, np.array([0.0, 0, 0, 1, 1, 2, 2]), np.array([1.0, 0, 0, 0, 1, 1, 1])
+
+
+def mean_over_assignments(loss, form):
+    """Return the mean of the gain of the first column over all ways to deal it out; and of |gain|.
+
+    The second column, hence every pair (g', h'), stays where it is.
+    """
+    ensemble, X, y, second, y_valid = dealt_out(loss)
+    gains = []
+    for first in sorted(set(permutations([0.0, 0, 1, 1, 2, 2, 2]))):
+        X_valid = np.column_stack([first, second])
+        result = silent(ensemble, X, y, X_valid, y_valid, form, min_samples=1, per_tree=True)
+        gains.append(result.per_tree[2, 0])
+    assert len(gains) == 210
+    return np.mean(gains), np.mean(np.abs(gains))
+
+
+@both_losses
+@exact_forms
+def test_over_all_assignments_the_mean_is_exactly_0(loss, form):
+    mean, size = mean_over_assignments(loss, form)
+    assert size > 0.1
+    assert_close(mean, 0.0, size)
+
+
+def test_plain_ratios_are_biased(monkeypatch):
+    monkeypatch.setattr(MODULE, "_mean_ratio", lambda a, b, k: a.sum() / b.sum())
+    mean, size = mean_over_assignments("half_logistic", "paper")
+    assert abs(mean) > 0.005 * size
+
+
+def test_a_hessian_of_the_child_is_biased(monkeypatch):
+    """What the pooled hessian is for."""
+
+    def of_children(self):
+        l, r, _ = self.valid
+        return self.training_contrast * (l.ratio - r.ratio)
+
+    monkeypatch.setattr(MODULE._Splits, "symmetric_gain", of_children)
+    mean, size = mean_over_assignments("half_logistic", "symmetric")
+    assert abs(mean) > 0.01 * size
+
+
+def some_data(rng, n, loss, signal=0.0):
+    """Return features that are continuous and of 2, 10 and 50 levels, and a target of the first."""
+    X = np.column_stack([rng.normal(size=n), *(rng.integers(0, m, n) for m in (2, 10, 50))])
+    y = signal * X[:, 0] + rng.normal(size=n)
+    return X, (y > 0).astype(float) if loss == "half_logistic" else y
+
+
+@both_losses
+def test_one_tree_fitted_to_noise_has_gains_around_0(loss):
+    """Theorem 2 of Zhang, Zhang and Li (2023)."""
+    gains, classical = [], []
+    for seed in range(500):
+        rng = np.random.default_rng(seed)
+        train, valid = some_data(rng, 300, loss), some_data(rng, 300, loss)
+        model = ESTIMATORS[loss](
+            n_estimators=1, learning_rate=1.0, max_leaves=12, max_depth=6, min_samples_leaf=5,
+            reg_lambda=0.0,
+        ).fit(*train)  # fmt: skip
+        gains.append(unbiased_gain(model, *train, *valid).values)
+        classical.append(total_gain(model).values)
+    for values, is_around_0 in ((gains, True), (classical, False)):
+        z = np.mean(values, axis=0) / (np.std(values, axis=0, ddof=1) / np.sqrt(500))
+        assert np.all(np.abs(z) < 3) if is_around_0 else np.all(z > 8), z
+
+
+@pytest.mark.parametrize(("learning_rate", "n_trees", "sign"), [(0.1, 20, -1), (1.0, 5, 1)])
+def test_later_trees_are_another_matter(learning_rate, n_trees, sign):
+    """See docs/unbiased_gain.md: gradients of later trees hold the noise of earlier ones."""
+    later = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        train, valid = ((rng.normal(size=(400, 3)), rng.normal(size=400)) for _ in range(2))
+        model = GBTRegressor(
+            n_estimators=n_trees, learning_rate=learning_rate, max_leaves=8, min_samples_leaf=20
+        ).fit(*train)
+        result = unbiased_gain(model, *train, *valid, per_tree=True)
+        later.append(result.per_tree[1:].sum())
+    assert sign * np.mean(later) > 3 * np.std(later, ddof=1) / np.sqrt(60)
+
+
+# ------------------------------------------------------------------------------ what it is made of
+
+
+@given(case=judged(loss="half_squared_error"))
+def test_on_the_training_rows_it_is_the_total_gain_without_regularisation(case):
+    """Theorem 1 of Zhang, Zhang and Li (2023): no gain is below 0."""
+    X, y, weight = case.train
+    ensemble = replace(case.ensemble, reg_lambda=0.0).refit_statistics(X, y, weight)
+    same = replace(case, valid=case.train)
+    result = silent(
+        ensemble, X, y, X, y, sample_weight_train=weight, sample_weight_valid=weight, min_samples=1
+    )
+    terms = same.terms(1) + np.abs(ensemble.total_gain())
+    assert_close(result.values, ensemble.total_gain(), terms)
+    assert np.all(ensemble.total_gain() >= -64 * EPS * terms)
+
+
+@given(case=judged(loss="half_squared_error"), shift=st.sampled_from([-3.0, 0.5, 100.0]))
+def test_a_constant_added_to_all_gradients_changes_nothing(case, shift):
+    ensemble, X, y, X_valid, y_valid = case.arguments
+    moved = silent(ensemble, X, y - shift, X_valid, y_valid - shift, **case.weights, min_samples=1)
+    result = silent(*case.arguments, **case.weights, min_samples=1)
+    terms = case.terms(1) * (1 + shift**2)
+    assert_close(moved.values, result.values, terms)
+    assert_close(moved.standard_error, result.standard_error, 4 * terms)
+
+
+@both_losses
+@exact_forms
+def test_swapping_the_children_changes_nothing(loss, form):
+    rng = np.random.default_rng(1)
+    X, y = some_data(rng, 90, loss, signal=1.0)
+    cuts, mirrored = [[stump_on(0, sign * 0.1), stump_on(3, sign * 20.5)] for sign in (1, -1)]
+    ensemble = fit_values(ensemble_of(cuts, 4, loss=LOSSES[loss]), X, y)
+    mirrored = fit_values(ensemble_of(mirrored, 4, loss=LOSSES[loss]), -X, y)
+    rows = X[:40], y[:40], X[40:], y[40:]
+    swapped = -X[:40], y[:40], -X[40:], y[40:]
+    result, other = (
+        unbiased_gain(model, *own, form) for model, own in ((ensemble, rows), (mirrored, swapped))
+    )
+    assert np.all(result.values[[0, 3]] != 0)
+    terms = np.abs(result.values) + 10
+    assert_close(other.values, result.values, terms)
+    assert_close(other.standard_error, result.standard_error, terms)
+
+
+@given(data=st.data())
+def test_whole_weights_are_repeated_rows(data):
+    case = data.draw(judged(weights=(1.0, 2.0, 3.0)))
+    train, valid = (
+        [np.repeat(part, weight.astype(int), axis=0) for part in (X, y)]
+        for X, y, weight in (case.train, case.valid)
+    )
+    weighted = silent(*case.arguments, **case.weights, min_samples=1)
+    assert_close(silent(case.ensemble, *train, *valid, min_samples=1).values, weighted.values,
+                 case.terms(1))  # fmt: skip
+
+
+@both_losses
+@pytest.mark.parametrize("form", ["symmetric", "paper", "sampled"])
+def test_rows_of_weight_0_are_left_out(loss, form):
+    rng = np.random.default_rng(2)
+    X, y = some_data(rng, 100, loss, signal=1.0)
+    ensemble = fit_values(ensemble_of([stump_on(0, 0.1)] * 2, 4, loss=LOSSES[loss]), X, y)
+    weight = np.repeat([1.0, 0.0], [40, 10])
+    options = {"form": form, "random_state": 0}
+    with_zeros = unbiased_gain(
+        ensemble, X[:50], y[:50], X[50:], y[50:],
+        sample_weight_train=weight, sample_weight_valid=weight, **options,
+    )  # fmt: skip
+    without = unbiased_gain(ensemble, X[:40], y[:40], X[50:90], y[50:90], **options)
+    assert_same(with_zeros.values, without.values)
+    assert with_zeros.n_samples == 40
+
+
+@both_losses
+@exact_forms
+def test_threads_and_float32_change_nothing(loss, form, monkeypatch):
+    rng = np.random.default_rng(4)
+    monkeypatch.setattr(MODULE, "ROWS_PER_SUM", 1500)
+    X, y = some_data(rng, 8000, loss, signal=1.0)
+    X = X.astype(np.float32).astype(np.float64)
+    X[::7, 0] = np.nan
+    model = ESTIMATORS[loss](n_estimators=3, max_depth=6).fit(X[:100], y[:100])
+    results = [
+        unbiased_gain(model, rows[:5000], y[:5000], rows[5000:], y[5000:], form, n_jobs=n_jobs)
+        for rows, n_jobs in ((X, 1), (X, 2), (X.astype(np.float32), 2))
+    ]
+    for other in results[1:]:
+        assert_same(other.values, results[0].values)
+        assert_same(other.standard_error, results[0].standard_error)
+
+
+def test_certain_predictions_do_not_break_it():
+    """Odds of e^800 are no number; neither is their hessian."""
+    certain = ensemble_of([stump_on(1, 0.0), stump_on(0, 0.0)], 2, loss=LOSSES["half_logistic"])
+    value = np.array([0.0, -800, 800, 0, -0.1, 0.1])
+    certain = replace(certain, value=value)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    result = unbiased_gain(certain, X[:100], y[:100], X[100:], y[100:])
+    assert np.isfinite(result.values).all()
+    assert np.isfinite(result.standard_error).all()
+
+
+def test_models_of_xgboost():
+    xgboost = peer("xgboost")
+    rng = np.random.default_rng(5)
+    X, y = some_data(rng, 300, "half_logistic", signal=1.0)
+    X[::9, 3] = np.nan
+    booster = xgboost.XGBClassifier(n_estimators=3, max_depth=3).fit(X[:200], y[:200])
+    valid = Judged(as_ensemble(booster), (X[:200], y[:200], np.ones(200)),
+                   (X[200:], y[200:], np.ones(100)))  # fmt: skip
+    expected = reference.unbiased_gain(
+        valid.ensemble, *((rows[0].astype(np.float32), *rows[1:]) for rows in
+                          (valid.train, valid.valid)), reference.symmetric_gain,
+    )  # fmt: skip
+    result = unbiased_gain(booster, X[:200], y[:200], X[200:], y[200:])
+    assert_close(result.values, expected, valid.terms(5))
+
+
+# ------------------------------------------------------------------------------ means over subsets
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 9, 10])
+def test_means_over_subsets_by_enumeration(k):
+    rng = np.random.default_rng(k)
+    a, b = rng.normal(size=10), 10.0 ** rng.uniform(-4, 0, size=10)
+    ratios = [a[list(s)].sum() / b[list(s)].sum() for s in combinations(range(10), k)]
+    assert_close(MODULE._mean_ratio(a, b, k), np.mean(ratios), np.mean(np.abs(ratios)), k=256)
+
+
+def test_a_coarse_integral_is_noticed():
+    a, b = np.arange(6.0), np.ones(6)
+    fine = mean_ratio_of_subsets(a, b, 3, 1e-8 / 3, 0.25, 91)
+    assert_close(fine, 2.5, 2.5, k=256)
+    assert abs(mean_ratio_of_subsets(a, b, 3, 1e-8 / 3, 1.0, 23) - 2.5) > 1e-5
+    assert abs(mean_ratio_of_subsets(a, b, 3, 1e-8 / 3, 0.25, 70) - 2.5) > 1e-5
+
+
+def test_the_expansion_for_large_subsets(monkeypatch):
+    rng = np.random.default_rng(0)
+    f = rng.normal(scale=2, size=300)
+    p = 1 / (1 + np.exp(-f))
+    a, b = p - (rng.random(300) < p), p * (1 - p)
+    for k in (40, 80, 160):
+        expanded = MODULE._mean_ratio(a, b, k)
+        with monkeypatch.context() as exactly:
+            exactly.setattr(MODULE, "LARGEST_EXACT", 300)
+            exact = MODULE._mean_ratio(a, b, k)
+        naive = a.sum() / b.sum()
+        assert abs(expanded - exact) < 4 / k**2
+        assert abs(expanded - exact) < abs(naive - exact) / 5
+
+
+@both_losses
+def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
+    monkeypatch.setattr(MODULE, "N_DRAWS", 5_000)
+    rng = np.random.default_rng(6)
+    X, y = some_data(rng, 80, loss, signal=1.0)
+    ensemble = fit_values(
+        ensemble_of([stump_on(0, 0.1), stump_on(3, 30.0)], 4, loss=LOSSES[loss]), X, y
+    )
+    rows = X[:40], y[:40], X[40:], y[40:]
+    paper = unbiased_gain(ensemble, *rows, "paper")
+    sampled = [
+        unbiased_gain(ensemble, *rows, "sampled", random_state=seed).values for seed in range(6)
+    ]
+    used = [0, 3]
+    error = np.std(sampled, axis=0, ddof=1)[used] / np.sqrt(6)
+    distance = np.abs(np.mean(sampled, axis=0) - paper.values)[used]
+    assert np.all(error > 0)
+    assert np.all(distance < 5 * error)  # t with 5 degrees of freedom: 1 in 250
+    assert np.all(distance < 0.01 * np.abs(paper.values).max())
+
+
+# --------------------------------------------------------------------------------- around it
+
+
+def fitted(loss="half_logistic"):
+    rng = np.random.default_rng(7)
+    X, y = some_data(rng, 200, loss, signal=1.0)
+    return ESTIMATORS[loss](n_estimators=2, max_depth=2).fit(X[:100], y[:100]), X, y
+
+
+def test_what_the_result_can_and_cannot_do():
+    model, X, y = fitted()
+    result = unbiased_gain(model, X[:100], y[:100], X[100:], y[100:])
+    assert result.confidence_interval().shape == (4, 2)
+    assert [*result.to_frame().columns][:2] == ["value", "standard_error"]
+    with pytest.raises(ValueError, match="ratios of sums"):
+        result.merge(result)
+    with pytest.raises(ValueError, match="no p-values"):
+        result.p_values()
+    quick = unbiased_gain(model, X[:100], y[:100], X[100:], y[100:], standard_error=False)
+    assert quick.standard_error is None
+    assert_same(quick.values, result.values)
+    sampled = unbiased_gain(model, X[:100], y[:100], X[100:], y[100:], "sampled")
+    assert sampled.standard_error is None
+
+
+def test_labels_are_those_of_the_classifier():
+    model, X, y = fitted()
+    labels = np.where(y == 1, "yes", "no")
+    named = GBTClassifier(n_estimators=2, max_depth=2).fit(X[:100], labels[:100])
+    result = unbiased_gain(named, X[:100], labels[:100], X[100:], labels[100:])
+    assert_same(result.values, unbiased_gain(model, X[:100], y[:100], X[100:], y[100:]).values)
+
+
+def test_training_rows_are_noticed():
+    model, X, y = fitted()
+    with pytest.warns(UserWarning, match="100% of the validation rows"):
+        unbiased_gain(model, X[:100], y[:100], X[:100], y[:100])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"form": "plain"}, r"form must be one of .* got 'plain'"),
+        ({"min_samples": 0}, "at least 1 row"),
+        ({"y_valid": np.ones(100)}, "y_valid holds one class only"),
+        ({"y_train": np.zeros(100)}, "y_train holds one class only"),
+        ({"y_valid": np.full(100, 2.0)}, r"Of X_valid.*y holds 2"),
+        ({"X_valid": np.zeros((100, 3))}, r"Of X_valid.*4 columns"),
+        ({"X_train": np.zeros((0, 4))}, r"Of X_train.*no rows"),
+        ({"X_valid": np.full((100, 4), np.inf)}, r"Of X_valid.*holds inf"),
+        ({"y_valid": np.ones(99)}, r"Of X_valid.*y has shape \(99,\)"),
+        ({"sample_weight_valid": -np.ones(100)}, r"sample_weight_valid.*not negative"),
+        ({"sample_weight_train": np.ones(3)}, r"sample_weight_train.*shape \(3,\)"),
+    ],
+)
+def test_unusable_arguments_are_refused_by_name(options, message):
+    model, X, y = fitted()
+    arguments = {
+        "X_train": X[:100], "y_train": y[:100], "X_valid": X[100:], "y_valid": y[100:], **options
+    }  # fmt: skip
+    with pytest.raises(ValueError, match=message):
+        unbiased_gain(model, **arguments)
