@@ -175,7 +175,7 @@ class _Rows:
         try:
             X = as_rows(ensemble, X)
             y = as_target(model, ensemble, y, len(X))
-            weight = as_weight(sample_weight, len(X))
+            weight = np.array(as_weight(sample_weight, len(X)))  # others' memory is another type
         except ValueError as error:
             raise ValueError(f"Of X_{which}, y_{which}, sample_weight_{which}: {error}") from error
         if not weight.all():

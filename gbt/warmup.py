@@ -35,6 +35,8 @@ def warm_up() -> None:
             model.predict(rows)
             model.apply(rows)
             attributions.tree_inner(model, rows, y, standard_error=False)
+            parts = rows[:250], y[:250], rows[250:], y[250:]
+            attributions.unbiased_gain(model, *parts, form="paper")
         attributions.tree_shap(model, X, background=X[:2])
         for explain in ("predecomp", "saabas", "tree_shap", "absolute"):
             getattr(attributions, explain)(model, X)

@@ -98,6 +98,9 @@ for dtype, layout in ((np.float32, "C"), (np.float32, "F"), (np.float64, "C"), (
         attributions.local_mdi(model, frame, y, linear_model=folds, raw=False, aggregate="rank")
         attributions.tree_inner(model, X, y, ifa="tree_shap", per_tree=True)
         attributions.tree_inner(model, X, y, ifa="saabas", standard_error=False, per_tree=True)
+        halves = X[:250], y[:250], X[250:], y[250:]
+        for form in ("symmetric", "paper"):
+            attributions.unbiased_gain(model, *halves, form, sample_weight_valid=weight[::2])
 print({key: found - warm[key] for key, found in signatures().items() if found - warm[key]})
 print(sum(map(len, warm.values())) > 20)
 """
