@@ -6,8 +6,11 @@ import scipy.stats
 
 from attributions.row_sums import RowSums
 from attributions.simulated import simulated
-from benchmarks import inference
-from benchmarks.inference import QUICK, SETTINGS, Source, count_covered, count_rejections
+from benchmarks.inference import gates, judging, nulls, report
+from benchmarks.inference.__main__ import main
+from benchmarks.inference.finished import Finished, OtherRunError
+from benchmarks.inference.paper import COUNTED, SETTINGS, Source, count_covered, count_rejections
+from benchmarks.inference.parts import PARTS
 from tests.asserts import assert_close, assert_same
 
 N_DRAWS, N_FEATURES = 500, 8
@@ -62,13 +65,13 @@ def test_rejections_by_hand():
 
 def test_rates_by_hand():
     def data_set(noise, relevant):
-        zeros = dict.fromkeys(inference.COUNTED, 0.0)
+        zeros = dict.fromkeys(COUNTED, 0.0)
         found = {"discovered_noise": noise, "discovered_relevant": relevant}
         return {"setting": "s", "method": "m", **zeros, "n_noise": 4, "n_relevant": 2, **found}
 
     rows = [data_set(1, 1), data_set(0, 0), data_set(2, 0), data_set(0, 2)]
     other = {**data_set(4, 2), "method": "another"}
-    found = inference.rates([*rows, other], "m", ["s"])
+    found = gates.rates([*rows, other], "m", ["s"])
     assert found["FDR"].value == (0.5 + 0 + 1 + 0) / 4  # no discovery, no false one
     assert found["power, BH"].value == (0.5 + 0 + 0 + 1) / 4
     assert_close(found["FDR"].error, np.sqrt(0.6875 / 3 / 4), terms=1)  # s / sqrt(4)
@@ -111,12 +114,84 @@ def test_the_source_is_the_papers():
     assert abs(np.std(y) / np.std(paper.y_train) - 1) < 0.03
 
 
-def test_quick_results_do_not_depend_on_jobs():
-    one, two = (inference.simulate(QUICK, n_jobs) for n_jobs in (1, 2))
-    assert one == two
-    assert len(one["coverage"]) > 2 * len(SETTINGS)
-    gated = [setting for setting in SETTINGS if setting.is_gated]
-    assert len(one["tests"]) == 2 * len(gated) * QUICK.n_data_sets
+def without_time(rows):
+    """Leave out the one column that is not simulated."""
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+@pytest.mark.parametrize("name", [name for name, part in PARTS.items() if not part.needs])
+def test_a_replication_has_a_stream_of_its_own(name):
+    part = PARTS[name]
+    one, again, other = (part.run(0, r, "quick") for r in (1, 1, 0))
+    assert without_time(one) == without_time(again)
+    assert without_time(one) != without_time(other)
+    assert part.table(one + other).count("\n") >= 2
+
+
+def test_a_quick_run_of_parts_by_name(capsys):
+    main(["--quick", "tests", "copies", "--jobs", "2"])
+    printed = capsys.readouterr().out
+    for setting in SETTINGS:
+        assert (f"| {setting.name} | `tree_inner` |" in printed) == setting.is_gated
+    assert "| 0.3 | 0.95 | `permutation` |" in printed
+    assert "| subjects" not in printed
+
+
+def test_parts_that_need_data_are_skipped_without_it(capsys, monkeypatch):
+    monkeypatch.delenv("GBT_DATA", raising=False)
+    assert main(["--quick", "real"]) == 0
+    assert "real is skipped: $GBT_DATA has not all of" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["nonsense"], "there is no part 'nonsense'"), (["--quick", "--write"], "not worth keeping")],
+)
+def test_what_makes_no_sense_is_refused(words, message, capsys):
+    with pytest.raises(SystemExit):
+        main(words)
+    assert message in capsys.readouterr().err
+
+
+def test_an_interrupted_part_goes_on(tmp_path):
+    part = PARTS["copies"]
+    first = Finished(tmp_path, part, "quick")
+    first.add(0, 0, [{"x": 0.1}])
+    first.add(1, 0, [{"x": 2}])
+    with first.path.open("a") as file:
+        file.write('{"cell": 2, "repl')  # cut off
+    again = Finished(tmp_path, part, "quick")
+    assert again.rows == {(0, 0): [{"x": 0.1}], (1, 0): [{"x": 2}]}
+    again.add(0, 1, [{"x": 3}])
+    assert [row["x"] for row in Finished(tmp_path, part, "quick").in_order()] == [0.1, 3, 2]
+    with pytest.raises(OtherRunError, match=r"copies.jsonl was made by .*quick.* --out"):
+        Finished(tmp_path, part, "full")
+
+
+def test_false_positives_are_counted_by_hand():
+    class Result:
+        values = np.array([3.0, 0.0, -2.0, 9.0])
+        standard_error = np.array([1.0, 0.0, 1.0, 1.0])
+
+        def p_values(self):
+            return np.array([0.001, 1.0, 0.9, 0.0001])
+
+    row = judging.counted(Result(), np.array([True, True, True, False]))
+    assert (row["n_null"], row["false"], row["false_bh"]) == (3, 1, 1)
+    assert (row["n_other"], row["true"], row["true_bh"]) == (1, 1, 1)
+    assert (row["sum_z"], row["n_used"]) == (1.0, 2)
+    rows = [{"false": 1, "n_null": 4}, {"false": 0, "n_null": 4}]
+    assert judging.share(rows, "false", "n_null") == "0.125 (0.088)"  # sqrt(.5^2 + .5^2) / 8
+    assert judging.short_share(rows, "false", "n_null") == "0.125"
+    assert judging.any_share(rows, "false") == "0.50"
+
+
+@pytest.mark.parametrize("name", ["normal", "t2", "lognormal"])
+def test_targets_of_nulls(name):
+    y = nulls.target_of(name, 100_000, np.random.default_rng(0))
+    law = {"normal": scipy.stats.norm, "t2": scipy.stats.t(2), "lognormal": scipy.stats.lognorm(1)}
+    quantiles = [0.1, 0.5, 0.9]
+    assert np.abs(np.quantile(y, quantiles) - law[name].ppf(quantiles)).max() < 0.06
 
 
 def test_gates_fail_where_they_should():
@@ -127,9 +202,9 @@ def test_gates_fail_where_they_should():
         {**covered, "n_rows": 1000, "n_covered": 91},
         {**covered, "n_rows": 1000, "n_covered": 95, "setting": SETTINGS[-1].name},
     ]
-    counts = dict.fromkeys(inference.COUNTED, 1)
+    counts = dict.fromkeys(COUNTED, 1)
     tests = [{"setting": SETTINGS[0].name, "method": "tree_inner", **counts}] * 2
-    found = {gate.kind: gate for gate in inference.gates({"coverage": rows, "tests": tests})}
+    found = {gate.kind: gate for gate in gates.gates({"coverage": rows, "tests": tests})}
     assert {kind: gate.holds for kind, gate in found.items()} == {
         "mean coverage, 1000 rows": True,
         "worst feature, 1000 rows": False,
@@ -141,12 +216,12 @@ def test_gates_fail_where_they_should():
 
 @pytest.fixture(scope="module")
 def published():
-    return inference.read_tables()
+    return report.read_tables()
 
 
 def test_the_page_says_what_the_files_say(published):
-    page = inference.PAGE.read_text()
-    assert inference.page_with(published, page) == page
+    page = report.PAGE.read_text()
+    assert report.page_with(published, page) == page
 
 
 def test_the_published_run_is_as_large_as_promised(published):
@@ -166,7 +241,7 @@ def test_what_is_written_is_read_again(tmp_path, monkeypatch):
         "tests": [{"setting": "c", "location_noise": -1e-300, "n_noise": 45}],
     }
     paths = {part: tmp_path / "results" / f"{part}.csv" for part in tables}
-    monkeypatch.setattr(inference, "RESULTS", paths)
-    inference.write_tables(tables)
-    assert inference.read_tables() == tables
+    monkeypatch.setattr(report, "RESULTS", paths)
+    report.write_tables(tables)
+    assert report.read_tables(tables) == tables
     assert paths["tests"].read_text().startswith("# python -m benchmarks.inference --write; seed")
