@@ -47,6 +47,7 @@ def forest_ensemble(forest) -> Ensemble:
         loss=LOSSES["half_squared_error"],
         feature_names=tuple(map(str, names)),
         input_dtype=np.float32,
+        is_forest=True,
     )
 
 

@@ -1,11 +1,12 @@
 """What the trees of a model learned from: leaves, responses and weights of the training rows.
 
-A forest's trees all have the response y, each on the rows that it drew. A boosted tree has the
-response -g/h with weight h at the predictions before it: then a node's mean response is -G/H. Rows
+A tree has the response -g/h with the weight h, at the predictions before it: then a node's mean
+response is -G/H. In a forest there are none before it, and the response is y itself. Rows
 that a tree did not see are *out of bag*. Whether the rows given are those that the model grew on is
 checked, tree by tree: the leaves must add up to the G, H and counts that the model keeps.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from attributions.forests import drawn_counts, for_labels, forest_ensemble, is_forest
-from attributions.inner import as_rows, as_target
-from attributions.row_sums import as_weight
+from attributions.inputs import as_rows, as_target, as_weight
 from attributions.stump_problem import TreeRows
 from gbt.formats import as_ensemble
 from gbt.model import Ensemble, Tree
@@ -50,7 +50,12 @@ class TrainingTrees:
         """Check the arguments of the public functions."""
         if rows not in ROWS:
             raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
-        ensemble = forest_ensemble(model) if is_forest(model) else as_ensemble(model)
+        if is_forest(model):
+            ensemble = forest_ensemble(model)
+        else:
+            with warnings.catch_warnings():  # that sums are unknown, which the rows supply
+                warnings.simplefilter("ignore", UserWarning)
+                ensemble = as_ensemble(model)
         X = as_rows(ensemble, X)
         target = as_target(model, for_labels(ensemble, model), y, len(X))
         found = cls(model, ensemble, X, target, as_weight(sample_weight, len(X)), rows)
@@ -77,15 +82,12 @@ class TrainingTrees:
         ones = np.ones(len(self.X))
         for m, (tree, drawn) in enumerate(zip(self.ensemble.trees, self.drawn(), strict=True)):
             leaves = tree.find_leaves(np.asarray(self.X, dtype=np.float64))
-            response, hessian = self.y, ones
-            if not self.is_forest:
-                gradient, hessian = self.ensemble.loss.gradient_hessian(self.y, raw_prediction)
-                response = np.divide(
-                    -gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0
-                )
+            gradient, hessian = self.ensemble.loss.gradient_hessian(self.y, raw_prediction)
+            response = np.divide(-gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0)
             weight = self.weight * hessian
             self._check(m, tree, leaves, response, weight * drawn, (self.weight > 0) * drawn)
-            raw_prediction += tree.value[leaves]
+            if not self.ensemble.is_forest:
+                raw_prediction += tree.value[leaves]
             is_fresh = drawn == 0
             in_model = {
                 "all": np.where(is_fresh, 1.0, drawn),
@@ -121,17 +123,15 @@ class TrainingTrees:
         terms = weight * (np.abs(response) + np.abs(self.y) + 1.0)
         allowed = tolerance * np.bincount(leaves, terms, minlength=n_nodes)
         facts = {
-            "sum of gradients": (-tree.sum_gradient, weight * response),
-            "sum of hessians": (tree.sum_hessian, weight),
+            "gradients": ("sum of gradients", -tree.sum_gradient, weight * response),
+            "hessians": ("sum of hessians", tree.sum_hessian, weight),
+            "counts": ("number of rows", tree.n_samples, (count > 0) * 1.0),
         }
-        is_counted = tree.n_samples[0] > 0
-        if is_counted:
-            facts["number of rows"] = (tree.n_samples, (count > 0) * 1.0)
-        for name, (kept, rows) in facts.items():
+        for statistic in sorted(self.ensemble.statistics & facts.keys()):
+            name, kept, rows = facts[statistic]
             found = np.bincount(leaves, rows, minlength=n_nodes)
-            wrong = leaf & (np.abs(found - kept) > allowed)
-            if name == "number of rows":
-                wrong = leaf & (found != kept)
+            is_count = statistic == "counts"
+            wrong = leaf & (np.abs(found - kept) > (0.0 if is_count else allowed))
             if wrong.any():
                 node = int(np.argmax(wrong))
                 raise ValueError(

@@ -22,8 +22,8 @@ from attributions.individual import (
     as_individual,
     attribute,
     attribute_per_tree,
-    finite_rows,
 )
+from attributions.inputs import finite_rows
 from attributions.kernels.stumps import add_ranks
 from gbt.model import Ensemble
 from gbt.predictor import over_transposed
