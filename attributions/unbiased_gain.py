@@ -29,13 +29,13 @@ rows, and another of the validation rows for standard errors.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from attributions.held_out import warn_of_training_rows
-from attributions.inner import as_rows, as_target
+from attributions.groups import Groups, labels_of
+from attributions.inputs import as_rows, as_target, as_weight, warn_of_seen_rows
 from attributions.kernels.contrasts import (
     MAX_ODDS,
     N_SUMS,
@@ -48,7 +48,6 @@ from attributions.kernels.paths import add_up_leaves
 from attributions.results import GlobalAttribution
 from attributions.row_sums import (
     ROWS_PER_BLOCK,
-    as_weight,
     merge_blocks,
     row_blocks,
     sum_over_rows,
@@ -57,6 +56,7 @@ from gbt.formats import as_ensemble
 from gbt.kernels.derivatives import HALF_LOGISTIC
 from gbt.model import Ensemble
 from gbt.predictor import columns_of, transposed
+from gbt.seen_rows import SeenRows
 
 FORMS = ("symmetric", "paper", "sampled")
 ROWS_PER_SUM = 16 * ROWS_PER_BLOCK  # the sums of a block are four numbers a node of all trees
@@ -76,6 +76,7 @@ def unbiased_gain(
     *,
     sample_weight_train=None,
     sample_weight_valid=None,
+    groups_valid=None,
     min_samples: int = 5,
     per_tree: bool = False,
     standard_error: bool = True,
@@ -93,14 +94,17 @@ def unbiased_gain(
         The rows that the model was fitted on; nan is a missing value. Targets, or labels of
         ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     X_valid, y_valid : arrays of shape (n', p) and (n',)
-        Rows that were not used for fitting, tuning or early stopping. A warning is given if they
-        are found among the training rows.
+        Rows that were not used for fitting, tuning or early stopping. A `SeenRowsWarning` is given
+        if they are found among the training rows.
     form : {"symmetric", "paper", "sampled"}
         See the module's docstring. ``"paper"`` takes long unless all hessians and weights are
         equal; ``"sampled"`` always does, and is there to check the other two.
     sample_weight_train, sample_weight_valid : arrays of shape (n,) and (n',), optional
         Not negative; rows of weight 0 are left out. In the symmetric form a weight of 2 is a row
         given twice. The others draw rows, and a row's g' and h' are multiplied by its weight.
+    groups_valid : array of shape (n',), optional
+        Labels of validation rows that belong together, such as those of one patient. Standard
+        errors then count groups as independent, not rows; values do not change.
     min_samples : int
         Validation rows that either child needs, or the split counts 0; 5 in the authors' code. A
         rule that looks at sizes alone leaves expectations of 0 as they are.
@@ -133,8 +137,12 @@ def unbiased_gain(
         raise ValueError(f"min_samples={min_samples!r}; either child needs at least 1 row.")
     ensemble = as_ensemble(model)
     train = _Rows.of(model, ensemble, X_train, y_train, sample_weight_train, "train")
-    valid = _Rows.of(model, ensemble, X_valid, y_valid, sample_weight_valid, "valid")
-    warn_of_training_rows(train.X, train.y, valid.X, valid.y, n_jobs)
+    valid = _Rows.of(model, ensemble, X_valid, y_valid, sample_weight_valid, "valid", groups_valid)
+    if ensemble.seen_rows is None:
+        seen = replace(ensemble, seen_rows=SeenRows.of((train.X, train.y), None, n_jobs))
+    else:
+        seen = ensemble  # it also knows the rows that stopped it
+    warn_of_seen_rows(seen, valid.X, valid.y, n_jobs, stacklevel=2)
 
     splits = _Splits.of(ensemble, train.node_sums(n_jobs), valid.node_sums(n_jobs), min_samples)
     if form == "symmetric":
@@ -157,6 +165,7 @@ def unbiased_gain(
         feature_names=ensemble.feature_names,
         method=f"unbiased_gain({form})",
         per_tree=by_tree if per_tree else None,
+        groups=labels_of(valid.groups),
     )
 
 
@@ -168,24 +177,29 @@ class _Rows:
     X: np.ndarray
     y: np.ndarray
     weight: np.ndarray
+    groups: Groups | None
 
     @classmethod
-    def of(cls, model, ensemble, X, y, sample_weight, which):
+    def of(cls, model, ensemble, X, y, sample_weight, which, groups=None):
         """Check the arguments of the public function; ``which`` is "train" or "valid"."""
         try:
             X = as_rows(ensemble, X)
             y = as_target(model, ensemble, y, len(X))
             weight = np.array(as_weight(sample_weight, len(X)))  # others' memory is another type
+            together = Groups.of(groups, len(X))
         except ValueError as error:
             raise ValueError(f"Of X_{which}, y_{which}, sample_weight_{which}: {error}") from error
         if not weight.all():
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+            kept = weight > 0
+            X, y, weight = X[kept], y[kept], weight[kept]
+            if together is not None:
+                together = Groups.of(together.labels[together.of_row[kept]], len(X))
         if ensemble.loss.name == "half_logistic" and len(np.unique(y)) < 2:
             raise ValueError(
                 f"y_{which} holds one class only; how gradients differ between the children of a"
                 " split would then be the model's doing alone. Give rows of both classes."
             )
-        return cls(ensemble, X, y, weight)
+        return cls(ensemble, X, y, weight, together)
 
     @property
     def have_one_hessian(self) -> bool:
@@ -225,20 +239,20 @@ class _Rows:
             self._walk(add_parts, rows, edges, out)
             return np.ascontiguousarray(out.T), None
 
-        return sum_over_rows(parts_of, len(self.y), n_jobs).standard_error
+        return sum_over_rows(parts_of, len(self.y), n_jobs, self.groups).standard_error
 
     def _walk(self, kernel: Callable[..., None], rows: slice, *others) -> None:
         """Call a kernel that takes rows down all trees and their derivatives on the way."""
         ensemble, predictor = self.ensemble, self.ensemble.predictor
         block = transposed(self.X[rows], dtype=self.X.dtype)
         y = self.y[rows]
-        state, step = np.full(len(y), ensemble.base_score), predictor.reached_value
-        if ensemble.loss.kind == HALF_LOGISTIC:  # odds
-            state, step = _odds(state), self._odds_step
+        state = np.full(len(y), ensemble.base_score)
+        if ensemble.loss.kind == HALF_LOGISTIC:
+            state = _odds(state)
         kernel(
             columns_of(block),
             predictor.links_for(block),
-            step,
+            self._step,
             ensemble.loss.kind,
             y,
             self.weight[rows],
@@ -247,9 +261,12 @@ class _Rows:
         )
 
     @cached_property
-    def _odds_step(self) -> np.ndarray:
-        """By what every node and place multiplies the odds."""
-        return _odds(self.ensemble.predictor.reached_value)
+    def _step(self) -> np.ndarray:
+        """What every node and place does to the state of a row, see `add_up_rows`; float64."""
+        ensemble = self.ensemble
+        # The trees of a forest all have the gradients at the base score.
+        value = ensemble.predictor.reached_value * (not ensemble.is_forest)
+        return _odds(value) if ensemble.loss.kind == HALF_LOGISTIC else value
 
 
 def _odds(log_odds: np.ndarray) -> np.ndarray:
@@ -386,7 +403,8 @@ def _gain_of_subsets(
     for m, tree in enumerate(ensemble.trees):
         leaves = tree.find_leaves(X)
         gradient, hessian = ensemble.loss.gradient_hessian(valid.y, raw_prediction)
-        raw_prediction += tree.value[leaves]
+        if not ensemble.is_forest:
+            raw_prediction += tree.value[leaves]
         order = np.argsort(leaves, kind="stable")
         first = np.searchsorted(leaves[order], np.arange(tree.n_nodes))  # row of every node
         wg, wh = (valid.weight * gradient)[order], (valid.weight * hessian)[order]

@@ -27,6 +27,7 @@ FLOORS = [
 ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.model",
     "gbt.predictor",
+    "gbt.seen_rows",
     "gbt.losses",
     "gbt.formats",
     "gbt.parallel",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import reference, total_gain, unbiased_gain
+from attributions import SeenRowsWarning, reference, total_gain, unbiased_gain
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
@@ -492,10 +492,49 @@ def test_labels_are_those_of_the_classifier():
     assert_same(result.values, unbiased_gain(model, X[:100], y[:100], X[100:], y[100:]).values)
 
 
-def test_training_rows_are_noticed():
+@pytest.mark.parametrize("as_model", [lambda model: model, lambda model: forgetful(model)])
+def test_training_rows_are_noticed(as_model):
     model, X, y = fitted()
-    with pytest.warns(UserWarning, match="100% of the validation rows"):
-        unbiased_gain(model, X[:100], y[:100], X[:100], y[:100])
+    with pytest.warns(SeenRowsWarning, match="100 of the 100 rows") as caught:
+        unbiased_gain(as_model(model), X[:100], y[:100], X[:100], y[:100])
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unbiased_gain(as_model(model), X[:100], y[:100], X[100:], y[100:])
+
+
+def forgetful(model):
+    """Return a model that does not know which rows it has seen, as one from another library."""
+    return replace(model.ensemble_, seen_rows=None)
+
+
+@exact_forms
+def test_groups_are_counted_instead_of_rows(form):
+    model, X, y = fitted("half_squared_error")
+    rows = X[:100], y[:100], np.repeat(X[100:], 3, axis=0), np.repeat(y[100:], 3)
+    weight = np.ones(300)
+    weight[:30] = 0
+    result = unbiased_gain(
+        model, *rows, form, sample_weight_valid=weight, groups_valid=np.repeat(np.arange(100), 3),
+        min_samples=15,
+    )  # fmt: skip
+    # Three copies of every row say no more than one, with a third of its weight.
+    single = unbiased_gain(model, X[:100], y[:100], X[110:], y[110:], form)
+    assert_close(result.values, single.values, np.abs(single.values) + 1)
+    assert_close(result.standard_error, single.standard_error, single.standard_error + 1)
+    assert len(result.groups) == 90
+
+
+@both_losses
+@exact_forms
+def test_every_tree_of_a_forest_is_a_first_tree(loss, form):
+    model, X, y = fitted(loss)
+    rows = X[:100], y[:100], X[100:], y[100:]
+    forest = replace(forgetful(model), is_forest=True)
+    trees = [replace(forest, **vars(tree), tree_offset=[0, tree.n_nodes]) for tree in forest.trees]
+    alone = [unbiased_gain(tree, *rows, form).values for tree in trees]
+    result = unbiased_gain(forest, *rows, form, per_tree=True)
+    assert_close(result.per_tree, np.array(alone), np.abs(alone) + 1)
 
 
 @pytest.mark.parametrize(
