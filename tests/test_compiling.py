@@ -78,7 +78,8 @@ for dtype, layout in ((np.float32, "C"), (np.float32, "F"), (np.float64, "C"), (
     X = np.asarray(rng.normal(size=(500, 4)).astype(dtype), order=layout)
     X[::9, 1] = np.nan
     frame, weight = pd.DataFrame(X), rng.uniform(0.5, 2, size=500)
-    for forest, y in ((RandomForestRegressor(2), X[:, 0]), (RandomForestClassifier(2), X[:, 0] > 0)):
+    forests = (RandomForestRegressor(2), X[:, 0]), (RandomForestClassifier(2), X[:, 0] > 0)
+    for forest, y in forests:
         attributions.mdi_plus(forest.fit(frame, y), frame, y)
         attributions.mdi_plus(forest, frame, y, raw=False)
         attributions.mdi_oob(forest, frame, y)

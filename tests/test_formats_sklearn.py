@@ -369,7 +369,10 @@ REFUSED = {
         lambda X, y: HistGradientBoostingRegressor(categorical_features=[1]).fit(np.abs(X), y),
         "Categorical features cannot be imported",
     ),
-    "isolation": (lambda X, y: IsolationForest(n_estimators=3).fit(X), "An IsolationForest cannot be imported"),
+    "isolation": (
+        lambda X, y: IsolationForest(n_estimators=3).fit(X),
+        "An IsolationForest cannot be imported",
+    ),
 }  # fmt: skip
 
 
