@@ -16,12 +16,13 @@ _IMPORTERS = {  # the package of a model's class: module and function
     "xgboost": ("gbt.formats.xgboost", "import_xgboost"),
     "lightgbm": ("gbt.formats.lightgbm", "import_lightgbm"),
     "sklearn": ("gbt.formats.sklearn", "import_sklearn"),
+    "catboost": ("gbt.formats.catboost", "import_catboost"),
 }
 _TAKEN = (
     "an Ensemble, a fitted GBTRegressor or GBTClassifier, an xgboost.Booster or a fitted"
     " xgboost.XGBModel, the JSON of an XGBoost model as a dict, a lightgbm.Booster or a fitted"
     " lightgbm.LGBMModel, or a fitted GradientBoosting, HistGradientBoosting, RandomForest,"
-    " ExtraTrees or DecisionTree of scikit-learn"
+    " ExtraTrees or DecisionTree of scikit-learn, or a fitted catboost.CatBoost"
 )
 
 

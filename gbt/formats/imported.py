@@ -6,8 +6,8 @@ stays as it was.
 
 import warnings
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
+from weakref import ref
 
 from gbt.model import Ensemble
 
@@ -40,18 +40,17 @@ class Imported(NamedTuple):
         return None
 
 
-_KEPT: WeakKeyDictionary[Any, tuple[Hashable, Imported]] = WeakKeyDictionary()
+_KEPT: dict[int, tuple[ref, Hashable, Imported]] = {}  # by id: not all models can be keys
 
 
 def kept(model, state: Hashable, make: Callable[[], Imported]) -> Imported:
     """Return what was made of a model when it was in this state, or make it now."""
-    try:
-        found = _KEPT.get(model)
-        if found is None or found[0] != state:
-            found = _KEPT[model] = state, make()
-    except TypeError:  # cannot be a key
-        return make()
-    return found[1]
+    key = id(model)
+    found = _KEPT.get(key)
+    if found is None or found[0]() is not model or found[1] != state:
+        found = ref(model, lambda _: _KEPT.pop(key, None)), state, make()
+        _KEPT[key] = found
+    return found[2]
 
 
 def warn_of(imported: Imported) -> Ensemble:

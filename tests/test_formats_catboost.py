@@ -1,0 +1,142 @@
+"""Importing CatBoost's symmetric trees: against CatBoost, and against the training rows."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from attributions import predecomp, total_gain, tree_inner, tree_shap
+from gbt.formats import as_ensemble
+from gbt.model import STATISTICS
+from tests.asserts import EPS_32, assert_close, assert_same, peer
+
+TRAININGS = {
+    "defaults": {},
+    "deep": {"depth": 7, "l2_leaf_reg": 0.5},
+    "ordered": {"boosting_type": "Ordered", "learning_rate": 1.0},
+    "missing are large": {"nan_mode": "Max"},
+    "from 0": {"boost_from_average": False},
+    "stumps": {"depth": 1},
+}
+every_training = pytest.mark.parametrize("training", TRAININGS)
+every_task = pytest.mark.parametrize("task", [0, 1], ids=["regression", "classification"])
+
+
+def training_data(task):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 4))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nan_to_num(X[:, 0] + X[:, 1] * X[:, 2]) + rng.normal(size=300) + 2
+    return X, y if task == 0 else np.where(y > 2, "yes", "no")
+
+
+def train(parameters=(), task=0, X=None, y=None, **others):
+    catboost = peer("catboost")
+    of_task = catboost.CatBoostClassifier if task else catboost.CatBoostRegressor
+    given = {"iterations": 6, "depth": 4, "verbose": 0, "thread_count": 1, **dict(parameters)}
+    rows = training_data(task) if X is None else (X, y)
+    return of_task(allow_writing_files=False, **given).fit(*rows, **others)
+
+
+@cache
+def trained(training, task):
+    model = train(TRAININGS[training], task)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if task else "error")
+        return model, as_ensemble(model)
+
+
+@every_training
+@every_task
+def test_every_row_is_predicted_alike(training, task):
+    model, ensemble = trained(training, task)
+    rows = [training_data(task)[0]]
+    for t in np.flatnonzero(ensemble.left >= 0):
+        on = np.float32(np.clip(ensemble.threshold[t], -1e30, 1e30))
+        cells = [on, *np.nextafter(on, np.float32([-np.inf, np.inf])), np.nan]
+        block = np.tile(rows[0][t % 300], (len(cells), 1))
+        block[:, ensemble.feature[t]] = cells
+        rows.append(block)
+    X = np.concatenate(rows)
+    expected = model.predict(X, prediction_type="RawFormulaVal")
+    terms = abs(ensemble.base_score) + ensemble.n_trees * np.abs(ensemble.value).max()
+    assert_close(ensemble.raw_predict(X), expected, np.full(len(X), terms), k=8)
+
+
+@every_training
+def test_sums_are_those_of_the_training_rows(training):
+    model, kept = trained(training, 0)
+    assert kept.statistics == set(STATISTICS)
+    X, y = training_data(0)
+    expected = kept.refit_statistics(X, y)
+    size = np.full(len(kept.value), np.abs(y).sum() * 2)
+    assert_close(kept.sum_gradient, expected.sum_gradient, size, eps=EPS_32)
+    assert_same(kept.sum_hessian, expected.sum_hessian)
+    assert_same(kept.n_samples, expected.n_samples)
+    as_ensemble(model, X, y)  # without a warning
+
+
+@every_training
+@every_task
+def test_propositions_1_and_3(training, task):
+    model, _ = trained(training, task)
+    X, y = training_data(task)
+    ensemble = as_ensemble(model, X, y)
+    assert ensemble.statistics == set(STATISTICS)
+    raw = ensemble.raw_predict(X)
+    residual = predecomp(ensemble, X).residual(raw)
+    assert_close(residual, 0 * raw, np.full(300, np.abs(ensemble.value).sum() + 2))
+    gain = total_gain(ensemble).values
+    target = (y == "yes") * 1.0 if task else y
+    if task == 0:  # Logloss takes several steps in a leaf, which are not -eta G / (H + lambda)
+        inner = tree_inner(ensemble, X, target).values
+        assert_close(inner, gain, np.full(4, gain.sum() + np.abs(y).sum()), eps=EPS_32)
+
+
+@every_training
+def test_tree_shap_is_that_of_catboost(training):
+    catboost = peer("catboost")
+    model, ensemble = trained(training, 0)
+    X, _ = training_data(0)
+    theirs = model.get_feature_importance(catboost.Pool(X[:40]), type="ShapValues")
+    ours = tree_shap(ensemble, X[:40])
+    terms = np.full((40, 4), np.abs(ensemble.value).max() * ensemble.n_trees)
+    assert_close(ours.values, theirs[:, :4], terms, k=1024)
+
+
+def test_weighted_rows_have_another_penalty():
+    X, _ = training_data(0)
+    model = train(sample_weight=np.random.default_rng(0).gamma(1, size=300))
+    with pytest.warns(UserWarning, match="Rows may have been weighted, which multiplies l2_leaf_r"):
+        ensemble = as_ensemble(model)
+    assert ensemble.statistics == set()
+    assert_close(ensemble.raw_predict(X), model.predict(X), np.full(300, 20.0))
+
+
+def test_refused():
+    catboost = peer("catboost")
+    X, y = training_data(0)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        as_ensemble(catboost.CatBoostRegressor())
+    for parameters, message in [
+        ({"loss_function": "MAE"}, "loss_function='MAE'"),
+        ({"grow_policy": "Lossguide"}, "grow_policy='Lossguide'"),
+    ]:
+        model = train(parameters)
+        with pytest.raises(ValueError, match=message):
+            as_ensemble(model)
+    with pytest.raises(ValueError, match="loss_function='MultiClass'"):
+        as_ensemble(train(task=1, X=X, y=np.arange(300) % 3))
+    table = np.column_stack([X.astype(object), np.array(["a", "b", "c"])[np.arange(300) % 3]])
+    model = train(X=table, y=y, cat_features=[4])
+    with pytest.raises(ValueError, match="categorical features cannot be imported"):
+        as_ensemble(model)
+    with pytest.raises(TypeError, match="got Pool"):
+        as_ensemble(catboost.Pool(X, y))
+
+
+def test_a_model_is_imported_once():
+    model, ensemble = trained("defaults", 0)
+    assert as_ensemble(model) is ensemble
