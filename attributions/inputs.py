@@ -6,6 +6,7 @@ refused here, by name, before any work is done.
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def warn_of_seen_rows(
         )
 
 
-def as_rows(ensemble: Ensemble, X) -> np.ndarray:
+def as_rows(ensemble: Ensemble, X: Any) -> np.ndarray:
     """Return the rows as the model compares them; refuse an empty table."""
     X = finite_rows(ensemble, X)
     if not len(X):
@@ -46,7 +47,7 @@ def as_rows(ensemble: Ensemble, X) -> np.ndarray:
     return X
 
 
-def finite_rows(ensemble: Ensemble, X) -> np.ndarray:
+def finite_rows(ensemble: Ensemble, X: Any) -> np.ndarray:
     """Return the rows as the model compares them; refuse infinities, as fitting does."""
     rows = ensemble.as_input(X)
     ends = [end.reduce(rows, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
@@ -59,12 +60,12 @@ def finite_rows(ensemble: Ensemble, X) -> np.ndarray:
     return rows
 
 
-def row_labels(X):
+def row_labels(X: Any) -> Any:
     """Return the index of a pandas.DataFrame; other tables have none."""
     return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
-def as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
+def as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray:
     """Return the targets as the loss takes them, float64 of shape (n,).
 
     Labels of a classifier's ``classes_`` become 0 and 1. A model without ``classes_`` is asked for
@@ -95,14 +96,14 @@ def as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
     return y
 
 
-def as_random_state(random_state):
+def as_random_state(random_state: Any) -> Any:
     """Return what scikit-learn takes: an integer that a Generator draws, all else as it is."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     return random_state
 
 
-def as_weight(sample_weight, n_rows: int) -> np.ndarray:
+def as_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Return row weights, float64 of shape (n,); ones where none are given."""
     if sample_weight is None:
         return np.ones(n_rows)

@@ -122,21 +122,28 @@ class Watch:
 class _Watched:
     """The rows of one evaluation set and their raw predictions so far."""
 
-    def __init__(self, loss, base_score, X, y, sample_weight):
+    def __init__(
+        self,
+        loss: Loss,
+        base_score: float,
+        X: np.ndarray,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None,
+    ):
         self.loss = loss
         self.X = X
         self.y = y
         self.sample_weight = sample_weight
         self.raw_prediction = np.full(len(y), base_score)
 
-    def add(self, tree, n_jobs):
+    def add(self, tree: Tree, n_jobs: int | None) -> None:
         tree.add_values(self.X, self.raw_prediction, n_jobs)
 
-    def mean_loss(self):
+    def mean_loss(self) -> float:
         loss = self.loss.value(self.y, self.raw_prediction)
         return float(np.average(loss, weights=self.sample_weight))
 
-    def score(self, metric):
+    def score(self, metric: Metric | str) -> float:
         """Return the metric; weights are handed over where there are any that differ."""
         w = self.sample_weight
         weights = {} if w is None or (w == w[0]).all() else {"sample_weight": w}
@@ -150,13 +157,13 @@ class _Watched:
 class _RegressorStage(RegressorMixin, BaseEstimator):
     """Predictions at hand in the dress of a fitted estimator, which is what scorers ask."""
 
-    def __init__(self, prediction=None):
+    def __init__(self, prediction: Any = None):
         self.prediction = prediction
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         return self.prediction
 
 
@@ -165,16 +172,16 @@ class _ClassifierStage(ClassifierMixin, BaseEstimator):
 
     classes_ = np.array([0, 1])
 
-    def __init__(self, prediction=None):
+    def __init__(self, prediction: Any = None):
         self.prediction = prediction
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         return (self.prediction > 0.5).astype(np.intp)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         return np.column_stack([1 - self.prediction, self.prediction])
 
 

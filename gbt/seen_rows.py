@@ -113,7 +113,7 @@ def hash_rows(X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> np.nda
     hashes = np.empty(n, dtype=np.uint64)
     rows_at_once = max(1, NUMBERS_AT_ONCE // (p + 1))
 
-    def fill(first, last):
+    def fill(first: int, last: int) -> None:
         for start in range(first, last, rows_at_once):
             rows = slice(start, min(start + rows_at_once, last))
             numbers = np.empty((rows.stop - start, p + 1))

@@ -144,7 +144,7 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
         raise ValueError(f"{name} must be numbers, and holds text ({shown}). {_ADVICE['text']}")
 
 
-def refuse_other_columns(X, feature_names: tuple[str, ...]) -> None:
+def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
     """Raise ValueError if a frame has a model's columns in another order, or other columns.
 
     Other names are as good as none where either side has them only by number: x0, x1, ...

@@ -13,6 +13,8 @@ import gbt
 from gbt import GBTClassifier, GBTRegressor, progress
 from gbt.evaluation import Round
 from gbt.model import NODE_DTYPES
+from gbt.splitting.cross_validated import CrossValidated
+from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_close, assert_same
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
@@ -197,6 +199,14 @@ def test_more_trees_are_those_of_one_fit(estimator, way, dtype):
     assert model.evals_result_["eval_0"][:3] == losses
     assert_same(model.sampled_rows(7), at_once.sampled_rows(7))
     assert model.ensemble_.seen_rows.count(X, Y * 1.0) in (0, 177)  # rounded rows are others
+
+
+@pytest.mark.parametrize("policy", [Unbiased(), CrossValidated()], ids=["unbiased", "folds"])
+def test_policies_that_draw_go_on_where_they_ended(policy):
+    asked = {"splitter": policy, "warm_start": True, "random_state": 0, "max_depth": 3}
+    model = GBTRegressor(n_estimators=2, **asked).fit(X, Y)
+    model.set_params(n_estimators=4).fit(X, Y)
+    assert_same_model(model, GBTRegressor(n_estimators=4, **asked).fit(X, Y))
 
 
 def test_early_stopping_goes_on_where_it_ended():

@@ -873,3 +873,53 @@ def test_what_trees_have_in_common(changes, message, path):
     ensemble = load_text(CLASSIFIER, path).ensemble_
     with pytest.raises(InvalidModelError, match=message):
         changed(ensemble, **changes).validate()
+
+
+# Parameters that came later --------------------------------------------------------------------
+
+LATER = [
+    {"eval_metric": "roc_auc"},
+    {"warm_start": True},
+    {"class_weight": "balanced"},
+    {"class_weight": {"yes": 2.5, "no": 1}},
+    {"eval_metric": "f1", "warm_start": True, "class_weight": {}},
+]
+
+
+@pytest.mark.parametrize("parameters", LATER, ids=str)
+def test_later_parameters_come_back(parameters, path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    model = GBTClassifier(n_estimators=2, **parameters)
+    model.fit(X, y, eval_set=[(X, y)]).save(path)
+    read = load(path)
+    expected = {name: value or None for name, value in model.get_params().items()}
+    assert {name: value or None for name, value in read.get_params().items()} == expected
+    assert read.evals_result_ == model.evals_result_
+    assert read.best_score_ == model.best_score_
+    refitted = read.set_params(warm_start=False).fit(X, y, eval_set=[(X, y)])
+    assert_same_ensemble(refitted.ensemble_, model.ensemble_)
+
+
+def test_labels_of_class_weights_stay_numbers(path):
+    X, y = np.arange(8.0).reshape(-1, 1), np.arange(8) % 2
+    GBTClassifier(n_estimators=1, class_weight={0: 3.0, np.int64(1): 1.0}).fit(X, y).save(path)
+    assert load(path).class_weight == {0: 3.0, 1: 1.0}
+
+
+@pytest.mark.parametrize("value", [print, [print]])
+def test_functions_cannot_be_saved(value, path):
+    X, y = np.arange(8.0).reshape(-1, 1), np.arange(8.0)
+    model = GBTRegressor(n_estimators=1).fit(X, y)
+    name = "callbacks" if isinstance(value, list) else "eval_metric"
+    model.set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"{name}=.* cannot be saved"):
+        model.save(path)
+
+
+@pytest.mark.parametrize("value", [[1], [[1, 2, 3]], [["yes", "a"]], [[[], 1]], "even", 3])
+def test_class_weights_of_damaged_files(value, path):
+    document = json.loads(CLASSIFIER)
+    document["estimator"]["parameters"]["class_weight"] = value
+    with pytest.raises(InvalidModelError, match=r"estimator\.parameters: "):
+        load_document(document, path)
