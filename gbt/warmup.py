@@ -3,11 +3,14 @@
     python -m gbt.warmup
 
 Kernels are compiled when they are first called, and kept in a cache on disk beside the package, or
-in ``NUMBA_CACHE_DIR``. This fits small models of either loss, to float32 and float64, and asks them
-for every kind of attribution, so that later processes find everything compiled.
+in ``NUMBA_CACHE_DIR``. Numba files them by the package's folder: a checkout and an installation
+compile each for itself. This fits small models of either loss, to float32 and float64, and asks
+them for every kind of attribution, so that later processes find everything compiled.
 """
 
+import argparse
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -46,7 +49,19 @@ def warm_up() -> None:
             attributions.local_mdi(model, X, y, linear_model=linear_model, aggregate="rank")
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Compile all kernels, and say how long that took."""
+    command = argparse.ArgumentParser(
+        prog="python -m gbt.warmup",
+        description="Compile every kernel of gbt and attributions ahead of its first use, and keep"
+        " them on disk: beside the package, or in NUMBA_CACHE_DIR. That takes half a minute, and a"
+        " second where they are there already.",
+    )
+    command.parse_args(arguments)
     started = time.perf_counter()
     warm_up()
     print(f"All kernels are compiled ({time.perf_counter() - started:.1f} s).")
+
+
+if __name__ == "__main__":
+    main()

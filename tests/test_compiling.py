@@ -1,9 +1,9 @@
 """Kernels compile wherever the package is installed, also where nothing can be written."""
 
 import os
-import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,12 @@ import pytest
 from numba import config
 from numba.core import caching
 
+from gbt import warmup
+from gbt.kernels import announcement
 from gbt.kernels.compiling import kernel
+
+ROOT = Path(__file__).parent.parent
+compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 
 def halve(x):
@@ -36,23 +41,76 @@ CALL_A_KERNEL = (
 )
 
 
-@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
-def test_compilation_is_announced_once_a_process_and_reading_from_disk_is_not(tmp_path):
-    def said(calls):
-        run = subprocess.run(
-            [sys.executable, "-c", CALL_A_KERNEL.format(calls=calls)],
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=Path(__file__).parent.parent,
-        )
-        assert run.stdout == ""
-        return run.stderr
+def said_by(program, *arguments, **environment):
+    """Return what a process says on standard error that has no part in this one's family."""
+    inherited = {name: os.environ[name] for name in os.environ if name != announcement.VARIABLE}
+    run = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert run.stdout == ""
+    return run.stderr
 
-    both = "[(0, 1), (4, 2)]"  # two layouts, each compiled by itself
-    assert re.fullmatch(r"gbt compiles its kernels, once .*gbt\.warmup.*\n", said(both))
-    assert said(both) == ""
+
+@compiled
+def test_compilation_is_announced_once_a_process_and_reading_from_disk_is_not(tmp_path):
+    call = CALL_A_KERNEL.format(calls="[(0, 1), (4, 2)]")  # two layouts, each compiled by itself
+    (said,) = said_by(call, NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
+    assert said.startswith(f"gbt compiles its kernels, once for the package in {ROOT / 'gbt'};")
+    assert "python -m gbt.warmup" in said
+    assert said_by(call, NUMBA_CACHE_DIR=str(tmp_path)) == ""
+
+
+FAMILY = """
+import os, subprocess, sys
+import gbt.kernels.compiling
+call, *caches = sys.argv[1:]
+children = [
+    subprocess.Popen([sys.executable, "-c", call], env=os.environ | {"NUMBA_CACHE_DIR": cache})
+    for cache in caches
+]
+assert [child.wait() for child in children] == [0, 0]
+exec(call)
+"""
+
+
+@compiled
+def test_a_process_and_its_children_announce_compilation_once(tmp_path):
+    """All three compile, the children at the same time, and before the one that began them."""
+    caches = [tmp_path / name for name in ("one child", "other child", "parent")]
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    said = said_by(
+        FAMILY, CALL_A_KERNEL.format(calls="[(0, 1)]"), *map(str, caches[:2]),
+        NUMBA_CACHE_DIR=str(caches[2]), TMPDIR=str(temporary),
+    )  # fmt: skip
+    assert said.count("gbt compiles its kernels") == len(said.splitlines()) == 1
+    assert all(cache.is_dir() for cache in caches)
+    assert list(temporary.iterdir()) == []
+
+
+def test_without_a_place_for_the_mark_compilation_is_announced_again(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv(announcement.VARIABLE, "of this test")
+    for folder, n_announced in ((tmp_path, 1), (tmp_path / "missing", 2)):
+        monkeypatch.setattr(tempfile, "tempdir", str(folder))
+        caplog.clear()
+        for _ in range(2):
+            announcement.announce_compilation()
+        assert len(caplog.messages) == n_announced
+
+
+def test_asking_the_warm_up_for_help_compiles_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(warmup, "warm_up", lambda: pytest.fail("kernels are compiled"))
+    for arguments, status in ((["--help"], 0), (["now"], 2)):
+        with pytest.raises(SystemExit) as ended:
+            warmup.main(arguments)
+        assert ended.value.code == status
+        out, err = capsys.readouterr()
+        assert "usage: python -m gbt.warmup" in (err if status else out)
 
 
 AFTER_WARMING_UP = """
@@ -107,7 +165,7 @@ print(sum(map(len, warm.values())) > 20)
 """
 
 
-@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+@compiled
 def test_nothing_is_compiled_after_warming_up():
     """Nor for another type, layout or kind of memory than it has met."""
     run = subprocess.run(
@@ -115,7 +173,7 @@ def test_nothing_is_compiled_after_warming_up():
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parent.parent,
+        cwd=ROOT,
     )
     assert run.stdout.splitlines() == ["{}", "True"]
 

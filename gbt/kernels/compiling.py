@@ -8,41 +8,38 @@
   compiles once a process instead.
 * No wrapper for C callbacks, which nobody asks for.
 
-The first kernel that is compiled and not read from disk is announced by a warning of the logger
-``gbt``, once a process: half a minute of silence looks like an endless loop.
+The first kernel that is compiled and not read from disk is announced, see
+``gbt.kernels.announcement``.
 """
-
-import logging
 
 import numpy as np
 from numba import config, njit
 from numba.core import event
+
+from gbt.kernels.announcement import announce_compilation
 
 IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # crews of threads need it
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
-class Announcement(event.Listener):
-    """Listens to Numba until a kernel of ours is compiled, and says so."""
+class FirstCompilation(event.Listener):
+    """Listens to Numba until a kernel of ours is compiled, and lets it be announced."""
 
-    was_made = False
+    is_over = False
 
     def on_start(self, begun):
         """Look at the function that Numba begins to compile."""
         package, _, _ = begun.data["dispatcher"].py_func.__module__.partition(".")
-        if not self.was_made and package in ("gbt", "attributions"):
-            self.was_made = True
-            logging.getLogger("gbt").warning(
-                "gbt compiles its kernels, once for this installation; that may take half a minute"
-                " (python -m gbt.warmup does it ahead of time)."
-            )
+        if not self.is_over and package in ("gbt", "attributions"):
+            self.is_over = True
+            announce_compilation()
 
     def on_end(self, ended):
         """Do nothing."""
 
 
-event.register("numba:compile", Announcement())
+event.register("numba:compile", FirstCompilation())
 
 
 def kernel(function, **others):
