@@ -155,6 +155,8 @@ _NOT_SUMS = {
     "total_gain": "it is read off the model, not summed over rows",
     "permutation": "shuffling a chunk is not a part of shuffling all rows",
     "unbiased_gain": "it is made of ratios of sums over rows",
+    "mdi_plus": "a metric is no sum over rows",
+    "mdi_oob": "its means are over other rows for each tree",
 }
 _NO_ERROR = {
     **_NOT_SUMS,

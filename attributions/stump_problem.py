@@ -148,14 +148,16 @@ class StumpProblem:
         self.centre, self.factor = np.zeros(self.n_raw), np.zeros(self.n_raw)
         if self.raw is None:
             return
-        total = self.node_weight[0]
-        for slot, k in enumerate(self.features[: self.n_raw]):
-            column, grown = self.raw.standardised[k], self.rows.grown
-            self.centre[slot] = grown @ column / total
-            deviation = np.sqrt(grown @ (column - self.centre[slot]) ** 2 / total)
-            if deviation > 1e-10:  # a column that is constant there stays 0
-                largest = self.node_weight[self.tree.feature == k].max() / total
-                self.factor[slot] = np.sqrt(largest) / deviation
+        total, grown = self.node_weight[0], self.rows.grown
+        column = self.raw.standardised[self.features]
+        self.centre = column @ grown / total
+        column -= self.centre[:, np.newaxis]
+        deviation = np.sqrt(np.square(column, out=column) @ grown / total)
+        inner = self.tree.left >= 0
+        largest = np.zeros(self.n_raw)
+        np.maximum.at(largest, self.slot[inner], self.node_weight[inner] / total)
+        varies = deviation > 1e-10  # a column that is constant there stays 0
+        self.factor[varies] = np.sqrt(largest[varies]) / deviation[varies]
 
     def columns(self, rows: slice) -> np.ndarray:
         """Return response and raw columns of some rows, float64 of shape (1 + n_raw, n)."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.forests import drawn_counts, for_labels, forest_ensemble, is_forest
+from attributions.forests import drawn_counts, for_labels, is_forest
 from attributions.inputs import as_rows, as_target, as_weight
 from attributions.stump_problem import TreeRows
 from gbt.formats import as_ensemble
@@ -50,12 +50,9 @@ class TrainingTrees:
         """Check the arguments of the public functions."""
         if rows not in ROWS:
             raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
-        if is_forest(model):
-            ensemble = forest_ensemble(model)
-        else:
-            with warnings.catch_warnings():  # that sums are unknown, which the rows supply
-                warnings.simplefilter("ignore", UserWarning)
-                ensemble = as_ensemble(model)
+        with warnings.catch_warnings():  # that sums are unknown, which the rows supply
+            warnings.simplefilter("ignore", UserWarning)
+            ensemble = as_ensemble(model)
         X = as_rows(ensemble, X)
         target = as_target(model, for_labels(ensemble, model), y, len(X))
         found = cls(model, ensemble, X, target, as_weight(sample_weight, len(X)), rows)

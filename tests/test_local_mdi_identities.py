@@ -9,10 +9,10 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, Random
 
 import attributions
 from attributions import reference
-from attributions.forests import forest_ensemble
 from attributions.stump_models import OLS, Ridge
 from attributions.stump_problem import StumpProblem, TreeRows
 from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import as_ensemble
 from tests.asserts import EPS_32, assert_close, peer
 from tests.strategies import trees
 from tests.stump_cases import cases
@@ -92,7 +92,7 @@ def test_least_squares_is_saabas_of_a_forest(forest):
         y = np.where(y > 14, "yes", "no")
     forest.fit(X, y)
     found = attributions.local_mdi(forest, X, y, linear_model="ols", raw=False, rows="inbag")
-    ensemble = forest_ensemble(forest)
+    ensemble = as_ensemble(forest)
     expected = attributions.saabas(ensemble, X)
     assert_close(found.values, expected.values, 1 + np.abs(found.values).max(), k=K)
     predicted = forest.predict_proba(X)[:, 1] if y.dtype.kind == "U" else forest.predict(X)
@@ -129,7 +129,7 @@ def test_mdi_is_the_sum_of_squares_of_the_stumps(bootstrap):
         zip(forest.estimators_, forest.estimators_samples_, strict=True)
     ):
         grown = np.bincount(rows, minlength=200).astype(float)
-        tree = forest_ensemble(forest).trees[m]
+        tree = as_ensemble(forest).trees[m]
         leaves = tree.find_leaves(X.astype(np.float32).astype(float))
         problem = StumpProblem(tree, TreeRows(leaves, y, grown, grown), None, np.array([0, 200]))
         value = OLS().fit(problem).value

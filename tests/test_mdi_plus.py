@@ -7,10 +7,10 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, Random
 from sklearn.metrics import r2_score
 
 from attributions import GlobalAttribution, mdi_oob, mdi_plus, reference
-from attributions.forests import forest_ensemble
 from attributions.logistic_ridge import LogisticRidge
 from attributions.stump_models import Ridge
 from gbt import GBTRegressor
+from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 
 N, P = 90, 4
@@ -29,9 +29,7 @@ def drawn(forest):
 def test_mdi_plus_of_numbers(raw):
     """Every row predicted from one block, by coefficients that were found without the row."""
     importance = np.zeros((4, P))
-    for m, (tree, grown) in enumerate(
-        zip(forest_ensemble(FOREST).trees, drawn(FOREST), strict=True)
-    ):
+    for m, (tree, grown) in enumerate(zip(as_ensemble(FOREST).trees, drawn(FOREST), strict=True)):
         columns, blocks = reference.mdi_columns(tree, X, grown, raw)
         predictions = np.zeros((N, P))
         for i in range(N):
@@ -69,7 +67,7 @@ def test_mdi_plus_of_labels_and_any_metric():
 
 
 def test_mdi_oob_is_a_mean_over_fresh_rows():
-    ensemble = forest_ensemble(FOREST)
+    ensemble = as_ensemble(FOREST)
     per_row = np.zeros((N, P))
     for tree, grown in zip(ensemble.trees, drawn(FOREST), strict=True):
         fresh = np.flatnonzero(grown == 0)
@@ -103,6 +101,12 @@ def test_noise_is_worth_something_to_mdi_and_nothing_to_mdi_oob():
     fresh = mdi_oob(forest, noise, target)
     assert (mdi / 50 > 0.3).all()
     assert (np.abs(fresh.values) < 4 * fresh.standard_error).all()
+
+
+def test_chunks_of_rows_do_not_add_up():
+    for found in (mdi_oob(FOREST, X, y), mdi_plus(FOREST, X, y, linear_model=Ridge(2.0))):
+        with pytest.raises(ValueError, match="cannot be merged"):
+            found.merge(found)
 
 
 def test_what_is_refused():
