@@ -6,8 +6,11 @@
             rows that were used to fit or to choose parameters.
 """
 
+import warnings
+
 import numpy as np
 
+from attributions.inputs import SeenRowsWarning
 from benchmarks.inference import judging
 from benchmarks.inference.judging import Part, chosen, counted, measured, share
 
@@ -115,7 +118,9 @@ def rows_that_are_not_independent(cell, rng, size):
         model.fit(X[fitted_on], y[fitted_on])
     judged = fitted_on if case.endswith("fitted on") else held_out
     for method in METHODS:
-        result, _ = measured(method, model, X[judged], y[judged], rng, **options)
+        with warnings.catch_warnings():  # rows that were fitted on are one of the cases
+            warnings.simplefilter("ignore", SeenRowsWarning)
+            result, _ = measured(method, model, X[judged], y[judged], rng, **options)
         yield {"method": method, **counted(result, np.ones(10, dtype=bool))}
 
 

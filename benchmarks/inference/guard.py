@@ -6,12 +6,11 @@ by the kurtosis of its contributions to the training rows over the number of row
 """
 
 import numpy as np
-import scipy.stats
 
 from attributions import GlobalAttribution, LocalAttribution, partial_inner_rows, tree_inner_rows
 from attributions.kurtosis import LIMIT
 from benchmarks.inference import judging
-from benchmarks.inference.judging import Part, chosen
+from benchmarks.inference.judging import MEASURES, Part, chosen
 from benchmarks.inference.paper import SETTINGS, Source, fit
 
 N_TRAIN = 1000
@@ -30,9 +29,9 @@ def experiment(cell, rng, size):
     X_fresh, y_fresh = source.draw(100_000 if size == "full" else 1000, rng)
     used = np.unique(model.ensemble_.feature[model.ensemble_.feature >= 0])
     for method, rows_of in ROWS.items():
-        training = rows_of(model, X, y, n_jobs=1).values[:, used]
         population = rows_of(model, X_fresh, y_fresh, n_jobs=1).values[:, used]
-        kurtosis = scipy.stats.kurtosis(training, fisher=False)
+        few = MEASURES[method](model, X_fresh[:2], y_fresh[:2], training=(X, y), n_jobs=1)
+        kurtosis = few.kurtosis[used]
         for n_rows, n_draws in DRAWN[size].items():
             covered = count(population, n_rows, n_draws, rng)
             for k in range(len(used)):
