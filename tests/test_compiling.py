@@ -29,6 +29,16 @@ def test_a_kernel_without_a_place_for_its_cache_still_works(monkeypatch):
     assert kernel(halve)(3.0) == 1.5
 
 
+@pytest.mark.kernels
+def test_an_index_out_of_range_raises_where_bounds_are_checked():
+    """Numba's cache does not tell checked from unchecked code: it must not be shared by the two."""
+    read = kernel(read_at)
+    assert read(np.array([7.0]), 0) == 7.0
+    if config.DISABLE_JIT or config.BOUNDSCHECK:
+        with pytest.raises(IndexError):
+            read(np.array([7.0]), 1)
+
+
 def test_division_by_zero_gives_infinity():
     if not config.DISABLE_JIT:  # uncompiled, Python raises
         assert kernel(halve_of_inverse)(np.float64(0.0)) == np.inf
@@ -180,3 +190,7 @@ def test_nothing_is_compiled_after_warming_up():
 
 def halve_of_inverse(x):
     return 0.5 / x
+
+
+def read_at(x, i):
+    return x[i]
