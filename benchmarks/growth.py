@@ -337,6 +337,7 @@ def bytes_by_part(
         "gathered entries": 8 * numbers * n_rows,
         "node numbers, rows listed": 8 * n_rows,
         "raw predictions, g": 16 * n_rows,
+        "hashes of rows": 8 * n_rows,
         "targets, h": 16 * n_rows if is_logistic else 0,
         "narrow bins": 32 * n_threads * (MOST_NARROW_BINS + 2),
         # Of each bin the sums before it, its box, what is asked of it, its bound, and a mark.

@@ -95,6 +95,8 @@ def boost(
         base_score = loss.link(best_constant(y, sample_weight))
         if not math.isfinite(base_score):
             raise FloatingPointError("the base score is infinite")
+    patience = parameters.early_stopping_rounds
+    seen_rows = SeenRows.of((X, y), eval_sets[-1][:2] if patience else None, n_jobs)
     columns = Columns.from_table(X, n_jobs)
     training = Training(
         y=y,
@@ -104,13 +106,11 @@ def boost(
         hessian=np.empty(1 if loss.has_one_hessian else len(y)),
     )
     growth = growth_of(splitter, columns, training, parameters.plan(loss, n_jobs, seed))
-    patience = parameters.early_stopping_rounds
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
     all_features = np.arange(columns.n_columns)
     all_rows = np.arange(len(y), dtype=np.int32) if parameters.subsample < 1.0 else None
     is_drawn = min(parameters.subsample, parameters.colsample) < 1.0
-    seen_rows = SeenRows.of((X, y), eval_sets[-1][:2] if patience else None, n_jobs)
     trees = [np.empty(0, NODE_RECORD)]
     sizes: list[int] = []
     if start is not None:

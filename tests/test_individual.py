@@ -251,10 +251,10 @@ def fitted_on(frame):
 EXPLAINERS = {
     "predecomp": lambda model, X: attributions.predecomp(model, X).values,
     "tree_inner": lambda model, X: (
-        attributions.tree_inner(model, X, np.arange(X.shape[0]) % 5).values
+        attributions.tree_inner(model, X, np.arange(1, 1 + X.shape[0]) % 5).values
     ),
     "permutation": lambda model, X: (
-        attributions.permutation(model, X, np.arange(X.shape[0]) % 5, random_state=0).values
+        attributions.permutation(model, X, np.arange(1, 1 + X.shape[0]) % 5, random_state=0).values
     ),
 }
 
