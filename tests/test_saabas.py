@@ -216,7 +216,7 @@ def test_weights_that_the_model_does_not_have():
 
     with pytest.raises(ValueError, match=r"'count'.*not have their counts.*Use 'hessian'"):
         saabas(no_counts, X, weights="count")
-    with pytest.raises(ValueError, match=r"'hessian'.*keeps none.*Use 'count'"):
+    with pytest.raises(ValueError, match=r"'hessian'.*does not have.*Use 'count'"):
         saabas(no_hessians, X)
     with pytest.raises(ValueError, match=r"'hessian' or by 'count'; got 'rows'"):
         saabas(ensemble, X, weights="rows")
