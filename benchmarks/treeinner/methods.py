@@ -149,7 +149,6 @@ def scores_of_table_4(
     """
     parts = {"train": (data.X_train, data.y_train), "valid": (data.X_valid, data.y_valid)}
     scores = {}
-    ensemble = replace(ensemble, seen_rows=None)  # that the training rows are seen is the point
     for rows, (X, y) in parts.items():
         for attribution, ifa in IFA_NAMES.items():
             with clock(attribution), training_rows_are_meant():
