@@ -1,5 +1,18 @@
 """Attributions of boosted trees: what each feature did, per sample and per feature.
 
+=========================================================  =========================================
+``predecomp``, ``saabas``, ``tree_shap``                   why each row got its prediction
+``local_mdi``                                              the same, from linear models of the trees
+``tree_inner``, ``partial_inner``, ``forest_inner``        which features help on new rows
+``tree_inner_rows``, ``partial_inner_rows``                for which rows a feature helped or hurt
+``total_gain``, ``absolute``, ``permutation``              the classics
+``unbiased_gain``, ``mdi_plus``, ``mdi_oob``               gain without its bias
+``cross_fit``, ``HeldOutSelector``                         over several fits, to choose features
+``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  what the above return
+``SeenRowsWarning``                                        rows for judging were trained on
+``plots``                                                  pictures of results and trees
+=========================================================  =========================================
+
 Names are imported when they are first used: ``import attributions`` alone loads neither Numba nor
 Matplotlib.
 """
@@ -10,6 +23,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from attributions import plots
     from attributions.absolute import absolute
     from attributions.cross_fit import cross_fit
     from attributions.inner import forest_inner, partial_inner, tree_inner
@@ -49,7 +63,8 @@ _HOME = {
     "SeenRowsWarning": "attributions.inputs",
     "LocalMDI": "attributions.local_mdi",
 }
-__all__ = [  # noqa: RUF022  per sample, per feature, over fits, results
+_MODULES = ("plots",)
+__all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictures
     "predecomp",
     "saabas",
     "tree_shap",
@@ -71,17 +86,20 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results
     "GlobalAttribution",
     "SeenRowsWarning",
     "LocalMDI",
+    "plots",
 ]
 
 
 def __getattr__(name):
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return import_module(f"attributions.{name}")
     raise AttributeError(f"module 'attributions' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_HOME})
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
 
 
 class _Package(ModuleType):

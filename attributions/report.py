@@ -159,21 +159,17 @@ def draw(task: Task, findings: Findings, folder: Path) -> Path:
 
     path = folder / "used_useful.png"
     figure = Figure(figsize=(7.6, 5.2), layout="constrained")
-    display = UsedUsefulDisplay.from_attributions(
+    unit = "log-odds" if task.is_classification else "the target's unit"
+    UsedUsefulDisplay.from_attributions(
         findings.used,
         findings.inner,
         highlight=task.relevant or (),
         highlight_label="truly relevant",
+        used_label=f"used: absolute contribution to the prediction, in {unit},\nsum over trees,"
+        f" mean over {len(task.y_valid):,} held-out rows, 95 % intervals",
+        useful_label="useful: TreeInner on held-out rows,\n% of the constant model's"
+        f" {_loss(task)}, 95 % intervals",
         ax=figure.subplots(),
-    )
-    unit = "log-odds" if task.is_classification else "the target's unit"
-    display.ax_.set_xlabel(
-        f"used: absolute contribution to the prediction, in {unit},\nsum over trees, mean over"
-        f" {len(task.y_valid):,} held-out rows, 95 % intervals"
-    )
-    display.ax_.set_ylabel(
-        f"useful: TreeInner on held-out rows,\n% of the constant model's {_loss(task)}, 95 %"
-        " intervals"
     )
     figure.savefig(path, dpi=150)
     return path

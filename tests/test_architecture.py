@@ -38,7 +38,19 @@ ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.kernels.compiling",
 }
 # Results draw themselves with what draws results.
-KNOTS = {("attributions.feature_groups", "attributions.plots", "attributions.results")}
+KNOTS = {
+    (
+        "attributions.feature_groups",
+        "attributions.plots",
+        "attributions.plots.boosting",
+        "attributions.plots.importance",
+        "attributions.plots.rows",
+        "attributions.plots.used_useful",
+        "attributions.results",
+        "attributions.results.per_feature",
+        "attributions.results.per_row",
+    )
+}
 
 
 def module_name(path):

@@ -77,8 +77,8 @@ def test_the_pages_name_something():
         "`nonsense.py`",
         "`gbt/losses.py::nonsense`",
         "`tests/test_inner.py::test_nonsense`",
-        "`attributions/results.py::GlobalAttribution.nonsense`",
-        "`attributions/results.py::merge`",
+        "`attributions/results/per_feature.py::GlobalAttribution.nonsense`",
+        "`attributions/results/per_feature.py::merge`",
         "[a page](nonsense.md)",
         "f_[m](x), which a browser would show as a link,",
         "![a picture](docs/nonsense.png)",
@@ -91,7 +91,7 @@ def test_what_is_not_there_is_noticed(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "`attributions/results.py::GlobalAttribution.merge`",
+        "`attributions/results/per_feature.py::GlobalAttribution.merge`",
         "`gbt/losses.py::LOSSES`",
         "`losses.py`",
         "`README.md`",

@@ -1,11 +1,14 @@
 """Pictures hold the data, in order, with their intervals, and draw without a warning."""
 
+import inspect
 import subprocess
 import sys
 
-import matplotlib as mpl
 import numpy as np
+import pandas
 import pytest
+from matplotlib import pyplot
+from matplotlib.colors import to_rgba
 
 from attributions import GlobalAttribution, LocalAttribution
 from attributions.plots import (
@@ -13,15 +16,14 @@ from attributions.plots import (
     VERMILION,
     BoostingDisplay,
     ImportanceDisplay,
+    LocalAttributionDisplay,
+    TreeDisplay,
     UsedUsefulDisplay,
-    _spread,
-    _swarm_offsets,
 )
+from attributions.plots.places import Box, place_beside, spread
+from attributions.plots.rows import _swarm_offsets
 from tests.asserts import assert_close, assert_same
-
-mpl.use("Agg")
-from matplotlib import pyplot
-from matplotlib.colors import to_rgba
+from tests.pictures import tick_labels, words_on
 
 VALUES = np.array([0.5, -1.0, 3.0, 0.0])
 ERRORS = np.array([0.1, 0.2, 1.0, 0.0])
@@ -40,27 +42,23 @@ def importance(values=VALUES, errors=ERRORS, method="tree_inner(predecomp)", **o
     return GlobalAttribution(values, errors, 1234, names, method, **others)
 
 
-def rows(n=30, data=True):
+def rows(n=30, data=True, index=None):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(n, 4)) * [1, 3, 2, 0]
     table = rng.normal(size=(n, 4))
     table[0, 1] = np.nan
-    return LocalAttribution(values, np.zeros(n), NAMES, "predecomp", data=table if data else None)
+    table = table if data else None
+    return LocalAttribution(values, np.zeros(n), NAMES, "predecomp", data=table, index=index)
 
 
-def drawn(display):
-    """Draw the picture for real and return all that is written in it."""
-    display.figure_.canvas.draw()
-    return [text.get_text() for text in display.figure_.findobj(mpl.text.Text) if text.get_text()]
-
-
-def tick_labels(axis):
-    return [label.get_text() for label in axis.get_ticklabels()]
+def used_useful(**options):
+    used = importance(np.array([1.0, 2.0, 3.0, 0.0]), ERRORS, "absolute(predecomp, tree)")
+    return UsedUsefulDisplay.from_attributions(used, importance(), **options)
 
 
 def test_bars_are_sorted_with_their_intervals():
     display = importance().plot()
-    text = drawn(display)
+    words = words_on(display.figure_)
     assert isinstance(display, ImportanceDisplay)
     assert_same([bar.get_width() for bar in display.bars_], [3.0, 0.5, 0.0, -1.0])
     assert tick_labels(display.ax_.yaxis) == ["rooms", "age", "unused", "income"]
@@ -71,58 +69,75 @@ def test_bars_are_sorted_with_their_intervals():
     assert_close(segments[0][:, 0], [3 - 1.959963984540054, 3 + 1.959963984540054], 5.0)
     low, high = display.ax_.get_ylim()
     assert low > high  # the best on top
-    assert "TreeInner (PreDecomp)" in text
-    assert any("sum over 1,234 rows, 95 % intervals" in line for line in text)
+    assert "TreeInner (PreDecomp)" in words
+    assert any("sum over 1,234 rows, 95 % intervals" in line for line in words)
 
 
 def test_the_best_bars_only():
-    display = importance(np.arange(50.0), None, "total_gain").plot(n_features=3)
-    text = drawn(display)
+    display = importance(np.arange(50.0), None, "total_gain").plot(max_display=3)
+    words = words_on(display.figure_)
     assert_same([bar.get_width() for bar in display.bars_], [49.0, 48.0, 47.0])
     assert display.bars_.errorbar is None
-    assert "Total gain: best 3 of 50 features" in text
-    assert "95 %" not in " ".join(text)
-    assert len(importance(np.arange(50.0), None).plot(n_features=None).bars_) == 50
+    assert "Total gain: best 3 of 50 features" in words
+    assert "95 %" not in " ".join(words)
+    assert len(importance(np.arange(50.0), None).plot(max_display=None).bars_) == 50
 
 
 def test_single_shuffles_are_dots():
     repeats = np.arange(12.0).reshape(4, 3)
     result = importance(repeats.mean(axis=1), None, "permutation(roc_auc)", repeats=repeats)
-    display = result.plot(n_features=2)
-    text = drawn(display)
+    display = result.plot(max_display=2)
+    words = words_on(display.figure_)
     dots = [line.get_xdata() for line in display.ax_.lines]
     assert_same(dots, repeats[[3, 2]].T)
-    assert "drop of the score (dots: single shuffles)" in text
+    assert "drop of the score (dots: single shuffles)" in words
+
+
+def test_intervals_of_what_is_no_sum_are_named_too():
+    result = importance(method="permutation(roc_auc)", repeats=VALUES[:, np.newaxis])
+    words = words_on(result.plot().figure_)
+    assert "drop of the score, 95 % intervals (dots: single shuffles)" in words
 
 
 def test_curves_add_up_the_trees():
-    display = BoostingDisplay.from_attribution(importance(per_tree=PER_TREE), n_features=2)
-    text = drawn(display)
+    display = BoostingDisplay.from_attribution(importance(per_tree=PER_TREE), max_display=2)
+    words = words_on(display.figure_)
     for k, line in enumerate(display.lines_):
         assert_same(line.get_xdata(), [0, 1, 2])
         assert_same(line.get_ydata(), [0.0, PER_TREE[0, k], PER_TREE[:, k].sum()])
-    assert {"rooms", "income"} <= set(text)
-    assert "age" not in text
-    assert "95 %" not in " ".join(text)
+    assert {"rooms", "income"} <= set(words)
+    assert "age" not in words
+    assert "95 %" not in " ".join(words)
     with pytest.raises(ValueError, match="per_tree=True"):
         BoostingDisplay(importance())
 
 
-def test_used_against_useful():
-    used = importance(np.array([1.0, 2.0, 3.0, 0.0]), ERRORS, "absolute(predecomp, tree)")
-    display = UsedUsefulDisplay.from_attributions(
-        used, importance(), highlight=[2], highlight_label="of interest", n_labels=1
+def test_a_curve_that_never_leaves_0_has_no_name():
+    display = BoostingDisplay.from_attribution(importance(per_tree=PER_TREE), max_display=None)
+    assert set(NAMES) & set(words_on(display.figure_)) == {"age", "income", "rooms"}
+
+
+def test_curves_of_one_color_differ_in_their_dashes():
+    per_tree = np.ones((3, 20))
+    display = BoostingDisplay.from_attribution(
+        importance(np.arange(20.0), None, per_tree=per_tree), max_display=20
     )
-    text = drawn(display)
-    assert_same(display.points_.get_offsets(), np.column_stack([used.values, VALUES]))
+    looks = {(line.get_color(), line.get_linestyle()) for line in display.lines_}
+    assert len(looks) == 20
+
+
+def test_used_against_useful():
+    display = used_useful(highlight=[2], highlight_label="of interest", max_display=1)
+    words = words_on(display.figure_)
+    assert_same(display.points_.get_offsets(), np.column_stack([[1.0, 2.0, 3.0, 0.0], VALUES]))
     assert [tuple(c) == to_rgba(BLUE) for c in display.points_.get_facecolors()] == [
         False, False, True, False,
     ]  # fmt: skip
-    assert "rooms" in text
-    assert "blue: of interest" in text
-    assert sum(name in text for name in NAMES) == 2
-    assert any(line.startswith("used: ") for line in text)
-    assert any(line.startswith("useful: ") for line in text)
+    assert "rooms" in words
+    assert "blue: of interest" in words
+    assert sum(name in words for name in NAMES) == 2
+    assert any(line.startswith("used: ") for line in words)
+    assert any(line.startswith("useful: ") for line in words)
     assert display.ax_.get_xlim()[0] == 0
     zero_lines = [line for line in display.ax_.lines if np.all(np.equal(line.get_ydata(), 0))]
     assert zero_lines
@@ -134,6 +149,33 @@ def test_used_against_useful():
         assert np.isclose(segments[:, :, 1], ends, rtol=0, atol=1e-12).all(axis=1).any()
 
 
+def test_axes_may_have_units_of_ones_own():
+    words = words_on(used_useful(used_label="in $", useful_label="in %").figure_)
+    assert {"in $", "in %"} <= set(words)
+    assert not any(line.startswith("use") for line in words)
+
+
+@pytest.mark.parametrize(
+    ("method", "label"),
+    [
+        ("tree_inner(predecomp)", "loss saved per unit of learning rate (above 0: helped)"),
+        ("local_mdi(ridge, sum)", "contribution to the prediction of the linear models"),
+        ("saabas", "contribution to the raw prediction"),
+        ("one of mine, $", "contribution to the raw prediction"),
+    ],
+)
+def test_contributions_to_rows_have_their_unit(method, label):
+    result = LocalAttribution(rows().values, np.zeros(30), NAMES, method)
+    assert label in words_on(result.plot().figure_)
+
+
+def test_features_are_highlighted_by_name_or_number():
+    by_name, by_number = used_useful(highlight=["rooms"]), used_useful(highlight=[2])
+    assert by_name.highlight == by_number.highlight == (2,)
+    with pytest.raises(ValueError, match="did you mean 'rooms'"):
+        used_useful(highlight=["room"])
+
+
 def test_used_against_useful_of_other_features_is_refused():
     with pytest.raises(ValueError, match="the same features"):
         UsedUsefulDisplay(importance(np.zeros(3), None), importance())
@@ -141,34 +183,49 @@ def test_used_against_useful_of_other_features_is_refused():
 
 def test_one_row_as_signed_bars():
     attribution = rows()
-    display = attribution.plot(row=2, n_features=3)
-    text = drawn(display)
+    display = attribution.plot(row=2, max_display=3)
+    words = words_on(display.figure_)
     order = np.argsort(-np.abs(attribution.values[2]))[:3]
     widths = [bar.get_width() for bar in display.ax_.patches]
     assert_same(widths, attribution.values[2, order])
     labels = [f"{NAMES[k]} = {attribution.data[2, k]:.4g}" for k in order]
     assert tick_labels(display.ax_.yaxis) == labels
-    assert "Row 2: PreDecomp, 3 of 4 features" in text
+    assert "Row 2: PreDecomp, 3 of 4 features" in words
     assert len(rows(data=False).plot(row=-1).ax_.patches) == 4
+    assert "income = missing" in words_on(attribution.plot(row=0).figure_)
     for row in (30, -31):
         with pytest.raises(ValueError, match=f"row={row}, but the attribution has 30 rows"):
             attribution.plot(row=row)
+
+
+def test_a_row_by_its_label():
+    attribution = rows(4, index=pandas.Index(["r1", "r2", "r3", "r4"]))
+    display = attribution.plot(row="r3")
+    assert "Row 2 (r3): PreDecomp" in words_on(display.figure_)
+    order = np.argsort(-np.abs(attribution.values[2]))
+    assert_same([bar.get_width() for bar in display.ax_.patches], attribution.values[2, order])
+    assert "Row 2 (r3): PreDecomp" in words_on(attribution.plot(row=-2).figure_)
+    counted = rows(4, index=pandas.RangeIndex(4))
+    assert "Row 1: PreDecomp" in words_on(counted.plot(row=1).figure_)
+    with pytest.raises(ValueError, match="row='r9', but no row has this label"):
+        attribution.plot(row="r9")
 
 
 @pytest.mark.parametrize("data", [True, False])
 def test_all_rows_as_a_swarm(data):
     attribution = rows(data=data)
     display = attribution.plot()
-    text = drawn(display)
+    words = words_on(display.figure_)
     order = np.argsort(-np.abs(attribution.values).mean(axis=0))
     assert tick_labels(display.ax_.yaxis) == [NAMES[k] for k in order]
     for place, (k, points) in enumerate(zip(order, display.ax_.collections, strict=True)):
         x, y = points.get_offsets().T
         assert_same(x, attribution.values[:, k])
         assert (np.abs(y - place) <= 0.4).all()
-    assert ("feature value (rank), red: missing" in text) == data  # "income" has such a row
-    assert "PreDecomp of 30 rows" in text
-    assert "PreDecomp of 30 rows, 3 of 4 features" in drawn(attribution.plot(n_features=3))
+    assert ("feature value (rank), red: missing" in words) == data  # "income" has such a row
+    assert "PreDecomp of 30 rows" in words
+    fewer = words_on(attribution.plot(max_display=3).figure_)
+    assert "PreDecomp of 30 rows, 3 of 4 features" in fewer
 
 
 def test_a_missing_value_is_a_red_point():
@@ -181,12 +238,10 @@ def test_a_missing_value_is_a_red_point():
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: importance(np.zeros(4), np.zeros(4)).plot(),
         lambda: importance(np.zeros(1), None).plot(),
         lambda: rows(1).plot(),
         lambda: rows(1).plot(row=0),
         lambda: BoostingDisplay.from_attribution(importance(per_tree=np.zeros((0, 4)))),
-        lambda: BoostingDisplay.from_attribution(importance(per_tree=np.zeros((5, 4)))),
         lambda: UsedUsefulDisplay.from_attributions(importance(np.zeros(4)), importance()),
         lambda: UsedUsefulDisplay.from_attributions(
             importance(np.ones(1), None), importance(np.ones(1), None)
@@ -194,29 +249,127 @@ def test_a_missing_value_is_a_red_point():
     ],
 )
 def test_extreme_cases_draw_without_a_warning(draw):
-    drawn(draw())
+    words_on(draw().figure_)
 
 
-def test_on_axes_of_ones_own_and_again_elsewhere():
-    figure, (left, right) = pyplot.subplots(1, 2)
-    display = importance().plot(ax=left)
+def test_no_rows_are_no_picture():
+    nothing = LocalAttribution(np.zeros((0, 4)), np.zeros(0), NAMES, "predecomp")
+    with pytest.raises(ValueError, match="The attribution has no rows"):
+        nothing.plot()
+
+
+ALL_KINDS = {
+    "bars": lambda **options: importance().plot(**options),
+    "curves": lambda **options: BoostingDisplay.from_attribution(
+        importance(per_tree=PER_TREE), **options
+    ),
+    "used": used_useful,
+    "swarm": lambda **options: rows().plot(**options),
+    "row": lambda **options: rows().plot(row=1, **options),
+}
+
+
+@pytest.mark.parametrize("draw", ALL_KINDS.values(), ids=ALL_KINDS)
+def test_every_picture_takes_the_same_options(draw):
+    display = draw(title="Mine", figsize=(5.0, 4.0), max_display=2)
+    assert_same(display.figure_.get_size_inches(), [5.0, 4.0])
+    words = words_on(display.figure_)
+    assert "Mine" in words
+    assert not any("PreDecomp" in line for line in words)
+    named = {name for name in NAMES for line in words if line.split(" = ")[0] == name}
+    assert len(named) == 2
+    assert draw(title="").ax_.get_title(loc="left") == ""
+
+    figure, (left, right) = pyplot.subplots(1, 2, layout="constrained")
+    display = draw(ax=left)
     assert display.ax_ is left
     assert display.figure_ is figure
-    assert display.plot(right) is display
+    assert not right.has_data()
+    assert display.plot(right, title="Again") is display
     assert display.ax_ is right
-    assert len(right.patches) == 4
+    assert right.has_data()
+    assert "Again" in words_on(figure)
 
 
-def test_labels_are_moved_apart_and_no_further():
+@pytest.mark.parametrize("draw", ALL_KINDS.values(), ids=ALL_KINDS)
+def test_wrong_options_are_refused(draw):
+    for wrong in (0, -1, 2.5, "5", True):
+        with pytest.raises(ValueError, match=f"max_display={wrong!r}; it must be a whole number"):
+            draw(max_display=wrong)
+    axes = pyplot.subplots(1, 2)[1]
+    with pytest.raises(ValueError, match="ax is a ndarray; it must be one Axes of Matplotlib"):
+        draw(ax=axes)
+    with pytest.raises(ValueError, match="figsize is the size of a new figure, but ax was given"):
+        draw(ax=axes[0], figsize=(5, 4))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        GlobalAttribution.plot,
+        LocalAttribution.plot,
+        *(
+            getattr(display, name)
+            for display in (ImportanceDisplay, BoostingDisplay, LocalAttributionDisplay)
+            for name in ("from_attribution",)
+        ),
+        UsedUsefulDisplay.from_attributions,
+        TreeDisplay.from_tree,
+        TreeDisplay.from_model,
+    ],
+)
+def test_help_shows_the_options(function):
+    parameters = inspect.signature(function).parameters
+    depth = "max_depth" if "Tree" in function.__qualname__ else "max_display"
+    assert {"ax", "title", "figsize", depth} <= set(parameters)
+    assert not any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    if function.__name__ == "plot":
+        for name in set(parameters) - {"self"}:
+            assert f"{name} : " in function.__doc__
+
+
+def test_names_are_moved_apart_and_no_further():
     apart = np.array([0.0, 10.0, 5.0])
-    assert_same(_spread(apart, gap=1.0), apart)
-    assert_close(_spread(np.array([5.0, 5.0, 5.0]), 1.0), [4.0, 5.0, 6.0], 6.0)
+    assert_same(spread(apart, 1.0, -20.0, 20.0), apart)
+    assert_close(spread(np.array([5.0, 5.0, 5.0]), 1.0, 0.0, 9.0), [4.0, 5.0, 6.0], 6.0)
     # 0 and 1 part to -.5 and 1.5; that touches 2, and all three share.
-    assert_close(_spread(np.array([0.0, 1.0, 2.0]), 2.0), [-1.0, 1.0, 3.0], 3.0)
+    assert_close(spread(np.array([0.0, 1.0, 2.0]), 2.0, -5.0, 5.0), [-1.0, 1.0, 3.0], 3.0)
+    # Kept between bounds, the first goes to its bound and pushes the second.
+    assert_close(spread(np.array([0.0, 1.0, 2.0]), 2.0, 0.0, 5.0), [0.0, 2.0, 4.0], 4.0)
+    assert_close(spread(np.array([9.0, 1.0, 9.0]), 2.0, 0.0, 9.0), [7.0, 1.0, 9.0], 9.0)
     places = np.random.default_rng(0).normal(size=40)
-    moved = _spread(places, 0.1)
+    moved = spread(places, 0.1, -3.0, 3.0)
     assert (np.diff(np.sort(moved)) > 0.1 - 1e-12).all()
+    assert moved.min() >= -3
+    assert moved.max() <= 3 + 1e-12
     assert_same(np.argsort(moved), np.argsort(places))
+    assert len(spread(np.array([]), 0.1, 0.0, 1.0)) == 0
+
+
+def place(points, taken=(), is_needed=False, frame=(0, 0, 100, 100)):
+    frame = Box(np.array(frame[:2]), np.array(frame[2:]))
+    points, size = np.array(points, dtype=float), np.array([20.0, 10.0])
+    return place_beside(points[0], size, points, 2.0, list(taken), frame, is_needed)
+
+
+def test_a_name_stands_beside_its_point_where_nothing_is():
+    box, is_far = place([(50, 50)])
+    assert_same(box.low, [51.0, 51.0])  # to the upper right, clear of intervals
+    assert not is_far
+    below, _ = place([(50, 50), (60, 56)])  # which that would hide
+    assert_same(below.high, [71.0, 49.0])
+    at_the_edge, _ = place([(95, 95)])
+    assert (at_the_edge.high <= 95).all()
+
+
+def test_a_name_without_a_place_is_left_out_or_goes_farther():
+    around = [Box(np.array([20.0, 35.0]), np.array([80.0, 65.0]))]
+    assert place([(50, 50)], around) is None
+    box, is_far = place([(50, 50)], around, is_needed=True)
+    assert is_far
+    assert not box.meets(around[0])
+    everywhere = [Box(np.array([0.0, 0.0]), np.array([100.0, 100.0]))]
+    assert place([(50, 50)], everywhere, is_needed=True) is None
 
 
 def test_points_of_a_swarm_do_not_coincide():
@@ -231,10 +384,30 @@ def test_points_of_a_swarm_do_not_coincide():
 def test_matplotlib_is_imported_only_to_draw():
     code = (
         "import sys, attributions.plots;"
-        "attributions.GlobalAttribution([1.0], None, 1, ('a',), 'total_gain');"
+        "print(attributions.GlobalAttribution([1.0], None, 1, ('a',), 'total_gain'));"
         "sys.exit('matplotlib' in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_pictures_are_reached_from_the_package():
+    code = (
+        "import attributions as A, sys;"
+        "assert 'attributions.plots' not in sys.modules;"
+        "print(A.plots.UsedUsefulDisplay.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "UsedUsefulDisplay"
+
+
+def test_the_package_shows_what_it_is_for():
+    import attributions
+
+    names = {name for name in dir(attributions) if not name.startswith("__")}
+    assert names == set(attributions.__all__)
+    assert "plots" in names
+    for name in names:
+        assert f"``{name}``" in attributions.__doc__
 
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):

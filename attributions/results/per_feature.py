@@ -1,18 +1,11 @@
-"""What attributions return: small frozen records of dense arrays.
+"""Attributions of features: one number each, over all rows.
 
-``LocalAttribution`` holds one row of numbers a sample: how much each feature moved the prediction
-of that row, away from ``base_values``. For a method that decomposes the whole prediction
-
-    raw_prediction[i] = base_values[i] + sum_k values[i, k]        (its ``residual`` is 0)
-
-Both sides are in link space: log-odds for the logistic loss.
-
-``GlobalAttribution`` holds one number a feature. Where that number is a sum over rows it comes with
-the standard error of the sum, and results of separate chunks of rows merge into the result of all.
+Where that number is a sum over rows it comes with the standard error of the sum, and results of
+separate chunks of rows merge into the result of all.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -21,131 +14,15 @@ from attributions.bootstrap import symmetric_t
 from attributions.groups import Groups, check_apart, labels_of
 from attributions.inputs import as_weight
 from attributions.kurtosis import LIMIT
+from attributions.results import tables
+from attributions.results.names import find_feature, first_difference
+from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.row_sums import RowSums, sum_over_rows
 
+if TYPE_CHECKING:
+    from attributions.plots import ImportanceDisplay
+
 N_SHOWN = 10  # features in the text of a result
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LocalAttribution:
-    """Contributions of every feature to every row's prediction.
-
-    Parameters
-    ----------
-    values : float64 array of shape (n, p)
-        Contribution of feature k to row i, in link space.
-    base_values : float64 array of shape (n,)
-        Where the contributions start from.
-    feature_names : tuple of str
-        One name a column of ``values``.
-    method : str
-        The attribution that was used, for captions and messages.
-    data : float64 array of shape (n, p), optional
-        The rows that were explained; plots colour the contributions by them.
-    index : pandas.Index of length n, optional
-        What the rows were called in the frame that was explained; ``to_frame`` keeps it.
-    """
-
-    values: np.ndarray
-    base_values: np.ndarray
-    feature_names: tuple[str, ...]
-    method: str
-    data: np.ndarray | None = None
-    index: Any = None
-
-    def __post_init__(self):
-        values = np.asarray(self.values, dtype=np.float64)
-        if values.ndim != 2:
-            raise ValueError(
-                f"values has shape {values.shape}; it needs one row a sample and one column a"
-                " feature."
-            )
-        n_rows, n_features = values.shape
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "base_values", np.asarray(self.base_values, dtype=np.float64))
-        object.__setattr__(self, "feature_names", tuple(self.feature_names))
-        _check_shape("base_values", self.base_values, (n_rows,))
-        if len(self.feature_names) != n_features:
-            raise ValueError(
-                f"{len(self.feature_names)} feature names were given for {n_features} columns of"
-                " values; each column needs one."
-            )
-        if self.data is not None:
-            object.__setattr__(self, "data", np.asarray(self.data, dtype=np.float64))
-            _check_shape("data", self.data, values.shape)
-        if self.index is not None:
-            _check_shape("index", self.index, (n_rows,))
-
-    def __repr__(self):
-        n_rows, n_features = self.values.shape
-        return f"<LocalAttribution {self.method}: {n_rows:,} rows, {n_features} features>"
-
-    def residual(self, raw_prediction) -> np.ndarray:
-        """Return the part of the prediction that the contributions leave unexplained.
-
-        Parameters
-        ----------
-        raw_prediction : array of shape (n,)
-            ``ensemble.raw_predict`` of the same rows.
-
-        Returns
-        -------
-        float64 array of shape (n,)
-            ``raw_prediction - base_values - values.sum(axis=1)``: 0 within rounding for PreDecomp,
-            Saabas and TreeSHAP.
-        """
-        raw_prediction = np.asarray(raw_prediction, dtype=np.float64)
-        _check_shape("raw_prediction", raw_prediction, self.base_values.shape)
-        return raw_prediction - self.base_values - self.values.sum(axis=1)
-
-    def to_frame(self):
-        """Return the contributions as a pandas.DataFrame of shape (n, p), a column a feature.
-
-        Its rows are called what they were in the frame that was explained.
-        """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas: pip install pandas, or use .values and .feature_names."
-            ) from error
-        return pandas.DataFrame(self.values, index=self.index, columns=list(self.feature_names))
-
-    def to_shap(self):
-        """Return a shap.Explanation, which shap's own plots draw.
-
-        Returns
-        -------
-        shap.Explanation
-            With ``values`` and ``data`` of shape (n, p) and ``base_values`` of shape (n,).
-        """
-        try:
-            import shap
-        except ImportError as error:
-            raise ImportError("to_shap needs shap: pip install shap.") from error
-        return shap.Explanation(
-            values=self.values,
-            base_values=self.base_values,
-            data=self.data,
-            feature_names=list(self.feature_names),
-        )
-
-    def plot(self, **options):
-        """Draw the contributions; see ``attributions.plots.LocalAttributionDisplay``.
-
-        Parameters
-        ----------
-        **options
-            Passed to ``LocalAttributionDisplay.from_attribution``.
-
-        Returns
-        -------
-        LocalAttributionDisplay
-        """
-        from attributions.plots import LocalAttributionDisplay
-
-        return LocalAttributionDisplay.from_attribution(self, **options)
-
 
 # Methods whose value is expected to be 0 or less for a feature that does not help.
 _TESTABLE = ("tree_inner", "partial_inner", "forest_inner", "permutation")
@@ -166,7 +43,7 @@ _NO_ERROR = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GlobalAttribution:
+class GlobalAttribution(tables.ShownAsTable):
     """One number a feature, with a standard error where rows can give one.
 
     Parameters
@@ -213,27 +90,57 @@ class GlobalAttribution:
         for name in ("values", "standard_error", "per_tree", "repeats", "kurtosis"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
-        _check_shape("values", self.values, (n_features,))
+        check_shape("values", self.values, (n_features,))
         if self.standard_error is not None:
-            _check_shape("standard_error", self.standard_error, (n_features,))
+            check_shape("standard_error", self.standard_error, (n_features,))
         if self.kurtosis is not None:
-            _check_shape("kurtosis", self.kurtosis, (n_features,))
+            check_shape("kurtosis", self.kurtosis, (n_features,))
         if self.per_tree is not None:
-            _check_shape("per_tree", self.per_tree, (len(self.per_tree), n_features))
+            check_shape("per_tree", self.per_tree, (len(self.per_tree), n_features))
         if self.repeats is not None:
-            _check_shape("repeats", self.repeats, (n_features, *self.repeats.shape[1:]))
+            check_shape("repeats", self.repeats, (n_features, *self.repeats.shape[1:]))
 
-    def __repr__(self):
-        shown = self.ranking()[:N_SHOWN]
-        names = [self.feature_names[k] for k in shown]
-        lines = [f"{self.method}, {len(self.values)} features"]
-        for k, name in zip(shown, names, strict=True):
-            error = "" if self.standard_error is None else f" +- {self.standard_error[k]:.3g}"
-            doubt = "" if self.is_reliable is None or self.is_reliable[k] else "  unreliable"
-            lines.append(f"  {name:<{max(map(len, names))}}  {self.values[k]:>10.4g}{error}{doubt}")
-        if len(self.values) > N_SHOWN:
-            lines.append(f"  ... {len(self.values) - N_SHOWN} more")
-        return "\n".join(lines)
+    def __len__(self) -> int:
+        """Return the number of features."""
+        return len(self.values)
+
+    def __getitem__(self, name: str) -> float:
+        """Return the value of the feature of some name."""
+        return float(self.values[find_feature(name, self.feature_names)])
+
+    def head(self, n: int = N_SHOWN) -> tables.Table:
+        """Return the best features as a table to look at.
+
+        Parameters
+        ----------
+        n : int
+            How many features, best first.
+
+        Returns
+        -------
+        Table
+            A terminal and a notebook show it: rank, feature, value and, where there are any,
+            standard error, p-value and doubt (`is_reliable`). ``to_frame`` has the same numbers to
+            calculate with.
+        """
+        shown = self.ranking()[: tables.as_count(n)]
+        columns = [
+            tables.Column("rank", [str(rank) for rank in range(1, len(shown) + 1)]),
+            tables.words("feature", [self.feature_names[k] for k in shown]),
+            tables.numbers("value", self.values[shown]),
+        ]
+        if self.standard_error is not None:
+            columns.append(tables.numbers("standard error", self.standard_error[shown]))
+            if self._is_testable:
+                columns.append(tables.p_values("p-value", self.p_values()[shown]))
+        if self.is_reliable is not None:
+            doubts = ["" if reliable else "unreliable" for reliable in self.is_reliable[shown]]
+            columns.append(tables.words("", doubts))
+        title = f"{self.method}, {len(self)} features"
+        if self._kind not in _NOT_SUMS:
+            title += f", sum over {self.n_samples:,} rows"
+        hidden = len(self) - len(shown)
+        return tables.Table(title, columns, note=f"{hidden:,} more features" if hidden else "")
 
     @classmethod
     def from_rows(
@@ -477,21 +384,33 @@ class GlobalAttribution:
         index = pandas.Index(self.feature_names, name="feature")
         return pandas.DataFrame(columns, index=index).iloc[self.ranking()]
 
-    def plot(self, **options):
-        """Draw bars with error bars; see ``attributions.plots.ImportanceDisplay``.
+    def plot(
+        self, *, max_display: int | None = 20, ax=None, title=None, figsize=None
+    ) -> "ImportanceDisplay":
+        """Draw the best features as bars, with 95 % intervals where there are standard errors.
 
         Parameters
         ----------
-        **options
-            Passed to ``ImportanceDisplay.from_attribution``.
+        max_display : int or None
+            How many features to show at most, best first; None for all. Where the axes are too low
+            for so many names, fewer are shown.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure without it.
+        title : str, optional
+            Instead of the one that names the method; drawn as it is.
+        figsize : (float, float), optional
+            Width and height of the new figure in inches.
 
         Returns
         -------
         ImportanceDisplay
+            With ``ax_``, ``figure_`` and ``bars_``. ``attributions.plots`` has more pictures.
         """
         from attributions.plots import ImportanceDisplay
 
-        return ImportanceDisplay.from_attribution(self, **options)
+        return ImportanceDisplay.from_attribution(
+            self, max_display=max_display, ax=ax, title=title, figsize=figsize
+        )
 
     @property
     def _kind(self) -> str:
@@ -541,7 +460,7 @@ class GlobalAttribution:
     def _check_mergeable(self, other):
         """Refuse, by name, what does not add up."""
         if not isinstance(other, GlobalAttribution):
-            raise ValueError(f"Only a GlobalAttribution can be merged; got {other!r}.")
+            raise ValueError(f"Only a GlobalAttribution can be merged; got {type(other).__name__}.")
         if self._kind in _NOT_SUMS:
             raise ValueError(f"{self.method} cannot be merged: {_NOT_SUMS[self._kind]}.")
         if self.method != other.method:
@@ -549,7 +468,7 @@ class GlobalAttribution:
         if self.feature_names != other.feature_names:
             raise ValueError(
                 "Attributions of different features cannot be merged: one has"
-                f" {_first_difference(self.feature_names, other.feature_names)}."
+                f" {first_difference(self.feature_names, other.feature_names)}."
             )
         check_apart(self.groups, other.groups)
         mine, others = self.per_tree, other.per_tree
@@ -570,20 +489,6 @@ class GlobalAttribution:
                 )
 
 
-def _check_shape(name, array, shape):
-    """Refuse an array of another shape than the attribution's."""
-    if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}; the attribution needs {shape}.")
-
-
 def _both(combine, one, another):
     """Combine what both results have; None where one has none."""
     return None if one is None or another is None else combine([one, another])
-
-
-def _first_difference(names, others):
-    """Say where two lists of feature names part."""
-    if len(names) != len(others):
-        return f"{len(names)} and the other {len(others)}"
-    k = next(k for k in range(len(names)) if names[k] != others[k])
-    return f"{names[k]!r} as feature {k} and the other {others[k]!r}"

@@ -1,0 +1,42 @@
+"""Pictures of attributions and trees: display objects in scikit-learn's manner.
+
+A display keeps the data that it draws. ``from_attribution`` makes one and draws it; ``plot`` draws
+it again, elsewhere if need be, and leaves ``ax_`` and ``figure_``.
+
+===========================  =======================================================================
+``ImportanceDisplay``        Features by importance: bars with 95 % intervals
+``BoostingDisplay``          Importance along boosting: one curve a feature
+``UsedUsefulDisplay``        What the model uses against what that is good for, one point a feature
+``LocalAttributionDisplay``  One row as signed bars, or all rows as a swarm
+``TreeDisplay``              One tree of a model, with the sums that its nodes remember
+===========================  =======================================================================
+
+All take ``ax`` (where to draw), ``title`` and ``figsize`` (of a new figure, in inches), and all but
+the last ``max_display`` (how many features to show, or to name, at most).
+
+Blue helps or raises, vermilion hurts or lowers; the two are told apart by colour-blind readers too
+(Okabe and Ito 2008). All other colours are those of the axes, so dark styles stay dark. Names are
+drawn as they are, cut in the middle where they are too long for the room that there is; figures of
+one's own give them room with ``layout="constrained"``. Where an axis had to become a symlog axis,
+since nearly all values would have coincided, its label says so. Matplotlib is imported when
+something is drawn.
+"""
+
+from attributions.plots.boosting import BoostingDisplay
+from attributions.plots.colors import BLUE, GREY, INK, VERMILION
+from attributions.plots.importance import ImportanceDisplay
+from attributions.plots.rows import LocalAttributionDisplay
+from attributions.plots.tree import TreeDisplay
+from attributions.plots.used_useful import UsedUsefulDisplay
+
+__all__ = [
+    "BLUE",
+    "GREY",
+    "INK",
+    "VERMILION",
+    "BoostingDisplay",
+    "ImportanceDisplay",
+    "LocalAttributionDisplay",
+    "TreeDisplay",
+    "UsedUsefulDisplay",
+]

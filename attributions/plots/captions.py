@@ -1,0 +1,61 @@
+"""What methods and their units are called in titles and on axes."""
+
+TITLES = {
+    "tree_inner": "TreeInner",
+    "partial_inner": "Partial TreeInner",
+    "forest_inner": "ForestInner",
+    "absolute": "Absolute attribution",
+    "permutation": "Permutation importance",
+    "total_gain": "Total gain",
+    "unbiased_gain": "Unbiased gain",
+    "predecomp": "PreDecomp",
+    "saabas": "Saabas",
+    "tree_shap": "TreeSHAP",
+    "local_mdi": "Local MDI+",
+    "mdi_plus": "MDI+",
+    "mdi_oob": "MDI-oob",
+}
+UNITS = {
+    "tree_inner": "loss saved per unit of learning rate",
+    "partial_inner": "loss saved per unit of learning rate, own work added back",
+    "forest_inner": "inner product per unit of learning rate",
+    "absolute": "absolute contribution to the raw prediction",
+    "permutation": "drop of the score",
+    "total_gain": "gain promised on the training rows",
+    "unbiased_gain": "gain, one factor from other rows",
+    "mdi_plus": "score of the feature's own part, less that of the mean",
+    "mdi_oob": "covariance with the target on rows left out",
+}
+NOT_SUMS = ("total_gain", "unbiased_gain", "permutation", "mdi_plus", "mdi_oob")
+JUDGED = ("tree_inner", "partial_inner", "forest_inner")  # row by row, by the targets
+
+
+def title_of(method: str) -> str:
+    """Write ``"tree_inner(predecomp)"`` as "TreeInner (PreDecomp)"."""
+    kind, _, inside = method.partition("(")
+    details = [TITLES.get(word, word) for word in inside.rstrip(")").split(", ") if word]
+    return TITLES.get(kind, kind) + (f" ({', '.join(details)})" if details else "")
+
+
+def value_label(result, intervals: bool = True) -> str:
+    """Name the values of features: unit, over how many rows they are summed, what is drawn."""
+    kind = result.method.split("(")[0]
+    said = [] if kind in NOT_SUMS else [f"sum over {result.n_samples:,} rows"]
+    if intervals and result.standard_error is not None:
+        said.append("95 % intervals")
+    return ",\n".join([UNITS.get(kind, "value"), *([", ".join(said)] if said else [])])
+
+
+def row_label(method: str) -> str:
+    """Name the unit of one row's contributions."""
+    kind = method.split("(")[0]
+    if kind in JUDGED:
+        return f"{UNITS[kind]} (above 0: helped)"
+    if kind == "local_mdi":
+        return "contribution to the prediction of the linear models"
+    return "contribution to the raw prediction"
+
+
+def share(n_shown: int, n_features: int, best: str = "") -> str:
+    """Say how many of the features are shown, if not all are."""
+    return f"{best}{n_shown:,} of {n_features:,} features" if n_shown < n_features else ""

@@ -1,0 +1,60 @@
+"""Colours that are told apart and can be read on whatever they are drawn on.
+
+Two colours carry a meaning and are the same in every style. All others are mixed from what the axes
+bring along: their background, and the ink of their labels. A colour that would hardly be seen is
+mixed with black or white until its contrast is that which the Web Content Accessibility Guidelines
+2.1 ask for: 3 to 1 for what is drawn (criterion 1.4.11), 4.5 to 1 for what is written (1.4.3).
+"""
+
+import numpy as np
+
+BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9A9A9A", "#333333"
+CURVES = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DRAWN, WRITTEN = 3.0, 4.5  # the least contrast
+
+
+def mixed(color, other, share: float) -> tuple[float, float, float]:
+    """Return a colour with a share, 0 to 1, of another in it."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = (1 - share) * np.array(to_rgb(color)) + share * np.array(to_rgb(other))
+    return red, green, blue
+
+
+def seen_through(faces, ink) -> tuple[float, float, float]:
+    """Return what is seen of faces of which each lies over the next.
+
+    Below the last is paper, of which nothing is known where all are transparent, except that the
+    ink is meant to be read on it.
+    """
+    from matplotlib.colors import to_rgba
+
+    seen = (1.0, 1.0, 1.0) if luminance(ink) < 0.5 else (0.0, 0.0, 0.0)
+    for face in reversed(faces):
+        *rgb, alpha = to_rgba(face)
+        seen = mixed(seen, rgb, alpha)
+    return seen
+
+
+def readable(color, background, least: float = WRITTEN):
+    """Return a colour, or the nearest mixture with black or white that stands out enough."""
+    if contrast(color, background) >= least:
+        return color
+    far = max(("black", "white"), key=lambda extreme: contrast(extreme, background))
+    mixtures = (mixed(color, far, share) for share in np.linspace(0.1, 1, 10))
+    return next(m for m in mixtures if contrast(m, background) >= least)
+
+
+def contrast(color, other) -> float:
+    """Return the ratio of luminances, from 1 (alike) to 21 (black and white)."""
+    low, high = sorted((luminance(color), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def luminance(color) -> float:
+    """Return the relative luminance, from 0 (black) to 1 (white), as the guidelines define it."""
+    from matplotlib.colors import to_rgb
+
+    rgb = np.array(to_rgb(color))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))

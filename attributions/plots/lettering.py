@@ -1,0 +1,153 @@
+"""Words on a picture as they are: in letters that a font has, and in the room that there is.
+
+Matplotlib takes ``$`` for the start of a formula and warns of letters that its font lacks. Here
+nothing is a formula. Letters that the style's font lacks are taken from another installed font;
+where none has them, a name is replaced by its column number, and the picture says so. (In a title
+there are question marks.)
+"""
+
+import numpy as np
+
+from attributions.results.names import ELLIPSIS, cut_in_the_middle, on_one_line
+
+NO_FONT = "names whose letters no installed font has are column numbers"
+UNASSIGNED = 0x0378  # no character has this number: a font that draws it draws placeholders
+LEAST_LETTERS = 4
+
+
+class Lettering:
+    """Measures and fits words for one figure.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    words : iterable of str
+        All that is going to be written.
+
+    Attributes
+    ----------
+    properties : dict
+        Of every ``Text`` on the picture.
+    missing : set of str
+        Letters that no font has.
+    """
+
+    def __init__(self, figure, words):
+        from matplotlib.text import Text
+
+        families, self.missing = families_for("".join(words) + ELLIPSIS)
+        self.properties = {"parse_math": False, "usetex": False, "family": families}
+        self._text = Text(**self.properties)
+        self._text.set_figure(figure)
+
+    def size(self, text: str, fontsize: float) -> np.ndarray:
+        """Return width and height in pixels."""
+        self._text.set(text=text, fontsize=fontsize)
+        extent = self._text.get_window_extent()
+        return np.array([extent.width, extent.height])
+
+    def cut(self, text: str, room: float, fontsize: float) -> str:
+        """Return a text of at most so many pixels, cut in the middle if need be.
+
+        A few letters are kept even where there is no room at all.
+        """
+        fits = self.size(text, fontsize)[0] <= room
+        return text if fits else self._without_middle(text, room, fontsize, ELLIPSIS, LEAST_LETTERS)
+
+    def _without_middle(self, text, room, fontsize, mark, least):
+        """Return as much of both ends as fits, with a mark between them."""
+        high = max(len(text) - 1, 0)
+        low = min(least, high)
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = self.size(cut_in_the_middle(text, middle, mark), fontsize)[0] <= room
+            low, high = (middle, high) if fits else (low, middle - 1)
+        return cut_in_the_middle(text, low, mark)
+
+    def names(self, feature_names, columns, room: float, fontsize: float) -> list[str]:
+        """Return what to write for some columns; what would look alike gets its column number."""
+        texts = [on_one_line(feature_names[k]) for k in columns]
+        texts = [
+            f"column {k}" if self.missing & set(text) else text
+            for k, text in zip(columns, texts, strict=True)
+        ]
+        cuts = [self.cut(text, room, fontsize) for text in texts]
+        return [
+            cut if cuts.count(cut) == 1 else self._numbered(text, k, room, fontsize)
+            for text, cut, k in zip(texts, cuts, columns, strict=True)
+        ]
+
+    def writable(self, text: str) -> str:
+        """Return a text with question marks for the letters that no font has."""
+        return "".join("?" if letter in self.missing else letter for letter in text)
+
+    def note(self, feature_names, columns) -> str:
+        """Return a line that says what became of names that cannot be written, if there are any."""
+        is_lacking = any(self.missing & set(on_one_line(feature_names[k])) for k in columns)
+        return f"\n({NO_FONT})" if is_lacking else ""
+
+    def _numbered(self, text, k, room, fontsize):
+        """Return a text with the number of its column, in the middle where it has to be cut."""
+        whole, number = f"{text} [{k}]", f"[{k}]"
+        if self.size(whole, fontsize)[0] <= room:
+            return whole
+        cut = self._without_middle(text, room, fontsize, f"{ELLIPSIS}{number}{ELLIPSIS}", 0)
+        return cut if self.size(cut, fontsize)[0] <= room else number
+
+
+def families_for(letters: str) -> tuple[list[str], set[str]]:
+    """Return the style's font families and others for letters they lack; and what no font has."""
+    from matplotlib import font_manager, rcParams
+
+    families = list(rcParams["font.family"])
+    lacking = {c for c in on_one_line(letters) if not c.isspace()}
+    for family in families:
+        try:
+            path = font_manager.findfont(
+                font_manager.FontProperties(family=family), fallback_to_default=False
+            )
+        except ValueError:
+            continue  # the style names a font that is not installed; Matplotlib passes it over
+        lacking -= letters_of(path, lacking)
+    for font in sorted(font_manager.fontManager.ttflist, key=_is_unusual):
+        if not lacking:
+            break
+        found = letters_of(font.fname, lacking)
+        if found:
+            families.append(font.name)
+            lacking -= found
+    return families, lacking
+
+
+def letters_of(path: str, letters: set[str]) -> set[str]:
+    """Return those of some letters that a font has; none where it has placeholders for them."""
+    from matplotlib.font_manager import get_font
+
+    try:
+        font = get_font(path)
+    except (OSError, RuntimeError):
+        return set()  # a file that is gone, or one that FreeType cannot read
+    if font.get_char_index(UNASSIGNED):
+        return set()
+    return {c for c in letters if font.get_char_index(ord(c))}
+
+
+def wrap(text, words: str, room: float, along: str = "width") -> None:
+    """Write words into a ``Text`` of Matplotlib in lines that fit into the room."""
+    lines = []
+    for line in words.split("\n"):
+        current = ""
+        for word in line.split(" "):
+            text.set_text(f"{current} {word}" if current else word)
+            if current and getattr(text.get_window_extent(), along) > room:
+                lines.append(current)
+                text.set_text(word)
+            current = text.get_text()
+        lines.append(current)
+    text.set_text("\n".join(lines))
+
+
+def _is_unusual(font):
+    """Sort upright fonts of ordinary weight before others, then by name."""
+    weight = font.weight if isinstance(font.weight, int | float) else 400
+    return font.style != "normal", abs(weight - 400), font.name

@@ -1,0 +1,172 @@
+"""Contributions to rows: one row as signed bars, or all rows as a swarm."""
+
+import numpy as np
+
+from attributions.plots.captions import row_label, share, title_of
+from attributions.plots.colors import BLUE, VERMILION, luminance
+from attributions.plots.lettering import wrap
+from attributions.plots.sheet import Sheet, as_max_display
+from attributions.results import LocalAttribution
+from attributions.results.names import find_row, on_one_line
+
+DARKEST = 0.35  # the first colour of a swarm on a dark background; others would not be seen
+
+
+class LocalAttributionDisplay:
+    """Signed bars for one row, or a swarm of all rows for each feature.
+
+    Parameters
+    ----------
+    attribution : LocalAttribution
+    row : int or label, optional
+        The row to draw as bars, by its number or its label in the frame that was explained; None
+        for the swarm.
+    max_display : int or None
+        How many features to show at most, those with the largest mean absolute contribution; None
+        for all. Where the axes are too low for so many names, fewer are shown.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    """
+
+    def __init__(self, attribution: LocalAttribution, *, row=None, max_display: int | None = 12):
+        n_rows, n_features = attribution.values.shape
+        if n_rows == 0:
+            raise ValueError("The attribution has no rows; a picture needs at least one.")
+        self.row = None if row is None else find_row(row, n_rows, attribution.index)
+        self.max_display = as_max_display(max_display, n_features)
+        self.attribution = attribution
+
+    @classmethod
+    def from_attribution(
+        cls,
+        attribution,
+        *,
+        row=None,
+        max_display: int | None = 12,
+        ax=None,
+        title=None,
+        figsize=None,
+    ):
+        """Make the display and draw it."""
+        display = cls(attribution, row=row, max_display=max_display)
+        return display.plot(ax, title=title, figsize=figsize)
+
+    def plot(self, ax=None, *, title: str | None = None, figsize=None):
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
+        result = self.attribution
+        rows = result.values if self.row is None else result.values[[self.row]]
+        ranking = np.argsort(-np.abs(rows).mean(axis=0), kind="stable")[: self.max_display]
+        heading = self._heading() if title is None else title
+        words = [*(result.feature_names[k] for k in ranking), heading]
+        sheet = Sheet(ax, figsize, words, width=7.2, height=1.3, n_rows=1.4 * len(ranking))
+        ax = sheet.ax
+        label = row_label(result.method) + sheet.lettering.note(result.feature_names, ranking)
+        label += sheet.uncrowd("x", rows[:, ranking]) if self.row is None else ""
+        sheet.caption(heading, label)
+
+        n_shown, fontsize = sheet.rows_that_fit(len(ranking))
+        shown = ranking[:n_shown]
+        draw = self._swarm if self.row is None else self._bars
+        draw(sheet, shown, fontsize)
+        ax.axvline(0, color=sheet.colors.ink, linewidth=0.8, zorder=1)
+        sheet.say_if_nothing(rows)
+        sheet.quieten(grid="x", left=False)
+        some = share(n_shown, len(result.feature_names)) if title is None else ""
+        sheet.caption(heading + (f", {some}" if some else ""), label)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _heading(self):
+        """Say which rows are shown, by number and, if they have others, by their labels."""
+        result = self.attribution
+        if self.row is None:
+            return f"{title_of(result.method)} of {len(result.values):,} rows"
+        label = self.row if result.index is None else list(result.index)[self.row]
+        called = "" if label == self.row else f" ({on_one_line(label)})"
+        return f"Row {self.row}{called}: {title_of(result.method)}"
+
+    def _bars(self, sheet, shown, fontsize):
+        """Draw the contributions of one row, with the values of the features in their names."""
+        result = self.attribution
+        values = result.values[self.row, shown]
+        sheet.ax.barh(
+            np.arange(len(shown)),
+            values,
+            height=0.7,
+            color=[sheet.drawn_in(VERMILION if value < 0 else BLUE) for value in values],
+        )
+        numbers = None
+        if result.data is not None:
+            x = result.data[self.row, shown]
+            numbers = [" = missing" if np.isnan(value) else f" = {value:.4g}" for value in x]
+        sheet.name_rows(result.feature_names, shown, fontsize, numbers)
+
+    def _swarm(self, sheet, shown, fontsize):
+        """Draw every row as a point, pushed aside where many contributions are alike.
+
+        Points are coloured by the rank of the feature's value, red where it is missing.
+        """
+        from matplotlib import colormaps
+        from matplotlib.colors import ListedColormap
+
+        result, ax = self.attribution, sheet.ax
+        is_dark = luminance(sheet.colors.background) < 0.2
+        cividis = colormaps["cividis"](np.linspace(DARKEST * is_dark, 1, 256))
+        coloring = {"c": sheet.drawn_in(BLUE)}
+        to_axis = ax.xaxis.get_transform()
+        for place, k in enumerate(shown):
+            if result.data is not None:
+                coloring = {
+                    "c": _rank_share(result.data[:, k]),
+                    "cmap": ListedColormap(cividis).with_extremes(bad=VERMILION),
+                    "vmin": 0.0,
+                    "vmax": 1.0,
+                    "plotnonfinite": True,
+                }
+            values = result.values[:, k]
+            aside = _swarm_offsets(to_axis.transform(values))
+            points = ax.scatter(values, place + aside, s=7, linewidths=0, zorder=2, **coloring)
+        sheet.name_rows(result.feature_names, shown, fontsize)
+        if result.data is not None:
+            self._color_bar(sheet, points, shown)
+
+    def _color_bar(self, sheet, points, shown):
+        """Say what the colours of a swarm mean."""
+        bar = sheet.figure.colorbar(points, ax=sheet.ax, aspect=45, pad=0.02, ticks=[0, 1])
+        ink = sheet.ax.xaxis.label.get_color()
+        bar.ax.set_yticklabels(["low", "high"], color=ink)
+        has_missing = bool(np.isnan(self.attribution.data[:, shown]).any())
+        words = "feature value (rank)" + ", red: missing" * has_missing
+        label = bar.ax.set_ylabel(words, color=ink, **sheet.lettering.properties)
+        height = sheet.ax.get_window_extent().height
+        wrap(label, words, height, along="height")
+        if label.get_window_extent().height < 0.75 * height:
+            bar.ax.yaxis.labelpad = -12  # between "low" and "high"
+        bar.outline.set_visible(False)
+
+
+def _rank_share(column):
+    """Return ranks scaled to [0, 1], equal values alike; nan stays nan."""
+    known = ~np.isnan(column)
+    ranks = np.full(len(column), np.nan)
+    distinct, code = np.unique(column[known], return_inverse=True)
+    ranks[known] = code / max(len(distinct) - 1, 1)
+    return ranks
+
+
+def _swarm_offsets(values, n_bins=100, half_width=0.38):
+    """Return how far aside each point goes: alternately up and down within its bin."""
+    low, high = values.min(), values.max()
+    if low == high:
+        bins = np.zeros(len(values), dtype=np.int64)
+    else:
+        bins = np.minimum(((values - low) / (high - low) * n_bins).astype(np.int64), n_bins - 1)
+    order = np.argsort(bins, kind="stable")
+    starts = np.searchsorted(bins[order], bins[order])
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[order] = np.arange(len(values)) - starts
+    fullest = np.bincount(bins).max()
+    step = half_width / max((fullest + 1) // 2, 10)
+    return step * ((rank + 1) // 2) * np.where(rank % 2, 1, -1)

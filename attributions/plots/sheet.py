@@ -1,0 +1,275 @@
+"""What every picture needs of its axes: a place, colours, lettering, captions, scales, a layout."""
+
+import operator
+from typing import NamedTuple
+
+import numpy as np
+
+from attributions.plots.colors import DRAWN, mixed, readable, seen_through
+from attributions.plots.lettering import Lettering, wrap
+
+TWO_SIDED_95 = 1.959963984540054
+ROW_HEIGHT = 1.45  # of a name on the axis, in font sizes: the least that keeps names apart
+ROOMY_HEIGHT = 1.87
+LEAST_FONT = 6.0
+TALLEST = 150.0  # inches: the highest figure that Matplotlib draws at 400 dots an inch
+NAMES_SHARE = 0.45  # of the width, for names beside it, where the layout makes room
+LEAST_LINE = 0.5  # of the width, of titles and labels
+SLACK = 0.93  # letters are a little wider at fewer dots an inch
+CROWDED = 0.02  # of the axis
+LONE = 0.25  # of the values
+N_TICKS = 4  # on either side of a symlog axis
+
+
+class Colors(NamedTuple):
+    """Of one picture: what is drawn on, what is drawn with, and a faint line."""
+
+    background: tuple
+    ink: tuple
+    faint: tuple
+    outside: tuple  # around the axes
+
+
+class Sheet:
+    """Axes made ready for a picture.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        None makes a new figure.
+    figsize : (float, float) or None
+        Of the new figure, in inches.
+    words : iterable of str
+        All that is going to be written.
+    width, height : float
+        Of the new figure where ``figsize`` is None, in inches.
+    n_rows : int
+        Named rows for which the new figure is to be high enough, beyond ``height``.
+
+    Attributes
+    ----------
+    ax : matplotlib Axes
+    figure : matplotlib Figure
+        The outermost.
+    lettering : Lettering
+    colors : Colors
+    """
+
+    def __init__(self, ax, figsize, words, width, height, n_rows=0):
+        self.ax = new_axes(figsize, width, height, n_rows) if ax is None else own_axes(ax, figsize)
+        self.figure = self.ax.figure.canvas.figure
+        self.lettering = Lettering(self.figure, words)
+        faces = [figure.get_facecolor() for figure in (self.ax.figure, self.figure)]
+        label = self.ax.xaxis.label.get_color()
+        outside = seen_through(faces, label)
+        background = seen_through([self.ax.get_facecolor(), *faces], label)
+        ink = readable(label, background)
+        self.colors = Colors(background, ink, mixed(background, ink, 0.13), outside)
+
+    @property
+    def write(self) -> dict:
+        """Properties of a text in ink within the axes."""
+        return {**self.lettering.properties, "color": self.colors.ink}
+
+    def drawn_in(self, color):
+        """Return a colour as it can be seen within the axes."""
+        return readable(color, self.colors.background, DRAWN)
+
+    def written_in(self, color):
+        """Return a colour as it can be read within the axes."""
+        return readable(color, self.colors.background)
+
+    def lay_out(self) -> None:
+        """Let the figure's layout make room for what is there, so that sizes can be measured."""
+        engine = self.figure.get_layout_engine()
+        if engine is not None:
+            engine.execute(self.figure)
+
+    def caption(self, title: str, x: str, y: str = "", aside: str = "", color=None) -> None:
+        """Write the title and what the axes show, in lines about as long as the axes.
+
+        A few words ``aside`` stand at the title's right in a colour; where there is no room for
+        them, they are the title's last line.
+        """
+        ax, properties = self.ax, self.lettering.properties
+        title, aside = self.lettering.writable(title), self.lettering.writable(aside)
+        in_title = ax.set_title(title, loc="left", **properties)
+        in_x, in_y = ax.set_xlabel(x, **properties), ax.set_ylabel(y, **properties)
+        for text in (in_title, in_x, in_y):
+            text.set_color(readable(text.get_color(), self.colors.outside))
+        cell_width, cell_height = self._cell_size()
+        wrap(in_y, y, cell_height, along="height")
+        width, taken = LEAST_LINE * cell_width, 0.0
+        wrap(in_title, title, width)
+        wrap(in_x, x, width)
+        self.lay_out()
+        width = max(width, SLACK * ax.get_window_extent().width)
+        if aside:
+            colored = {**properties, "color": readable(color, self.colors.outside)}
+            at_right = ax.set_title(aside, loc="right", fontsize="medium", **colored)
+            taken = at_right.get_window_extent().width + self.figure.dpi / 6
+            if taken > width / 2:
+                at_right.set_text("")
+                title, taken = f"{title}\n{aside}", 0.0
+        wrap(in_title, title, width - taken)
+        wrap(in_x, x, width)
+        self.lay_out()
+
+    def quieten(self, grid: str, left: bool = True) -> None:
+        """Take away frames and ticks that carry nothing; show the rest in colours that are seen."""
+        ax, ink = self.ax, readable(self.ax.xaxis.label.get_color(), self.colors.outside)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.spines[["left", "bottom"]].set_color(ink)
+        ax.tick_params(which="both", color=ink, labelcolor=ink)
+        if not left:
+            ax.spines["left"].set_visible(False)
+            ax.tick_params(axis="y", length=0)
+        ax.grid(False)
+        ax.grid(axis=grid, color=self.colors.faint, linewidth=0.8)
+        ax.set_axisbelow(True)
+
+    def rows_that_fit(self, n_wanted: int) -> tuple[int, float]:
+        """Return how many rows with names the axes are high enough for, and the names' font size.
+
+        Letters shrink to `LEAST_FONT` before rows are left out.
+        """
+        largest = tick_size()
+        height = self.ax.get_window_extent().height * 72 / self.figure.dpi / ROW_HEIGHT
+        fontsize = max(min(largest, height / max(n_wanted, 1)), min(largest, LEAST_FONT))
+        return max(min(n_wanted, int(height / fontsize + 1e-9)), 1), fontsize
+
+    def name_rows(self, feature_names, columns, fontsize: float, numbers=None) -> None:
+        """Write the names of columns, and a number behind each, beside rows from top to bottom."""
+        numbers = [""] * len(columns) if numbers is None else numbers
+        room = self.room("left") - max(self.lettering.size(n, fontsize)[0] for n in numbers)
+        names = self.lettering.names(feature_names, columns, room, fontsize)
+        texts = [name + number for name, number in zip(names, numbers, strict=True)]
+        places = np.arange(len(columns))
+        self.ax.set_yticks(places, texts, fontsize=fontsize, **self.lettering.properties)
+        self.ax.set_ylim(len(columns) - 0.4, -0.6)
+
+    def room(self, side: str) -> float:
+        """Return how many pixels names may take at the left or the right of the axes.
+
+        A layout moves the axes aside; without one there is what lies between them and the next.
+        """
+        extent = self.ax.get_window_extent()
+        if self.figure.get_layout_engine() is not None:
+            return NAMES_SHARE * self._cell_size()[0]
+        others = [
+            other.get_window_extent()
+            for other in self.figure.axes
+            if other is not self.ax and other.get_visible()
+        ]
+        others = [o for o in others if o.y0 < extent.y1 and o.y1 > extent.y0]
+        gap = 0.6 * tick_size() * self.figure.dpi / 72
+        if side == "left":
+            return extent.x0 - max([0.0, *(o.x1 for o in others if o.x1 <= extent.x0)]) - gap
+        end = self.figure.bbox.x1
+        return min([end, *(o.x0 for o in others if o.x0 >= extent.x1)]) - extent.x1 - gap
+
+    def uncrowd(self, which: str, values) -> str:
+        """Make an axis symlog if nearly all values would coincide on it; say so for its label.
+
+        A linear part, of nearly half the axis, then shows the bulk of the values.
+        """
+        if not is_crowded(values):
+            return ""
+        from matplotlib import ticker
+
+        size = _sizes(values)
+        linear = float(f"{2 * np.quantile(size, 1 - LONE):.0e}")
+        decades = np.log10(size.max() / linear)
+        axis = getattr(self.ax, f"{which}axis")
+        getattr(self.ax, f"set_{which}scale")(
+            "symlog", linthresh=linear, linscale=max(1.0, 0.75 * decades)
+        )
+        far = linear * 10.0 ** np.unique(np.round(np.linspace(0, np.ceil(decades), N_TICKS)))
+        axis.set_major_locator(ticker.FixedLocator([*-far[::-1], 0, *far]))
+        axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+        axis.set_minor_locator(ticker.NullLocator())
+        return f"\n(symlog axis, linear within \N{PLUS-MINUS SIGN}{linear:g})"
+
+    def say_if_nothing(self, *values) -> None:
+        """Say that all values are 0, if they are, since empty axes look like a defect."""
+        if not any(np.any(v) for v in values):
+            self.ax.text(
+                0.5,
+                0.5,
+                "all values are 0",
+                transform=self.ax.transAxes,
+                ha="center",
+                va="center",
+                **{**self.write, "color": mixed(self.colors.background, self.colors.ink, 0.7)},
+                bbox={"facecolor": self.colors.background, "edgecolor": "none", "pad": 6},
+                zorder=6,
+            )
+
+    def _cell_size(self):
+        """Return the size in pixels of the part of the figure that the axes were given."""
+        cell = self.ax.get_subplotspec()
+        if cell is None:
+            return self.ax.get_window_extent().size
+        return cell.get_position(self.ax.figure).size * self.ax.figure.bbox.size
+
+
+def new_axes(figsize, width, height, n_rows):
+    """Return the axes of a new figure."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need Matplotlib: pip install matplotlib.") from error
+    if figsize is None:
+        figsize = width, min(height + ROOMY_HEIGHT * n_rows * tick_size() / 72, TALLEST)
+    return pyplot.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def own_axes(ax, figsize):
+    """Return the caller's axes, if it is that."""
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise ValueError(
+            f"ax is a {type(ax).__name__}; it must be one Axes of Matplotlib, such as"
+            " pyplot.subplots()[1] or one element of an array of them."
+        )
+    if figsize is not None:
+        raise ValueError(
+            "figsize is the size of a new figure, but ax was given, whose figure has a size; give"
+            " one of the two."
+        )
+    return ax
+
+
+def tick_size() -> float:
+    """Return the font size of the style's tick labels in points."""
+    from matplotlib import font_manager, rcParams
+
+    properties = font_manager.FontProperties(size=rcParams["ytick.labelsize"])
+    return properties.get_size_in_points()
+
+
+def as_max_display(max_display: int | None, n_features: int) -> int:
+    """Return how many features are to be shown, if that is a number of features."""
+    if max_display is None:
+        return n_features
+    try:
+        count = operator.index(max_display)
+    except TypeError:
+        count = 0
+    if count < 1 or isinstance(max_display, bool):
+        raise ValueError(
+            f"max_display={max_display!r}; it must be a whole number, from 1, or None for all."
+        )
+    return min(count, n_features)
+
+
+def is_crowded(values) -> bool:
+    """Say whether three quarters of the values that are not 0 would share 2 % of an axis."""
+    size = _sizes(values)
+    return len(size) > 2 and bool(np.quantile(size, 1 - LONE) < CROWDED * size.max())
+
+
+def _sizes(values):
+    """Return the absolute values of those that can be drawn and are not 0."""
+    return np.abs(values[np.isfinite(values) & (values != 0)])

@@ -1,0 +1,126 @@
+"""What people call features and rows: which number a name stands for, and how it is written down.
+
+A name is any text. It is written on one line, since a line break or a control character would tear
+the table or the picture in which it stands; everything else is written as it is.
+"""
+
+import operator
+import unicodedata
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+N_NAMED = 5  # names that an error lists
+
+
+class UnknownFeatureError(KeyError, ValueError):
+    """A name that no feature has; the message names the nearest."""
+
+    __str__ = Exception.__str__  # KeyError would show the message in quotes
+
+
+def find_feature(name: str, feature_names: Sequence[str]) -> int:
+    """Return the number of the feature of some name; an unknown name gets the nearest one."""
+    found = [k for k, known in enumerate(feature_names) if known == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UnknownFeatureError(
+            f"{len(found)} features are called {name!r}, the columns {found}; take yours from"
+            " values by its number."
+        )
+    if not isinstance(name, str):
+        raise UnknownFeatureError(
+            f"Features are asked for by name; got {name!r}. Take columns by number from values."
+        )
+    by_spelling = {known.casefold(): known for known in reversed(feature_names)}
+    near = get_close_matches(name.casefold(), by_spelling, n=1)
+    meant = f"; did you mean {by_spelling[near[0]]!r}?" if near else "."
+    listed = ", ".join(map(repr, feature_names[:N_NAMED]))
+    more = f" and {len(feature_names) - N_NAMED} more" if len(feature_names) > N_NAMED else ""
+    raise UnknownFeatureError(f"No feature is called {name!r}{meant} There are {listed}{more}.")
+
+
+def first_difference(names: Sequence[str], others: Sequence[str]) -> str:
+    """Say where two lists of feature names part."""
+    if len(names) != len(others):
+        return f"{len(names)} and the other {len(others)}"
+    k = next(k for k in range(len(names)) if names[k] != others[k])
+    return f"{names[k]!r} as feature {k} and the other {others[k]!r}"
+
+
+def find_row(row: Any, n_rows: int, index: Any = None) -> int:
+    """Return the number of a row that is given by its number or by its label in the index.
+
+    A whole number is always the row's number, from the end where it is negative, although the index
+    may hold whole numbers, too: 2 is the third row of every table.
+    """
+    try:
+        number = None if isinstance(row, bool) else operator.index(row)
+    except TypeError:
+        number = None
+    if number is not None:
+        if not -n_rows <= number < n_rows:
+            raise ValueError(
+                f"row={row}, but the attribution has {n_rows} rows: 0 to {n_rows - 1}, or"
+                f" {-n_rows} to -1 from the end."
+            )
+        return number % n_rows
+    if index is None:
+        raise ValueError(
+            f"row={row!r}, but the rows that were explained have no labels, which those of a pandas"
+            f" frame have; give a row's number, 0 to {n_rows - 1}."
+        )
+    labels = list(index)
+    found = [i for i, label in enumerate(labels) if is_label(label, row)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ValueError(
+            f"row={row!r} is the label of {len(found)} rows, of which the first have the numbers"
+            f" {found[:N_NAMED]}; give a row's number."
+        )
+    raise ValueError(
+        f"row={row!r}, but no row has this label; the first labels are"
+        f" {', '.join(map(repr, labels[:N_NAMED]))}. A row's number, 0 to {n_rows - 1}, will do."
+    )
+
+
+def is_label(label: Any, row: Any) -> bool:
+    """Say whether a label is the one asked for: equal to it, or written like it."""
+    return str(label) == row if isinstance(row, str) else bool(label == row)
+
+
+def on_one_line(name: Any) -> str:
+    """Return a name without what would break its line: line breaks, tabs, control characters."""
+    return "".join(map(_printed, str(name)))
+
+
+def elided(text: str, width: int) -> str:
+    """Return a text of at most so many columns of a terminal, cut in the middle if need be."""
+    if printed_width(text) <= width:
+        return text
+    kept = width - 1
+    while printed_width(cut := cut_in_the_middle(text, kept)) > width and kept > 0:
+        kept -= 1
+    return cut
+
+
+def cut_in_the_middle(text: str, n_kept: int, mark: str = ELLIPSIS) -> str:
+    """Return so many characters of both ends of a text, with a mark between them."""
+    n_last = n_kept // 2
+    return text[: n_kept - n_last] + mark + text[len(text) - n_last :]
+
+
+def printed_width(text: str) -> int:
+    """Return how many columns a text takes: two a Chinese character, none an accent."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def _printed(character):
+    """Return a character that stays on its line."""
+    if character.isprintable() or unicodedata.category(character) == "Cf":  # Cf joins letters
+        return character
+    return " " if character.isspace() else character.encode("unicode_escape").decode()

@@ -1,0 +1,210 @@
+"""Attributions of rows: how much each feature moved each row's prediction.
+
+For a method that decomposes the whole prediction
+
+    raw_prediction[i] = base_values[i] + sum_k values[i, k]        (its ``residual`` is 0)
+
+Both sides are in link space: log-odds for the logistic loss.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attributions.results import tables
+from attributions.results.names import find_feature
+
+if TYPE_CHECKING:
+    from attributions.plots import LocalAttributionDisplay
+
+N_SHOWN = 5  # rows in the text of a result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalAttribution(tables.ShownAsTable):
+    """Contributions of every feature to every row's prediction.
+
+    Parameters
+    ----------
+    values : float64 array of shape (n, p)
+        Contribution of feature k to row i, in link space.
+    base_values : float64 array of shape (n,)
+        Where the contributions start from.
+    feature_names : tuple of str
+        One name a column of ``values``.
+    method : str
+        The attribution that was used, for captions and messages.
+    data : float64 array of shape (n, p), optional
+        The rows that were explained; plots colour the contributions by them.
+    index : pandas.Index of length n, optional
+        What the rows were called in the frame that was explained; ``to_frame`` keeps it.
+    """
+
+    values: np.ndarray
+    base_values: np.ndarray
+    feature_names: tuple[str, ...]
+    method: str
+    data: np.ndarray | None = None
+    index: Any = None
+
+    def __post_init__(self):
+        values = np.asarray(self.values, dtype=np.float64)
+        if values.ndim != 2:
+            raise ValueError(
+                f"values has shape {values.shape}; it needs one row a sample and one column a"
+                " feature."
+            )
+        n_rows, n_features = values.shape
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "base_values", np.asarray(self.base_values, dtype=np.float64))
+        object.__setattr__(self, "feature_names", tuple(self.feature_names))
+        check_shape("base_values", self.base_values, (n_rows,))
+        if len(self.feature_names) != n_features:
+            raise ValueError(
+                f"{len(self.feature_names)} feature names were given for {n_features} columns of"
+                " values; each column needs one."
+            )
+        if self.data is not None:
+            object.__setattr__(self, "data", np.asarray(self.data, dtype=np.float64))
+            check_shape("data", self.data, values.shape)
+        if self.index is not None:
+            check_shape("index", self.index, (n_rows,))
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.values)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Return what the feature of some name contributed to each row: float64 of shape (n,)."""
+        return self.values[:, find_feature(name, self.feature_names)]
+
+    def head(self, n: int = N_SHOWN) -> tables.Table:
+        """Return the first rows as a table to look at.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+
+        Returns
+        -------
+        Table
+            A terminal and a notebook show it. Of many features it has those with the largest mean
+            absolute contribution, as many as a line holds; ``to_frame`` has all.
+        """
+        n_rows, n_features = self.values.shape
+        n_shown = min(tables.as_count(n), n_rows)
+        labels = range(n_rows) if self.index is None else self.index
+        left = [
+            tables.words("row", labels[:n_shown]),
+            tables.numbers("base value", self.base_values[:n_shown]),
+        ]
+        used, shown = sum(column.width + 2 for column in left), {}
+        size = np.abs(self.values).sum(axis=0)
+        for k in np.argsort(-size, kind="stable"):
+            column = tables.numbers(self.feature_names[k], self.values[:n_shown, k])
+            used += column.width + 2
+            if used > tables.WIDTH:
+                break
+            shown[k] = column
+        hidden = [
+            f"{n_hidden:,} more {what}"
+            for n_hidden, what in (
+                (n_rows - n_shown, "rows"),
+                (n_features - len(shown), "features"),
+            )
+            if n_hidden
+        ]
+        return tables.Table(
+            f"{self.method}, {n_rows:,} rows, {n_features} features",
+            [*left, *(shown[k] for k in sorted(shown))],
+            note=" and ".join(hidden),
+        )
+
+    def residual(self, raw_prediction) -> np.ndarray:
+        """Return the part of the prediction that the contributions leave unexplained.
+
+        Parameters
+        ----------
+        raw_prediction : array of shape (n,)
+            ``ensemble.raw_predict`` of the same rows.
+
+        Returns
+        -------
+        float64 array of shape (n,)
+            ``raw_prediction - base_values - values.sum(axis=1)``: 0 within rounding for PreDecomp,
+            Saabas and TreeSHAP.
+        """
+        raw_prediction = np.asarray(raw_prediction, dtype=np.float64)
+        check_shape("raw_prediction", raw_prediction, self.base_values.shape)
+        return raw_prediction - self.base_values - self.values.sum(axis=1)
+
+    def to_frame(self):
+        """Return the contributions as a pandas.DataFrame of shape (n, p), a column a feature.
+
+        Its rows are called what they were in the frame that was explained.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError(
+                "to_frame needs pandas: pip install pandas, or use .values and .feature_names."
+            ) from error
+        return pandas.DataFrame(self.values, index=self.index, columns=list(self.feature_names))
+
+    def to_shap(self):
+        """Return a shap.Explanation, which shap's own plots draw.
+
+        Returns
+        -------
+        shap.Explanation
+            With ``values`` and ``data`` of shape (n, p) and ``base_values`` of shape (n,).
+        """
+        try:
+            import shap
+        except ImportError as error:
+            raise ImportError("to_shap needs shap: pip install shap.") from error
+        return shap.Explanation(
+            values=self.values,
+            base_values=self.base_values,
+            data=self.data,
+            feature_names=list(self.feature_names),
+        )
+
+    def plot(
+        self, *, row=None, max_display: int | None = 12, ax=None, title=None, figsize=None
+    ) -> "LocalAttributionDisplay":
+        """Draw one row as signed bars, or all rows as a swarm.
+
+        Parameters
+        ----------
+        row : int or label, optional
+            The row to draw as bars: its number, from 0, or its label in the frame that was
+            explained. None for the swarm of all rows.
+        max_display : int or None
+            How many features to show at most, those with the largest mean absolute contribution;
+            None for all. Where the axes are too low for so many names, fewer are shown.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure without it.
+        title : str, optional
+            Instead of the one that names the method; drawn as it is.
+        figsize : (float, float), optional
+            Width and height of the new figure in inches.
+
+        Returns
+        -------
+        LocalAttributionDisplay
+            With ``ax_`` and ``figure_``.
+        """
+        from attributions.plots import LocalAttributionDisplay
+
+        return LocalAttributionDisplay.from_attribution(
+            self, row=row, max_display=max_display, ax=ax, title=title, figsize=figsize
+        )
+
+
+def check_shape(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Refuse an array of another shape than the attribution's."""
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}; the attribution needs {shape}.")

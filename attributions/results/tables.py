@@ -1,0 +1,128 @@
+"""A table as a terminal and a notebook show it: columns that are aligned.
+
+Numbers of one column have the same number of decimals, so that their points stand below each other.
+"""
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from attributions.results.names import elided, on_one_line, printed_width
+
+WIDTH = 100  # of a line in a terminal
+NAME_WIDTH = 40
+
+
+class Column(NamedTuple):
+    """The heading and the cells of a column; words stand to the left, numbers to the right."""
+
+    heading: str
+    cells: list[str]
+    is_text: bool = False
+
+    @property
+    def width(self) -> int:
+        """Number of columns of a terminal that it takes."""
+        return max(printed_width(self._short(text)) for text in (self.heading, *self.cells))
+
+    def lines(self) -> list[str]:
+        """Return the heading and the cells, all of the same width."""
+        texts = [self._short(text) for text in (self.heading, *self.cells)]
+        pads = [" " * (self.width - printed_width(text)) for text in texts]
+        return [t + pad if self.is_text else pad + t for t, pad in zip(texts, pads, strict=True)]
+
+    def _short(self, text):
+        return elided(text, NAME_WIDTH)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Columns below a title, and a note below them on what is not shown."""
+
+    title: str
+    columns: Sequence[Column]
+    note: str = ""
+
+    def __repr__(self):
+        lines = zip(*(column.lines() for column in self.columns), strict=True)
+        rows = ["  " + "  ".join(cells).rstrip() for cells in lines]
+        return "\n".join([self.title, *rows, *([f"  ... {self.note}"] if self.note else [])])
+
+    def _repr_html_(self):
+        """Return the table for a notebook, names in full."""
+        sides = [f' style="text-align: {"left" if c.is_text else "right"}"' for c in self.columns]
+        lines = zip(*((c.heading, *c.cells) for c in self.columns), strict=True)
+        tag, rows = "th", []
+        for line in lines:
+            cells = zip(line, sides, strict=True)
+            rows.append("".join(f"<{tag}{side}>{escape(text)}</{tag}>" for text, side in cells))
+            tag = "td"
+        body = "\n".join(f"<tr>{row}</tr>" for row in rows[1:])
+        note = f"\n<p>... {escape(self.note)}</p>" if self.note else ""
+        return (
+            f'<table>\n<caption style="text-align: left">{escape(self.title)}</caption>\n'
+            f"<thead>\n<tr>{rows[0]}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{note}"
+        )
+
+
+class ShownAsTable:
+    """A result of named columns, shown as the table of its ``head``."""
+
+    values: np.ndarray
+    feature_names: tuple[str, ...]
+
+    def __repr__(self):
+        return repr(self.head())
+
+    def _repr_html_(self):
+        return self.head()._repr_html_()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.feature_names)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+    def head(self) -> Table:
+        """Return what there is to show."""
+        raise NotImplementedError
+
+
+def words(heading: str, cells: Sequence) -> Column:
+    """Make a column of names."""
+    return Column(on_one_line(heading), [on_one_line(cell) for cell in cells], is_text=True)
+
+
+def numbers(heading: str, values: np.ndarray) -> Column:
+    """Make a column of numbers with equally many decimals.
+
+    They show five digits of the largest number and at least two of the smallest; where that would
+    take more than nine digits, all numbers are written with powers of ten.
+    """
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    largest, smallest = (sizes.max(), sizes.min()) if len(sizes) else (1.0, 1.0)
+    first, last = int(np.floor(np.log10(largest))), int(np.floor(np.log10(smallest)))
+    decimals = max(4 - first, 1 - last, 0)
+    is_long = decimals > 6 or max(first, 0) + 1 + decimals > 9
+    style = ".3e" if is_long else f".{decimals}f"
+    return Column(on_one_line(heading), [f"{value:{style}}" for value in values])
+
+
+def p_values(heading: str, values: np.ndarray) -> Column:
+    """Make a column of p-values, with four decimals."""
+    return Column(heading, ["<0.0001" if p < 1e-4 else f"{p:.4f}" for p in values])
+
+
+def as_count(n: int) -> int:
+    """Return how many rows of a table are asked for, if that is a number of rows."""
+    try:
+        count = operator.index(n)
+    except TypeError:
+        count = -1
+    if count < 0:
+        raise ValueError(f"n={n!r}; it must be a whole number, from 0.")
+    return count
