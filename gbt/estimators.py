@@ -46,8 +46,8 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Prediction before the first tree; None is the weighted mean of the targets.
     splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
         How a node chooses its split: where the gain is largest; on the feature that does best on
-        held-out folds of the node's rows; or by three parts of them. The last two take as long
-        as XGBoost's exact method. An object is one with options, such as ``CrossValidated`` of
+        held-out folds of the node's rows; or by three parts of them. The last two take about
+        as long as XGBoost's exact method. An object is one with options, such as ``CrossValidated`` of
         ``gbt.splitting.cross_validated``, or your own ``gbt.splitting.frontier.Policy``.
     categorical_features : "from_dtype" or None, default="from_dtype"
         "from_dtype" refuses categories of a data frame by name: they are not supported yet. None
@@ -134,8 +134,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         rows.
     splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
         How a node chooses its split: where the gain is largest; on the feature that does best on
-        held-out folds of the node's rows; or by three parts of them. The last two take as long
-        as XGBoost's exact method. An object is one with options, such as ``CrossValidated`` of
+        held-out folds of the node's rows; or by three parts of them. The last two take about
+        as long as XGBoost's exact method. An object is one with options, such as ``CrossValidated`` of
         ``gbt.splitting.cross_validated``, or your own ``gbt.splitting.frontier.Policy``.
     categorical_features : "from_dtype" or None, default="from_dtype"
         "from_dtype" refuses categories of a data frame by name: they are not supported yet. None
