@@ -47,8 +47,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
         How a node chooses its split: where the gain is largest; on the feature that does best on
         held-out folds of the node's rows; or by three parts of them. The last two take about
-        as long as XGBoost's exact method. An object is one with options, such as ``CrossValidated`` of
-        ``gbt.splitting.cross_validated``, or your own ``gbt.splitting.frontier.Policy``.
+        as long as XGBoost's exact method. An object is one with options, such as
+        ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
+        ``gbt.splitting.frontier.Policy``.
     categorical_features : "from_dtype" or None, default="from_dtype"
         "from_dtype" refuses categories of a data frame by name: they are not supported yet. None
         reads categories that are numbers as these numbers. Text and dates are always refused.
@@ -135,8 +136,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
         How a node chooses its split: where the gain is largest; on the feature that does best on
         held-out folds of the node's rows; or by three parts of them. The last two take about
-        as long as XGBoost's exact method. An object is one with options, such as ``CrossValidated`` of
-        ``gbt.splitting.cross_validated``, or your own ``gbt.splitting.frontier.Policy``.
+        as long as XGBoost's exact method. An object is one with options, such as
+        ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
+        ``gbt.splitting.frontier.Policy``.
     categorical_features : "from_dtype" or None, default="from_dtype"
         "from_dtype" refuses categories of a data frame by name: they are not supported yet. None
         reads categories that are numbers as these numbers. Text and dates are always refused.
