@@ -232,7 +232,8 @@ def test_tests_and_benchmarks_are_collected_without_the_peers():
         [sys.executable, "-c", WITHOUT_PEERS.format(peers=peers, modules=modules)],
         capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
-    assert (imported.stdout, imported.stderr) == (f"{len(modules)}\n", "")
+    # Standard error may announce that kernels are compiled: some tests fit models when imported.
+    assert (imported.returncode, imported.stdout) == (0, f"{len(modules)}\n"), imported.stderr
 
 
 def test_the_public_names_are_there():
