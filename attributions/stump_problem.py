@@ -23,7 +23,7 @@ import numpy as np
 
 from attributions.kernels.stumps import Stumps, Sums, add_up_columns
 from gbt.kernels.walk import add_up_children
-from gbt.model import Tree
+from gbt.tree import Tree
 
 ROWS_AT_ONCE = 4096  # 50 columns of them are 1.6 MB
 

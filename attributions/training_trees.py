@@ -17,7 +17,8 @@ from attributions.forests import drawn_counts, for_labels, is_forest
 from attributions.inputs import as_rows, as_target, as_weight
 from attributions.stump_problem import TreeRows
 from gbt.formats import as_ensemble
-from gbt.model import Ensemble, Tree
+from gbt.model import Ensemble
+from gbt.tree import Tree
 
 ROWS = ("all", "inbag", "oob", "uniform")
 # How far sums may be from the model's, in shares of their terms: rounding, and float32 elsewhere.

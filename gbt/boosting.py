@@ -21,11 +21,12 @@ from gbt.evaluation import Callback, EvalSet, Metric, Watch
 from gbt.growing import growth_of
 from gbt.kernels.memory import Training
 from gbt.losses import Loss, best_constant
-from gbt.model import NODE_RECORD, Ensemble, Tree, arrays_of, end_to_end, records_of
+from gbt.model import Ensemble
 from gbt.progress import Progress
 from gbt.sampling import sampled_features, sampled_rows
 from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Limits, Plan, Policy, Shape
+from gbt.tree import NODE_RECORD, Tree, arrays_of, end_to_end, records_of
 
 
 @dataclass(frozen=True)

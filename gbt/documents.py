@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.model import InvalidModelError
+from gbt.tree import InvalidModelError
 
 _JSON_TYPES: dict[str, set[type]] = {"b": {bool}, "f": {int, float}, "i": {int}, "u": {int}}
 

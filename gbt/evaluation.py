@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from gbt.losses import Loss
-from gbt.model import Tree
+from gbt.tree import Tree
 
 SCORER = type(get_scorer("r2"))
 

@@ -30,10 +30,10 @@ from gbt.kernels.finish import add_values, finish_tree
 from gbt.kernels.memory import Training
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows
-from gbt.model import NODE_RECORD
 from gbt.splitting.frontier import Derivatives, Frontier, Growth, Plan, Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.greedy_growth import GreedyGrowth
+from gbt.tree import NODE_RECORD
 
 DRAWS_OF_POLICY = 2  # stream of random numbers; ``gbt.sampling`` has 0 and 1
 

@@ -14,9 +14,10 @@ import numpy as np
 from gbt.documents import as_array, as_choice, as_number, as_record, as_strings, read_json, shown
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.losses import LOSSES
-from gbt.model import NODE_DTYPES, NUMBERS, STATISTICS, Ensemble, InvalidModelError
+from gbt.model import NUMBERS, STATISTICS, Ensemble
 from gbt.sampling import Sampling, sample_size
 from gbt.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
+from gbt.tree import NODE_DTYPES, InvalidModelError
 
 Model = Ensemble | GBTRegressor | GBTClassifier
 
@@ -41,7 +42,7 @@ def load(path: str | os.PathLike) -> Model:
 
     Raises
     ------
-    gbt.model.InvalidModelError
+    gbt.tree.InvalidModelError
         A ValueError: the file is not a model, or not a sound one.
     """
     document = read_json(path)

@@ -27,27 +27,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gbt.losses import LOSSES, Loss
-from gbt.predictor import Predictor, find_leaves_of_tree
+from gbt.predictor import Predictor
 from gbt.saving import save
 from gbt.seen_rows import SeenRows
 from gbt.statistics import node_step, refit
 from gbt.tables import as_floats, refuse_other_columns
+from gbt.tree import NODE_DTYPES, InvalidModelError, Nodes, Tree, preorder_links, sealed
 
 if TYPE_CHECKING:
     import pandas
 
-NODE_DTYPES = {
-    "feature": np.int32,  # -1 at a leaf
-    "threshold": np.float64,  # 0 at a leaf
-    "left": np.int32,  # counted from the tree's root; -1 at a leaf
-    "right": np.int32,
-    "missing_left": np.bool_,
-    "sum_gradient": np.float64,
-    "sum_hessian": np.float64,
-    "n_samples": np.int64,  # rows, not their weights
-    "gain": np.float64,  # 0 at a leaf
-    "value": np.float64,
-}
 NUMBERS = ("base_score", "learning_rate", "reg_lambda")
 STATISTICS = ("gradients", "hessians", "counts", "values")  # that a model may have of its nodes
 ZERO_WITHIN = float(np.float32(1e-35))  # what LightGBM takes for 0
@@ -57,91 +46,6 @@ NEEDED_FOR = {
     "n_samples": "counts",
     "gain": "gradients",
 }
-NODE_RECORD = np.dtype([*NODE_DTYPES.items()], align=True)  # as they are written down
-
-
-def arrays_of(nodes: np.ndarray) -> dict[str, Any]:
-    """Return an array for each property of some nodes, which are records, as those of a model."""
-    return {name: _sealed(np.ascontiguousarray(nodes[name])) for name in NODE_DTYPES}
-
-
-def records_of(nodes: "Nodes") -> np.ndarray:
-    """Return some nodes as records: the way back from `arrays_of`."""
-    records = np.empty(len(nodes.feature), dtype=NODE_RECORD)
-    for name in NODE_DTYPES:
-        records[name] = getattr(nodes, name)
-    return records
-
-
-def _sealed(array: np.ndarray) -> np.ndarray:
-    """Return an array that nobody may write to, which to Numba is another type."""
-    array.flags.writeable = False
-    return array
-
-
-def end_to_end(trees: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the nodes of some trees, which are records, in one array."""
-    # As bytes: of records each field is copied by itself, in ten times the time.
-    return np.concatenate([tree.view(np.uint8) for tree in trees]).view(NODE_RECORD)
-
-
-class InvalidModelError(ValueError):
-    """A model whose arrays do not describe trees."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Nodes:
-    """What is known of every node: one array a property, of the dtypes in ``NODE_DTYPES``."""
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    missing_left: np.ndarray
-    sum_gradient: np.ndarray
-    sum_hessian: np.ndarray
-    n_samples: np.ndarray
-    gain: np.ndarray
-    value: np.ndarray
-
-    @property
-    def structure(self) -> tuple[np.ndarray, ...]:
-        """The arrays that say how to walk, in the order in which kernels take them."""
-        return self.feature, self.threshold, self.left, self.right, self.missing_left
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Tree(Nodes):
-    """One tree in preorder, the root at 0."""
-
-    def __repr__(self):
-        return f"<Tree of {self.n_nodes} nodes, depth {self.depth.max()}>"
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes, leaves included."""
-        return len(self.feature)
-
-    @property
-    def is_leaf(self) -> np.ndarray:
-        """Mark the nodes without children."""
-        return self.left < 0
-
-    @property
-    def depth(self) -> np.ndarray:
-        """Number of steps from the root, for every node."""
-        depth = np.zeros(self.n_nodes, dtype=np.int64)
-        for t in np.flatnonzero(~self.is_leaf):
-            depth[[self.left[t], self.right[t]]] = depth[t] + 1
-        return depth
-
-    def add_values(self, X: np.ndarray, out: np.ndarray, n_jobs: int | None = None) -> None:
-        """Add to ``out`` the value of the leaf that each row of ``X`` (floats) reaches."""
-        out += self.value[self.find_leaves(X, n_jobs)]
-
-    def find_leaves(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-        """Return the leaf that each row of ``X`` (floats) reaches, int32 of shape (n,)."""
-        return find_leaves_of_tree(self.structure, X, n_jobs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,7 +97,7 @@ class Ensemble(Nodes):
 
     def __post_init__(self):
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
-            object.__setattr__(self, name, _sealed(np.array(getattr(self, name), dtype=dtype)))
+            object.__setattr__(self, name, sealed(np.array(getattr(self, name), dtype=dtype)))
 
     def __repr__(self):
         return (
@@ -260,7 +164,7 @@ class Ensemble(Nodes):
                 raise InvalidModelError(demand)
 
         inner = self.left >= 0
-        left, right = _preorder_links(inner, offset)
+        left, right = preorder_links(inner, offset)
         in_range = (self.feature >= 0) & (self.feature < self.n_features)
         for name, holds, demand in (
             ("left", self.left == left, "in preorder it is the next node, and -1 at a leaf"),
@@ -445,40 +349,6 @@ class Ensemble(Nodes):
             step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], self.reg_lambda)
             statistics["value"] = np.where(self.left < 0, self.value, -self.learning_rate * step)
         return replace(self, **statistics, statistics=frozenset(STATISTICS))
-
-
-def _preorder_links(is_inner, tree_offset) -> tuple[np.ndarray, np.ndarray]:
-    r"""Return the children of all nodes of trees in preorder: the leaves alone settle them.
-
-    An inner node promises two children, and every node keeps one promise, the latest. So before a
-    root one promise waits, before any other node at least one, and after a tree none. The left
-    child is the next node; the right child keeps the earlier promise of its parent, hence is the
-    next node before which as many wait as before the parent::
-
-              a          node     a   b   d   e   c
-             / \         waiting  1   2   3   2   1   (0)
-            b   c        left     b   d
-           / \           right    c   e
-          d   e
-    """
-    start = np.repeat(tree_offset[:-1], np.diff(tree_offset))
-    change = np.where(is_inner, 1, -1)
-    before = np.cumsum(change) - change
-    waiting = 1 + before - before[start]
-    for m in np.flatnonzero((waiting + change)[tree_offset[1:] - 1] != 0):
-        raise InvalidModelError(f"tree {m} lacks nodes, or has some that no walk reaches")
-    if (waiting < 1).any():
-        m = np.searchsorted(tree_offset, np.argmax(waiting < 1), side="right") - 1
-        raise InvalidModelError(f"tree {m} has nodes that no walk reaches")
-
-    node = np.arange(len(start))
-    next_alike = np.empty_like(node)
-    by_waiting = np.argsort(waiting, kind="stable")
-    next_alike[by_waiting] = np.roll(by_waiting, -1)
-    return (
-        np.where(is_inner, node + 1 - start, -1),
-        np.where(is_inner, next_alike - start, -1),
-    )
 
 
 class _Trees(Sequence):

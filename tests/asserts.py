@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from gbt.losses import LOSSES
-from gbt.model import NODE_DTYPES, Ensemble, Tree
+from gbt.model import Ensemble
+from gbt.tree import NODE_DTYPES, Tree
 
 EPS = float(np.finfo(np.float64).eps)
 EPS_32 = float(np.finfo(np.float32).eps)  # numbers that a peer kept or added up in float32

@@ -14,7 +14,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gbt.losses import LOSSES
-from gbt.model import NODE_DTYPES, Ensemble, Tree
+from gbt.model import Ensemble
+from gbt.tree import NODE_DTYPES, Tree
 
 REG_LAMBDAS = (0.0, 0.1, 1.0, 10.0, 100.0)
 

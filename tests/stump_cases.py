@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from attributions import reference
 from attributions.stump_problem import RawColumns, StumpProblem, TreeRows
-from gbt.model import Ensemble, Tree
+from gbt.model import Ensemble
+from gbt.tree import Tree
 from tests.strategies import trees
 
 # Few values, at and beside those at which drawn trees split.

@@ -16,7 +16,7 @@ FLOORS = [
     {"gbt.cores"},
     {"gbt.kernels", "gbt.parallel", "gbt.losses", "gbt.fixed_point", "gbt.progress", "gbt.saving"},
     {"gbt.predictor", "gbt.statistics", "gbt.sampling", "gbt.seen_rows"},
-    {"gbt.columns", "gbt.model", "gbt.tables", "gbt.documents", "gbt.targets"},
+    {"gbt.columns", "gbt.model", "gbt.tree", "gbt.tables", "gbt.documents", "gbt.targets"},
     {"gbt.splitting", "gbt.evaluation"},
     {"gbt.growing"},
     {"gbt.boosting", "gbt.parameters"},
@@ -26,6 +26,7 @@ FLOORS = [
 ]
 ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.model",
+    "gbt.tree",
     "gbt.predictor",
     "gbt.seen_rows",
     "gbt.losses",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.training_profile import searches_of
-from gbt.model import NODE_DTYPES, Tree
+from gbt.tree import NODE_DTYPES, Tree
 
 
 def tree_of(left, right, n_samples):

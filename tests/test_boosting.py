@@ -10,10 +10,10 @@ from gbt.columns import Columns
 from gbt.kernels.derivatives import HALF_SQUARED_ERROR
 from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.losses import LOSSES
-from gbt.model import NODE_DTYPES
 from gbt.parallel import Helpers
 from gbt.sampling import sampled_features, sampled_rows
 from gbt.splitting import greedy_growth
+from gbt.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems
 from tests.trainer import fit, grow_tree, growth_for, with_threads

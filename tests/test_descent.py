@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from attributions import predecomp, reference
 from gbt.kernels import descent
-from gbt.model import NODE_DTYPES, Tree
 from gbt.predictor import ROWS_AT_ONCE, columns_of, rounded_down, transposed
+from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_same
 from tests.strategies import ensembles, rows_for
 from tests.tree_cases import deep_ensemble, ensemble_of, stump_on

@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.rounds import grow_trees
-from gbt.model import NODE_DTYPES
 from gbt.splitting.greedy import Greedy
+from gbt.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import problems
 from tests.test_growing import ByThePage

@@ -12,9 +12,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 import gbt
 from gbt import GBTClassifier, GBTRegressor, progress
 from gbt.evaluation import Round
-from gbt.model import NODE_DTYPES
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.unbiased import Unbiased
+from gbt.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])

@@ -9,7 +9,7 @@ from gbt import reference
 from gbt.columns import Columns, thresholds_between
 from gbt.kernels import finish
 from gbt.kernels.nodes import NODE, records
-from gbt.model import NODE_RECORD
+from gbt.tree import NODE_RECORD
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from attributions import predecomp, total_gain, tree_inner, tree_shap
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm import from_lightgbm
-from gbt.model import InvalidModelError
+from gbt.tree import InvalidModelError
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
 N_ROUNDS = 6

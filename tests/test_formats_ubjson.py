@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.formats.ubjson import parse_ubjson
-from gbt.model import InvalidModelError
+from gbt.tree import InvalidModelError
 from tests.asserts import assert_same, peer
 
 LONG = b"L\0\0\0\0\0\0\0"

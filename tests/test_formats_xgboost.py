@@ -20,7 +20,7 @@ from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.formats.xgboost import from_xgboost
-from gbt.model import InvalidModelError
+from gbt.tree import InvalidModelError
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 from tests.strategies import ensembles
 

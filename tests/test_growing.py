@@ -14,11 +14,11 @@ from gbt.growing import growth_of
 from gbt.kernels import tasks
 from gbt.kernels.memory import MOST_BITS
 from gbt.kernels.quantise import ROWS_PER_TASK
-from gbt.model import NODE_DTYPES
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Plan, Splits
 from gbt.splitting.greedy import Greedy, largest_gain
 from gbt.splitting.greedy_growth import GreedyGrowth
+from gbt.tree import NODE_DTYPES
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
 from tests.node_cases import MISSING_ROWS_THAT_TIE, coarsen, column_of

@@ -11,7 +11,8 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from gbt.losses import LOSSES
-from gbt.model import NODE_DTYPES, Ensemble, Tree
+from gbt.model import Ensemble
+from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import (
     EPS,
     EPS_32,

@@ -16,9 +16,9 @@ from gbt.growing import growth_of
 from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
 from gbt.losses import LOSSES
-from gbt.model import Tree, arrays_of
 from gbt.splitting.frontier import Limits, Plan, Shape
 from gbt.splitting.greedy import Greedy
+from gbt.tree import Tree, arrays_of
 from tests.asserts import EPS_32, peer
 
 XGBOOST_LEAST_GAIN = 1e-6  # kRtEps, absolute

@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 
 from attributions.plots import TreeDisplay
 from gbt import GBTRegressor
-from gbt.model import Tree
+from gbt.tree import Tree
 from tests.asserts import assert_same
 from tests.pictures import assert_apart, assert_inside, box_of, words_on, written
 

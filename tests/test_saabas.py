@@ -9,7 +9,7 @@ from attributions import predecomp, reference, saabas
 from attributions.individual import attribute_per_tree, node_cover
 from attributions.saabas import Saabas
 from gbt.formats import as_ensemble
-from gbt.model import NODE_DTYPES, Tree
+from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.strategies import ensembles, rows_for
 from tests.tree_cases import (

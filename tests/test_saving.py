@@ -19,8 +19,9 @@ import gbt
 from gbt import Ensemble, GBTClassifier, GBTRegressor, saving
 from gbt.loading import load
 from gbt.losses import LOSSES
-from gbt.model import NODE_DTYPES, STATISTICS, InvalidModelError, Tree
+from gbt.model import STATISTICS
 from gbt.splitting.greedy import Greedy
+from gbt.tree import NODE_DTYPES, InvalidModelError, Tree
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.strategies import ensembles, rows_for
 

@@ -13,8 +13,8 @@ from attributions.individual import attribute_per_tree, node_cover
 from attributions.kernels import shap as kernels
 from attributions.tree_shap import TreeShap
 from gbt.formats import as_ensemble
-from gbt.model import NODE_DTYPES, Tree
 from gbt.predictor import transposed
+from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.strategies import ensembles, rows_for
 from tests.tree_cases import deep_ensemble, ensemble_of, example_1, sum_of_node_values

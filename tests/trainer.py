@@ -12,10 +12,10 @@ from gbt.growing import TreeGrowth, growth_of
 from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
 from gbt.losses import LOSSES
-from gbt.model import Tree, arrays_of
 from gbt.splitting import greedy_growth
 from gbt.splitting.frontier import Limits, Plan, Shape
 from gbt.splitting.greedy import Greedy
+from gbt.tree import Tree, arrays_of
 
 
 def growth_for(

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from gbt.losses import LOSSES
-from gbt.model import NODE_DTYPES, Ensemble, Tree
+from gbt.model import Ensemble
 from gbt.statistics import node_statistics, node_step
+from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_valid_tree
 
 

@@ -13,7 +13,7 @@ from attributions.plots.colors import BLUE, VERMILION, mixed, readable
 from attributions.plots.sheet import LEAST_FONT, Sheet
 
 if TYPE_CHECKING:
-    from gbt.model import Tree
+    from gbt.tree import Tree
 
 FONT = 9.0
 PADDING = 0.4  # around the text of a box, in font sizes
@@ -47,7 +47,7 @@ class TreeDisplay:
 
     Parameters
     ----------
-    tree : gbt.model.Tree
+    tree : gbt.tree.Tree
         Such as ``model.ensemble_.trees[0]``.
     feature_names : sequence of str, optional
         One name a column; x0, x1, ... without.

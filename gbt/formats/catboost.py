@@ -27,8 +27,8 @@ from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import in_preorder, to_ensemble
 from gbt.formats.origin import Start, contradiction
 from gbt.losses import LOSSES
-from gbt.model import InvalidModelError
 from gbt.statistics import node_step
+from gbt.tree import InvalidModelError
 
 LOSS_OF_FUNCTION = {"RMSE": "half_squared_error", "Logloss": "half_logistic"}
 MOST_LEVELS = 16  # that CatBoost grows

@@ -35,8 +35,9 @@ from gbt.formats.imported import Imported, kept, warn_of
 from gbt.formats.nodes import Preorder, in_preorder, to_ensemble
 from gbt.formats.origin import Start, contradiction
 from gbt.losses import LOSSES, Loss
-from gbt.model import ZERO_WITHIN, Ensemble, InvalidModelError
+from gbt.model import ZERO_WITHIN, Ensemble
 from gbt.statistics import node_step
+from gbt.tree import InvalidModelError
 
 LOSS_OF_OBJECTIVE = {
     "regression": "half_squared_error",
@@ -83,7 +84,7 @@ def from_lightgbm(model) -> Ensemble:
     ValueError
         For what an `Ensemble` cannot express: other objectives than squared error and binary
         logistic, several classes, linear trees, categorical splits, "dart".
-    gbt.model.InvalidModelError
+    gbt.tree.InvalidModelError
         Also a ValueError: the text does not describe a booster.
     """
     return warn_of(import_lightgbm(model))

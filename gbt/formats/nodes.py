@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.kernels.walk import add_up_children
-from gbt.model import NODE_DTYPES, Ensemble, InvalidModelError
+from gbt.model import Ensemble
 from gbt.statistics import node_gain
+from gbt.tree import NODE_DTYPES, InvalidModelError
 
 EPS_32 = float(np.finfo(np.float32).eps)
 

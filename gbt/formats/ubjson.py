@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.model import InvalidModelError
+from gbt.tree import InvalidModelError
 
 _DTYPES = {
     ord(letter): np.dtype(dtype)

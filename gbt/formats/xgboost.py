@@ -53,7 +53,8 @@ from gbt.formats.nodes import (
 from gbt.formats.origin import Start, contradiction, doubt_of
 from gbt.formats.ubjson import parse_ubjson
 from gbt.losses import LOSSES, Loss
-from gbt.model import Ensemble, InvalidModelError
+from gbt.model import Ensemble
+from gbt.tree import InvalidModelError
 
 LOSS_OF_OBJECTIVE = {
     "reg:squarederror": "half_squared_error",
@@ -134,7 +135,7 @@ def from_xgboost(
         For what an `Ensemble` cannot express: boosters "dart" and "gblinear", other objectives
         than squared error and binary logistic, several classes, targets or trees a round (but one
         round of many, a forest), categorical splits.
-    gbt.model.InvalidModelError
+    gbt.tree.InvalidModelError
         Also a ValueError: the JSON does not describe a booster.
     """
     return warn_of(import_xgboost(model, reg_lambda, learning_rate))

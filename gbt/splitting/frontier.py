@@ -158,7 +158,7 @@ class Growth(Protocol):
 
         Returns
         -------
-        nodes : array of dtype ``gbt.model.NODE_RECORD``
+        nodes : array of dtype ``gbt.tree.NODE_RECORD``
             Trees end to end, each in preorder.
         sizes : list of int
             Nodes of each tree.

@@ -39,9 +39,9 @@ from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.rounds import PAUSED, SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.kernels.tasks import FOLLOW, LARGE
-from gbt.model import NODE_RECORD
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
+from gbt.tree import NODE_RECORD
 
 # Sharing a phase costs about a microsecond. That pays from about this many values, rows times
 # columns, of which a level looks at most once.
