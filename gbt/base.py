@@ -30,7 +30,7 @@ from gbt.parameters import OF_REGRESSOR, Allowed, explain_unknown
 from gbt.sampling import RandomState, Sampling, hold_out, seed_of
 from gbt.saving import describe_estimator, save
 from gbt.splitting.frontier import Policy
-from gbt.splitting.policies import as_policy
+from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables import refuse_other_targets, refuse_other_values, unmasked
 from gbt.targets import as_weight
 
@@ -68,6 +68,7 @@ class BaseGBT(NamedParameters):
     ensemble_: Ensemble
     evals_result_: dict[str, list[float]]
     best_iteration_: int
+    split_scores_: np.ndarray | None
     n_features_in_: int
     _sampling: Sampling
 
@@ -131,6 +132,10 @@ class BaseGBT(NamedParameters):
             value = getattr(self, name)
             if not allowed.admits(value):
                 raise ValueError(f"{name} must be {allowed.words}; got {value!r}.")
+        may_lose = getattr(as_policy(self.splitter), "judges_by_other_rows", False)
+        if self.min_split_gain < 0 and not may_lose:
+            words = self._allowed["min_split_gain"].words
+            raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
         effective_n_jobs(self.n_jobs)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
@@ -188,6 +193,9 @@ class BaseGBT(NamedParameters):
         )
         self.ensemble_ = boosted.ensemble
         self.evals_result_ = boosted.evals_result
+        scores = [None if start is None else start.split_scores_, boosted.split_scores]
+        told = [of_trees for of_trees in scores if of_trees is not None]
+        self.split_scores_ = np.sum(told, axis=0) if told else None
         self.best_iteration_ = boosted.best_iteration
         self._sampling = sampling
 
@@ -393,5 +401,9 @@ class BaseGBT(NamedParameters):
         """
         check_is_fitted(self)
         self.check_parameters()
-        parts = {"ensemble": self.ensemble_.describe(), "estimator": describe_estimator(self)}
+        parameters = {**self.get_params(deep=False), "splitter": describe_policy(self.splitter)}
+        parts = {
+            "ensemble": self.ensemble_.describe(),
+            "estimator": describe_estimator(self, parameters),
+        }
         save(type(self).__name__, parts, path)

@@ -64,6 +64,7 @@ class Boosted:
     ensemble: Ensemble
     evals_result: dict[str, list[float]]
     best_iteration: int
+    split_scores: np.ndarray | None  # of the trees that were grown, see `Growth`
 
 
 def boost(
@@ -152,7 +153,14 @@ def boost(
         feature_names=feature_names,
         seen_rows=seen_rows,
     )
-    return Boosted(ensemble.truncate(best_iteration + 1), watch.evals_result, best_iteration)
+    n_before = 0 if start is None else start.n_trees
+    scores = growth.split_scores[: max(best_iteration + 1 - n_before, 0)]
+    return Boosted(
+        ensemble.truncate(best_iteration + 1),
+        watch.evals_result,
+        best_iteration,
+        np.sum(scores, axis=0) if scores else None,
+    )
 
 
 def _check_start(

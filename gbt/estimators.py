@@ -39,7 +39,8 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     reg_lambda : float, default=1.0
         Added to the sum of hessians in every gain and every step: L2 penalty of leaf values.
     min_split_gain : float, default=0.0
-        A split needs more gain than this (Sun 2022, Definition 2, without factor 1/2).
+        A split needs more gain than this (Sun 2022, Definition 2, without factor 1/2). With
+        ``splitter="unbiased"`` it may be negative.
     subsample, colsample : float, default=1.0
         Fraction of rows and of columns that each tree sees, drawn without replacement.
     base_score : float or None, default=None
@@ -90,6 +91,10 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Number of the last tree kept, from 0.
     best_score_ : float or None
         The last evaluation set's metric, or else its loss, after that tree.
+    split_scores_ : array of shape (p,) or None
+        What the policy found the nodes' best splits worth, by feature, also where it did not split;
+        None for greedy splits, whose gains the nodes have. With ``splitter="unbiased"`` it is the
+        importance of Zhang, Zhang and Li (2023), Algorithm 3.
     n_features_in_ : int
     feature_names_in_ : array of shape (p,)
         Only if fitted on a data frame with string column names.
@@ -127,7 +132,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     reg_lambda : float, default=1.0
         Added to the sum of hessians in every gain and every step: L2 penalty of leaf values.
     min_split_gain : float, default=0.0
-        A split needs more gain than this (Sun 2022, Definition 2, without factor 1/2).
+        A split needs more gain than this (Sun 2022, Definition 2, without factor 1/2). With
+        ``splitter="unbiased"`` it may be negative.
     subsample, colsample : float, default=1.0
         Fraction of rows and of columns that each tree sees, drawn without replacement.
     base_score : float or None, default=None
@@ -185,6 +191,10 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         Number of the last tree kept, from 0.
     best_score_ : float or None
         The last evaluation set's metric, or else its loss, after that tree.
+    split_scores_ : array of shape (p,) or None
+        What the policy found the nodes' best splits worth, by feature, also where it did not split;
+        None for greedy splits, whose gains the nodes have. With ``splitter="unbiased"`` it is the
+        importance of Zhang, Zhang and Li (2023), Algorithm 3.
     n_features_in_ : int
     feature_names_in_ : array of shape (p,)
         Only if fitted on a data frame with string column names.

@@ -56,6 +56,7 @@ class TreeGrowth:
         self.training = training
         self.plan = plan
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
+        self.split_scores: list[np.ndarray] = []
 
     def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
@@ -82,6 +83,7 @@ class TreeGrowth:
         g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
         h, h_scale = to_fixed_point(self.training.hessian, weight, rows, n)
         derivatives = Derivatives(g, h, g_scale, h_scale)
+        self.split_scores.append(np.zeros(self.columns.n_columns))
         random = np.random.default_rng([self.plan.seed, m, DRAWS_OF_POLICY])
         nodes = [_Node(0, len(rows), depth=0)]
         opened = nodes[:]
@@ -116,6 +118,13 @@ class TreeGrowth:
             random,
         )
         splits = self.policy.split(frontier, self.plan.limits, self.plan.n_jobs)
+        if splits.candidate is not None:
+            judged = splits.candidate >= 0
+            np.add.at(
+                self.split_scores[-1],
+                splits.candidate[judged],
+                splits.gain[judged] / derivatives.gain_scale,
+            )
         for j, node in enumerate(asked):
             node.feature, node.cut = int(splits.feature[j]), int(splits.cut[j])
             node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])

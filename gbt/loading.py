@@ -17,6 +17,7 @@ from gbt.losses import LOSSES
 from gbt.model import NUMBERS, STATISTICS, Ensemble
 from gbt.sampling import Sampling, sample_size
 from gbt.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
+from gbt.splitting.policies import described_policy
 from gbt.tree import NODE_DTYPES, InvalidModelError
 
 Model = Ensemble | GBTRegressor | GBTClassifier
@@ -114,7 +115,9 @@ def _statistics_of_version_1(arrays) -> frozenset[str]:
 
 def _rebuild_estimator(cls, value, ensemble):
     keys = ["parameters", "has_feature_names", "evals_result", "sampling"]
-    record = as_record(value, "estimator", keys + ["classes"] * (cls is GBTClassifier))
+    keys += ["classes"] * (cls is GBTClassifier)
+    keys += ["split_scores"] * (isinstance(value, dict) and "split_scores" in value)
+    record = as_record(value, "estimator", keys)
     if ensemble.loss.name != cls._loss_name:
         raise InvalidModelError(f"a {cls.__name__} cannot have the loss {ensemble.loss.name}")
     if ensemble.n_trees == 0:
@@ -126,13 +129,15 @@ def _rebuild_estimator(cls, value, ensemble):
     try:
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
+        parameters["splitter"] = described_policy(parameters["splitter"])
         model = cls(**parameters)
         model.check_parameters()
-    except (TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise InvalidModelError(f"{where}: {error}") from error
     model.ensemble_ = ensemble
     model.best_iteration_ = ensemble.n_trees - 1
     model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_trees)
+    model.split_scores_ = _rebuild_scores(record.get("split_scores"), ensemble.n_features)
     model.n_features_in_ = ensemble.n_features
     if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
@@ -153,6 +158,17 @@ def _rebuild_losses(value, n_trees):
         if len(losses[name]) < n_trees:
             raise InvalidModelError(f"{where} has {len(losses[name])} losses for {n_trees} trees")
     return losses
+
+
+def _rebuild_scores(value, n_features):
+    if value is None:
+        return None
+    scores = as_array(value, "estimator.split_scores", np.float64)
+    if len(scores) != n_features:
+        raise InvalidModelError(
+            f"estimator.split_scores has {len(scores)} numbers for {n_features} features"
+        )
+    return scores
 
 
 def _rebuild_labels(value):

@@ -48,7 +48,10 @@ OF_REGRESSOR = {
     "min_child_weight": number_in(Real, "[0, inf)"),
     "min_samples_leaf": number_in(Integral, "[1, inf)"),
     "reg_lambda": number_in(Real, "[0, inf)"),
-    "min_split_gain": number_in(Real, "[0, inf)"),
+    "min_split_gain": Allowed(
+        "a number in [0, inf), or with splitter='unbiased', whose gains can be negative, any",
+        number_in(Real, "(-inf, inf)").admits,
+    ),
     "subsample": number_in(Real, "(0, 1]"),
     "colsample": number_in(Real, "(0, 1]"),
     "base_score": number_in(Real, "(-inf, inf)", None),

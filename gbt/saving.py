@@ -82,18 +82,20 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def describe_estimator(model) -> dict[str, Any]:
+def describe_estimator(model, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a fitted estimator is beside its trees, as JSON has it."""
     description = {
         "parameters": {
             name: _plain(name, value)
-            for name, value in model.get_params(deep=False).items()
+            for name, value in parameters.items()
             if value or name not in ADDED_LATER
         },
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "evals_result": _finite(model.evals_result_),
         "sampling": {**vars(model._sampling), "left_out": model._sampling.left_out.tolist()},
     }
+    if model.split_scores_ is not None:
+        description["split_scores"] = model.split_scores_.tolist()
     if hasattr(model, "classes_"):
         description["classes"] = _describe_labels(model.classes_)
     return description

@@ -1,5 +1,7 @@
 """Cross-validated and unbiased splits: those of the page, and what the papers say of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,9 @@ from gbt.columns import Columns
 from gbt.splitting import cross_validated, unbiased
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
+from gbt.splitting.greedy import Greedy
 from gbt.splitting.parts import random_parts
+from gbt.splitting.policies import as_policy
 from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_same
 
@@ -197,3 +201,97 @@ def test_fits_do_not_depend_on_threads_and_follow_their_seed(policy):
     first = fit(random_state=0, n_jobs=1)
     assert_same(fit(random_state=0, n_jobs=2), first)
     assert (fit(random_state=1, n_jobs=1) != first).any()
+
+
+def test_scores_of_noise_add_up_to_nothing_because_negative_ones_count():
+    """One tree of one question, so that every candidate is a root: Algorithm 2 has mean 0 there."""
+    scores = np.empty((500, 3))
+    for seed in range(len(scores)):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(300, 3)), rng.normal(size=300)
+        model = GBTRegressor(n_estimators=1, max_depth=1, splitter="unbiased", random_state=seed)
+        scores[seed] = model.fit(X, y).split_scores_
+    total = scores.sum(axis=1)
+    assert (np.count_nonzero(scores, axis=1) == 1).all()  # the feature that was chosen
+    assert abs(total.mean()) < 3 * total.std() / np.sqrt(len(total))
+    assert total[total > 0].sum() / len(total) > 10 * abs(total.mean())  # what splits alone give
+
+
+def test_scores_are_those_of_all_nodes_that_were_judged():
+    """The root is worth 5 and split, its two children are worth -2 and are not."""
+
+    class FiveThenLess:
+        def split(self, frontier, limits, n_jobs):
+            is_root = len(frontier) == 1
+            splits = Greedy().split(frontier, limits, n_jobs)
+            gain = np.full(len(frontier), 5.0 if is_root else -2.0)
+            return replace(
+                splits,
+                feature=splits.feature if is_root else np.full(2, -1),
+                gain=gain * frontier.derivatives.gain_scale,
+                candidate=np.full(len(frontier), 1),
+            )
+
+    X = np.column_stack([np.zeros(6), np.arange(6.0)])
+    model = GBTRegressor(n_estimators=1, splitter=FiveThenLess()).fit(X, np.arange(6.0))
+    assert model.ensemble_.feature.tolist() == [1, -1, -1]
+    assert model.split_scores_.tolist() == [0, pytest.approx(5 - 2 - 2)]
+
+
+def test_scores_are_kept_and_saved(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 1] + rng.normal(size=300)
+    asked = {"splitter": Unbiased(), "random_state": 0}
+    model = GBTRegressor(n_estimators=7, **asked).fit(X, y)
+    assert model.split_scores_.argmax() == 1
+    model.save(tmp_path / "model.json")
+    again = gbt.load(tmp_path / "model.json")
+    assert_same(again.split_scores_, model.split_scores_)
+    assert again.splitter == Unbiased()
+    grown = GBTRegressor(n_estimators=3, warm_start=True, **asked).fit(X, y)
+    grown.set_params(n_estimators=7).fit(X, y)
+    np.testing.assert_allclose(grown.split_scores_, model.split_scores_, rtol=1e-12)
+    stopped = GBTRegressor(n_estimators=7, early_stopping_rounds=1, **asked)
+    stopped.fit(X, y, eval_set=[(X, -y)])
+    assert stopped.best_iteration_ == 0
+    first = GBTRegressor(n_estimators=1, **asked).fit(X, y)
+    assert_same(stopped.split_scores_, first.split_scores_)
+    assert GBTRegressor(n_estimators=1).fit(X, y).split_scores_ is None
+
+
+@pytest.mark.parametrize(
+    "policy", [Greedy(), Unbiased(merged=True), CrossValidated(3, False, stop_at_stub=False)]
+)
+def test_policies_with_options_are_saved(policy, tmp_path):
+    X, y = np.arange(20.0)[:, np.newaxis], np.arange(20.0)
+    GBTRegressor(n_estimators=2, splitter=policy).fit(X, y).save(tmp_path / "model.json")
+    again = gbt.load(tmp_path / "model.json")
+    assert as_policy(again.splitter) == policy or type(policy) is Greedy
+    assert type(as_policy(again.splitter)) is type(policy)
+
+
+def test_a_file_with_a_policy_of_other_options_is_refused(tmp_path):
+    X, y, path = np.arange(20.0)[:, np.newaxis], np.arange(20.0), tmp_path / "model.json"
+    GBTRegressor(n_estimators=2, splitter=CrossValidated(3)).fit(X, y).save(path)
+    text = path.read_text()
+    for defect in ('"n_folds", 1', '"n_fold", 3'):
+        path.write_text(text.replace('"n_folds", 3', defect))
+        with pytest.raises(ValueError, match=r"not a sound model: estimator\.parameters"):
+            gbt.load(path)
+    path.write_text(text.replace('["cross_validated"', '["crossvalidated"'))
+    with pytest.raises(ValueError, match=r"not a sound model: estimator\.parameters"):
+        gbt.load(path)
+
+
+def test_only_a_policy_that_judges_by_other_rows_may_lose():
+    X, y = np.arange(60.0)[:, np.newaxis], np.random.default_rng(0).normal(size=60)
+    asked = {"n_estimators": 1, "random_state": 0, "max_depth": 4}
+    for splitter in ("greedy", "cross_validated", CrossValidated()):
+        with pytest.raises(ValueError, match=r"min_split_gain must be a number in \[0, inf\)"):
+            GBTRegressor(splitter=splitter, min_split_gain=-1.0).fit(X, y)
+    sizes = [
+        GBTRegressor(splitter="unbiased", min_split_gain=least, **asked).fit(X, y).ensemble_
+        for least in (0.0, -1e9)
+    ]
+    assert len(sizes[1].feature) > len(sizes[0].feature)

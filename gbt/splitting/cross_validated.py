@@ -75,11 +75,13 @@ class CrossValidated:
         gain = cuts.score[best, nodes, -1] - own
         least = limits.min_split_gain * frontier.derivatives.gain_scale
         is_split = (improvement >= least) & (gain > least_gain)
+        feature = frontier.features[best]
         return Splits(
-            feature=np.where(is_split, frontier.features[best], -1),
+            feature=np.where(is_split, feature, -1),
             cut=cuts.code[best, nodes, -1],
             missing_left=cuts.missing_left[best, nodes, -1],
             gain=improvement,
+            candidate=np.where(loss[best, nodes] < np.inf, feature, -1),
         )
 
 

@@ -109,21 +109,24 @@ class Frontier:
 class Splits:
     """One split a node: codes up to ``cut`` of ``feature`` go left.
 
-    ``feature`` is -1 where a node stays a leaf. ``gain`` orders best-first growth and may be in any
-    unit.
+    ``feature`` is -1 where a node stays a leaf. ``gain`` orders best-first growth and is in the
+    units of the integers. ``candidate`` is the feature that the policy judged, whether or not the
+    node is split on it, -1 where no cut is allowed; a policy may leave it out.
     """
 
     feature: np.ndarray
     cut: np.ndarray
     missing_left: np.ndarray
     gain: np.ndarray
+    candidate: np.ndarray | None = None
 
 
 class Policy(Protocol):
     """How a node chooses its split. A new policy is a new class with this method.
 
     If it also has a true attribute ``stop_at_stub``, boosting ends with the first tree without a
-    split.
+    split; with a true attribute ``judges_by_other_rows``, what it finds a split worth may be
+    negative, and so may ``min_split_gain``.
     """
 
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
@@ -136,9 +139,13 @@ class Growth(Protocol):
 
     ``leaf_of_row``, an int32 array, says by row of the table which leaf of the last tree it is in,
     in memory that the next tree is grown in. Without meaning where a row takes no part.
+
+    ``split_scores``, a list of float64 arrays of shape (p,), says tree by tree what the policy
+    found its candidates worth, added up by feature; empty if the policy does not tell.
     """
 
     leaf_of_row: np.ndarray
+    split_scores: list[np.ndarray]
 
     def grow(
         self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int

@@ -1,4 +1,7 @@
-"""The policies by name."""
+"""The policies by name, and as a file has them."""
+
+from dataclasses import asdict, is_dataclass
+from typing import Any
 
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.frontier import Policy
@@ -15,3 +18,19 @@ POLICIES: dict[str, type] = {
 def as_policy(splitter: str | Policy) -> Policy:
     """Return the policy of a name, with its own defaults, or the one that is given."""
     return POLICIES[splitter]() if isinstance(splitter, str) else splitter
+
+
+def describe_policy(splitter: str | Policy) -> Any:
+    """Return a policy as a file has it: a name, or a name and options. Others' stay as they are."""
+    for name, policy in POLICIES.items():
+        if type(splitter) is policy:
+            return {name: asdict(splitter)} if is_dataclass(splitter) else name
+    return splitter
+
+
+def described_policy(description: Any) -> str | Policy:
+    """Return the policy that a file describes; an error if it describes none."""
+    if not isinstance(description, list):
+        return description
+    [(name, options)] = description
+    return POLICIES[name](**dict(options))

@@ -17,9 +17,15 @@ Feature Importance", IJCAI 2023, with lambda added to hessians as everywhere her
 D1' and D2' are one part, which chooses the feature and decides on the split (their D1' = D2'): more
 rows for both, but the best of many features is worth more than 0 in noise. Limits hold for
 D, and every part must have ``min_samples_leaf`` rows on either side.
+
+What features are worth is s_3 added up over all nodes that were looked at, also where it was too
+little for a split (the estimators' ``split_scores_``). Were only splits counted, the scores of
+noise would add up to more than 0, since the negative ones would be left out. Algorithm 3 stops at
+the first score below the limit and counts that one alone; here no order of nodes matters.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,6 +46,8 @@ class Unbiased:
     merged : bool, default=False
         Whether the rows that choose the feature also decide whether to split.
     """
+
+    judges_by_other_rows: ClassVar[bool] = True
 
     merged: bool = False
 
@@ -64,11 +72,13 @@ class Unbiased:
         is_split = is_allowed[best, nodes] & (
             score >= limits.min_split_gain * frontier.derivatives.gain_scale
         )
+        feature = frontier.features[best]
         return Splits(
-            feature=np.where(is_split, frontier.features[best], -1),
+            feature=np.where(is_split, feature, -1),
             cut=cuts.code[best, nodes, 0],
             missing_left=cuts.missing_left[best, nodes, 0],
             gain=score,
+            candidate=np.where(is_allowed[best, nodes], feature, -1),
         )
 
 
