@@ -6,11 +6,13 @@ import scipy.stats
 
 from attributions.row_sums import RowSums
 from attributions.simulated import simulated
-from benchmarks.inference import gates, judging, nulls, report
-from benchmarks.inference.__main__ import main
-from benchmarks.inference.finished import Finished, OtherRunError
+from benchmarks.inference import gates, judging, nulls
+from benchmarks.inference.__main__ import STUDY, main
 from benchmarks.inference.paper import COUNTED, SETTINGS, Source, count_covered, count_rejections
 from benchmarks.inference.parts import PARTS
+from benchmarks.study import command
+from benchmarks.study.finished import Finished, OtherRunError
+from benchmarks.study.tables import any_share, share, short_share
 from tests.asserts import assert_close, assert_same
 
 N_DRAWS, N_FEATURES = 500, 8
@@ -181,9 +183,9 @@ def test_false_positives_are_counted_by_hand():
     assert (row["n_other"], row["true"], row["true_bh"]) == (1, 1, 1)
     assert (row["sum_z"], row["n_used"]) == (1.0, 2)
     rows = [{"false": 1, "n_null": 4}, {"false": 0, "n_null": 4}]
-    assert judging.share(rows, "false", "n_null") == "0.125 (0.088)"  # sqrt(.5^2 + .5^2) / 8
-    assert judging.short_share(rows, "false", "n_null") == "0.125"
-    assert judging.any_share(rows, "false") == "0.50"
+    assert share(rows, "false", "n_null") == "0.125 (0.088)"  # sqrt(.5^2 + .5^2) / 8
+    assert short_share(rows, "false", "n_null") == "0.125"
+    assert any_share(rows, "false") == "0.50"
 
 
 @pytest.mark.parametrize("name", ["normal", "t2", "lognormal"])
@@ -216,12 +218,12 @@ def test_gates_fail_where_they_should():
 
 @pytest.fixture(scope="module")
 def published():
-    return report.read_tables()
+    return STUDY.read()
 
 
 def test_the_page_says_what_the_files_say(published):
-    page = report.PAGE.read_text()
-    assert report.page_with(published, page) == page
+    page = STUDY.page.read_text()
+    assert STUDY.page_with(published, page) == page
 
 
 def test_the_published_run_is_as_large_as_promised(published):
@@ -240,8 +242,8 @@ def test_what_is_written_is_read_again(tmp_path, monkeypatch):
         "coverage": [{"setting": "a, b", "n_rows": 200, "kurtosis": 0.1 + 0.2}],
         "tests": [{"setting": "c", "location_noise": -1e-300, "n_noise": 45}],
     }
-    paths = {part: tmp_path / "results" / f"{part}.csv" for part in tables}
-    monkeypatch.setattr(report, "RESULTS", paths)
-    report.write_tables(tables)
-    assert report.read_tables(tables) == tables
-    assert paths["tests"].read_text().startswith("# python -m benchmarks.inference --write; seed")
+    monkeypatch.setattr(command, "RESULTS", tmp_path / "results")
+    STUDY.write(tables)
+    assert STUDY.read() == tables
+    written = (tmp_path / "results" / "inference_tests.csv").read_text()
+    assert written.startswith("# python -m benchmarks.inference --write; seed")

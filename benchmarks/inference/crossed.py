@@ -9,9 +9,10 @@ import scipy.stats
 from sklearn.model_selection import KFold
 
 from attributions import cross_fit, partial_inner, tree_inner
-from benchmarks.inference import judging
-from benchmarks.inference.judging import Part, chosen, counted, short_share
+from benchmarks.inference.judging import counted
 from benchmarks.inference.paper import N_FEATURES, SETTINGS, Source, fit
+from benchmarks.study.part import Part
+from benchmarks.study.tables import chosen, markdown, share, short_share, values_of
 
 N, N_FOLDS = 1000, 5
 METHODS = {"tree_inner": tree_inner, "partial_inner": partial_inner}
@@ -69,7 +70,7 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """Coverage, false positives, power and ranking."""
     lines = []
-    for setting in judging.values_of(rows, "setting"):
+    for setting in values_of(rows, "setting"):
         for method in METHODS:
             for way in ("half", "cross-fit"):
                 found = chosen(rows, setting=setting, method=method, way=way)
@@ -82,7 +83,7 @@ def table(rows) -> str:
                         way,
                         short_share(found, "covered", "n"),
                         relevant if way == "cross-fit" else "-",
-                        judging.share(found, "false", "n_null"),
+                        share(found, "false", "n_null"),
                         short_share(found, "true", "n_other"),
                         f"{np.mean(fdp):.3f} ({np.std(fdp, ddof=1) / np.sqrt(len(fdp)):.3f})",
                         short_share(found, "true_bh", "n_other"),
@@ -90,7 +91,7 @@ def table(rows) -> str:
                     ]
                 )
     names = ["setting", "measure", "rows", "coverage", "of relevant", "noise, p < .05"]
-    return judging.markdown([*names, "relevant, p < .05", "FDR, BH", "power, BH", "AUC"], lines)
+    return markdown([*names, "relevant, p < .05", "FDR, BH", "power, BH", "AUC"], lines)
 
 
 PART = Part("cross-fit", tuple({"setting": name} for name in CELLS), experiment, 20, table)

@@ -12,7 +12,9 @@ import numpy as np
 
 from attributions.inputs import SeenRowsWarning
 from benchmarks.inference import judging
-from benchmarks.inference.judging import Part, chosen, counted, measured, share
+from benchmarks.inference.judging import counted, measured
+from benchmarks.study.part import Part
+from benchmarks.study.tables import chosen, markdown, share, values_of
 
 N = 1000
 METHODS = tuple(judging.MEASURES)
@@ -46,14 +48,14 @@ def copies(cell, rng, size):
 def copies_table(rows) -> str:
     """Tabulate false positives of copies and of independent noise."""
     lines = []
-    for colsample in judging.values_of(rows, "colsample"):
-        for rho in judging.values_of(rows, "correlation"):
+    for colsample in values_of(rows, "colsample"):
+        for rho in values_of(rows, "correlation"):
             for method in METHODS:
                 found = chosen(rows, colsample=colsample, correlation=rho, method=method)
                 rates = [share(found, a, f"n_{a}") for a in ("copies", "noise", "true")]
                 lines.append([colsample, rho, f"`{method}`", *rates])
     names = ["colsample", "correlation", "test", "copies, p < .05", "noise", "originals"]
-    return judging.markdown(names, lines)
+    return markdown(names, lines)
 
 
 COPIES = Part(
@@ -142,9 +144,9 @@ def rows_table(rows) -> str:
     """Tabulate false positives by case and test."""
     lines = [
         [case, *(share(chosen(rows, case=case, method=m), "false", "n_null") for m in METHODS)]
-        for case in judging.values_of(rows, "case")
+        for case in values_of(rows, "case")
     ]
-    return judging.markdown(["rows that judge", *(f"`{m}`" for m in METHODS)], lines)
+    return markdown(["rows that judge", *(f"`{m}`" for m in METHODS)], lines)
 
 
 ROWS = Part(

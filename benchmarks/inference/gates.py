@@ -5,8 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.inference.judging import FALSE_DISCOVERY_RATE, markdown
+from benchmarks.inference.judging import FALSE_DISCOVERY_RATE
 from benchmarks.inference.paper import COUNTED, METHODS, SETTINGS
+from benchmarks.study.tables import markdown
 
 
 @dataclass(frozen=True)

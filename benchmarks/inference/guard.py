@@ -9,9 +9,10 @@ import numpy as np
 
 from attributions import GlobalAttribution, LocalAttribution, partial_inner_rows, tree_inner_rows
 from attributions.kurtosis import LIMIT
-from benchmarks.inference import judging
-from benchmarks.inference.judging import MEASURES, Part, chosen
+from benchmarks.inference.judging import MEASURES
 from benchmarks.inference.paper import SETTINGS, Source, fit
+from benchmarks.study.part import Part
+from benchmarks.study.tables import chosen, markdown, values_of
 
 N_TRAIN = 1000
 ROWS = {"tree_inner": tree_inner_rows, "partial_inner": partial_inner_rows}
@@ -68,7 +69,7 @@ def count(population, n_rows, n_draws, rng) -> dict[str, np.ndarray]:
 def table(rows) -> str:
     """Coverage of flagged and of other features, by number of rows and measure."""
     lines = []
-    for n_rows in judging.values_of(rows, "n_rows"):
+    for n_rows in values_of(rows, "n_rows"):
         for method in ROWS:
             found = chosen(rows, n_rows=n_rows, method=method)
             flagged = np.array([row["kurtosis"] > LIMIT * n_rows for row in found])
@@ -77,9 +78,7 @@ def table(rows) -> str:
                     of_part = [row for row, is_in in zip(found, inside, strict=True) if is_in]
                     lines.append([n_rows, f"`{method}`", words, *coverage_cells(of_part)])
     names = ["rows", "measure", "features", "cases", "normal: mean (worst)", "cases below .90"]
-    return judging.markdown(
-        [*names, "bootstrap-t: mean (worst)", "cases below .90", "infinite"], lines
-    )
+    return markdown([*names, "bootstrap-t: mean (worst)", "cases below .90", "infinite"], lines)
 
 
 def coverage_cells(rows) -> list[str]:

@@ -9,8 +9,11 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.inference import data, judging
-from benchmarks.inference.judging import Part, any_share, chosen, counted, measured, short_share
+from benchmarks.inference import judging
+from benchmarks.inference.judging import counted, measured
+from benchmarks.study import data
+from benchmarks.study.part import Part
+from benchmarks.study.tables import any_share, chosen, markdown, share, short_share, values_of
 
 N = 1000
 PRICES, REAL_X = "house_prices_kaggle", "jm1"
@@ -60,12 +63,12 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """Tabulate false positives at .05: a line a law of X, y and penalty, and all of them."""
     lines = []
-    for X, y, reg_lambda in product(*(judging.values_of(rows, n) for n in ("X", "y", "lambda"))):
+    for X, y, reg_lambda in product(*(values_of(rows, n) for n in ("X", "y", "lambda"))):
         cell = chosen(rows, X=X, y=y, **{"lambda": reg_lambda})
         lines.append([X, y, reg_lambda, *rates(cell)])
     lines.append(["**all**", "", "", *rates(rows)])
     names = [f"`{m.split(',')[0]}`{', PreDecomp' * m.endswith('PreDecomp')}" for m in METHODS]
-    return judging.markdown(
+    return markdown(
         ["X", "y", "lambda", *names, "BH: tree", "BH: partial", "flagged, partial", "not flagged"],
         lines,
     )
@@ -76,7 +79,7 @@ def rates(cell) -> list[str]:
     by_method = {method: chosen(cell, method=method) for method in METHODS}
     partial = by_method["partial_inner"]
     return [
-        *(judging.share(of_method, "false", "n_null") for of_method in by_method.values()),
+        *(share(of_method, "false", "n_null") for of_method in by_method.values()),
         *(any_share(by_method[method], "false_bh") for method in GUARDED),
         short_share(partial, "n_flagged", "n_null"),
         short_share(partial, "false_trusted", "n_trusted"),

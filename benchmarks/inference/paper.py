@@ -34,7 +34,8 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.simulated import CANDIDATES, N_FEATURES, N_RELEVANT
-from benchmarks.inference.judging import FALSE_DISCOVERY_RATE, P_VALUE, SEED, Part
+from benchmarks.inference.judging import FALSE_DISCOVERY_RATE, P_VALUE
+from benchmarks.study.part import SEED, Part
 
 LEVEL = 0.95  # of the intervals
 N_TRAIN = 1000

@@ -1,8 +1,8 @@
 """All parts by name, in the order of the page."""
 
 from benchmarks.inference import crossed, dependence, gates, guard, nulls, paper, real
-from benchmarks.inference.judging import Part
 from benchmarks.inference.paper import SETTINGS, PaperPart
+from benchmarks.study.part import Part
 
 COVERAGE = PaperPart(
     "coverage",

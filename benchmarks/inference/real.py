@@ -7,8 +7,11 @@ three shuffled copies of columns of its own, and three of 200 levels.
 
 import numpy as np
 
-from benchmarks.inference import data, judging
-from benchmarks.inference.judging import Part, chosen, counted, measured, short_share
+from benchmarks.inference import judging
+from benchmarks.inference.judging import counted, measured
+from benchmarks.study import data
+from benchmarks.study.part import Part
+from benchmarks.study.tables import chosen, markdown, share, short_share, values_of
 
 N = 1000
 N_PLANTED = 10
@@ -38,7 +41,7 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """Rates by table and test."""
     lines = []
-    for name in judging.values_of(rows, "data"):
+    for name in values_of(rows, "data"):
         of_data = chosen(rows, data=name)
         for method in judging.MEASURES:
             found = chosen(of_data, method=method)
@@ -47,14 +50,14 @@ def table(rows) -> str:
                 [
                     name,
                     f"`{method}`",
-                    judging.share(found, "false", "n_null"),
+                    share(found, "false", "n_null"),
                     f"{z:+.2f}",
                     short_share(found, "true", "n_other"),
                     short_share(found, "true_bh", "n_other"),
                     f"{1000 * np.median([r['seconds'] for r in found]):.0f}",
                 ]
             )
-    return judging.markdown(
+    return markdown(
         ["data", "test", "noise, p < .05", "mean z", "real, p < .05", "real, BH", "ms"], lines
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 import gbt
-from benchmarks.inference.judging import SEED, Part
+from benchmarks.study.part import SEED, Part
 
 
 class OtherRunError(ValueError):

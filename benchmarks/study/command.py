@@ -1,0 +1,156 @@
+"""The command line of a study: run parts, print their tables, write files and the page."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import joblib
+
+from benchmarks.study.data import is_there
+from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows, write_rows
+from benchmarks.study.finished import Finished, OtherRunError
+from benchmarks.study.part import Part
+
+
+def own_table(parts: dict[str, Part], tables: dict[str, list[dict]]) -> dict[str, str]:
+    """Return the table of every part that was run."""
+    return {name: part.table(tables[name]) for name, part in parts.items() if name in tables}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study is made of.
+
+    Parameters
+    ----------
+    name : str
+        Of the module below ``benchmarks``, of the CSV files and of the page.
+    description : str
+        For ``--help``.
+    parts : dict of str to Part
+        In the order of the page.
+    sections : callable
+        Takes the parts and the rows of those that were run, returns tables by name.
+    verdict : callable
+        Takes the rows, returns lines to print below the tables and the exit code.
+    draw : callable, optional
+        Takes the rows of all parts, writes the page's pictures.
+    """
+
+    name: str
+    description: str
+    parts: dict[str, Part]
+    sections: Callable = own_table
+    verdict: Callable = lambda tables: ([], 0)
+    draw: Callable = lambda tables: None
+
+    @property
+    def command(self) -> str:
+        """What makes its files."""
+        return f"python -m benchmarks.{self.name} --write"
+
+    @property
+    def page(self) -> Path:
+        """Where its tables stand."""
+        return DOCS / f"{self.name}.md"
+
+    def results(self, part: str) -> Path:
+        """Return the file of a part."""
+        return RESULTS / f"{self.name}_{part}.csv"
+
+    def read(self, parts=None) -> dict[str, list[dict]]:
+        """Read the rows of some parts, or of all that have a file."""
+        names = [name for name in self.parts if self.results(name).exists()]
+        return {name: read_rows(self.results(name)) for name in parts or names}
+
+    def write(self, tables: dict[str, list[dict]]) -> None:
+        """Write the files of the parts that were run."""
+        for name, rows in tables.items():
+            write_rows(self.results(name), rows, self.command)
+
+    def page_with(self, tables: dict[str, list[dict]], page: str) -> str:
+        """Return the text of the page with its tables replaced."""
+        return page_with(self.sections(self.parts, tables), page, self.page.name)
+
+    def write_page(self) -> None:
+        """Write the tables of the page, and its pictures, from the files."""
+        tables = self.read()
+        self.page.write_text(self.page_with(tables, self.page.read_text()))
+        self.draw(tables)
+
+
+def wanted(part: Part, finished: Finished, n_replications: int) -> list[tuple[int, int]]:
+    """Return cells and replications that are not finished, cell after cell in every replication."""
+    keys = [(c, r) for r in range(n_replications) for c in range(len(part.cells))]
+    return [key for key in keys if key not in finished.rows]
+
+
+def run(part: Part, finished: Finished, size: str, n_replications: int, n_jobs: int) -> None:
+    """Run what is not finished, and keep each replication as it ends."""
+    keys = wanted(part, finished, n_replications)
+    work = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
+    results = work(joblib.delayed(part.run)(*key, size) for key in keys)
+    for done, (key, rows) in enumerate(zip(keys, results, strict=True), start=1):
+        finished.add(*key, rows)
+        if done % 50 == 0 or done == len(keys):
+            print(f"{part.name}: {done} of {len(keys)}", file=sys.stderr, flush=True)
+
+
+def parser(study: Study) -> argparse.ArgumentParser:
+    """Return the command line."""
+    line = argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{study.name}",
+        description=study.description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    out = Path(f"{study.name}_results")
+    add = line.add_argument
+    add("parts", nargs="*", metavar="PART", help=f"of {', '.join(study.parts)}; all if none")
+    add("--jobs", type=int, default=2, help="processes; change no number")
+    add("--replications", type=int, help="of every cell; each part has its own number")
+    add("--out", type=Path, default=out, help=f"finished replications; default: {out}")
+    add("--quick", action="store_true", help="try the machinery: numbers mean nothing")
+    add("--write", action="store_true", help="write CSV files, page and picture")
+    add("--from-results", action="store_true", help="read the CSV files instead of simulating")
+    return line
+
+
+def main(study: Study, arguments=None) -> int:
+    """Run parts and print their tables; return the exit code."""
+    line = parser(study)
+    options = line.parse_args(arguments)
+    if unknown := sorted(set(options.parts) - set(study.parts)):
+        line.error(f"there is no part {unknown[0]!r}; the parts are {', '.join(study.parts)}")
+    if options.quick and (options.write or options.from_results):
+        line.error("--quick results are not worth keeping; leave out the other options")
+    tables = {}
+    if options.from_results:
+        tables = study.read(options.parts)
+    else:
+        parts = [study.parts[name] for name in options.parts or study.parts]
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) if options.quick else options.out
+            size = "quick" if options.quick else "full"
+            for part in parts:
+                if not is_there(part.needs):
+                    print(f"{part.name} is skipped: $GBT_DATA has not all of {part.needs}")
+                    continue
+                usual = 2 if options.quick else part.n_replications
+                try:
+                    finished = Finished(folder, part, size)
+                except OtherRunError as problem:
+                    line.error(str(problem))
+                run(part, finished, size, options.replications or usual, options.jobs)
+                tables[part.name] = finished.in_order()
+    for name, text in study.sections(study.parts, tables).items():
+        print(f"{name}\n\n{text}\n")
+    lines, exit_code = study.verdict(tables)
+    print(*lines, sep="\n")
+    if options.write:
+        if not options.from_results:
+            study.write(tables)
+        study.write_page()
+    return 0 if options.quick else exit_code

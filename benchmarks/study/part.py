@@ -1,0 +1,44 @@
+"""A part of a study: cells, and what one replication of a cell finds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+SEED = 2022
+
+
+@dataclass(frozen=True)
+class Part:
+    """One simulation: cells, and what is done in each replication of a cell.
+
+    Parameters
+    ----------
+    name : str
+        Of the part, of its table in the page and of its file.
+    cells : tuple of dict
+        What distinguishes the lines of the table; the values are words or numbers.
+    experiment : callable
+        Takes a cell, a Generator and the size ("full" or "quick"), returns a list of dicts.
+    n_replications : int
+    table : callable
+        Takes all rows, returns Markdown.
+    needs : tuple of str
+        Data sets of the folder of data without which the part is skipped.
+    """
+
+    name: str
+    cells: tuple[dict, ...]
+    experiment: Callable
+    n_replications: int
+    table: Callable
+    needs: tuple[str, ...] = field(default=())
+
+    def run(self, cell_number: int, replication: int, size: str) -> list[dict]:
+        """Do one replication of a cell; its stream belongs to its numbers alone."""
+        key = (*self.name.encode(), cell_number, replication)
+        rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=key))
+        cell = self.cells[cell_number]
+        return [
+            {**cell, "replication": replication, **row} for row in self.experiment(cell, rng, size)
+        ]

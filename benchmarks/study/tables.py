@@ -1,0 +1,41 @@
+"""Rows of results become tables: choose some, count, average, write Markdown."""
+
+import numpy as np
+
+
+def chosen(rows, **wanted):
+    """Return the rows that have all of these values."""
+    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def share(rows, part, whole) -> str:
+    """Return a rate with its error over replications."""
+    parts = np.array([row[part] for row in rows], dtype=float)
+    wholes = np.array([row[whole] for row in rows], dtype=float)
+    if not wholes.sum():
+        return "-"
+    rate = parts.sum() / wholes.sum()
+    error = np.sqrt(np.sum((parts - rate * wholes) ** 2)) / wholes.sum()
+    return f"{rate:.3f} ({error:.3f})"
+
+
+def short_share(rows, part, whole) -> str:
+    """Return a rate alone."""
+    wholes = sum(row[whole] for row in rows)
+    return f"{sum(row[part] for row in rows) / wholes:.3f}" if wholes else "-"
+
+
+def any_share(rows, part) -> str:
+    """Return in how many replications there was at least one."""
+    return f"{np.mean([row[part] > 0 for row in rows]):.2f}"
+
+
+def markdown(names, rows) -> str:
+    """Return a table."""
+    lines = [names, ["---"] * len(names), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def values_of(rows, name):
+    """Return the distinct values of a column, in their order."""
+    return list(dict.fromkeys(row[name] for row in rows))
