@@ -6,5 +6,12 @@
 ``unbiased``         three parts of the node's rows choose cut, feature, and whether to split
 ===================  ===============================================================================
 
-What they are asked is in ``frontier``, how they find cuts in ``cuts``.
+What they are asked is in ``frontier``, how they find cuts in ``cuts``. A new policy is a new file
+here, or anywhere else: its object is handed to an estimator as ``splitter=``.
 """
+
+from gbt.splitting.cross_validated import CrossValidated
+from gbt.splitting.greedy import Greedy
+from gbt.splitting.unbiased import Unbiased
+
+__all__ = ["CrossValidated", "Greedy", "Unbiased"]
