@@ -30,6 +30,7 @@ from attributions.individual import attribute, node_cover
 from attributions.inputs import finite_rows
 from attributions.kernels import shap as kernels
 from attributions.results import LocalAttribution
+from gbt.kernels.walk import sets_of
 from gbt.model import Ensemble
 
 
@@ -64,12 +65,13 @@ class TreeShap:
                 ensemble.tree_offset, ensemble.right, ensemble.value, cover, shares, expected
             )
             return BoundTreeShap(ensemble, expected[ensemble.tree_offset[:-1]], edge_share=shares)
-        background = np.asarray(finite_rows(ensemble, self.background), dtype=np.float64)
+        rows = finite_rows(ensemble, self.background)
+        background = np.asarray(rows, dtype=np.float64)
         if len(background) == 0:
             raise ValueError(
                 "background has no rows; give at least one, or None for path-dependent TreeSHAP."
             )
-        leaves = ensemble.tree_offset[:-1] + ensemble.apply(background)
+        leaves = ensemble.tree_offset[:-1] + ensemble.apply(rows)
         expected = ensemble.value[leaves].mean(axis=0)
         return BoundTreeShap(ensemble, expected, background=background)
 
@@ -105,6 +107,7 @@ class BoundTreeShap:
             threshold,
             right,
             missing_left,
+            sets_of(ensemble.level_sets),
             ensemble.value,
             earlier_depth,
         )

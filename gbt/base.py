@@ -22,6 +22,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gbt.boosting import Boosted, Parameters, boost
+from gbt.categories import Categories, EncodedRows, encode, learn
 from gbt.evaluation import Callback, EvalSet, Metric
 from gbt.losses import LOSSES
 from gbt.model import Ensemble
@@ -33,6 +34,9 @@ from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables import refuse_other_targets, refuse_other_values, unmasked
 from gbt.targets import as_weight
+
+
+CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 
 class NamedParameters(BaseEstimator):
@@ -71,6 +75,7 @@ class BaseGBT(NamedParameters):
     split_scores_: np.ndarray | None
     n_features_in_: int
     _sampling: Sampling
+    _categories: Categories | None = None  # levels by column, as the model has them
 
     def __init__(
         self,
@@ -86,7 +91,8 @@ class BaseGBT(NamedParameters):
         colsample: float = 1.0,
         base_score: float | None = None,
         splitter: str | Policy = "greedy",
-        categorical_features: str | None = "from_dtype",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_smoothing: float = 10.0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,
@@ -109,6 +115,7 @@ class BaseGBT(NamedParameters):
         self.base_score = base_score
         self.splitter = splitter
         self.categorical_features = categorical_features
+        self.categorical_smoothing = categorical_smoothing
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
         self.eval_metric = eval_metric
@@ -121,6 +128,8 @@ class BaseGBT(NamedParameters):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -144,7 +153,8 @@ class BaseGBT(NamedParameters):
         Parameters
         ----------
         X : table of shape (n, p)
-            Numbers; nan is a missing value, infinities are refused.
+            Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
+            missing value, infinities are refused.
         y : array of shape (n,)
             Targets.
         sample_weight : array of shape (n,), optional
@@ -179,6 +189,7 @@ class BaseGBT(NamedParameters):
             eval_sets = [(X[held_out_rows], target[held_out], weight[held_out_rows])]
             is_seen[held_out_rows] = False
             target = target[kept]
+        X = np.asarray(X)
         if not is_seen.all():
             X, weight = X[is_seen], weight[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
@@ -210,7 +221,6 @@ class BaseGBT(NamedParameters):
     ) -> Boosted:
         """Hand over to the trainer, in its own words."""
         loss = LOSSES[self._loss_name]
-        names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(self.n_features_in_)])
         asked = {
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in self.get_params(deep=False).items()
@@ -229,9 +239,10 @@ class BaseGBT(NamedParameters):
                     base_score=None if base_score is None else loss.link(base_score),
                     splitter=as_policy(self.splitter),
                     eval_sets=eval_sets,
-                    feature_names=tuple(names),
+                    feature_names=self._column_names(),
                     seed=seed,
                     n_jobs=asked["n_jobs"],
+                    categories=self._categories,
                     start=start,
                 )
         except FloatingPointError as error:
@@ -239,6 +250,11 @@ class BaseGBT(NamedParameters):
                 f"Sums of gradients do not fit into float64 ({error}): y, sample_weight or"
                 " base_score are too large or too small. Divide them by a constant."
             ) from error
+
+    def _column_names(self) -> tuple[str, ...]:
+        """Return the names of the columns, x0, x1, ... where they have none."""
+        numbered = [f"x{k}" for k in range(self.n_features_in_)]
+        return tuple(getattr(self, "feature_names_in_", numbered))
 
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""
@@ -257,12 +273,21 @@ class BaseGBT(NamedParameters):
         return weight
 
     def _check_table(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-        """Return a table as rows of float64 or float32, and the targets if any are given."""
+        """Return a table as rows of float64 or float32, and the targets if any are given.
+
+        Levels of categorical columns become their numbers.
+        """
         X = unmasked(X)
+        if self._categories is not None:
+            X = encode(X, self._categories, self._column_names())
         refuse_other_values(X, categories_are_numbers=self.categorical_features is None)
-        return validate_data(
+        checked = validate_data(
             self, X, y, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", **options
         )
+        if self._categories is None:
+            return checked
+        rows, *target = checked if isinstance(checked, tuple) else (checked,)
+        return (rows.view(EncodedRows), *target) if target else rows.view(EncodedRows)
 
     def _check_rows(
         self, X: Any, y: Any, sample_weight: Any, reset: bool
@@ -270,6 +295,9 @@ class BaseGBT(NamedParameters):
         """Return a table as rows of floats, its targets as they are, and its weights."""
         if y is not None:
             refuse_other_targets(y, may_be_text=is_classifier(self))
+        if reset:
+            validate_data(self, X, skip_check_array=True)  # learns names and number of columns
+            self._categories = learn(X, self.categorical_features, self._column_names())
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))
 

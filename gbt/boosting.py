@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbt.categories import Categories, EncodedRows
 from gbt.columns import Columns
 from gbt.evaluation import Callback, EvalSet, Metric, Watch
 from gbt.growing import growth_of
 from gbt.kernels.memory import Training
+from gbt.level_sets import LevelSets
 from gbt.losses import Loss, best_constant
 from gbt.model import Ensemble
 from gbt.progress import Progress
@@ -41,6 +43,7 @@ class Parameters:
     min_samples_leaf: int = 1
     reg_lambda: float = 1.0
     min_split_gain: float = 0.0
+    categorical_smoothing: float = 0.0
     subsample: float = 1.0
     colsample: float = 1.0
     early_stopping_rounds: int | None = None
@@ -51,7 +54,11 @@ class Parameters:
     def plan(self, loss: Loss, n_jobs: int | None, seed: int) -> Plan:
         """Return what the trees have in common."""
         limits = Limits(
-            self.reg_lambda, self.min_child_weight, self.min_samples_leaf, self.min_split_gain
+            self.reg_lambda,
+            self.min_child_weight,
+            self.min_samples_leaf,
+            self.min_split_gain,
+            self.categorical_smoothing,
         )
         shape = Shape(self.max_depth, self.max_leaves)
         return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed)
@@ -80,11 +87,12 @@ def boost(
     feature_names: tuple[str, ...],
     seed: int,
     n_jobs: int | None,
+    categories: Categories | None = None,
     start: Ensemble | None = None,
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
-    A single weight stands for all rows.
+    Columns that have ``categories`` hold the numbers of their levels. A single weight stands for all rows.
     ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
     are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
     ends when that many trees brought nothing better, and the trees after the best are dropped.
@@ -99,7 +107,10 @@ def boost(
             raise FloatingPointError("the base score is infinite")
     patience = parameters.early_stopping_rounds
     seen_rows = SeenRows.of((X, y), eval_sets[-1][:2] if patience else None, n_jobs)
-    columns = Columns.from_table(X, n_jobs)
+    n_levels = None
+    if categories is not None:
+        n_levels = np.array([0 if levels is None else len(levels) for levels in categories])
+    columns = Columns.from_table(X, n_jobs, n_levels)
     training = Training(
         y=y,
         weight=sample_weight,
@@ -114,11 +125,14 @@ def boost(
     all_rows = np.arange(len(y), dtype=np.int32) if parameters.subsample < 1.0 else None
     is_drawn = min(parameters.subsample, parameters.colsample) < 1.0
     trees = [np.empty(0, NODE_RECORD)]
+    level_sets: list[LevelSets] = []
     sizes: list[int] = []
     if start is not None:
         _check_start(start, base_score, parameters, feature_names, seen_rows)
         trees, sizes = [records_of(start)], np.diff(start.tree_offset).tolist()
-        training.raw_prediction[:] = start.raw_predict(X, n_jobs)
+        if start.level_sets is not None:
+            level_sets.append(start.level_sets)
+        training.raw_prediction[:] = start.raw_predict(X.view(EncodedRows), n_jobs)
         for tree in start.trees:
             watch.record(tree, n_jobs)
     is_over = watch.is_over
@@ -133,10 +147,14 @@ def boost(
             grown, sizes_of_grown = growth.grow(m, rows, features, most)
             trees.append(grown)
             sizes.extend(sizes_of_grown)
+            own_sets = getattr(growth, "level_sets", None)
+            if own_sets is not None:
+                level_sets.append(own_sets)
             if rows is not None and len(rows) < len(y):
-                Tree(**arrays_of(grown)).add_values(X, training.raw_prediction, n_jobs)
+                tree = Tree(**arrays_of(grown), level_sets=own_sets)
+                tree.add_values(X, training.raw_prediction, n_jobs)
             if eval_sets:
-                watch.record(Tree(**arrays_of(grown)), n_jobs)
+                watch.record(Tree(**arrays_of(grown), level_sets=own_sets), n_jobs)
             progress.show(m, watch.headline)
             is_stub = sizes[-1] == 1 and getattr(splitter, "stop_at_stub", False)
             is_asked_to_end = watch.ask(callbacks, m, parameters.n_estimators)
@@ -152,6 +170,8 @@ def boost(
         loss=loss,
         feature_names=feature_names,
         seen_rows=seen_rows,
+        categories=categories,
+        level_sets=None if categories is None else _all_sets(level_sets, sum(sizes)),
     )
     n_before = 0 if start is None else start.n_trees
     scores = growth.split_scores[: max(best_iteration + 1 - n_before, 0)]
@@ -161,6 +181,11 @@ def boost(
         best_iteration,
         np.sum(scores, axis=0) if scores else None,
     )
+
+
+def _all_sets(of_trees: list[LevelSets], n_nodes: int) -> LevelSets:
+    """Return the level sets of all nodes; where no column has a level no tree has any."""
+    return LevelSets.end_to_end(of_trees) if of_trees else LevelSets.of([None] * n_nodes)
 
 
 def _check_start(

@@ -74,6 +74,8 @@ class Columns:
         Bin b of column k owns the positions ``bin_start[k, b]:bin_start[k, b + 1]`` of its order.
     one_value : int64 array of shape (p, MAX_BINS)
         Whether all rows of a bin have the same value, 1 or 0.
+    n_levels : int64 array of shape (p,)
+        Levels of a categorical column, whose values are their numbers; 0 where values are numbers.
     """
 
     table: np.ndarray
@@ -86,10 +88,13 @@ class Columns:
     missing_bin: np.ndarray
     bin_start: np.ndarray
     one_value: np.ndarray
+    n_levels: np.ndarray
 
     @classmethod
-    def from_table(cls, X: np.ndarray, n_jobs: int | None = None) -> "Columns":
-        """Rank every column of a table of floats; nan is missing."""
+    def from_table(
+        cls, X: np.ndarray, n_jobs: int | None = None, n_levels: np.ndarray | None = None
+    ) -> "Columns":
+        """Rank every column of a table of floats; nan is missing. All are numbers by default."""
         n, p = X.shape
         columns = cls(
             table=X,
@@ -102,6 +107,7 @@ class Columns:
             missing_bin=np.empty(p, dtype=np.int64),
             bin_start=np.full((p, MAX_BINS + 2), n, dtype=np.int64),
             one_value=np.zeros((p, MAX_BINS), dtype=np.int64),
+            n_levels=np.zeros(p, dtype=np.int64) if n_levels is None else n_levels,
         )
 
         bits = X.view(f"i{X.itemsize}")
@@ -157,6 +163,11 @@ class Columns:
     def n_columns(self) -> int:
         """Number of columns."""
         return self.codes.shape[0]
+
+    def level_of_code(self, k: int) -> np.ndarray:
+        """Return the number of the level that each code of a categorical column stands for."""
+        by_value = self.order[k, : self.n_present[k]]
+        return self.table[~by_value[by_value < 0], k].astype(np.int64)
 
     def write_thresholds(self, nodes: np.ndarray, beside: np.ndarray) -> None:
         """Write down the thresholds of some nodes, which are records, where they split.

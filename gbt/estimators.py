@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from gbt.base import BaseGBT
+from gbt.base import BaseGBT, CategoricalFeatures
 from gbt.evaluation import Callback, Metric
 from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.sampling import RandomState
@@ -51,9 +51,13 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         as long as XGBoost's exact method. An object is one with options, such as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
         ``gbt.splitting.frontier.Policy``.
-    categorical_features : "from_dtype" or None, default="from_dtype"
-        "from_dtype" refuses categories of a data frame by name: they are not supported yet. None
-        reads categories that are numbers as these numbers. Text and dates are always refused.
+    categorical_features : "from_dtype", list of names, indices or booleans, or None
+        Columns whose values are levels, without an order: by default those of categories and of
+        words. Levels are kept with the model and looked up by value. With None there are none, and
+        categories that are numbers are read as these numbers. Dates are always refused.
+    categorical_smoothing : float, default=10.0
+        Levels are ordered by G / (H + smoothing) before they are cut in two, which draws those of
+        few rows to the middle.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
@@ -145,9 +149,13 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         as long as XGBoost's exact method. An object is one with options, such as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
         ``gbt.splitting.frontier.Policy``.
-    categorical_features : "from_dtype" or None, default="from_dtype"
-        "from_dtype" refuses categories of a data frame by name: they are not supported yet. None
-        reads categories that are numbers as these numbers. Text and dates are always refused.
+    categorical_features : "from_dtype", list of names, indices or booleans, or None
+        Columns whose values are levels, without an order: by default those of categories and of
+        words. Levels are kept with the model and looked up by value. With None there are none, and
+        categories that are numbers are read as these numbers. Dates are always refused.
+    categorical_smoothing : float, default=10.0
+        Levels are ordered by G / (H + smoothing) before they are cut in two, which draws those of
+        few rows to the middle.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
@@ -220,7 +228,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         colsample: float = 1.0,
         base_score: float | None = None,
         splitter: str | Policy = "greedy",
-        categorical_features: str | None = "from_dtype",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_smoothing: float = 10.0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,
@@ -245,6 +254,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             base_score=base_score,
             splitter=splitter,
             categorical_features=categorical_features,
+            categorical_smoothing=categorical_smoothing,
             early_stopping_rounds=early_stopping_rounds,
             validation_fraction=validation_fraction,
             eval_metric=eval_metric,

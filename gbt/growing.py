@@ -18,7 +18,8 @@ cut may gain, is known to no other policy::
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
                           \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
 
-Both write down the same trees to the last bit (``tests/test_growing.py``).
+Both write down the same trees to the last bit (``tests/test_growing.py``). Tables with a
+categorical column take the common road, whatever the policy.
 """
 
 import numpy as np
@@ -30,6 +31,7 @@ from gbt.kernels.finish import add_values, finish_tree
 from gbt.kernels.memory import Training
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows
+from gbt.level_sets import LevelSets
 from gbt.splitting.frontier import Derivatives, Frontier, Growth, Plan, Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.greedy_growth import GreedyGrowth
@@ -42,7 +44,7 @@ def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) 
     """Let a policy grow trees on one table."""
     if plan.loss not in KINDS:  # an exception inside a kernel would deadlock its helpers
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
-    if type(policy) is Greedy:
+    if type(policy) is Greedy and not columns.n_levels.any():
         return GreedyGrowth(columns, training, plan)
     return TreeGrowth(policy, columns, training, plan)
 
@@ -56,14 +58,15 @@ class TreeGrowth:
         self.training = training
         self.plan = plan
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
-        self.split_scores: list[np.ndarray] = []
+        self.split_scores: list[np.ndarray | None] = []
+        self.level_sets: LevelSets | None = None
 
     def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
         y, weight, raw_prediction, gradient, hessian = self.training
         if self.plan.loss != GIVEN:
             write_derivatives(self.plan.loss, y, raw_prediction, gradient, hessian)
-        rows, nodes = self._grow_nodes(m, rows, features)
+        rows, nodes, sets = self._grow_nodes(m, rows, features)
         tree = records(len(nodes), NODE_RECORD)
         beside = np.empty((len(nodes), 2), dtype=np.int32)
         if not finish_tree(
@@ -72,18 +75,24 @@ class TreeGrowth:
         ):  # fmt: skip
             refuse_square_overflow()
         self.columns.write_thresholds(tree, beside)
+        if self.columns.n_levels.any():
+            in_preorder: list[np.ndarray | None] = [None] * len(nodes)
+            for place, levels in zip(nodes["place"], sets, strict=True):
+                in_preorder[place] = levels
+            self.level_sets = LevelSets.of(in_preorder)
+            tree["threshold"][self.level_sets.of_node >= 0] = 0.0
         if len(rows) == self.columns.n_rows:
             add_values(tree, self.leaf_of_row, raw_prediction)
         return tree, [len(tree)]
 
     def _grow_nodes(self, m, rows, features):
-        """Return the rows, those of a leaf beside each other, and the nodes of one tree."""
+        """Return rows, those of a leaf beside each other, and nodes of one tree with level sets."""
         n, weight = self.columns.n_rows, self.training.weight
         rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
         g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
         h, h_scale = to_fixed_point(self.training.hessian, weight, rows, n)
         derivatives = Derivatives(g, h, g_scale, h_scale)
-        self.split_scores.append(np.zeros(self.columns.n_columns))
+        self.split_scores.append(None)
         random = np.random.default_rng([self.plan.seed, m, DRAWS_OF_POLICY])
         nodes = [_Node(0, len(rows), depth=0)]
         opened = nodes[:]
@@ -96,9 +105,9 @@ class TreeGrowth:
                 nodes.extend(children)
                 opened.extend(children)
         grown = records(len(nodes), NODE)
-        for name in vars(nodes[0]):
+        for name in set(vars(nodes[0])) - {"goes_left"}:
             grown[name] = [getattr(node, name) for node in nodes]
-        return rows, grown
+        return rows, grown, [self._level_set(node) for node in nodes]
 
     def _find_splits(self, opened, derivatives, rows, features, random):
         """Ask the policy how to split those of the nodes just opened that may be split."""
@@ -120,14 +129,19 @@ class TreeGrowth:
         splits = self.policy.split(frontier, self.plan.limits, self.plan.n_jobs)
         if splits.candidate is not None:
             judged = splits.candidate >= 0
-            np.add.at(
-                self.split_scores[-1],
-                splits.candidate[judged],
-                splits.gain[judged] / derivatives.gain_scale,
-            )
+            gain = splits.gain[judged] / derivatives.gain_scale
+            scores = np.bincount(splits.candidate[judged], gain, minlength=self.columns.n_columns)
+            so_far = self.split_scores[-1]
+            self.split_scores[-1] = scores if so_far is None else so_far + scores
         for j, node in enumerate(asked):
             node.feature, node.cut = int(splits.feature[j]), int(splits.cut[j])
             node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])
+            if splits.goes_left is not None:
+                node.goes_left = splits.goes_left[j]
+            if node.feature >= 0 and self.columns.n_levels[node.feature] and node.goes_left is None:
+                raise ValueError(
+                    "The policy split a categorical column and returned no levels that go left."
+                )
 
     def _next_to_split(self, nodes):
         """Return the nodes to split now: all that can be, or the one of largest gain."""
@@ -142,15 +156,31 @@ class TreeGrowth:
         """Partition the rows of a node and return its children."""
         own, codes = rows[node.start : node.stop], self.columns.codes[node.feature]
         missing_code = self.columns.n_values[node.feature]
-        n_left, node.low_row, node.high_row = partition_rows(
-            codes, missing_code, node.cut, node.missing_left, own, np.empty_like(own)
-        )
+        if node.goes_left is None:
+            n_left, node.low_row, node.high_row = partition_rows(
+                codes, missing_code, node.cut, node.missing_left, own, np.empty_like(own)
+            )
+        else:
+            is_left = node.goes_left[codes[own]]
+            n_left = int(is_left.sum())
+            own[:] = np.concatenate([own[is_left], own[~is_left]])
         if n_left in (0, len(own)):  # else growth would never end
             raise ValueError("The policy returned a split that sends no row to one of its sides.")
         if node.low_row < 0:
             raise ValueError("The policy returned a split that sends only missing values left.")
         middle, depth = node.start + n_left, node.depth + 1
         return _Node(node.start, middle, depth), _Node(middle, node.stop, depth)
+
+    def _level_set(self, node):
+        """Say of every level of a categorical column whether it goes left at the node it splits.
+
+        Levels that no row has that the trees see go where missing values go.
+        """
+        if node.goes_left is None:
+            return None
+        of_levels = np.full(self.columns.n_levels[node.feature], node.missing_left)
+        of_levels[self.columns.level_of_code(node.feature)] = node.goes_left[:-1]
+        return of_levels
 
 
 class _Node:
@@ -159,5 +189,6 @@ class _Node:
     def __init__(self, start, stop, depth):
         self.start, self.stop, self.depth = start, stop, depth
         self.feature, self.cut, self.missing_left, self.gain = -1, 0, False, 0.0
+        self.goes_left = None  # by code, if a categorical column is split
         self.low_row, self.high_row = 0, 0
         self.left, self.right = -1, -1

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from gbt.categories import Levels, check_levels
 from gbt.documents import as_array, as_choice, as_number, as_record, as_strings, read_json, shown
 from gbt.estimators import GBTClassifier, GBTRegressor
+from gbt.level_sets import LevelSets
 from gbt.losses import LOSSES
 from gbt.model import NUMBERS, STATISTICS, Ensemble
 from gbt.sampling import Sampling, sample_size
@@ -74,7 +76,9 @@ def _rebuild(document: Any) -> Model:
 
 def _rebuild_ensemble(value, version) -> Ensemble:
     flags = ("is_forest", "zero_is_missing")
+    of_categories = ("categories", "level_sets")
     absent = {"seen_rows", *(() if version > 1 else ("statistics", *flags))}
+    absent |= set() if version > 2 else {*of_categories}
     keys = [field.name for field in fields(Ensemble) if field.name not in absent]
     record = as_record(value, "ensemble", keys)
     plain: dict[str, Any] = {
@@ -98,9 +102,34 @@ def _rebuild_ensemble(value, version) -> Ensemble:
             if version > 1
             else _statistics_of_version_1(plain)
         ),
+        **(_rebuild_categories(*map(record.get, of_categories)) if version > 2 else {}),
     )
     ensemble.validate()
     return ensemble
+
+
+def _rebuild_categories(categories, level_sets) -> dict[str, Any]:
+    """Check the levels of all columns and the sets of them that go left."""
+    if not isinstance(categories, list) or not any(isinstance(c, list) for c in categories):
+        raise InvalidModelError(
+            f"ensemble.categories must be a list of lists or nulls; got {shown(categories)}"
+        )
+    rebuilt: list[Levels | None] = []
+    for k, levels in enumerate(categories):
+        where = f"ensemble.categories[{k}]"
+        if levels is not None and not isinstance(levels, list):
+            raise InvalidModelError(f"{where} must be a list or null; got {shown(levels)}")
+        try:
+            rebuilt.append(None if levels is None else check_levels(levels))
+        except ValueError as error:
+            raise InvalidModelError(f"{where}: {error}") from error
+    dtypes = {"of_node": np.int32, "start": np.int64, "words": np.uint64}
+    record = as_record(level_sets, "ensemble.level_sets", [*dtypes])
+    arrays = {
+        name: as_array(record[name], f"ensemble.level_sets.{name}", dtype)
+        for name, dtype in dtypes.items()
+    }
+    return {"categories": tuple(rebuilt), "level_sets": LevelSets(**arrays)}
 
 
 def _statistics_of_version_1(arrays) -> frozenset[str]:
@@ -135,6 +164,7 @@ def _rebuild_estimator(cls, value, ensemble):
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidModelError(f"{where}: {error}") from error
     model.ensemble_ = ensemble
+    model._categories = ensemble.categories
     model.best_iteration_ = ensemble.n_trees - 1
     model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_trees)
     model.split_scores_ = _rebuild_scores(record.get("split_scores"), ensemble.n_features)

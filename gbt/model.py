@@ -14,7 +14,9 @@ with g and h taken at the predictions before the tree was grown. From them follo
 The value of an inner node is what it would predict had growth stopped there; a leaf is a node where
 the walk stops, nothing more. Gain has no factor 1/2, unlike the XGBoost paper's equation 7.
 
-A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. The raw prediction
+A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. Where a categorical
+column is split, x is the number of a level (``gbt.categories``) and goes left if it is in the
+node's set (``gbt.level_sets``). The raw prediction
 is ``base_score`` plus the values of the leaves reached, added tree by tree in boosting order.
 """
 
@@ -26,6 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gbt.categories import Categories, EncodedRows, describe_levels, encode, level_names
+from gbt.level_sets import LevelSets, n_words_for
 from gbt.losses import LOSSES, Loss
 from gbt.predictor import Predictor
 from gbt.saving import save
@@ -81,6 +85,12 @@ class Ensemble(Nodes):
     seen_rows : SeenRows or None
         Fingerprints of the rows that the model has seen, see ``gbt.seen_rows``; None is unknown, as
         for imported models and those read from a file.
+    categories : tuple or None
+        The levels of every categorical column, None for the others; see ``gbt.categories``. None if
+        all columns are numbers.
+    level_sets : LevelSets or None
+        Which levels go left where a categorical column is split; given if and only if there are
+        categories. The thresholds of these nodes are 0.
     """
 
     tree_offset: np.ndarray
@@ -94,6 +104,7 @@ class Ensemble(Nodes):
     is_forest: bool = False
     zero_is_missing: bool = False
     seen_rows: SeenRows | None = None
+    categories: Categories | None = None
 
     def __post_init__(self):
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
@@ -119,6 +130,8 @@ class Ensemble(Nodes):
         for name, dtype in NODE_DTYPES.items():
             of_trees = [getattr(tree, name) for tree in trees]
             others[name] = np.concatenate([np.empty(0, dtype), *of_trees])
+        if trees and trees[0].level_sets is not None:
+            others["level_sets"] = LevelSets.end_to_end([tree.level_sets for tree in trees])
         return cls(tree_offset=np.cumsum([0, *(tree.n_nodes for tree in trees)]), **others)
 
     def validate(self) -> None:
@@ -163,6 +176,7 @@ class Ensemble(Nodes):
             if not holds:
                 raise InvalidModelError(demand)
 
+        self._validate_categories()
         inner = self.left >= 0
         left, right = preorder_links(inner, offset)
         in_range = (self.feature >= 0) & (self.feature < self.n_features)
@@ -202,6 +216,22 @@ class Ensemble(Nodes):
                     f" {getattr(self, name)[node]}: {demand}"
                 )
 
+    def _validate_categories(self) -> None:
+        """Raise `InvalidModelError` unless splits on categorical columns have sets, others none."""
+        if (self.categories is None) != (self.level_sets is None):
+            raise InvalidModelError("categories and level_sets belong together: both or none")
+        if self.categories is None:
+            return
+        if len(self.categories) != self.n_features:
+            raise InvalidModelError(
+                f"categories must have one entry a column, {self.n_features}; got"
+                f" {len(self.categories)}"
+            )
+        n_words = [-1 if levels is None else n_words_for(len(levels)) for levels in self.categories]
+        problem = self.level_sets.problem(self.feature, np.array(n_words))
+        if problem:
+            raise InvalidModelError(f"level_sets {problem}")
+
     @property
     def n_trees(self) -> int:
         """Number of trees."""
@@ -238,7 +268,18 @@ class Ensemble(Nodes):
             "statistics": [name for name in STATISTICS if name in self.statistics],
             "is_forest": self.is_forest,
             "zero_is_missing": self.zero_is_missing,
+            **self._describe_categories(),
             **{name: getattr(self, name).tolist() for name in (*NODE_DTYPES, "tree_offset")},
+        }
+
+    def _describe_categories(self) -> dict[str, Any]:
+        """Return levels and their sets as JSON has them; nothing where all columns are numbers."""
+        if self.categories is None:
+            return {}
+        sets = vars(self.level_sets)
+        return {
+            "categories": describe_levels(self.categories),
+            "level_sets": {name: array.tolist() for name, array in sets.items()},
         }
 
     def require(self, *statistics: str, what: str) -> None:
@@ -258,15 +299,21 @@ class Ensemble(Nodes):
         if not 0 <= n_trees <= self.n_trees:
             raise ValueError(f"n_trees={n_trees} is not allowed; the model has {self.n_trees}.")
         stop = self.tree_offset[n_trees]
-        arrays = {name: getattr(self, name)[:stop] for name in NODE_DTYPES}
-        return replace(self, **arrays, tree_offset=self.tree_offset[: n_trees + 1])
+        changed: dict[str, Any] = {name: getattr(self, name)[:stop] for name in NODE_DTYPES}
+        if self.level_sets is not None:
+            changed["level_sets"] = self.level_sets.first(stop)
+        return replace(self, **changed, tree_offset=self.tree_offset[: n_trees + 1])
 
     def as_input(self, X) -> np.ndarray:
         """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.
 
         They are float32 if the model or the table is, else float64: what follows works with
-        either, a block at a time, and the numbers are the same.
+        either, a block at a time, and the numbers are the same. Levels of categorical columns are
+        looked up by value and become their numbers; such rows are `EncodedRows`, and come back as
+        they are.
         """
+        if self.categories is not None and not isinstance(X, EncodedRows):
+            X = encode(X, self.categories, self.feature_names)
         rows = as_floats(X)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
@@ -276,13 +323,20 @@ class Ensemble(Nodes):
         refuse_other_columns(X, self.feature_names)
         single = np.float32 in (self.input_dtype, rows.dtype)
         rows = np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
-        return np.where(np.abs(rows) <= ZERO_WITHIN, np.nan, rows) if self.zero_is_missing else rows
+        if self.zero_is_missing:
+            return np.where(np.abs(rows) <= ZERO_WITHIN, np.nan, rows)
+        return rows if self.categories is None else rows.view(EncodedRows)
 
     @cached_property
     def predictor(self) -> Predictor:
         """The trees as rows go down them, see ``gbt.predictor``."""
         return Predictor(
-            self.tree_offset, self.structure, self.value, self.n_features, self.is_forest
+            self.tree_offset,
+            self.structure,
+            self.value,
+            self.n_features,
+            self.is_forest,
+            self.level_sets,
         )
 
     def raw_predict(self, X, n_jobs: int | None = None) -> np.ndarray:
@@ -311,7 +365,9 @@ class Ensemble(Nodes):
         """Return a pandas.DataFrame of one row a node: where it is, how it splits, what it knows.
 
         ``feature`` is the name of a column; it and ``threshold`` are missing at a leaf. ``node``,
-        ``left`` and ``right`` count from the root of the tree, -1 where there is no child.
+        ``left`` and ``right`` count from the root of the tree, -1 where there is no child. A model
+        with categories has a column ``levels_left``, tuples of levels, where others have
+        thresholds.
         """
         import pandas as pd
 
@@ -325,10 +381,25 @@ class Ensemble(Nodes):
                 "feature": np.where(
                     is_inner, np.array(self.feature_names, dtype=object)[self.feature], None
                 ),
-                "threshold": np.where(is_inner, self.threshold, np.nan),
+                "threshold": np.where(is_inner & ~self.has_set, self.threshold, np.nan),
+                **({} if self.categories is None else {"levels_left": self._levels_left()}),
                 **{name: getattr(self, name) for name in [*NODE_DTYPES][2:]},
             }
         )
+
+    @property
+    def has_set(self) -> np.ndarray:
+        """Mark the nodes that split a categorical column."""
+        if self.level_sets is None:
+            return np.zeros(len(self.feature), dtype=bool)
+        return self.level_sets.of_node >= 0
+
+    def _levels_left(self) -> list[tuple | None]:
+        """Return the levels that go left at each node, None where it has no set."""
+        return [
+            level_names(self.categories[k], self.level_sets, t) if has_set else None
+            for t, (k, has_set) in enumerate(zip(self.feature, self.has_set, strict=True))
+        ]
 
     def refit_statistics(self, X, y, sample_weight=None) -> "Ensemble":
         """Return the same splits and values with the G, H, counts and gains of other rows.
@@ -366,4 +437,8 @@ class _Trees(Sequence):
         if not -len(self) <= m < len(self):
             raise IndexError(f"tree {m} of an ensemble of {len(self)} trees")
         start, stop = self._ensemble.tree_offset[m % len(self) :][:2]
-        return Tree(*(getattr(self._ensemble, field.name)[start:stop] for field in fields(Tree)))
+        sets = self._ensemble.level_sets
+        return Tree(
+            *(getattr(self._ensemble, name)[start:stop] for name in NODE_DTYPES),
+            level_sets=None if sets is None else sets.within(start, stop),
+        )

@@ -61,10 +61,15 @@ OF_REGRESSOR = {
         lambda value: value in POLICIES if isinstance(value, str) else is_splitter(value),
     ),
     "categorical_features": Allowed(
-        "'from_dtype' or None (categories are not supported yet, so there are none to name:"
-        " encode them as numbers first)",
-        lambda value: value is None or (isinstance(value, str) and value == "from_dtype"),
+        "'from_dtype', None, or a list of names of columns, of their indices, or of a boolean for"
+        " each",
+        lambda value: (
+            value is None
+            or (isinstance(value, str) and value == "from_dtype")
+            or is_list_of_columns(value)
+        ),
     ),
+    "categorical_smoothing": number_in(Real, "[0, inf)"),
     "early_stopping_rounds": number_in(Integral, "[1, inf)", None),
     "validation_fraction": number_in(Real, "(0, 1)"),
     "eval_metric": Allowed(
@@ -129,6 +134,7 @@ OTHER_NAMES = {
     "base_score": ("init", "init_score", "boost_from_average"),
     "splitter": ("criterion",),
     "categorical_features": ("cat_features", "categorical_feature", "enable_categorical"),
+    "categorical_smoothing": ("cat_smooth",),
     "early_stopping_rounds": (
         "early_stopping_round", "early_stopping", "n_iter_no_change", "od_wait", "od_pval",
     ),
@@ -166,3 +172,11 @@ def explain_unknown(name: str, known: Collection[str]) -> str:
 def is_splitter(value: Any) -> bool:
     """Say whether something is an object that splits nodes, not the class of one."""
     return callable(getattr(value, "split", None)) and not isinstance(value, type)
+
+
+def is_list_of_columns(value: Any) -> bool:
+    """Say whether something is a list or array of names, of integers or of booleans."""
+    if not isinstance(value, list | tuple | np.ndarray) or np.ndim(value) != 1:
+        return False
+    kinds = ((str,), (bool, np.bool_), (Integral,))
+    return any(all(isinstance(item, kind) for item in value) for kind in kinds)

@@ -30,14 +30,25 @@ class Predictor:
     n_features : int
     is_forest : bool
         Whether no tree has seen the predictions of those before it.
+    level_sets : LevelSets, optional
+        Where categorical columns are split, see ``gbt.level_sets``.
     """
 
-    def __init__(self, tree_offset, structure, value, n_features: int, is_forest: bool = False):
+    def __init__(
+        self,
+        tree_offset,
+        structure,
+        value,
+        n_features: int,
+        is_forest: bool = False,
+        level_sets=None,
+    ):
         self.tree_offset = tree_offset
         self.structure = structure
         self.value = value
         self.n_features = n_features
         self.is_forest = is_forest
+        self.sets = walk.sets_of(level_sets)
 
     @property
     def n_trees(self) -> int:
@@ -146,6 +157,11 @@ class Predictor:
             level = lower[level][:, :, ::-1].reshape(len(roots), 2 * level.shape[1])  # left first
         top = np.concatenate(above, axis=1)
         node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), level.ravel()])
+        sets, of_sets = self.sets, {}
+        if sets is not None:
+            threshold = np.where(sets.n_bits > 0, -np.inf, threshold)
+            of_sets["top"] = top
+            of_sets["sets"] = walk.Sets(sets.first[node], sets.n_bits[node], sets.words)
         return Links(
             roots=roots,
             levels=levels,
@@ -156,6 +172,7 @@ class Predictor:
             threshold=threshold[node],
             lower=lower[node],
             node=node,
+            **of_sets,
         )
 
     @cached_property
@@ -180,16 +197,17 @@ class Predictor:
 
 
 def find_leaves_of_tree(
-    structure: tuple[np.ndarray, ...], X: np.ndarray, n_jobs: int | None
+    structure: tuple[np.ndarray, ...], X: np.ndarray, n_jobs: int | None, level_sets=None
 ) -> np.ndarray:
     """Return the leaf of one tree that each row of ``X`` (floats) reaches, int32 of shape (n,)."""
     leaves = np.empty(len(X), dtype=np.int32)
+    sets = walk.sets_of(level_sets)
 
     def find(start, stop):
         for first in range(start, stop, ROWS_AT_ONCE):
             rows = slice(first, min(first + ROWS_AT_ONCE, stop))
             # Columns of a frame lie beside each other, for which there is no other kernel.
-            walk.find_leaves(np.ascontiguousarray(X[rows]), *structure, leaves[rows])
+            walk.find_leaves(np.ascontiguousarray(X[rows]), *structure, sets, leaves[rows])
 
     over_blocks(find, len(X), n_jobs)
     return leaves

@@ -3,7 +3,7 @@
 A file is one object::
 
     format     "gbt"
-    version    2                                  of this layout, not of the library
+    version    2, 3 with categories               of this layout, not of the library
     kind       "Ensemble", "GBTRegressor" or "GBTClassifier"
     ensemble   every field of `Ensemble`, node arrays as flat lists
     estimator  for the two estimators: parameters, what ``fit`` learned beside the trees, and how
@@ -34,10 +34,10 @@ except ImportError:  # Windows has no such locks; there, what a killed save left
     fcntl = None  # type: ignore[assignment]
 
 FORMAT = "gbt"
-VERSION = 2
+VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
-# Parameters that files lack where they are None or False, since older ones have none of them.
-ADDED_LATER = ("eval_metric", "callbacks", "warm_start", "class_weight")
+# Parameters that files lack where they have their default, since older ones have none of them.
+ADDED_LATER = ("eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing")
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -62,7 +62,9 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
             "Only an Ensemble, a GBTRegressor and a GBTClassifier can be saved; got a"
             f" {kind}. Save the trees alone: model.ensemble_.save(path)."
         )
-    document = {"format": FORMAT, "version": VERSION, "kind": kind, **parts}
+    has_categories = "categories" in parts["ensemble"]
+    version = VERSION if has_categories else VERSION_WITHOUT_CATEGORIES
+    document = {"format": FORMAT, "version": version, "kind": kind, **parts}
     text = json.dumps(document, allow_nan=False)
     target = _check_target(path)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
@@ -84,11 +86,12 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
 
 def describe_estimator(model, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a fitted estimator is beside its trees, as JSON has it."""
+    defaults = type(model)().get_params(deep=False)
     description = {
         "parameters": {
             name: _plain(name, value)
             for name, value in parameters.items()
-            if value or name not in ADDED_LATER
+            if name not in ADDED_LATER or (value or None) != (defaults[name] or None)
         },
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "evals_result": _finite(model.evals_result_),
@@ -115,6 +118,8 @@ def _plain(name, value):
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, Mapping):
         return [[_plain(name, key), _plain(name, number)] for key, number in value.items()]
+    if name == "categorical_features" and not isinstance(value, str | None):
+        return np.asarray(value).tolist()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ValueError(

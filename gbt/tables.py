@@ -22,8 +22,8 @@ _NOT_NUMBERS = {
     "sparse": ("sparse",),
 }
 _ADVICE = {
-    "category": "Categories are not supported yet: encode them, for instance with"
-    " sklearn.preprocessing.OrdinalEncoder or OneHotEncoder, or drop them.",
+    "category": "Name them in categorical_features, or leave it at 'from_dtype', to have them taken"
+    " for categories.",
     "text": "Text that spells numbers becomes numbers by astype(float) or pandas.to_numeric.",
     "date": "Turn dates into numbers that mean something, such as days since an event.",
     "sparse": "Make sparse columns dense, with X.sparse.to_dense().",
@@ -91,6 +91,16 @@ def _columns(X: Any) -> Iterator[tuple[str, str, Any]]:
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSmM":
         for k in range(X.shape[1]):
             yield f"column {k}", str(X.dtype), X[:, k]
+
+
+def is_of_categories(dtype: str) -> bool:
+    """Say whether the columns of a dtype, by its name, are categories or words."""
+    return _kind_of_dtype(dtype) in ("category", "text")
+
+
+def is_of_objects(dtype: str) -> bool:
+    """Say whether the columns of a dtype, by its name, may hold anything."""
+    return dtype.lower() == "object"
 
 
 def first_other_value(values: Iterable) -> int | None:

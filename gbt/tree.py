@@ -5,11 +5,12 @@ before its right branch, so which nodes are leaves settles who is whose child (`
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from gbt.level_sets import LevelSets
 from gbt.predictor import find_leaves_of_tree
 
 NODE_DTYPES = {
@@ -58,7 +59,10 @@ class InvalidModelError(ValueError):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Nodes:
-    """What is known of every node: one array a property, of the dtypes in ``NODE_DTYPES``."""
+    """What is known of every node: one array a property, of the dtypes in ``NODE_DTYPES``.
+
+    ``level_sets`` says which levels go left where a categorical column is split; None if none is.
+    """
 
     feature: np.ndarray
     threshold: np.ndarray
@@ -70,6 +74,7 @@ class Nodes:
     n_samples: np.ndarray
     gain: np.ndarray
     value: np.ndarray
+    level_sets: LevelSets | None = field(default=None, kw_only=True)
 
     @property
     def structure(self) -> tuple[np.ndarray, ...]:
@@ -108,7 +113,7 @@ class Tree(Nodes):
 
     def find_leaves(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Return the leaf that each row of ``X`` (floats) reaches, int32 of shape (n,)."""
-        return find_leaves_of_tree(self.structure, X, n_jobs)
+        return find_leaves_of_tree(self.structure, X, n_jobs, self.level_sets)
 
 
 def preorder_links(is_inner, tree_offset) -> tuple[np.ndarray, np.ndarray]:

@@ -27,7 +27,7 @@ import numpy as np
 
 from gbt.kernels.compiling import internal, kernel
 from gbt.kernels.derivatives import HALF_LOGISTIC, write_derivatives
-from gbt.kernels.descent import N_PLACES, N_TOP, go_down, go_down_the_top
+from gbt.kernels.descent import N_PLACES, N_TOP, go_down, go_down_the_top, takes_left
 
 N_SUMS = 4  # w g, w h, w, 1
 N_TERMS = 3  # of g, of h, and neither
@@ -162,7 +162,7 @@ def add_parts(X, links, step, kind, y, weight, state, edges, out):
     out         (p, n)            float64    INOUT
     """
     feature, part = edges
-    column, threshold, lower = links.column, links.threshold, links.lower
+    column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
     n = y.shape[0]
     at = np.empty(n, links.node.dtype)
     gradient, hessian = np.empty(n), np.empty(n)
@@ -176,7 +176,7 @@ def add_parts(X, links, step, kind, y, weight, state, edges, out):
         for i in range(n):
             of_row[0, i] = weight[i] * gradient[i]
             of_row[1, i] = weight[i] * hessian[i]
-        go_down_the_top(X, links, m, at)
+        go_down_the_top(X, links, sets, m, at)
         list_parts(links.roots[m], lower, feature, part, path_feature, path_part)
         add_parts_of_the_top(
             at, links.places[m], min(n_steps, N_TOP), path_feature, path_part, of_row, out
@@ -184,7 +184,7 @@ def add_parts(X, links, step, kind, y, weight, state, edges, out):
         for _ in range(n_steps - N_TOP):
             for i in range(n):
                 t, row = at[i], np.uint64(i)
-                side = np.uint64(X[column[t], row] <= threshold[t])
+                side = takes_left(X[column[t], row], t, threshold, sets)
                 own = part[t, side]
                 out[feature[t], row] += (
                     own[0] * of_row[0, row] + own[1] * of_row[1, row] + own[2] * of_row[2, row]

@@ -23,7 +23,7 @@ and one pass upwards gives what has passed every edge.
 import numpy as np
 
 from gbt.kernels.compiling import internal, kernel
-from gbt.kernels.descent import N_PLACES, N_TOP, go_down_the_top
+from gbt.kernels.descent import N_PLACES, N_TOP, go_down_the_top, takes_left
 
 # Steps in which every node passes over all rows, which becomes vector instructions, and adds 0 to
 # those of other nodes. Further down, where nodes are many, rows are credited one by one.
@@ -86,7 +86,7 @@ def add_value_changes(X, links, feature, change, row_weight, out):
     row_weight    (T, n)          float64  IN
     out           (p, n)          float64  INOUT
     """
-    column, threshold, lower = links.column, links.threshold, links.lower
+    column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
     at = np.empty(X.shape[1], np.uint64)
     path_feature = np.empty((N_TOP, N_PLACES), np.uint64)
     path_change = np.empty((N_TOP, N_PLACES), np.float64)
@@ -94,7 +94,7 @@ def add_value_changes(X, links, feature, change, row_weight, out):
         n_steps, weight = links.levels[m], row_weight[m]
         if n_steps == 0:
             continue
-        go_down_the_top(X, links, m, at)
+        go_down_the_top(X, links, sets, m, at)
         list_paths(links.roots[m], lower, feature, change, path_feature, path_change)
         credit_the_top(
             at, links.places[m], min(n_steps, N_TOP), path_feature, path_change, weight, out
@@ -102,7 +102,7 @@ def add_value_changes(X, links, feature, change, row_weight, out):
         for _ in range(n_steps - N_TOP):
             for i in range(at.shape[0]):
                 t, row = at[i], np.uint64(i)
-                side = np.uint64(X[column[t], row] <= threshold[t])
+                side = takes_left(X[column[t], row], t, threshold, sets)
                 out[feature[t], row] += weight[i] * change[t, side]
                 at[i] = lower[t, side]
 

@@ -44,7 +44,7 @@ Memory: depth x points x 512 rows, twice.
 import numpy as np
 
 from gbt.kernels.compiling import kernel
-from gbt.kernels.walk import goes_left
+from gbt.kernels.walk import goes_left, is_listed
 
 ROWS_AT_ONCE = 512  # 256 takes a seventh longer: what a split costs whatever the number of rows
 
@@ -113,17 +113,18 @@ def share_cover(tree_offset, right, value, cover, edge_share, expected):
 
 
 @kernel
-def follow_background(z, root, end, feature, threshold, right, missing_left, edge_share):
+def follow_background(z, root, end, feature, threshold, right, missing_left, sets, edge_share):
     """Make a background row a game of one tree: share 1 for the edges it would take, else 0.
 
     z             (p,)        float64  IN
     root, end                 int64    IN   the nodes of the tree
     feature ...   (n_nodes,)           IN   the node arrays of ``Ensemble``
+    sets          ``Sets`` or None     IN
     edge_share    (n_nodes,)  float64  OUT  from root to end
     """
     for node in range(root, end):
         if right[node] >= 0:
-            is_left = goes_left(z[feature[node]], threshold[node], missing_left[node])
+            is_left = goes_left(z[feature[node]], node, threshold, missing_left, sets)
             edge_share[node + 1] = 1.0 if is_left else 0.0
             edge_share[root + right[node]] = 0.0 if is_left else 1.0
 
@@ -176,6 +177,16 @@ def decide(n_rows, d, x, threshold, decision):
     """
     for i in range(n_rows):
         decision[d, i] = x[i] <= threshold
+
+
+@kernel
+def decide_by_levels(n_rows, d, x, node, missing_left, sets, decision):
+    """Take the decision of every row at a split of depth d, on a categorical column.
+
+    x as for `decide`, which missing_left makes -inf where it was nan.
+    """
+    for i in range(n_rows):
+        decision[d, i] = is_listed(x[i], node, sets) | (missing_left & (x[i] < 0.0))
 
 
 @kernel
@@ -260,7 +271,7 @@ def start_game(n_rows, n_points, row_weight, n_games, product):
 
 @kernel
 def add_shapley(
-    X, start, n_rows, first, last, tree_offset, feature, threshold, right, missing_left, value,
+    X, start, n_rows, first, last, tree_offset, feature, threshold, right, missing_left, sets, value,
     earlier_depth, edge_share, background, n_points, points, weights, row_weight,
     decision, inside, product, below, out,
 ):  # fmt: skip
@@ -271,6 +282,7 @@ def add_shapley(
     first, last                       int64    IN     trees first to last - 1
     tree_offset      (M + 1,)         int64    IN
     feature ...      (n_nodes,)                IN     the node arrays of ``Ensemble``
+    sets             ``Sets`` or None          IN
     earlier_depth    (n_nodes,)       int64    IN     from `describe_splits`
     edge_share       (n_nodes,)       float64  IN     the game; with a background WORK
     background       (B, p)           float64  IN     one game a row; if none, the shares are it
@@ -296,7 +308,7 @@ def add_shapley(
             if background.shape[0]:
                 follow_background(
                     background[game], root, tree_offset[m + 1], feature, threshold, right,
-                    missing_left, edge_share,
+                    missing_left, sets, edge_share,
                 )  # fmt: skip
             start_game(n_rows, q, row_weight[m - first, rows], n_games, product)
             d = np.int64(0)  # a plain 0 has a type of its own, and kernels are compiled twice
@@ -311,6 +323,10 @@ def add_shapley(
                     k, e = feature[node], earlier_depth[node]
                     x = X[int(missing_left[node]), k, rows]
                     decide(n_rows, d, x, threshold[node], decision)
+                    if sets is not None:
+                        if sets.n_bits[node] > 0:
+                            is_left = missing_left[node]
+                            decide_by_levels(n_rows, d, x, node, is_left, sets, decision)
                     weigh_split(
                         node, root, right, value, edge_share, share[e], q, points, weights, d,
                         edges, leaves,

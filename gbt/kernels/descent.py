@@ -31,6 +31,11 @@ every row, and the number of its place, four bits, is selected among them in reg
 Places are numbered after all nodes and, for the next step, are as good as the nodes that stand
 there.
 
+A node that splits a categorical column has a level set (``gbt.kernels.walk``) and the threshold
+-inf: a row goes left if x <= threshold, or if its level is listed. Rows of a model with such nodes
+take the four levels of the top step by step. Models of numbers have None for sets, and nothing of
+this is compiled for them.
+
 Rows of float32 are compared as such, twice as many at once, with thresholds rounded down to that:
 no float32 number lies between the two. Their nodes have numbers of 32 bits.
 
@@ -51,6 +56,7 @@ import numpy as np
 
 from gbt.kernels.compiling import internal, kernel, step
 from gbt.kernels.derivatives import write_derivatives
+from gbt.kernels.walk import Sets, is_listed
 
 N_TOP = 4  # levels whose comparisons are all made
 N_PLACES = 2**N_TOP
@@ -71,6 +77,8 @@ class Links(NamedTuple):
     threshold: np.ndarray  # (N + 16 M,) float64*
     lower: np.ndarray  # (N + 16 M, 2) unsigned, the nodes right and left of it; of a leaf, itself
     node: np.ndarray  # (N + 16 M,) unsigned*, itself, or the one that stands at a place
+    top: np.ndarray | None = None  # (M, 15) unsigned, the nodes in the drawing; only with sets
+    sets: Sets | None = None  # of nodes and places; None if all columns are numbers
 
     def of(self, trees: range) -> "Links":
         """Return the links of some trees; numbers stay."""
@@ -81,6 +89,7 @@ class Links(NamedTuple):
             places=self.places[these],
             top_column=self.top_column[these],
             top_threshold=self.top_threshold[these],
+            top=None if self.top is None else self.top[these],
         )
 
 
@@ -177,10 +186,35 @@ def find_places_of_few(X, column, threshold, first, at):
         at[i] = two_bits + two_bits + two_bits + two_bits + last
 
 
+@step
+def takes_left(x, node, threshold, sets):
+    """Say whether a value of a block takes the left branch of a node or place, as 1 or 0."""
+    return np.uint64((x <= threshold[node]) | is_listed(x, node, sets))
+
+
 @internal
-def go_down_the_top(X, links, m, at):
-    """Write the place that each row reaches in one tree; arguments are those of `go_down`."""
-    if links.levels[m] <= 2:
+def find_places_by_steps(X, top_column, top, threshold, sets, first, at):
+    """Do what `find_places` does where there are level sets, one comparison after the other.
+
+    top_column, top   (15,)   uint64   IN   of one tree, as in the drawing above
+    """
+    for i in range(at.shape[0]):
+        spot = np.uint64(0)
+        for _ in range(N_TOP):
+            x = X[top_column[spot], np.uint64(i)]
+            is_left = takes_left(x, top[spot], threshold, sets)
+            spot += spot + np.uint64(2) - is_left
+        at[i] = at.dtype.type(first + spot - np.uint64(N_PLACES - 1))
+
+
+@internal
+def go_down_the_top(X, links, sets, m, at):
+    """Write the place that each row reaches in one tree; see `go_down`. ``sets`` are the links'."""
+    if sets is not None:
+        find_places_by_steps(
+            X, links.top_column[m], links.top[m], links.threshold, sets, links.places[m], at
+        )
+    elif links.levels[m] <= 2:
         find_places_of_few(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
     else:
         find_places(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
@@ -194,12 +228,12 @@ def go_down(X, links, m, at):
     m                  int64      IN    the tree's position in the links
     at      (n,)       uint64     OUT
     """
-    column, threshold, lower = links.column, links.threshold, links.lower
-    go_down_the_top(X, links, m, at)
+    column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
+    go_down_the_top(X, links, sets, m, at)
     for _ in range(links.levels[m] - N_TOP):
         for i in range(at.shape[0]):
             t = at[i]
-            at[i] = lower[t, np.uint64(X[column[t], np.uint64(i)] <= threshold[t])]
+            at[i] = lower[t, takes_left(X[column[t], np.uint64(i)], t, threshold, sets)]
 
 
 @kernel

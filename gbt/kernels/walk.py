@@ -8,31 +8,76 @@ rows, see ``gbt.kernels.descent``. ``left`` and ``right`` count from the tree's 
       b   c          left       1   2  -1  -1  -1
      / \             right      4   3  -1  -1  -1
     d   e
+
+Where a categorical column is split, x is the number of a level, and left if its bit is set. Models
+of numbers have None for sets: what is only done with sets is then not compiled at all.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel
+from gbt.kernels.compiling import kernel, step
+
+
+class Sets(NamedTuple):
+    """The level sets of some nodes as kernels take them, see ``gbt.level_sets``."""
+
+    first: np.ndarray  # (n_nodes,) int64, where the words of a node's set begin
+    n_bits: np.ndarray  # (n_nodes,) int64, of these words; 0 where a node has no set
+    words: np.ndarray  # uint64
+
+
+def sets_of(level_sets) -> Sets | None:
+    """Return the level sets of some nodes as kernels take them, None if there are none."""
+    if level_sets is None:
+        return None
+    start, number = level_sets.start, level_sets.of_node
+    first = np.where(number < 0, 0, start[number])
+    end = np.where(number < 0, 0, start[number + 1])
+    return Sets(first, 64 * (end - first), level_sets.words)
+
+
+@step
+def is_listed(x, node, sets):
+    """Say whether x is a level in the set of a node; nan and -inf never are."""
+    if sets is None:
+        return False
+    if not (x >= 0 and x < sets.n_bits[node]):
+        return False
+    level = np.uint64(x)
+    word = sets.words[np.uint64(sets.first[node]) + (level >> np.uint64(6))]
+    return (word >> (level & np.uint64(63))) & np.uint64(1) != np.uint64(0)
 
 
 @kernel
-def goes_left(x, threshold, missing_left):
-    """Say whether a value takes the left branch; nan is a missing value."""
-    return missing_left if np.isnan(x) else x <= threshold
+def goes_left(x, node, threshold, missing_left, sets):
+    """Say whether a value takes the left branch of a node; nan is a missing value.
+
+    threshold, missing_left   (n_nodes,)            IN   the node arrays of a ``Tree``
+    sets                      ``Sets`` or None      IN
+    """
+    if np.isnan(x):
+        return missing_left[node]
+    if sets is not None:
+        if sets.n_bits[node] > 0:
+            return is_listed(x, node, sets)
+    return x <= threshold[node]
 
 
 @kernel
-def find_leaves(X, feature, threshold, left, right, missing_left, out):
+def find_leaves(X, feature, threshold, left, right, missing_left, sets, out):
     """Write the leaf that each row reaches.
 
-    X             (n, p)      float64  IN
-    feature ...   (n_nodes,)           IN   the node arrays of one ``Tree``
-    out           (n,)        int32    OUT
+    X             (n, p)      float64         IN
+    feature ...   (n_nodes,)                  IN   the node arrays of one ``Tree``
+    sets          ``Sets`` or None            IN
+    out           (n,)        int32           OUT
     """
     for i in range(X.shape[0]):
         node = 0
         while left[node] >= 0:
-            if goes_left(X[i, feature[node]], threshold[node], missing_left[node]):
+            if goes_left(X[i, feature[node]], node, threshold, missing_left, sets):
                 node = left[node]
             else:
                 node = right[node]

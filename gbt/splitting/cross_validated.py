@@ -64,7 +64,8 @@ class CrossValidated:
         all_but_one = ~np.eye(self.n_folds, dtype=np.bool_)
         everything = np.ones((1, self.n_folds), dtype=np.bool_)
         sums = np.concatenate([all_but_one, everything])
-        cuts = best_cuts(frontier, limits, n_jobs, Sets(folds, sums, n_searched=len(sums)))
+        sets = Sets(folds, sums, n_searched=len(sums), splits=len(sums) - 1)
+        cuts = best_cuts(frontier, limits, n_jobs, sets)
 
         nodes = np.arange(len(frontier))
         own, least_gain = node_score(cuts.total[0, :, -1], frontier, limits)
@@ -75,14 +76,7 @@ class CrossValidated:
         gain = cuts.score[best, nodes, -1] - own
         least = limits.min_split_gain * frontier.derivatives.gain_scale
         is_split = (improvement >= least) & (gain > least_gain)
-        feature = frontier.features[best]
-        return Splits(
-            feature=np.where(is_split, feature, -1),
-            cut=cuts.code[best, nodes, -1],
-            missing_left=cuts.missing_left[best, nodes, -1],
-            gain=improvement,
-            candidate=np.where(loss[best, nodes] < np.inf, feature, -1),
-        )
+        return cuts.choose(best, is_split, improvement)
 
 
 def held_out_loss(cuts: Cuts, penalty: float) -> np.ndarray:

@@ -18,10 +18,11 @@ from itertools import pairwise
 import numpy as np
 
 from gbt.columns import Columns
+from gbt.kernels.levels import Levels, scan_levels
 from gbt.kernels.nodes import records
 from gbt.kernels.scan import CUT, ROW, ROWS_AT_ONCE, Asked, Scratch, add_up_sets, scan_column
 from gbt.parallel import run_all, threads_for
-from gbt.splitting.frontier import Frontier, Limits
+from gbt.splitting.frontier import Frontier, Limits, Splits
 
 # A second thread pays where a walk takes some hundred microseconds.
 LEAST_VALUES_PER_THREAD = 20_000
@@ -41,11 +42,14 @@ class Sets:
         Whether sum l takes set s.
     n_searched : int
         How many of the sums, the first ones, are searched for their best cuts.
+    splits : int
+        The sum whose best cut is the node's, once its column is chosen.
     """
 
     of_row: np.ndarray
     sums: np.ndarray
     n_searched: int
+    splits: int = 0
 
     def for_column(self, i: int) -> np.ndarray:
         """Return the sets as one column of the frontier has them."""
@@ -70,6 +74,11 @@ class Cuts:
         What all sums have on the left of these cuts; without meaning where none is allowed.
     total : int64 array of shape (K or 1, J, L, 3)
         What they have in the node; one for all columns where these have the same sets.
+    frontier, splits
+        As asked.
+    is_left : list of bool arrays of shape (m,), or of None
+        Of a categorical column, whether the i-th of a node's levels goes left of the cut that the
+        sum ``splits`` has, at the node's start among the open rows plus i.
     """
 
     score: np.ndarray
@@ -77,6 +86,38 @@ class Cuts:
     missing_left: np.ndarray
     left: np.ndarray
     total: np.ndarray
+    frontier: Frontier
+    splits: int
+    is_left: list[np.ndarray | None]
+
+    def choose(self, best: np.ndarray, is_split: np.ndarray, gain: np.ndarray) -> Splits:
+        """Return the splits of nodes, each by the best cut of one of the frontier's columns."""
+        nodes, features = np.arange(len(self.frontier)), self.frontier.features
+        return Splits(
+            feature=np.where(is_split, features[best], -1),
+            cut=self.code[best, nodes, self.splits],
+            missing_left=self.missing_left[best, nodes, self.splits],
+            gain=gain,
+            goes_left=[
+                self._levels_left(i, j) if is_split[j] else None for j, i in enumerate(best)
+            ],
+        )
+
+    def _levels_left(self, i: int, j: int) -> np.ndarray | None:
+        """Say of every code of a categorical column, missing values last, whether it goes left.
+
+        Levels that no row of the node has go where missing values go.
+        """
+        of_levels = self.is_left[i]
+        if of_levels is None:
+            return None
+        columns, k = self.frontier.columns, self.frontier.features[i]
+        is_present = np.zeros(columns.n_values[k] + 1, dtype=bool)
+        is_present[columns.codes[k, self.frontier.rows_of(j)]] = True
+        goes_left = np.full(len(is_present), self.missing_left[i, j, self.splits])
+        first = int((self.frontier.stop[:j] - self.frontier.start[:j]).sum())
+        goes_left[is_present] = of_levels[first : first + is_present.sum()]
+        return goes_left
 
 
 def best_cuts(
@@ -122,20 +163,36 @@ def best_cuts(
     cuts = records(n_columns * n_nodes * n_searched, CUT).reshape(n_columns, n_nodes, n_searched)
     left = np.empty((*cuts.shape, n_sums, 3), dtype=np.int64)
 
+    n_levels = frontier.columns.n_levels[frontier.features]
+    most_levels = frontier.columns.n_values[frontier.features].max(initial=0, where=n_levels > 0)
+    is_left = [np.empty(len(some), dtype=bool) if n > 0 else None for n in n_levels]
+
     def search(start, stop):
         scratch = _scratch(n_nodes, len(some), n_sums)
+        levels = Levels(
+            smoothing=limits.categorical_smoothing * scale,
+            splits=sets.splits,
+            of_sets=np.empty((sets.sums.shape[1], 3), dtype=np.int64),
+            sums=np.empty((most_levels + 1, n_sums, 3), dtype=np.int64),  # missing is one more
+            key=np.empty(most_levels + 1),
+            order=np.empty((2, most_levels + 1), dtype=np.int32),
+        )
         for i in range(start, stop):
             by_value, n_present = rows_by_value(frontier.columns, frontier.features[i], some)
-            scan_column(
-                by_value, n_present, sets.for_column(i), total[i if len(total) > 1 else 0], asked,
-                scratch, cuts[i], left[i],
-            )  # fmt: skip
+            of_column = sets.for_column(i), total[i if len(total) > 1 else 0], asked, scratch
+            if is_left[i] is None:
+                scan_column(by_value, n_present, *of_column, cuts[i], left[i])
+            else:
+                scan_levels(by_value, n_present, *of_column, levels, cuts[i], left[i], is_left[i])
 
     n_threads = min(threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs), n_columns)
     edges = [n_columns * t // n_threads for t in range(n_threads + 1)]
     run_all([partial(search, start, stop) for start, stop in pairwise(edges)])
     code = frontier.columns.codes[frontier.features[:, np.newaxis, np.newaxis], cuts["row"]]
-    return Cuts(cuts["score"], code.astype(np.int64), cuts["missing_left"] != 0, left, total)
+    return Cuts(
+        cuts["score"], code.astype(np.int64), cuts["missing_left"] != 0, left, total, frontier,
+        sets.splits, is_left,
+    )  # fmt: skip
 
 
 def _scratch(n_nodes: int, n_rows: int, n_sums: int) -> Scratch:

@@ -21,6 +21,7 @@ class Limits:
     min_child_weight: float
     min_samples_leaf: int
     min_split_gain: float
+    categorical_smoothing: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -110,14 +111,17 @@ class Splits:
     """One split a node: codes up to ``cut`` of ``feature`` go left.
 
     ``feature`` is -1 where a node stays a leaf. ``gain`` orders best-first growth and is in the
-    units of the integers. ``candidate`` is the feature that the policy judged, whether or not the
-    node is split on it, -1 where no cut is allowed; a policy may leave it out.
+    units of the integers. Where a categorical column is split, ``goes_left`` says it of every code
+    instead of ``cut``, and last of missing values; else it is None. ``candidate`` is the feature
+    that the policy judged, whether or not the node is split on it, -1 where no cut is allowed; a
+    policy may leave it out.
     """
 
     feature: np.ndarray
     cut: np.ndarray
     missing_left: np.ndarray
     gain: np.ndarray
+    goes_left: list[np.ndarray | None] | None = None
     candidate: np.ndarray | None = None
 
 
@@ -141,11 +145,11 @@ class Growth(Protocol):
     in memory that the next tree is grown in. Without meaning where a row takes no part.
 
     ``split_scores``, a list of float64 arrays of shape (p,), says tree by tree what the policy
-    found its candidates worth, added up by feature; empty if the policy does not tell.
+    found its candidates worth, added up by feature; None if it was not asked or does not tell.
     """
 
     leaf_of_row: np.ndarray
-    split_scores: list[np.ndarray]
+    split_scores: list[np.ndarray | None]
 
     def grow(
         self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int

@@ -36,12 +36,7 @@ def largest_gain(cuts: Cuts, frontier: Frontier, limits: Limits) -> Splits:
     nodes = np.arange(len(frontier))
     own, least_gain = node_score(cuts.total[0, :, 0], frontier, limits)
     gain = score[best, nodes] - own
-    return Splits(
-        feature=np.where(gain > least_gain, frontier.features[best], -1),
-        cut=cuts.code[best, nodes, 0],
-        missing_left=cuts.missing_left[best, nodes, 0],
-        gain=gain,
-    )
+    return cuts.choose(best, gain > least_gain, gain)
 
 
 def node_score(

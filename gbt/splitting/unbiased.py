@@ -72,14 +72,7 @@ class Unbiased:
         is_split = is_allowed[best, nodes] & (
             score >= limits.min_split_gain * frontier.derivatives.gain_scale
         )
-        feature = frontier.features[best]
-        return Splits(
-            feature=np.where(is_split, feature, -1),
-            cut=cuts.code[best, nodes, 0],
-            missing_left=cuts.missing_left[best, nodes, 0],
-            gain=score,
-            candidate=np.where(is_allowed[best, nodes], feature, -1),
-        )
+        return cuts.choose(best, is_split, score)
 
 
 def worth(left, total, learned: list[int], judge: int, penalty: float) -> np.ndarray:
