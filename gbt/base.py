@@ -35,7 +35,6 @@ from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables import refuse_other_targets, refuse_other_values, unmasked
 from gbt.targets import as_weight
 
-
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 

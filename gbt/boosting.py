@@ -174,7 +174,11 @@ def boost(
         level_sets=None if categories is None else _all_sets(level_sets, sum(sizes)),
     )
     n_before = 0 if start is None else start.n_trees
-    scores = growth.split_scores[: max(best_iteration + 1 - n_before, 0)]
+    scores = [
+        of_tree
+        for of_tree in growth.split_scores[: max(best_iteration + 1 - n_before, 0)]
+        if of_tree is not None
+    ]
     return Boosted(
         ensemble.truncate(best_iteration + 1),
         watch.evals_result,

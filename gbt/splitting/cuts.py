@@ -101,6 +101,7 @@ class Cuts:
             goes_left=[
                 self._levels_left(i, j) if is_split[j] else None for j, i in enumerate(best)
             ],
+            candidate=np.where(self.score[best, nodes, self.splits] > -np.inf, features[best], -1),
         )
 
     def _levels_left(self, i: int, j: int) -> np.ndarray | None:

@@ -11,6 +11,8 @@ by itself, the same ones to the last bit but faster by an order of magnitude, be
 it most cuts: ``gbt.splitting.greedy_growth``.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from gbt.splitting.cuts import Cuts, best_cuts
@@ -36,7 +38,8 @@ def largest_gain(cuts: Cuts, frontier: Frontier, limits: Limits) -> Splits:
     nodes = np.arange(len(frontier))
     own, least_gain = node_score(cuts.total[0, :, 0], frontier, limits)
     gain = score[best, nodes] - own
-    return cuts.choose(best, gain > least_gain, gain)
+    # What a split is worth here is its gain, which the nodes keep.
+    return replace(cuts.choose(best, gain > least_gain, gain), candidate=None)
 
 
 def node_score(

@@ -93,7 +93,7 @@ class GreedyGrowth:
         self.lead, *helpers = [partial(grow_trees, thread, *shared) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
         self.features = None  # that a tree may split on
-        self.split_scores: list[np.ndarray] = []  # they are gains, which the nodes have
+        self.split_scores: list[np.ndarray | None] = []  # they are gains, which the nodes have
 
     def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
