@@ -108,3 +108,14 @@ def whole_table(name: str) -> tuple[pd.DataFrame, np.ndarray, bool]:
     if how.is_positive is None:
         return X, column.to_numpy(dtype=float), False
     return X, how.is_positive(column).to_numpy(dtype=float), True
+
+
+def with_words(X: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with words in place of categories, also where they are missing: CatBoost's."""
+    return X.assign(
+        **{
+            label: X[label].astype(object).where(X[label].notna(), "missing").astype(str)
+            for label in X
+            if X[label].dtype == "category"
+        }
+    )
