@@ -11,13 +11,14 @@ held-out rows the two make a picture of both (``attributions.plots.UsedUsefulDis
 import numpy as np
 
 from attributions.groups import Groups, labels_of
-from attributions.individual import as_individual, tree_blocks
+from attributions.individual import as_individual
 from attributions.inner import touched_features
 from attributions.inputs import as_rows, as_weight
 from attributions.results import GlobalAttribution
 from attributions.row_sums import sum_over_rows
 from gbt.formats import as_ensemble
 from gbt.predictor import transposed
+from gbt.stages import tree_blocks
 
 LEVELS = ("tree", "forest")
 

@@ -25,9 +25,9 @@ from gbt.formats import as_ensemble
 from gbt.model import Ensemble
 from gbt.parallel import over_blocks
 from gbt.predictor import over_transposed, transposed
+from gbt.stages import TREES_AT_ONCE, tree_blocks
 
 ROWS_IN_CACHE = 480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.descent
-TREES_AT_ONCE = 32  # a number for each of them and of 1008 rows is 260 kB
 
 HOME = {
     "predecomp": ("attributions.predecomp", "PreDecomp"),
@@ -170,14 +170,6 @@ def attribute_per_tree(
 
         over_blocks(add, len(blocks), n_jobs, min_rows=1)
         yield m, values
-
-
-def tree_blocks(n_trees: int) -> list[range]:
-    """Cut the numbers of the trees into ranges of ``TREES_AT_ONCE``, the last one shorter."""
-    return [
-        range(first, min(first + TREES_AT_ONCE, n_trees))
-        for first in range(0, n_trees, TREES_AT_ONCE)
-    ]
 
 
 class FunctionAttribution:

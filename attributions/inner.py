@@ -43,12 +43,7 @@ from functools import partial
 import numpy as np
 
 from attributions.groups import Groups, labels_of
-from attributions.individual import (
-    TREES_AT_ONCE,
-    BoundAttribution,
-    as_individual,
-    tree_blocks,
-)
+from attributions.individual import BoundAttribution, as_individual
 from attributions.inputs import as_rows, as_target, as_weight, warn_of_seen_rows
 from attributions.kernels.paths import judge_shape
 from attributions.kurtosis import kurtosis_over_rows
@@ -56,8 +51,10 @@ from attributions.predecomp import PathChanges
 from attributions.results import GlobalAttribution
 from attributions.row_sums import merge_blocks, sum_over_rows
 from gbt.formats import as_ensemble
+from gbt.kernels.derivatives import GIVEN
 from gbt.model import Ensemble
 from gbt.predictor import transposed
+from gbt.stages import Stage, stages
 
 FOREST_VARIANTS = ("residual", "target")
 
@@ -338,23 +335,21 @@ class JudgedRows:
 
     def sum_gradients(self, block, rows: slice) -> np.ndarray:
         """Return the sum of w g over the rows of a block that reach each node or place."""
-        ensemble = self.ensemble
-        return ensemble.predictor.sum_gradients(
-            block, ensemble.base_score, ensemble.loss.kind, self.y[rows], self.weight[rows]
-        )
+        ensemble, predictor = self.ensemble, self.ensemble.predictor
+        y, weight = self.y[rows], self.weight[rows]
+        if ensemble.loss.kind != GIVEN:
+            return predictor.sum_gradients(
+                block, ensemble.base_score, ensemble.loss.kind, y, weight
+            )
+        sums = np.zeros(len(predictor.reached_value))
+        for trees, gradient, _ in self.steps(block, rows):
+            leaves = predictor.find_leaves(block, trees).astype(np.int64)
+            sums += np.bincount(leaves.ravel(), (weight * gradient).ravel(), minlength=len(sums))
+        return sums
 
-    def steps(self, block, rows: slice) -> Iterator[tuple]:
-        """Yield some trees, and of each the gradients and hessians of the rows *before* it.
-
-        ``block`` are the transposed rows. The trees are a range, the others of shape (T, n).
-        """
-        y = self.y[rows]
-        raw_prediction = np.full(len(y), self.ensemble.base_score)
-        room = np.empty((3, TREES_AT_ONCE, len(y)))  # used again: fresh pages take longer to fill
-        for trees in tree_blocks(self.ensemble.n_trees):
-            before, derivatives = room[0, : len(trees)], room[1:, : len(trees)]
-            self.ensemble.predictor.predict_before(block, trees, raw_prediction, before)
-            yield trees, *self.ensemble.loss.gradient_hessian(y, before, derivatives)
+    def steps(self, block, rows: slice) -> Iterator[Stage]:
+        """Yield the derivatives of the rows of a transposed block *before* each tree."""
+        return stages(self.ensemble, block, self.y[rows])
 
     def tree_inner(self, rows: slice, per_tree: bool = False):
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""

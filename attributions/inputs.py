@@ -93,6 +93,7 @@ def as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray
             f"y holds {y[~np.isfinite(y)][0]} in row {np.flatnonzero(~np.isfinite(y))[0]};"
             " targets must be finite. Leave out the rows without one."
         )
+    ensemble.loss.check_target(y)
     return y
 
 

@@ -18,7 +18,7 @@ For boosted models ask ``tree_inner``, which is their MDI-oob.
 
 import numpy as np
 
-from attributions.individual import TREES_AT_ONCE, as_individual, tree_blocks
+from attributions.individual import as_individual
 from attributions.kernels.stumps import trace_rows
 from attributions.local_mdi import StumpModels, over_trees, stump_problems
 from attributions.logistic_ridge import CLIPPED, LogisticRidge
@@ -28,6 +28,7 @@ from attributions.stump_models import Ridge, RidgeSolution, as_linear_model
 from attributions.stump_problem import StumpProblem
 from attributions.training_trees import TrainingTrees
 from gbt.predictor import transposed
+from gbt.stages import TREES_AT_ONCE, tree_blocks
 
 ROWS_AT_ONCE = 1008
 

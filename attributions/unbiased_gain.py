@@ -53,10 +53,11 @@ from attributions.row_sums import (
     sum_over_rows,
 )
 from gbt.formats import as_ensemble
-from gbt.kernels.derivatives import HALF_LOGISTIC
+from gbt.kernels.derivatives import GIVEN, HALF_LOGISTIC
 from gbt.model import Ensemble
 from gbt.predictor import columns_of, transposed
 from gbt.seen_rows import SeenRows
+from gbt.stages import stages
 
 FORMS = ("symmetric", "paper", "sampled")
 ROWS_PER_SUM = 16 * ROWS_PER_BLOCK  # the sums of a block are four numbers a node of all trees
@@ -212,6 +213,9 @@ class _Rows:
 
         def sums_of(rows):
             sums = np.zeros((len(predictor.reached_value), N_SUMS))
+            if self.ensemble.loss.kind == GIVEN:
+                self._add_up_given(rows, sums)
+                return sums
             for own in row_blocks(rows.stop - rows.start):
                 block = slice(rows.start + own.start, rows.start + own.stop)
                 self._walk(add_up_rows, block, sums)
@@ -236,10 +240,36 @@ class _Rows:
 
         def parts_of(rows):
             out = np.zeros((self.X.shape[1], rows.stop - rows.start))
-            self._walk(add_parts, rows, edges, out)
+            if self.ensemble.loss.kind == GIVEN:
+                self._add_given_parts(rows, edges, out)
+            else:
+                self._walk(add_parts, rows, edges, out)
             return np.ascontiguousarray(out.T), None
 
         return sum_over_rows(parts_of, len(self.y), n_jobs, self.groups).standard_error
+
+    def _add_up_given(self, rows: slice, sums: np.ndarray) -> None:
+        """Do what the kernel `add_up_rows` does, for a loss that kernels do not know."""
+        block, weight = transposed(self.X[rows]), self.weight[rows]
+        for trees, gradient, hessian in stages(self.ensemble, block, self.y[rows]):
+            leaves = self.ensemble.predictor.find_leaves(block, trees).astype(np.int64)
+            ones = np.ones_like(gradient)
+            for j, terms in enumerate((weight * gradient, weight * hessian, weight * ones, ones)):
+                sums[:, j] += np.bincount(leaves.ravel(), terms.ravel(), minlength=len(sums))
+
+    def _add_given_parts(self, rows: slice, edges, out: np.ndarray) -> None:
+        """Do what the kernel `add_parts` does, for a loss that kernels do not know."""
+        block, weight = transposed(self.X[rows]), self.weight[rows]
+        links, each, (feature, part) = self.ensemble.predictor.links, np.arange(len(weight)), edges
+        X = columns_of(block)
+        for trees, gradient, hessian in stages(self.ensemble, block, self.y[rows]):
+            for m, g, h in zip(trees, gradient, hessian, strict=True):
+                of_row = weight * np.array([g, h, np.ones(len(g))])
+                at = np.full(len(g), links.roots[m])
+                for _ in range(links.levels[m]):
+                    side = (X[links.column[at], each] <= links.threshold[at]).astype(np.intp)
+                    out[feature[at], each] += np.einsum("ij,ji->i", part[at, side], of_row)
+                    at = links.lower[at, side]
 
     def _walk(self, kernel: Callable[..., None], rows: slice, *others) -> None:
         """Call a kernel that takes rows down all trees and their derivatives on the way."""

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gbt.boosting import Boosted, Parameters, boost
 from gbt.categories import Categories, EncodedRows, encode, learn
 from gbt.evaluation import Callback, EvalSet, Metric
-from gbt.losses import LOSSES
+from gbt.losses import Loss
 from gbt.model import Ensemble
 from gbt.parallel import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, explain_unknown
@@ -66,8 +66,6 @@ class BaseGBT(NamedParameters):
     """What the two estimators share, parameters included; see `gbt.estimators`."""
 
     _allowed: ClassVar[dict[str, Allowed]] = OF_REGRESSOR
-    _loss_name: ClassVar[str]
-
     ensemble_: Ensemble
     evals_result_: dict[str, list[float]]
     best_iteration_: int
@@ -92,6 +90,7 @@ class BaseGBT(NamedParameters):
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float = 10.0,
+        loss: Any = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,
@@ -115,6 +114,7 @@ class BaseGBT(NamedParameters):
         self.splitter = splitter
         self.categorical_features = categorical_features
         self.categorical_smoothing = categorical_smoothing
+        self.loss = loss
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
         self.eval_metric = eval_metric
@@ -219,7 +219,7 @@ class BaseGBT(NamedParameters):
         start: Ensemble | None,
     ) -> Boosted:
         """Hand over to the trainer, in its own words."""
-        loss = LOSSES[self._loss_name]
+        loss = self._own_loss()
         asked = {
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in self.get_params(deep=False).items()
@@ -254,6 +254,10 @@ class BaseGBT(NamedParameters):
         """Return the names of the columns, x0, x1, ... where they have none."""
         numbered = [f"x{k}" for k in range(self.n_features_in_)]
         return tuple(getattr(self, "feature_names_in_", numbered))
+
+    def _own_loss(self) -> Loss:
+        """Return the loss that follows from parameters and targets."""
+        raise NotImplementedError
 
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""

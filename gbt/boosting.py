@@ -7,7 +7,7 @@ Boosting itself, in the paper's letters, is in ``gbt.kernels.rounds``::
                       tree_m = grown on (g, h)
                       f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
 
-Where nothing is drawn and nobody watches, many rounds are one call.
+Where nothing is drawn, nobody watches, and kernels know the loss, many rounds are one call.
 """
 
 import math
@@ -20,9 +20,10 @@ from gbt.categories import Categories, EncodedRows
 from gbt.columns import Columns
 from gbt.evaluation import Callback, EvalSet, Metric, Watch
 from gbt.growing import growth_of
+from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
 from gbt.level_sets import LevelSets
-from gbt.losses import Loss, best_constant
+from gbt.losses import Loss
 from gbt.model import Ensemble
 from gbt.progress import Progress
 from gbt.sampling import sampled_features, sampled_rows
@@ -50,6 +51,11 @@ class Parameters:
     eval_metric: Metric | str | None = None
     callbacks: Sequence[Callback] | None = None
     verbose: int = 0
+
+    @property
+    def is_in_steps(self) -> bool:
+        """Whether something is drawn or shown for every tree."""
+        return min(self.subsample, self.colsample) < 1.0 or bool(self.verbose)
 
     def plan(self, loss: Loss, n_jobs: int | None, seed: int) -> Plan:
         """Return what the trees have in common."""
@@ -102,7 +108,7 @@ def boost(
     # To Numba what is read-only is of another type.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     if base_score is None:
-        base_score = loss.link(best_constant(y, sample_weight))
+        base_score = loss.best_constant(y, sample_weight)
         if not math.isfinite(base_score):
             raise FloatingPointError("the base score is infinite")
     patience = parameters.early_stopping_rounds
@@ -123,7 +129,7 @@ def boost(
     callbacks = parameters.callbacks or ()
     all_features = np.arange(columns.n_columns)
     all_rows = np.arange(len(y), dtype=np.int32) if parameters.subsample < 1.0 else None
-    is_drawn = min(parameters.subsample, parameters.colsample) < 1.0
+    one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.is_in_steps
     trees = [np.empty(0, NODE_RECORD)]
     level_sets: list[LevelSets] = []
     sizes: list[int] = []
@@ -142,8 +148,8 @@ def boost(
             if all_rows is not None:
                 rows = sampled_rows(seed, m, all_rows, parameters.subsample)
             features = sampled_features(seed, m, all_features, parameters.colsample)
-            one_by_one = eval_sets or is_drawn or callbacks or parameters.verbose
             most = 1 if one_by_one else parameters.n_estimators - m
+            _write_derivatives(loss, training)
             grown, sizes_of_grown = growth.grow(m, rows, features, most)
             trees.append(grown)
             sizes.extend(sizes_of_grown)
@@ -190,6 +196,15 @@ def boost(
 def _all_sets(of_trees: list[LevelSets], n_nodes: int) -> LevelSets:
     """Return the level sets of all nodes; where no column has a level no tree has any."""
     return LevelSets.end_to_end(of_trees) if of_trees else LevelSets.of([None] * n_nodes)
+
+
+def _write_derivatives(loss: Loss, training: Training) -> None:
+    """Write down the derivatives before the next tree, where kernels do not know the loss."""
+    if loss.kind != GIVEN:
+        return
+    gradient, hessian = loss.gradient_hessian(training.y, training.raw_prediction)
+    training.gradient[:] = gradient
+    training.hessian[:] = hessian[: len(training.hessian)]  # one may stand for all
 
 
 def _check_start(

@@ -13,6 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from gbt.base import BaseGBT, CategoricalFeatures
 from gbt.evaluation import Callback, Metric
+from gbt.losses import LOSSES, Loss
+from gbt.own_loss import as_loss
 from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.sampling import RandomState
 from gbt.splitting.frontier import Policy
@@ -20,7 +22,7 @@ from gbt.targets import distinct_labels, weigh_classes
 
 
 class GBTRegressor(RegressorMixin, BaseGBT):
-    """Gradient boosted trees for a numeric target, under half the squared error.
+    """Gradient boosted trees for a numeric target, under half the squared error or another loss.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     max_leaves : int or None, default=None
         Largest number of leaves of a tree. If given, the split of largest gain is made first.
     min_child_weight : float, default=1.0
-        Least sum of weighted hessians in a child: for this loss, of weights.
+        Least sum of weighted hessians in a child: for the squared error, of weights.
     min_samples_leaf : int, default=1
         Least number of rows in a child, whatever their weights.
     reg_lambda : float, default=1.0
@@ -44,20 +46,28 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     subsample, colsample : float, default=1.0
         Fraction of rows and of columns that each tree sees, drawn without replacement.
     base_score : float or None, default=None
-        Prediction before the first tree; None is the weighted mean of the targets.
+        Prediction before the first tree; None is the constant of least loss, for the squared error
+        the weighted mean of the targets.
     splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
         How a node chooses its split: where the gain is largest; on the feature that does best on
         held-out folds of the node's rows; or by three parts of them. The last two take about
         as long as XGBoost's exact method. An object is one with options, such as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
         ``gbt.splitting.frontier.Policy``.
-    categorical_features : "from_dtype", list of names, indices or booleans, or None
+    categorical_features : str, list of names, indices or booleans, or None, default="from_dtype"
         Columns whose values are levels, without an order: by default those of categories and of
         words. Levels are kept with the model and looked up by value. With None there are none, and
         categories that are numbers are read as these numbers. Dates are always refused.
     categorical_smoothing : float, default=10.0
         Levels are ordered by G / (H + smoothing) before they are cut in two, which draws those of
         few rows to the middle.
+    loss : str, object or None, default=None
+        "half_squared_error" (None), "poisson", "gamma" (both predict exp of the raw prediction),
+        "quantile", "absolute", "huber" or "pseudo_huber"; ``gbt.losses`` has them as classes with
+        their parameters, such as ``Quantile(alpha=0.9)``. Or an object of your own with the methods
+        value, gradient_hessian, link and inverse_link, in NumPy. Leaf values are
+        -learning_rate G/(H + reg_lambda) under every loss; see ``gbt.losses`` on those without
+        curvature.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
@@ -104,13 +114,16 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Only if fitted on a data frame with string column names.
     """
 
-    _loss_name = "half_squared_error"
+    def _own_loss(self) -> Loss:
+        return as_loss(self.loss)
 
     def _learn_target(self, y: Any) -> np.ndarray:
         return self._as_target(y)
 
     def _as_target(self, y: Any) -> np.ndarray:
-        return check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        target = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        self._own_loss().check_target(target)
+        return target
 
     def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
         return self.ensemble_.loss.inverse_link(raw_prediction)
@@ -149,7 +162,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         as long as XGBoost's exact method. An object is one with options, such as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
         ``gbt.splitting.frontier.Policy``.
-    categorical_features : "from_dtype", list of names, indices or booleans, or None
+    categorical_features : str, list of names, indices or booleans, or None, default="from_dtype"
         Columns whose values are levels, without an order: by default those of categories and of
         words. Levels are kept with the model and looked up by value. With None there are none, and
         categories that are numbers are read as these numbers. Dates are always refused.
@@ -212,7 +225,6 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     class_weight: Mapping[Any, float] | str | None
 
     _allowed: ClassVar[dict[str, Allowed]] = OF_CLASSIFIER
-    _loss_name = "half_logistic"
 
     def __init__(
         self,
@@ -270,6 +282,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+    def _own_loss(self) -> Loss:
+        return LOSSES["half_logistic"]
 
     def _learn_target(self, y: Any) -> np.ndarray:
         self.classes_ = distinct_labels(y)

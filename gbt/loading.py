@@ -6,6 +6,7 @@ where. Reading executes nothing.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -15,8 +16,9 @@ from gbt.categories import Levels, check_levels
 from gbt.documents import as_array, as_choice, as_number, as_record, as_strings, read_json, shown
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.level_sets import LevelSets
-from gbt.losses import LOSSES
+from gbt.losses import LOSSES, OF_REGRESSION, Loss
 from gbt.model import NUMBERS, STATISTICS, Ensemble
+from gbt.own_loss import OWN, OwnLoss, as_loss, is_loss, parameters_of
 from gbt.sampling import Sampling, sample_size
 from gbt.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
 from gbt.splitting.policies import described_policy
@@ -28,15 +30,21 @@ MOST_ROWS = 2**31 - 1  # that can be fitted: rows are counted in int32
 
 _ESTIMATORS = {"GBTRegressor": GBTRegressor, "GBTClassifier": GBTClassifier}
 _ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
+_LOSSES: dict[str, Callable[..., Any]] = {
+    **{name: type(loss) for name, loss in LOSSES.items()},
+    **OF_REGRESSION,
+}
 _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
 
 
-def load(path: str | os.PathLike) -> Model:
+def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
     """Read a model file, check all of it, and return what was saved.
 
     Parameters
     ----------
     path : str or path-like
+    loss : object, optional
+        The loss that the model was fitted with, if it is an object of your own: files hold none.
 
     Returns
     -------
@@ -50,12 +58,12 @@ def load(path: str | os.PathLike) -> Model:
     """
     document = read_json(path)
     try:
-        return _rebuild(document)
+        return _rebuild(document, loss)
     except (InvalidModelError, RecursionError) as error:
         raise InvalidModelError(f"{os.fspath(path)} is not a sound model: {error}") from error
 
 
-def _rebuild(document: Any) -> Model:
+def _rebuild(document: Any, own_loss: Any) -> Model:
     """Check the description of a model and make the model."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidModelError(f'it does not begin as this format does, "format": "{FORMAT}"')
@@ -68,13 +76,13 @@ def _rebuild(document: Any) -> Model:
     kind = as_choice(document.get("kind"), "kind", KINDS)
     keys = ["format", "version", "kind", "ensemble", *["estimator"] * (kind != "Ensemble")]
     document = as_record(document, "the file", keys)
-    ensemble = _rebuild_ensemble(document["ensemble"], version)
+    ensemble = _rebuild_ensemble(document["ensemble"], version, own_loss)
     if kind == "Ensemble":
         return ensemble
     return _rebuild_estimator(_ESTIMATORS[kind], document["estimator"], ensemble)
 
 
-def _rebuild_ensemble(value, version) -> Ensemble:
+def _rebuild_ensemble(value, version, own_loss) -> Ensemble:
     flags = ("is_forest", "zero_is_missing")
     of_categories = ("categories", "level_sets")
     absent = {"seen_rows", *(() if version > 1 else ("statistics", *flags))}
@@ -92,7 +100,7 @@ def _rebuild_ensemble(value, version) -> Ensemble:
     }
     ensemble = Ensemble(
         **plain,
-        loss=LOSSES[as_choice(record["loss"], "ensemble.loss", LOSSES)],
+        loss=_rebuild_loss(record["loss"], "ensemble.loss", own_loss),
         feature_names=tuple(as_strings(record["feature_names"], "ensemble.feature_names")),
         input_dtype=_INPUT_DTYPES[
             as_choice(record["input_dtype"], "ensemble.input_dtype", _INPUT_DTYPES)
@@ -132,6 +140,39 @@ def _rebuild_categories(categories, level_sets) -> dict[str, Any]:
     return {"categories": tuple(rebuilt), "level_sets": LevelSets(**arrays)}
 
 
+def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
+    """Return the loss that JSON describes; ``own`` stands for one of the user's."""
+    if isinstance(value, dict) and OWN in value:
+        if own is None or isinstance(own, str) or not is_loss(own):
+            raise InvalidModelError(
+                f"its loss is {shown(value[OWN])}, an object of your own, which no file holds: read"
+                " it with gbt.load(path, loss=...), and give such an object"
+            )
+        return as_loss(own)
+    if own is not None:
+        raise InvalidModelError(f"its loss is {shown(value)}, and needs none that you give")
+    if isinstance(value, str):
+        value = {"name": value}
+    if not isinstance(value, dict):
+        raise InvalidModelError(
+            f"{where} must be a name, or an object with one; got {shown(value)}"
+        )
+    name = as_choice(value.get("name"), where, _LOSSES)
+    default = LOSSES[name] if name in LOSSES else _LOSSES[name]()
+    dtypes = {
+        parameter: np.int64 if isinstance(number, int) else np.float64
+        for parameter, number in parameters_of(default).items()
+    }
+    as_record(value, where, ["name", *dtypes])
+    if not dtypes:
+        return default
+    numbers = {p: as_number(value[p], f"{where}.{p}", dtype) for p, dtype in dtypes.items()}
+    try:
+        return _LOSSES[name](**numbers)
+    except ValueError as error:
+        raise InvalidModelError(f"{where}: {error}") from error
+
+
 def _statistics_of_version_1(arrays) -> frozenset[str]:
     """Return what the nodes of an older file have: all but what is 0 at every node."""
     unknown = {
@@ -147,8 +188,6 @@ def _rebuild_estimator(cls, value, ensemble):
     keys += ["classes"] * (cls is GBTClassifier)
     keys += ["split_scores"] * (isinstance(value, dict) and "split_scores" in value)
     record = as_record(value, "estimator", keys)
-    if ensemble.loss.name != cls._loss_name:
-        raise InvalidModelError(f"a {cls.__name__} cannot have the loss {ensemble.loss.name}")
     if ensemble.n_trees == 0:
         raise InvalidModelError(f"a {cls.__name__} has at least one tree")
     given, where = record["parameters"], "estimator.parameters"
@@ -159,10 +198,18 @@ def _rebuild_estimator(cls, value, ensemble):
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
         parameters["splitter"] = described_policy(parameters["splitter"])
+        if isinstance(parameters.get("loss"), dict):
+            own = ensemble.loss.loss if isinstance(ensemble.loss, OwnLoss) else None
+            loss = _rebuild_loss(parameters["loss"], f"{where}.loss", own)
+            parameters["loss"] = own or loss
         model = cls(**parameters)
         model.check_parameters()
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidModelError(f"{where}: {error}") from error
+    own_loss = model._own_loss()
+    is_own = isinstance(own_loss, OwnLoss) and isinstance(ensemble.loss, OwnLoss)
+    if not is_own and ensemble.loss != own_loss:
+        raise InvalidModelError(f"a {cls.__name__} cannot have the loss {ensemble.loss.name}")
     model.ensemble_ = ensemble
     model._categories = ensemble.categories
     model.best_iteration_ = ensemble.n_trees - 1

@@ -5,41 +5,67 @@ loss                          value                        gradient g    hessian
 ============================  ===========================  ============  ===============  =========
 ``HalfSquaredError``          (y - f)^2 / 2                f - y         1                mean
 ``HalfLogistic``, y in 0, 1   log(1 + exp(f)) - y f        p - y         p (1 - p)        log-odds
+``Poisson``, y >= 0           exp(f) - y f                 exp(f) - y    exp(f + d)       log mean
+``Gamma``, y > 0              y exp(-f) + f                1 - y/exp(f)  y/exp(f)         log mean
+``Quantile(a)``               a (y-f)+ + (1-a) (f-y)+      -a or 1 - a   1                quantile
+``Absolute``                  abs(y - f)                   sign(f - y)   1                median
+``Huber(d)``                  (y - f)^2 / 2, beyond d a    f - y within  1                centre
+                              line                         -d and d
+``PseudoHuber(d)``            d^2 (s - 1) with             (f - y) / s   1 / s^3          centre
+                              s^2 = 1 + ((y - f)/d)^2
 ============================  ===========================  ============  ===============  =========
 
-with p = 1 / (1 + exp(-f)). The names carry the constant: the squared error is halved, and so is the
-binomial deviance. Sample weights are not a loss's business; whoever sums multiplies.
+with p = 1 / (1 + exp(-f)), and x+ what is positive of x. The names carry the constant: the squared
+error is halved, and so is the binomial deviance. Sample weights are not a loss's business; whoever
+sums multiplies. Losses of several outputs are in ``gbt.several_outputs``.
+
+Kernels know the first two. Of the others boosting writes down the derivatives before each tree. The
+absolute and the quantile loss have no curvature, so 1 stands in its place: a leaf's value is then
+-learning_rate (rows above less rows below, weighed) / (rows + lambda), and no leaf is refitted to
+the quantile of its rows, as some libraries do. Steps are bounded by the learning rate: scale a
+target that ranges over thousands, or take more trees.
 """
 
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from gbt.kernels.derivatives import HALF_LOGISTIC, HALF_SQUARED_ERROR, write_derivatives
+from gbt.kernels.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR, write_derivatives
+
+Pair = tuple[np.ndarray, np.ndarray]
 
 
 class Loss(Protocol):
     """What boosting and attributions need of a loss.
 
-    Boosting itself takes derivatives by ``kind``, in kernels.
+    Boosting itself takes derivatives by ``kind``, in kernels, but for ``GIVEN``.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What files and messages call it."""
+        ...
+
     metric: str
     kind: int  # that kernels know it by, see ``gbt.kernels.derivatives``
     has_one_hessian: bool  # for all rows and predictions
+
+    @property
+    def n_outputs(self) -> int:
+        """How many raw predictions a row has."""
+        ...
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the loss of every row."""
         ...
 
     def gradient_hessian(
-        self,
-        y: np.ndarray,
-        raw_prediction: np.ndarray,
-        out: np.ndarray | tuple[np.ndarray, np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> Pair:
         """Return the first and second derivative of every row's loss in its raw prediction.
 
         Parameters
@@ -52,12 +78,23 @@ class Loss(Protocol):
         """
         ...
 
-    def link(self, prediction: float) -> float:
+    def link(self, prediction: float) -> Any:
         """Turn a prediction (a mean, a probability) into a raw prediction."""
         ...
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         """Turn raw predictions into predictions."""
+        ...
+
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> Any:
+        """Return the raw prediction that, given to every row, has the least loss.
+
+        One weight stands for all rows.
+        """
+        ...
+
+    def check_target(self, y: np.ndarray) -> None:
+        """Raise ValueError unless the targets are such as the loss is made for."""
         ...
 
 
@@ -68,6 +105,7 @@ class HalfSquaredError:
     metric = "half squared error"
     kind = HALF_SQUARED_ERROR
     has_one_hessian = True
+    n_outputs = 1
 
     def value(self, y, raw_prediction):
         return 0.5 * (y - raw_prediction) ** 2
@@ -81,6 +119,12 @@ class HalfSquaredError:
     def inverse_link(self, raw_prediction):
         return raw_prediction
 
+    def best_constant(self, y, weight):
+        return mean(y, weight)
+
+    def check_target(self, y):
+        pass
+
 
 class HalfLogistic:
     """Log loss of a label 0 or 1; the raw prediction is the log-odds of 1."""
@@ -89,6 +133,7 @@ class HalfLogistic:
     metric = "log loss"
     kind = HALF_LOGISTIC
     has_one_hessian = False
+    n_outputs = 1
 
     def value(self, y, raw_prediction):
         # -log p = log(1 + exp(-f)), -log q = log(1 + exp(f))
@@ -102,6 +147,214 @@ class HalfLogistic:
 
     def inverse_link(self, raw_prediction):
         return expit(raw_prediction)
+
+    def best_constant(self, y, weight):
+        return self.link(mean(y, weight))
+
+    def check_target(self, y):
+        if not np.isin(y, (0.0, 1.0)).all():
+            raise ValueError(f"y must hold 0 and 1 only; it holds {y[~np.isin(y, (0, 1))][0]:g}.")
+
+
+class GivenLoss:
+    """What losses share that no kernel knows; each adds ``value`` and ``derivatives``."""
+
+    name: str
+    metric: str
+    kind = GIVEN
+    has_one_hessian = False
+    n_outputs = 1
+
+    def derivatives(self, y, raw_prediction):
+        """Return gradient and hessian; a number may stand for the hessians of all rows."""
+        raise NotImplementedError
+
+    def value(self, y, raw_prediction):
+        raise NotImplementedError
+
+    def gradient_hessian(self, y, raw_prediction, out=None):
+        if raw_prediction.shape[-1:] != y.shape:
+            raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
+        gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
+        gradient[...], hessian[...] = self.derivatives(y, raw_prediction)
+        return gradient, hessian
+
+    def link(self, prediction):
+        return float(prediction)
+
+    def inverse_link(self, raw_prediction):
+        return raw_prediction
+
+    def best_constant(self, y, weight):
+        """Return where the gradients add up to 0, between the least and the largest target."""
+        low, high = y.min(), y.max()
+        return float(low) if low == high else brentq(sum_of_gradients(self, y, weight), low, high)
+
+    def check_target(self, y):
+        pass
+
+
+class _LogLink(GivenLoss):
+    """The raw prediction is the logarithm of the mean."""
+
+    def link(self, prediction):
+        if not prediction > 0:
+            raise ValueError(f"The {self.name} loss predicts means above 0; got {prediction}.")
+        return float(np.log(prediction))
+
+    def inverse_link(self, raw_prediction):
+        return np.exp(raw_prediction)
+
+    def best_constant(self, y, weight):
+        return self.link(mean(y, weight))
+
+
+@dataclass(frozen=True)
+class Poisson(_LogLink):
+    """Half the Poisson deviance of counts or rates, but for a constant.
+
+    With ``max_delta_step`` d the hessian is e^d times the second derivative: XGBoost and LightGBM
+    take d = .7 to have smaller steps.
+    """
+
+    max_delta_step: float = 0.0
+
+    name = "poisson"
+    metric = "Poisson loss"
+
+    def value(self, y, raw_prediction):
+        return np.exp(raw_prediction) - y * raw_prediction
+
+    def derivatives(self, y, raw_prediction):
+        predicted = np.exp(raw_prediction)
+        return predicted - y, predicted * np.exp(self.max_delta_step)
+
+    def check_target(self, y):
+        if (y < 0).any() or not y.any():
+            raise ValueError(
+                "The poisson loss needs targets that are not negative, and not all 0; the least is"
+                f" {y.min():g}."
+            )
+
+
+@dataclass(frozen=True)
+class Gamma(_LogLink):
+    """Half the gamma deviance of positive amounts, but for a constant."""
+
+    name = "gamma"
+    metric = "gamma loss"
+
+    def value(self, y, raw_prediction):
+        return y * np.exp(-raw_prediction) + raw_prediction
+
+    def derivatives(self, y, raw_prediction):
+        ratio = y * np.exp(-raw_prediction)
+        return 1 - ratio, ratio
+
+    def check_target(self, y):
+        if (y <= 0).any():
+            raise ValueError(f"The gamma loss needs targets above 0; the least is {y.min():g}.")
+
+
+@dataclass(frozen=True)
+class Quantile(GivenLoss):
+    """The pinball loss, least at the quantile ``alpha``; 1 stands in place of its curvature."""
+
+    alpha: float = 0.5
+
+    name = "quantile"
+    metric = "quantile loss"
+    has_one_hessian = True
+
+    def __post_init__(self):
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must be a number in (0, 1); got {self.alpha!r}.")
+
+    def value(self, y, raw_prediction):
+        above = y - raw_prediction
+        return np.where(above >= 0, self.alpha * above, (self.alpha - 1) * above)
+
+    def derivatives(self, y, raw_prediction):
+        below = np.where(raw_prediction > y, 1 - self.alpha, 0.0)
+        return np.where(raw_prediction < y, -self.alpha, below), 1.0
+
+    def best_constant(self, y, weight):
+        return quantile(y, weight, self.alpha)
+
+
+@dataclass(frozen=True)
+class Absolute(GivenLoss):
+    """The absolute error, least at the median; 1 stands in place of its curvature."""
+
+    name = "absolute"
+    metric = "absolute error"
+    has_one_hessian = True
+
+    def value(self, y, raw_prediction):
+        return np.abs(y - raw_prediction)
+
+    def derivatives(self, y, raw_prediction):
+        return np.sign(raw_prediction - y), 1.0
+
+    def best_constant(self, y, weight):
+        return quantile(y, weight, 0.5)
+
+
+@dataclass(frozen=True)
+class Huber(GivenLoss):
+    """Half the squared error up to ``delta`` from the target, beyond it a line."""
+
+    delta: float = 1.0
+
+    name = "huber"
+    metric = "Huber loss"
+    has_one_hessian = True
+
+    def __post_init__(self):
+        _check_delta(self.delta)
+
+    def value(self, y, raw_prediction):
+        distance = np.abs(y - raw_prediction)
+        within = np.minimum(distance, self.delta)
+        return within * (distance - 0.5 * within)
+
+    def derivatives(self, y, raw_prediction):
+        return np.clip(raw_prediction - y, -self.delta, self.delta), 1.0
+
+
+@dataclass(frozen=True)
+class PseudoHuber(GivenLoss):
+    """A smooth Huber loss: a parabola near the target, lines of slope ``delta`` far from it."""
+
+    delta: float = 1.0
+
+    name = "pseudo_huber"
+    metric = "pseudo-Huber loss"
+
+    def __post_init__(self):
+        _check_delta(self.delta)
+
+    def value(self, y, raw_prediction):
+        return self.delta**2 * (np.hypot(1.0, (y - raw_prediction) / self.delta) - 1)
+
+    def derivatives(self, y, raw_prediction):
+        root = np.hypot(1.0, (y - raw_prediction) / self.delta)
+        return (raw_prediction - y) / root, root**-3.0
+
+
+def _check_delta(delta):
+    if not 0 < delta < np.inf:
+        raise ValueError(f"delta must be a number in (0, inf); got {delta!r}.")
+
+
+def sum_of_gradients(loss, y, weight) -> Callable[[float], float]:
+    """Return the sum of w g as a function of one raw prediction for all rows."""
+
+    def slope(f):
+        gradient, _ = loss.gradient_hessian(y, np.full(len(y), f))
+        return float(np.sum(weight * gradient))
+
+    return slope
 
 
 def _derivatives(kind, y, raw_prediction, out):
@@ -117,13 +370,33 @@ def _derivatives(kind, y, raw_prediction, out):
     return gradient, hessian
 
 
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HalfSquaredError(), HalfLogistic())}
+def mean(y: np.ndarray, weight: np.ndarray) -> float:
+    """Return the weighted mean; one weight stands for all rows."""
+    return float(np.average(y, weights=weight if len(weight) == len(y) else None))
 
 
-def best_constant(y: np.ndarray, sample_weight: np.ndarray) -> float:
-    """Return the prediction that, given to every row, has the least loss.
+def quantile(y: np.ndarray, weight: np.ndarray, alpha: float) -> float:
+    """Return the least target up to which the weights are more than a share ``alpha`` of all.
 
-    For both losses here it is the weighted mean: sum w (f - y) = 0 and sum w (p - y) = 0. One
-    weight stands for all rows.
+    Where they are that share exactly, as half of the rows below a median of an even number, it is
+    the mean of this target and the next.
     """
-    return float(np.average(y, weights=sample_weight if len(sample_weight) == len(y) else None))
+    order = np.argsort(y, kind="stable")
+    up_to = np.cumsum(np.broadcast_to(weight, y.shape)[order])
+    share = alpha * up_to[-1]
+    first = min(int(np.searchsorted(up_to, share, side="left")), len(y) - 1)
+    beyond = min(int(np.searchsorted(up_to, share, side="right")), len(y) - 1)
+    return float((y[order[first]] + y[order[beyond]]) / 2)
+
+
+# Kernels know these.
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HalfSquaredError(), HalfLogistic())}
+OF_REGRESSION: dict[str, Callable[..., Any]] = {
+    "half_squared_error": HalfSquaredError,
+    "poisson": Poisson,
+    "gamma": Gamma,
+    "quantile": Quantile,
+    "absolute": Absolute,
+    "huber": Huber,
+    "pseudo_huber": PseudoHuber,
+}

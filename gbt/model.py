@@ -30,7 +30,8 @@ import numpy as np
 
 from gbt.categories import Categories, EncodedRows, describe_levels, encode, level_names
 from gbt.level_sets import LevelSets, n_words_for
-from gbt.losses import LOSSES, Loss
+from gbt.losses import Loss
+from gbt.own_loss import describe_loss, is_known
 from gbt.predictor import Predictor
 from gbt.saving import save
 from gbt.seen_rows import SeenRows
@@ -67,7 +68,7 @@ class Ensemble(Nodes):
     learning_rate, reg_lambda : float
         Of all trees.
     loss : Loss
-        One of ``gbt.losses.LOSSES``.
+        See ``gbt.losses``.
     feature_names : tuple of str
         One name a column.
     input_dtype : numpy.float64 or numpy.float32
@@ -162,7 +163,7 @@ class Ensemble(Nodes):
                 0 <= self.reg_lambda < np.inf,
                 f"reg_lambda must be in [0, inf); got {self.reg_lambda}",
             ),
-            (self.loss.name in LOSSES, f"loss must be one of {[*LOSSES]}; got {self.loss.name!r}"),
+            (is_known(self.loss), f"loss must be one of gbt.losses; got {self.loss!r}"),
             (self.n_features > 0, "feature_names must name at least one column"),
             (
                 self.input_dtype in (np.float64, np.float32),
@@ -262,7 +263,7 @@ class Ensemble(Nodes):
         self.validate()
         return {
             **{name: float(getattr(self, name)) for name in NUMBERS},
-            "loss": self.loss.name,
+            "loss": describe_loss(self.loss),
             "feature_names": list(self.feature_names),
             "input_dtype": np.dtype(self.input_dtype).name,
             "statistics": [name for name in STATISTICS if name in self.statistics],
@@ -410,8 +411,7 @@ class Ensemble(Nodes):
         """
         X = np.asarray(self.as_input(X), dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
-        if self.loss.name == "half_logistic" and not np.isin(y, (0.0, 1.0)).all():
-            raise ValueError(f"y must hold 0 and 1 only; it holds {y[~np.isin(y, (0, 1))][0]:g}.")
+        self.loss.check_target(y)
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
         statistics: dict[str, Any] = refit(
             self.trees, X, y, weight, self.loss, self.base_score, self.reg_lambda, self.is_forest

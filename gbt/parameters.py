@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from gbt.evaluation import is_metric
+from gbt.losses import OF_REGRESSION
+from gbt.own_loss import OF_A_LOSS, is_loss
 from gbt.splitting.policies import POLICIES
 
 
@@ -70,6 +72,11 @@ OF_REGRESSOR = {
         ),
     ),
     "categorical_smoothing": number_in(Real, "[0, inf)"),
+    "loss": Allowed(
+        f"None, one of {[*OF_REGRESSION]}, a loss of gbt.losses such as Quantile(alpha=0.9), or an"
+        f" object with the methods {', '.join(OF_A_LOSS)}; for classes there is GBTClassifier",
+        is_loss,
+    ),
     "early_stopping_rounds": number_in(Integral, "[1, inf)", None),
     "validation_fraction": number_in(Real, "(0, 1)"),
     "eval_metric": Allowed(
@@ -98,7 +105,7 @@ OF_REGRESSOR = {
 }
 
 OF_CLASSIFIER = {
-    **OF_REGRESSOR,
+    **{name: allowed for name, allowed in OF_REGRESSOR.items() if name != "loss"},
     "base_score": number_in(Real, "(0, 1)", None),
     "class_weight": Allowed(
         "None, 'balanced' or a dict of labels to positive weights",
@@ -148,9 +155,7 @@ OTHER_NAMES = {
         "max_bin", "max_bins", "border_count", "tree_method",
     ),
     "trees grow level by level or, where max_leaves is given, best first": ("grow_policy",),
-    "the loss follows from the class, GBTRegressor or GBTClassifier": (
-        "objective", "loss", "loss_function", "application",
-    ),
+    "loss": ("objective", "loss_function", "application"),
     "there is no L1 penalty": ("alpha", "reg_alpha", "lambda_l1", "l1_regularization"),
 }  # fmt: skip
 _HERE = {other: here for here, others in OTHER_NAMES.items() for other in others}
@@ -158,12 +163,14 @@ _HERE = {other: here for here, others in OTHER_NAMES.items() for other in others
 
 def explain_unknown(name: str, known: Collection[str]) -> str:
     """Say in a sentence what an unknown name may have meant, or which names there are."""
-    near = get_close_matches(name.lower(), [*known, *_HERE], n=1, cutoff=0.75)
+    near = get_close_matches(name.lower(), [*known, *_HERE, "loss"], n=1, cutoff=0.75)
     if not near:
         return f"The parameters are {', '.join(known)}."
     here = _HERE.get(near[0], near[0])
     if here in known:
         return f"Did you mean {here}?" if near[0] == here else f"The nearest here is {here}."
+    if here == "loss":
+        return "loss is a parameter of GBTRegressor only; a classifier's follows from the classes."
     if here in OF_CLASSIFIER:
         return f"{here} is a parameter of GBTClassifier only."
     return f"Here {here}."

@@ -28,6 +28,8 @@ from typing import Any
 
 import numpy as np
 
+from gbt.own_loss import as_loss, describe_loss
+
 try:
     import fcntl
 except ImportError:  # Windows has no such locks; there, what a killed save left behind stays
@@ -37,7 +39,9 @@ FORMAT = "gbt"
 VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
 # Parameters that files lack where they have their default, since older ones have none of them.
-ADDED_LATER = ("eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing")
+ADDED_LATER = (
+    "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
+)  # fmt: skip
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -115,6 +119,8 @@ def _describe_labels(classes):
 
 def _plain(name, value):
     """Return the value of a parameter as JSON has it, a dict as pairs: its keys may be numbers."""
+    if name == "loss" and not isinstance(value, str | None):
+        return describe_loss(as_loss(value))
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, Mapping):
         return [[_plain(name, key), _plain(name, number)] for key, number in value.items()]

@@ -401,7 +401,7 @@ UNKNOWN = {
     "l2_regularization": "The nearest here is reg_lambda",
     "n_iter_no_change": "The nearest here is early_stopping_rounds",
     "max_bin": "Here every distinct value is a candidate",
-    "objective": "Here the loss follows from the class",
+    "objective": "(The nearest here is loss|loss is a parameter of GBTRegressor only)",
     "reg_alpha": "Here there is no L1 penalty",
     "nonsense": "The parameters are .*n_estimators, .*random_state",
 }
@@ -431,7 +431,13 @@ def test_names_of_other_libraries_are_no_names_of_ours():
     others = [name for names in OTHER_NAMES.values() for name in names]
     assert len(others) == len(set(others))
     assert not ours & set(others)
-    assert all(here in ours or " " in here for here in OTHER_NAMES)
+    assert all(here in {*ours, "loss"} or " " in here for here in OTHER_NAMES)
+
+
+def test_the_loss_is_a_parameter_of_the_regressor():
+    for name in ("loss", "objective"):
+        with refused("loss is a parameter of GBTRegressor only; a classifier's follows", TypeError):
+            GBTClassifier(**{name: "log_loss"})
 
 
 @BOTH
@@ -452,7 +458,7 @@ def test_parameters_are_shown_and_may_be_more_in_a_subclass(estimator):
 
 
 def test_every_parameter_has_a_range():
-    assert {*PARAMETERS, "base_score"} == set(GBTRegressor().get_params())
+    assert {*PARAMETERS, "base_score", "loss"} == set(GBTRegressor().get_params())
     assert {*PARAMETERS, "base_score", "class_weight"} == set(GBTClassifier().get_params())
 
 

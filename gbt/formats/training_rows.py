@@ -14,7 +14,6 @@ import numpy as np
 
 from gbt.formats.imported import Imported
 from gbt.formats.nodes import EPS_32
-from gbt.losses import best_constant
 from gbt.model import NEEDED_FOR, STATISTICS, Ensemble
 
 KEPT_WITHIN = 1e-3  # of what a tree's rows add up to; another loss or sample is off by per cents
@@ -56,7 +55,7 @@ def _start_from_mean(ensemble: Ensemble, target, weight) -> Ensemble:
 
     What that is more, or less, the first tree's nodes have less, or more.
     """
-    base_score = ensemble.loss.link(best_constant(target, weight))
+    base_score = ensemble.loss.best_constant(target, weight)
     if not np.isfinite(base_score):
         return ensemble
     value = ensemble.value.copy()

@@ -1,0 +1,135 @@
+"""The loss that a user chooses: one of ``gbt.losses`` by its name, with parameters, or their own.
+
+A loss of one's own is an object with four methods in plain NumPy::
+
+    value(y, raw_prediction)              the loss of every row
+    gradient_hessian(y, raw_prediction)   two arrays, the second not negative
+    link(prediction)                      a number to a raw prediction
+    inverse_link(raw_prediction)          raw predictions to predictions
+
+It then works wherever a loss does. Files say the name of its class alone.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from gbt.losses import (
+    LOSSES,
+    OF_REGRESSION,
+    GivenLoss,
+    HalfLogistic,
+    HalfSquaredError,
+    Loss,
+    mean,
+    sum_of_gradients,
+)
+
+OF_A_LOSS = ("value", "gradient_hessian", "link", "inverse_link")  # methods that make a loss
+OWN = "own"  # in files, the key of the name of a class of the user's
+MOST_DOUBLINGS = 64  # of a step, in search of where a loss is least
+
+
+@dataclass(frozen=True, eq=False)
+class OwnLoss(GivenLoss):
+    """A loss of the user's: an object with the methods ``OF_A_LOSS``, in plain NumPy.
+
+    What it returns is checked, because nothing behind it asks again.
+    """
+
+    loss: Any
+
+    metric = "loss"
+
+    @property
+    def name(self):
+        """The class, and whose it is."""
+        return f"{type(self.loss).__name__} (of your own)"
+
+    def value(self, y, raw_prediction):
+        """Return the loss of every row, checked."""
+        return self._checked("value", self.loss.value(y, raw_prediction), raw_prediction.shape)
+
+    def derivatives(self, y, raw_prediction):
+        """Return gradients and hessians, checked."""
+        if raw_prediction.ndim > 1:  # one call a tree: written for one dimension
+            pairs = [self.derivatives(y, of_tree) for of_tree in raw_prediction]
+            return [np.reshape(part, raw_prediction.shape) for part in zip(*pairs, strict=True)]
+        gradient, hessian = self.loss.gradient_hessian(y, raw_prediction)
+        gradient = self._checked("gradient_hessian", gradient, raw_prediction.shape)
+        hessian = self._checked("gradient_hessian", hessian, raw_prediction.shape)
+        if (hessian < 0).any():
+            raise ValueError(
+                f"gradient_hessian of {self.name} returned a negative hessian, {hessian.min():g}; a"
+                " step against it would go uphill. Return its absolute value, or 1."
+            )
+        return gradient, hessian
+
+    def link(self, prediction):
+        """Turn a prediction into a raw prediction."""
+        return float(self.loss.link(prediction))
+
+    def inverse_link(self, raw_prediction):
+        """Turn raw predictions into predictions."""
+        return self.loss.inverse_link(raw_prediction)
+
+    def best_constant(self, y, weight):
+        """Return where the gradients add up to 0, near the mean of the targets."""
+        slope = sum_of_gradients(self, y, weight)
+        start = self.link(mean(y, weight))
+        low, high = start, start
+        for doubling in range(MOST_DOUBLINGS):
+            at_low, at_high = slope(low), slope(high)
+            if at_low <= 0 <= at_high:
+                return float(low) if at_low == 0 else brentq(slope, low, high)
+            step = 1e-3 * 2.0**doubling
+            low, high = (low - step, high) if at_low > 0 else (low, high + step)
+        raise ValueError(
+            f"Found no constant where the gradients of {self.name} add up to 0. Give base_score."
+        )
+
+    def _checked(self, method, array, shape):
+        array = np.asarray(array, dtype=np.float64)
+        if array.shape not in (shape, ()) or not np.isfinite(array).all():
+            raise ValueError(
+                f"{method} of {self.name} must return finite numbers, one a row, {shape}; got shape"
+                f" {array.shape}."
+            )
+        return np.broadcast_to(array, shape)
+
+
+def as_loss(loss: Any) -> Loss:
+    """Turn what a user gives for a regressor's loss into one; `is_loss` says what that may be."""
+    if loss is None or isinstance(loss, str):
+        name = "half_squared_error" if loss is None else loss
+        return LOSSES[name] if name in LOSSES else OF_REGRESSION[name]()
+    return loss if is_known(loss) else OwnLoss(loss)
+
+
+def is_loss(loss: Any) -> bool:
+    """Say whether something can be a regressor's loss: None, a name, or an object."""
+    if loss is None or isinstance(loss, str):
+        return loss is None or loss in OF_REGRESSION
+    methods = (getattr(loss, name, None) for name in OF_A_LOSS)
+    of_classes = isinstance(loss, type) or type(loss) is HalfLogistic
+    return all(map(callable, methods)) and not of_classes
+
+
+def parameters_of(loss: Loss) -> dict[str, float]:
+    """Return what a loss of a name was made with."""
+    return asdict(loss) if hasattr(loss, "__dataclass_fields__") else {}  # type: ignore[call-overload]
+
+
+def is_known(loss: Any) -> bool:
+    """Say whether a model can have this loss."""
+    return isinstance(loss, HalfSquaredError | HalfLogistic | GivenLoss)
+
+
+def describe_loss(loss: Loss) -> str | dict[str, Any]:
+    """Return what a file of JSON has of a loss; ``gbt.named_losses`` is the way back."""
+    if isinstance(loss, OwnLoss):
+        return {OWN: type(loss.loss).__name__}
+    parameters = parameters_of(loss)
+    return {"name": loss.name, **parameters} if parameters else loss.name
