@@ -6,6 +6,10 @@ replaced by its rank among the column's distinct values, which is exact for ever
     column   0.3   7.0   nan   0.3  -1.5
     codes      1     2     3     1     0        missing is one past the last rank
 
+Missing values have no place in the order. The search tries every cut twice, with the missing rows
+on its left and on its right, and it tries the cut between rows that have a value and rows that have
+none; the split stores which side the missing rows take.
+
 Beside its code every value has a coarse bin, at most ``MAX_BINS`` a column: a range of neighbouring
 codes. Bins never replace codes. A histogram of bins is small and quickly made, and tells which few
 ranges can hold the best cut (``gbt.kernels.search``); there the rows are looked at one by one, in

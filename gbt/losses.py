@@ -24,6 +24,10 @@ absolute and the quantile loss have no curvature, so 1 stands in its place: a le
 -learning_rate (rows above less rows below, weighed) / (rows + lambda), and no leaf is refitted to
 the quantile of its rows, as some libraries do. Steps are bounded by the learning rate: scale a
 target that ranges over thousands, or take more trees.
+
+A new loss is a class with the attributes and methods of `Loss`, listed in ``LOSSES``; a user's own
+needs no file at all (``gbt.own_loss``). Only a loss that is worth compiling has its formulas in
+``gbt.kernels.derivatives``, too, under a ``kind`` of its own.
 """
 
 from collections.abc import Callable
@@ -42,7 +46,8 @@ Pair = tuple[np.ndarray, np.ndarray]
 class Loss(Protocol):
     """What boosting and attributions need of a loss.
 
-    Boosting itself takes derivatives by ``kind``, in kernels, but for ``GIVEN``.
+    ``gradient_hessian`` serves attributions and evaluation, and boosting if ``kind`` is ``GIVEN``.
+    Of the other kinds boosting calls the kernel itself; both run the same formulas.
     """
 
     @property

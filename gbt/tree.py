@@ -1,7 +1,14 @@
-r"""Nodes and trees: one array a property, every tree in preorder.
+"""Nodes and trees: one array a property, every tree in preorder.
 
-What a node knows is in ``NODE_DTYPES``. In preorder a node comes before its left branch, and that
-before its right branch, so which nodes are leaves settles who is whose child (`preorder_links`).
+``NODE_DTYPES`` lists what is stored of a node. G and H are the sums of its rows' weighted gradients
+and hessians. They are added up when a tree has grown (``gbt.kernels.finish``), or when a model is
+given other rows (``gbt.statistics``); value and gain follow from them as ``gbt.model`` says.
+
+A row goes left where ``x <= threshold``, and where x is missing and ``missing_left`` is true. The
+side of missing rows was chosen together with the cut, by gain.
+
+In preorder a node comes before its left branch, and that before its right branch, so which nodes
+are leaves settles who is whose child (`preorder_links`).
 """
 
 from collections.abc import Sequence
@@ -18,12 +25,12 @@ NODE_DTYPES = {
     "threshold": np.float64,  # 0 at a leaf
     "left": np.int32,  # counted from the tree's root; -1 at a leaf
     "right": np.int32,
-    "missing_left": np.bool_,
-    "sum_gradient": np.float64,
-    "sum_hessian": np.float64,
+    "missing_left": np.bool_,  # which side rows without a value take
+    "sum_gradient": np.float64,  # G, sum of weight * gradient over the training rows in the node
+    "sum_hessian": np.float64,  # H, the same of hessians
     "n_samples": np.int64,  # rows, not their weights
     "gain": np.float64,  # 0 at a leaf
-    "value": np.float64,
+    "value": np.float64,  # -learning_rate * G / (H + reg_lambda), at inner nodes too
 }
 NODE_RECORD = np.dtype([*NODE_DTYPES.items()], align=True)  # as they are written down
 

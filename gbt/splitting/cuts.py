@@ -2,7 +2,8 @@
 
 A policy divides the rows of a node into sets and says which sets it adds up to which sums. For each
 sum the best cut is found, and told with all sums on its left. One walk through each column
-(``gbt.kernels.scan``) does that for all nodes of a level; threads share the columns.
+(``gbt.kernels.scan``) does that for all nodes of a level; threads share the columns. Every cut is
+tried with the missing rows on either side, and the better side is part of the answer.
 
 What the policies ask::
 
