@@ -1,11 +1,11 @@
-"""Mean absolute attribution's total: how much a feature moves predictions, right or wrong.
+"""Absolute attributions, summed over rows: how much a feature moves predictions, right or wrong.
 
     level="tree"     sum_i w_i sum_m |r_mk(x_i)|        as in Table 4 of Sun 2022
     level="forest"   sum_i w_i |sum_m r_mk(x_i)|        as the paper's text reads, and as in SHAP's
                                                         mean(|value|), times n
 
-No target enters: it says what the model *uses*, not what is *useful*. Beside ``tree_inner`` on
-held-out rows the two make a picture of both (``attributions.plots.UsedUsefulDisplay``).
+No target enters, so this says what the model *uses*, not what is *useful*. A picture of both draws
+it against ``tree_inner`` on held-out rows (``attributions.plots.UsedUsefulDisplay``).
 """
 
 import numpy as np

@@ -1,16 +1,16 @@
 """Intervals for sums that few rows carry: the symmetric bootstrap-t (Hall 1988).
 
-A normal interval takes (sum - expectation) / standard error for a standard normal number. With few
-rows and long tails it is not: tables that miss the large contributions have both a wrong sum and a
-small standard error. How that ratio is spread can be tried out by drawing rows from the table
-itself, with replacement, and looking at
+A normal interval assumes that (sum - expectation) / standard error is a standard normal number.
+With few rows and long tails it is not: a table that happens to miss the large contributions has a
+wrong sum and, at the same time, a standard error that is too small. How the ratio is distributed is
+estimated by drawing rows from the table itself, with replacement, and computing
 
     t* = |sum* - sum| / standard_error*
 
 The interval is sum -+ q standard_error with q the wanted quantile of t*. It needs each row's
-contributions, and 999 sums over resampled rows. A draw that misses all rows which reach a feature
-has a standard error of 0, and t* is infinite; if that happens too often so is the interval, which
-says that the table cannot tell.
+contributions, and 999 sums over resampled rows. A draw that misses all rows to which a feature
+contributes has a standard error of 0, and its t* is infinite. If that happens so often that q is
+infinite, so is the interval: the table has too few such rows to tell.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Cross-fitting: every row judges the features, by a model that has not seen it.
 
 The rows are cut into K folds. K models are fitted, each on all folds but one, and each is judged on
-the fold that it has not seen. At equal data a model sees more rows than one fitted on half of them,
-and all rows judge, for K fits.
+the fold that it has not seen. Compared with a single split in halves, each model is fitted on more
+rows and every row judges; the price is K fits.
 
 What is estimated is no single model's number. It is what the K models are worth on new rows, on
 average, and the standard error is that of all rows about their common mean, which has a part within
@@ -27,7 +27,7 @@ from attributions.results import GlobalAttribution
 def cross_fit(
     estimator, X, y, measure=tree_inner, *, cv=5, groups=None, random_state=0
 ) -> GlobalAttribution:
-    """Fit a model for each fold, and sum what the others' rows say of it.
+    """Fit a model for each fold on the other folds, judge it on the fold, and sum over the folds.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def cross_fit(
 
     Notes
     -----
-    P-values of ``tree_inner`` stay conservative. ``partial_inner`` has nothing to spare, and here
-    it finds too much; use it for ranking.
+    P-values of ``tree_inner`` stay conservative. Those of ``partial_inner`` come out too small
+    here; use it for ranking.
     """
     splitter = _splitter(estimator, cv, groups, random_state)
     folds = list(splitter.split(X, y, groups))

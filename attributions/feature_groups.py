@@ -1,7 +1,7 @@
 """Features that belong together: one number for the weather, not one for rain and one for wind.
 
 Measures that add up contributions of features add up over features, too, signs included: what one
-member of a group saved and another cost is set off. The standard error of such a sum needs to know
+member of a group saved and what another cost cancel. The standard error of such a sum needs to know
 how its members vary together, so it is made of the rows' contributions, summed over members first.
 """
 

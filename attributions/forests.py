@@ -1,4 +1,4 @@
-"""What a forest of scikit-learn tells beside its trees: which rows each tree drew, and labels."""
+"""Forests of scikit-learn: which rows each of their trees drew, and how labels are read."""
 
 from collections.abc import Iterator
 from dataclasses import replace

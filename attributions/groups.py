@@ -35,7 +35,7 @@ class Groups:
 
     @classmethod
     def of(cls, groups, n_rows: int) -> "Groups | None":
-        """Take one label a row; None stays None: every row is for itself."""
+        """Take one label a row; None stays None: all rows are independent."""
         if groups is None:
             return None
         given = np.asarray(groups)
@@ -116,7 +116,7 @@ class GroupSums:
         return cls(len(groups.labels), *groups.within(block, values), per_tree)
 
     def merge(self, other: "GroupSums") -> "GroupSums":
-        """Return the sums over the rows of both; uses this one's table again if it is whole."""
+        """Return the sums over the rows of both; reuses this one's table if it has all groups."""
         total = self.total
         if len(total) < self.n_groups:
             total = np.zeros((self.n_groups, self.total.shape[1]))

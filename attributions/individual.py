@@ -47,8 +47,8 @@ class BoundAttribution(Protocol):
 
         X is a block of rows as made by ``gbt.predictor.transposed``, of shape (2, p, n);
         ``row_weight`` is float64 of shape (len(trees), n), ``out`` of (p, n), both C-contiguous.
-        Trees are added in order, and rows do not depend on one another: callers cut both as they
-        please, and call from several threads at once.
+        Trees are added in order, and rows do not depend on one another. So callers may divide both
+        into blocks of any size, and call from several threads at once.
         """
         ...
 
@@ -106,7 +106,7 @@ def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttributi
     Returns
     -------
     LocalAttribution
-        Of values (n, p); the base value is the base score plus the attribution's own of every tree.
+        Of values (n, p); the base value is the base score plus the attribution's, tree by tree.
     """
     ensemble = as_ensemble(model)
     individual = as_individual(individual)
@@ -138,7 +138,7 @@ def attribute_per_tree(
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield the attribution of every tree in turn, in one pass over the model.
 
-    Meanwhile the rows are held a second and third time, transposed.
+    While it runs, it holds two more copies of the rows, transposed.
 
     Parameters
     ----------

@@ -8,9 +8,9 @@ i in that step, r_mk(x_i). A move against the gradient lowers the loss, a move a
     TreeInner(k)  = sum_i w_i q_ik
 
 On the training rows, with PreDecomp, this is the total gain exactly (Proposition 3), as long as
-every tree was grown on all of them. On rows that the model has not seen it is what of that gain
-holds up: about 0 or less for a feature that was used for noise. Three things are read off the same
-pass over the trees:
+every tree was grown on all of them. On rows that the model has not seen it says how much of that
+gain holds up: about 0 or less for a feature that was used for noise. One pass over the trees gives
+three measures:
 
 ==================  ================================================================================
 ``tree_inner``      Did the feature's steps lower the loss?
@@ -21,10 +21,10 @@ pass over the trees:
 ==================  ================================================================================
 
 On new rows the TreeInner of a feature without effect is on average below 0, not around it: what its
-earlier steps learned of the training noise is by then an error in every prediction, and its later
-steps push the same way. Adding the feature's own work back to the residual, as ``partial_inner``
-does, takes most of this away, and weak features are found more often. Both are first-order measures
-of one fitted model.
+earlier steps learned of the training noise is an error in the predictions that later steps start
+from, and the later steps add to it. Adding the feature's own work back to the residual, as
+``partial_inner`` does, takes most of this away, and weak features are found more often. Both are
+first-order measures of one fitted model.
 
 All are sums over rows, so standard errors come for free (``attributions.row_sums``). Rows are taken
 in blocks: for some trees at a time the predictions before each, their gradients, and one call of
@@ -181,9 +181,9 @@ def partial_inner(
     it. Saabas starts from the mean of the leaves below the node, so what the leaves share is the
     node's and not the feature's (docs/attributions.md, section 7).
 
-    The test finds several times as much as that of `tree_inner` at weak signals and has no reserve:
-    docs/inference.md has its false positives and false discoveries, simulated with independent
-    features. Nothing is promised for correlated ones.
+    At weak signals the test finds several times as many features as that of `tree_inner`, but it is
+    not conservative: docs/inference.md has its false positives and false discoveries, simulated
+    with independent features. Nothing is promised for correlated ones.
     """
     rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
     rows.warn_of_seen(n_jobs)

@@ -1,8 +1,8 @@
-"""What all attributions check and turn: rows, targets, weights, the labels of a frame's rows.
+"""Inputs: where all attributions check and convert rows, targets, weights and labels of rows.
 
-What comes in is what people have, and what goes out is what kernels take: rows of floats as the
-model compares them, targets as its loss takes them, weights as float64. What cannot be used is
-refused here, by name, before any work is done.
+The functions take what people have and return what kernels need: rows of floats as the model
+compares them, targets as its loss takes them, weights as float64. What cannot be used is refused
+here, by name, before any work is done.
 """
 
 import warnings

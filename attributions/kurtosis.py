@@ -1,10 +1,10 @@
-"""How much of a sum few rows may carry: the kurtosis of contributions of *training* rows.
+"""How much of a sum a few rows may carry: the kurtosis of contributions of *training* rows.
 
-A normal interval needs a sum that no few rows decide. The kurtosis m4 / m2^2 of the contributions,
-divided by the number of held-out rows, says how far away that is (it bounds the error of the normal
-approximation). It cannot be read off the held-out rows themselves: a table that has missed the rare
-large contributions shows short tails *because* it has missed them. The training rows put those rare
-rows where they are, in the small nodes that a feature has cut off, so they know better.
+A normal interval is right only where a sum is not decided by a few rows. How close it is to being
+right is told by the kurtosis m4 / m2^2 of the contributions, divided by the number of held-out
+rows: the quotient bounds the error of the normal approximation. The held-out rows themselves cannot
+tell it, because a table that has missed the rare large contributions has short tails for that very
+reason. The training rows can, because the rare ones among them have made the small nodes.
 
 Blocks of rows leave their mean and central moments, which merge exactly (Pebay 2008, equations 2.1
 and 3.1).

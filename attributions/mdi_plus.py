@@ -1,8 +1,8 @@
 r"""MDI+ and MDI-oob: what each feature is worth to a forest, on rows that a fit has not used.
 
 MDI, the gain importance of a forest, is the R^2 of least squares on the stumps of a feature, on the
-very rows that chose the splits: n MDI_k = sum over splits on k of N_t beta_t^2. Both methods here
-take that apart:
+very rows that chose the splits: n MDI_k = sum over splits on k of N_t beta_t^2. That favours
+features which can be cut in many places. Both methods here judge by other rows:
 
 ==============  ================================================================================
 ``mdi_plus``    (arXiv:2307.01932) For each tree a ridge or logistic fit to its stumps and raw

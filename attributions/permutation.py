@@ -3,11 +3,12 @@
 One column at a time is shuffled among the rows, which cuts its tie to the target and to the other
 columns, and the model is scored again (Breiman 2001; Sun 2022 uses one shuffle, of the negative
 mean squared error or the ROC AUC). Where the score is a mean over rows, single rows give it a
-standard error (``attributions.shuffle_errors``). The ROC AUC is one, too: a row's share is how many
-of the other class it is ranked on the right side of (DeLong, DeLong and Clarke-Pearson 1988).
+standard error (``attributions.shuffle_errors``). The ROC AUC is such a mean, too: a row contributes
+the share of the other class that it is ranked on the right side of (DeLong, DeLong and
+Clarke-Pearson 1988).
 
-Each pair (feature, repeat) has a random stream of its own, so
-the answer for a feature depends neither on the other features nor on the order of work.
+Each pair (feature, repeat) has a random stream of its own, so the answer for a feature depends
+neither on the other features nor on the order of work.
 
 A model of ours is asked a block of rows at a time: the block is transposed once, one column after
 the other is exchanged in it, and all predictions of some shuffles are kept until they are scored.

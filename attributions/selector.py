@@ -1,9 +1,9 @@
-"""Features that earn their place on rows which the model has not seen, as a step of a Pipeline.
+"""Features chosen by what they bring on held-out rows, as a step of a scikit-learn Pipeline.
 
 The rows are cut in two. A model is fitted on one part and judged on the other; one-sided p-values
-of its features then decide, corrected for how many there are. Correlation does not harm what is
-claimed, that this model's use of each feature pays; it does mean that a useless copy of a useful
-column can be kept (docs/inference.md).
+of its features then decide, corrected for how many there are. What is claimed of a feature that is
+kept is that this model's use of it pays. That holds for correlated features, too, but a copy of a
+useful column, useless in itself, can be kept (docs/inference.md).
 """
 
 import numpy as np

@@ -21,7 +21,7 @@ than the variance of the rows' own mean drops, Var(mean of d_i.) / n, since a di
 estimates can come out too small where few rows are given.
 
 The importance of a column that the model uses strongly is twice as uncertain as the rows' own drops
-say (a and b go together); for a column of noise b is next to nothing.
+say, because a and b are correlated; for a column of noise b is next to nothing.
 """
 
 import numpy as np
