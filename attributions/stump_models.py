@@ -62,7 +62,7 @@ class LinearModel(Protocol):
 
     @property
     def folds(self) -> object:
-        """By which rows are told apart: a number of folds, a number a row, or "loo"."""
+        """Return how rows are put into folds: a number of folds, a fold for every row, or "loo"."""
         ...
 
     def fit(self, problem: StumpProblem) -> Coefficients:
@@ -75,8 +75,9 @@ class RidgeSolution:
     """The ridge fit of one tree, with what leaving out a row takes.
 
     ``smoothed`` (n_nodes, 1 + n_raw) are the fits of response and raw columns by stumps alone,
-    ``variance`` (n_nodes,) is what a row of a node has in them, ``system`` the (n_raw, n_raw)
-    matrix whose inverse gives gamma; ``pull`` and ``share`` are those of `smooth`.
+    ``variance`` (n_nodes,) is the variance of such a fit where responses have the variance
+    1 / weight, ``system`` the (n_raw, n_raw) matrix whose inverse gives gamma; ``pull`` and
+    ``share`` are those of `smooth`.
     """
 
     smoothed: np.ndarray
@@ -99,7 +100,7 @@ class RidgeSolution:
         return np.linalg.solve(self.system, beyond.T).T
 
     def own_say(self, leaves: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return x_i' J^-1 x_i, what a row of weight 1 has in its own fitted value."""
+        """Return x_i' J^-1 x_i: how far a row of weight 1 moves its own fitted value."""
         beyond = columns[1:].T - self.smoothed[leaves, 1:]
         raw = np.einsum("ij,ij->i", beyond, self.own_gamma(leaves, columns))
         return self.variance[leaves] + raw
@@ -108,8 +109,8 @@ class RidgeSolution:
 def solve_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> RidgeSolution:
     """Fit stumps and raw columns with one ridge penalty, exactly.
 
-    Without a penalty raw columns that the rows cannot tell apart, or from stumps, share in the
-    least-norm way.
+    Without a penalty, raw columns that in these rows depend linearly on each other, or on stumps,
+    get the coefficients of least norm.
     """
     n_nodes, n_columns = sums.columns.shape
     smoothed = np.empty((n_nodes, n_columns))
@@ -200,8 +201,8 @@ def leave_one_out_loss(problem: StumpProblem, penalty: float) -> float:
     """Return the mean squared error of every row when the model is fitted without it.
 
     Exactly: the residual without row i is its residual over 1 - w_i x_i' J^-1 x_i. A row that was
-    drawn several times leaves with all its copies. A row that has its fitted value to itself counts
-    as predicted by nothing at all: by the mean.
+    drawn several times leaves with all its copies. A row whose fitted value depends on no other row
+    is predicted by the mean.
     """
     solution = solve_ridge(problem, problem.sums, penalty)
     value, loss = solution.value, 0.0

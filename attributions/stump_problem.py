@@ -9,9 +9,9 @@ On the rows that grew the tree the columns are orthogonal to one another and to 
 sum w psi_t^2 = N_t. Beside them stand, if wanted, the raw columns that the tree splits on, each
 centred and scaled to the standard deviation of the largest stump of its feature, sqrt(max N_t / N).
 
-The explicit matrix has a row a row and a column a split. It is never made: rows of a leaf share
-their stumps, so a linear model needs of them no more than the ``Sums`` of each leaf. Memory is that
-of the rows and the nodes.
+The matrix of these columns, with a line for every row and a column for every split, is never made.
+All rows of a leaf have the same stumps, so a linear model needs no more than the ``Sums`` of each
+leaf. Memory grows with rows plus nodes, not with their product.
 """
 
 from copy import copy
@@ -30,7 +30,7 @@ ROWS_AT_ONCE = 4096  # 50 columns of them are 1.6 MB
 
 @dataclass(frozen=True, eq=False)
 class TreeRows:
-    """The training rows as one tree meets them.
+    """What one tree learned from the training rows, and how they count in the linear model.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ def total_gain(model, *, per_tree: bool = False) -> GlobalAttribution:
     Returns
     -------
     GlobalAttribution
-        Without standard errors: the rows that chose the splits cannot say how they do on others.
-        ``n_samples`` is the number of training rows of the largest tree.
+        Without standard errors: the rows that chose the splits cannot say what these are worth on
+        others. ``n_samples`` is the number of training rows of the largest tree.
     """
     ensemble = as_ensemble(model)
     ensemble.require("gradients", "hessians", what="total_gain")

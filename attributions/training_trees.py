@@ -1,8 +1,8 @@
 """What the trees of a model learned from: leaves, responses and weights of the training rows.
 
 A tree has the response -g/h with the weight h, at the predictions before it: then a node's mean
-response is -G/H. In a forest there are none before it, and the response is y itself. Rows
-that a tree did not see are *out of bag*. Whether the rows given are those that the model grew on is
+response is -G/H. In a forest no tree builds on another, and the response is y itself. Rows that a
+tree did not see are *out of bag*. Whether the rows given are those that the model grew on is
 checked, tree by tree: the leaves must add up to the G, H and counts that the model keeps.
 """
 

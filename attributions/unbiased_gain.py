@@ -22,7 +22,7 @@ the pairs may be dealt out: mean g'_l and mean g'_r have one expectation and h' 
 random subsets averages to U' of the node (equal sizes matter: a ratio of sums depends on them). The
 symmetric form is the default because it also does not change when a constant is added to every g.
 Away from exchangeability its mean is that of the gain of a population whose hessian is that of the
-parent everywhere. When this stops holding, already in the second tree: docs/unbiased_gain.md.
+parent everywhere. From the second tree on this no longer holds, see docs/unbiased_gain.md.
 
 The cost is one pass of training and validation rows down the trees, in which leaves add up their
 rows, and another of the validation rows for standard errors.
@@ -300,7 +300,7 @@ class _Rows:
 
 
 def _odds(log_odds: np.ndarray) -> np.ndarray:
-    """Return e to the power of log-odds, which beyond +-230 cannot get more certain."""
+    """Return e to the power of log-odds, cut off at +-230, where float64 is certain anyway."""
     most = np.log(MAX_ODDS)
     return np.exp(np.clip(log_odds, -most, most))
 

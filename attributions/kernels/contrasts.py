@@ -18,7 +18,7 @@ follow from the odds e^f, and a leaf of value v multiplies the odds by e^v, a nu
 no row needs an exponential of its own, which would take as long as all the rest. Rounding adds up
 to half an eps a tree.
 
-Last there is the mean ratio over all subsets of k rows, which needs no subset.
+`mean_ratio_of_subsets` returns a mean over all subsets of k rows without visiting any of them.
 """
 
 import math

@@ -9,8 +9,8 @@ node has a fitted value, too::
        / \                             f_r = f_t + a_r beta_t
       l   r
 
-All that the rows tell is, leaf by leaf, the sum of their weights A and the sums B of weight times
-column, one for the response and for every raw column. `smooth` minimises
+The rows enter by sums over each leaf alone: A of their weights and B of weight times column, one B
+for the response and one for every raw column. `smooth` minimises
 
     sum_i w_i (y_i - f(x_i))^2 + penalty * sum_t beta_t^2
 
@@ -81,7 +81,8 @@ def smooth(stumps, weight, columns, penalty, value, variance, pull, share):
     """Fit the stumps to every column by least squares with a ridge penalty.
 
     Without a penalty a split one of whose sides has no weight is left out: the rows cannot tell its
-    coefficient. ``variance`` times the weight of a row is the row's own say in its fitted value.
+    coefficient. ``variance`` times the weight of a row is its leverage, how far it moves its own
+    fitted value.
 
     weight        (N,)     float64  IN   at leaves
     columns       (N, c)   float64  IN   at leaves
