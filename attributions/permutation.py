@@ -223,8 +223,8 @@ def _roc_auc(y, prediction):
 
     The AUC is the probability that a row of class 1 is ranked above one of 0, ties counting half. A
     row's placement is the share of the other class that it is ranked on the right side of, so the
-    AUC is the mean placement of either class, and varies as both means do. Each class is therefore
-    given half of the say, whatever its size: AUC + n / n_class (placement - AUC).
+    AUC is the mean placement of either class, and varies as both means do. Each class therefore
+    counts half, whatever its size: AUC + n / n_class (placement - AUC).
     """
     is_1 = y == 1
     n, n_1 = len(y), int(is_1.sum())

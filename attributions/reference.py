@@ -285,8 +285,8 @@ def standard_error(contributions, groups):
 def symmetric_t(contributions, level, resamples):
     """Return the quantile of |sum* - sum| / standard_error* over tables drawn from the table.
 
-    Each of ``resamples`` lists the rows of one such table. Nothing over nothing counts as 0, and
-    something over nothing as infinite.
+    Each of ``resamples`` lists the rows of one such table. 0 / 0 counts as 0, and any other number
+    over 0 as infinite.
     """
     n, p = contributions.shape
     t = np.zeros((len(resamples), p))
@@ -370,7 +370,7 @@ def auc_by_row(y, prediction):
     """Return one number a row: the mean is the ROC AUC, the spread is that of the AUC.
 
     A row's placement is the share of the other class that it is ranked on the right side of, ties
-    counting half. Both classes have half of the say (DeLong et al. 1988).
+    counting half. Each class counts half, whatever its size (DeLong et al. 1988).
     """
     n = len(y)
     placement, n_same = np.zeros(n), np.zeros(n)

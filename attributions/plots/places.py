@@ -88,8 +88,8 @@ def spread(places: np.ndarray, gap: float, low: float, high: float) -> np.ndarra
     starts = np.repeat([_end(places, group, gap, -1) for group in groups], [*map(len, groups)])
     firsts = np.repeat(np.cumsum([0, *map(len, groups)])[:-1], [*map(len, groups)])
     steps = gap * np.arange(len(order))
-    # Less its steps, the place of a name is one rising number after the other: to keep the first
-    # and the last within bounds keeps all within them.
+    # Less the gaps before it, the place of a name is no lower than that of the name before. So if
+    # the first and the last are within the bounds, all are.
     level = np.clip(starts - gap * firsts, low, max(high - gap * (len(order) - 1), low))
     moved = np.empty(len(places))
     moved[order] = level + steps

@@ -22,7 +22,7 @@ N_TICKS = 4  # on either side of a symlog axis
 
 
 class Colors(NamedTuple):
-    """Of one picture: what is drawn on, what is drawn with, and a faint line."""
+    """The colours of one picture: the background, the ink, and a faint line."""
 
     background: tuple
     ink: tuple
@@ -225,7 +225,7 @@ def new_axes(figsize, width, height, n_rows):
 
 
 def own_axes(ax, figsize):
-    """Return the caller's axes, if it is that."""
+    """Return the caller's axes; refuse anything else."""
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):

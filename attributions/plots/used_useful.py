@@ -16,8 +16,8 @@ NAMES_WIDTH = 0.3  # of the axes
 class UsedUsefulDisplay:
     """What the model uses (to the right) against what that is good for (upwards).
 
-    Far right and above 0 is a feature that earns its keep. Far right and below 0 is one that the
-    model leans on and that makes predictions of new rows worse.
+    A feature far to the right and above 0 is used and useful. One far to the right and below 0 is
+    used, and makes predictions of new rows worse.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def find_feature(name: str, feature_names: Sequence[str]) -> int:
 
 
 def first_difference(names: Sequence[str], others: Sequence[str]) -> str:
-    """Say where two lists of feature names part."""
+    """Say where two lists of feature names first differ."""
     if len(names) != len(others):
         return f"{len(names)} and the other {len(others)}"
     k = next(k for k in range(len(names)) if names[k] != others[k])

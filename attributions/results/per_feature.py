@@ -430,7 +430,7 @@ class GlobalAttribution(tables.ShownAsTable):
 
     @property
     def _squares(self):
-        """Sum of squares about the mean of the draws; None where no standard error says it."""
+        """Sum of squares about the mean of the draws; None without a standard error."""
         if self._n_draws == 1:
             return np.zeros(len(self.values))
         if self.standard_error is None:
@@ -438,7 +438,7 @@ class GlobalAttribution(tables.ShownAsTable):
         return self.standard_error**2 * ((self._n_draws - 1) / self._n_draws)
 
     def _kept_contributions(self, wanted) -> np.ndarray:
-        """Return what every row contributes; say where it is kept."""
+        """Return what every row contributes, or raise an error that says which results keep it."""
         if self.contributions is None:
             raise ValueError(
                 f"{wanted} needs the contributions of single rows, which this result does not keep."
@@ -447,7 +447,7 @@ class GlobalAttribution(tables.ShownAsTable):
         return self.contributions
 
     def _standard_error(self, wanted):
-        """Return the standard error; say why there is none."""
+        """Return the standard error, or raise an error that says why there is none."""
         if self.standard_error is None:
             reason = _NO_ERROR.get(self._kind) or (
                 f"it was computed from a single {'row' if self.groups is None else 'group'}"

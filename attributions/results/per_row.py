@@ -1,10 +1,10 @@
 """Attributions of rows: how much each feature moved each row's prediction.
 
-For a method that decomposes the whole prediction
+A method that decomposes the whole prediction has the ``residual`` 0:
 
-    raw_prediction[i] = base_values[i] + sum_k values[i, k]        (its ``residual`` is 0)
+    raw_prediction[i] = base_values[i] + sum_k values[i, k]
 
-Both sides are in link space: log-odds for the logistic loss.
+with both sides in link space: log-odds for the logistic loss.
 """
 
 from dataclasses import dataclass
