@@ -667,9 +667,8 @@ def test_a_figure_shows_means_and_errors(number, tmp_path):
     ]
 
 
-def test_the_pages_say_what_the_files_say():
-    for path, text in report.pages().items():
-        assert path.read_text() == text
+def test_the_page_says_what_the_files_say():
+    assert report.PAGE.read_text() == report.page()
 
 
 def test_a_section_without_its_markers_is_noticed():

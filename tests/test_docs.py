@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted(p for p in ROOT.glob("docs/**/*.md") if not {"_build", "gallery", "generated"} & {*p.parts}),
+]
 
 # `folder/file.ext`, `file.py::name` or `file.py::Class.method` between backticks
 NAMED = re.compile(r"`([\w.-]+(?:/[\w.-]+)*\.(?:py|md|csv|png|svg|toml|json))(?:::([\w.]+))?`")
@@ -57,7 +60,7 @@ def missing_from(text, folder=ROOT):
     return missing
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_names_is_there(page):
     assert missing_from(page.read_text(), page.parent) == []
 

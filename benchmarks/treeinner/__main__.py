@@ -210,7 +210,7 @@ def main(arguments=None) -> int:
         except ImportError:
             line.error("the figures need Matplotlib: pip install '.[plot]'")
     if options.command == "page":
-        report.write_pages()
+        report.write_page()
         return 0
     protocol = protocol_of(options, line.error)
     if getattr(options, "write", False) and (protocol.folder is None or not is_full(options)):

@@ -1,7 +1,6 @@
 """What a run prints and writes, and what the pages show of the committed files.
 
-``docs/treeinner.md`` has all tables between markers, ``<!-- table4: begin -->`` and ``end``; the
-README may have the first two between markers of longer names, ``<!-- treeinner-table4: begin -->``.
+``docs/treeinner.md`` has all tables between markers, ``<!-- table4: begin -->`` and ``end``.
 """
 
 from collections.abc import Iterable
@@ -16,8 +15,6 @@ from benchmarks.treeinner.runs import Results
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "treeinner.md"
-README = ROOT / "README.md"
-IN_README = ("table4", "agreement")
 SHOWN_FIGURES = (1, 2, 3)
 
 
@@ -113,7 +110,7 @@ def commit(results: Results, found: list[Claim], header: str) -> None:
     files.write_claims(found, COMMITTED / "treeinner_claims.csv", header)
     shown = [p for p in figures.points(results, depth) if p.quantity in _shown_quantities()]
     figures.write_points(shown, COMMITTED / "treeinner_points.csv", header)
-    write_pages()
+    write_page()
 
 
 def _shown_quantities() -> set[str]:
@@ -129,32 +126,28 @@ def read_committed() -> Published:
     )
 
 
-def with_section(page: str, name: str, text: str) -> str:
+def with_section(text: str, name: str, section: str) -> str:
     """Return the text of a page with what stands between a section's markers replaced."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    if page.count(begin) != 1 or page.count(end) != 1:
+    if text.count(begin) != 1 or text.count(end) != 1:
         raise ValueError(f"The page needs {begin!r} and {end!r}, once each.")
-    before, rest = page.split(begin)
-    return f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}"
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{section}\n{end}{rest.split(end)[1]}"
 
 
-def pages() -> dict[Path, str]:
-    """Return the text of both pages with their tables made of the committed files."""
-    sections = read_committed().sections()
-    page, readme = PAGE.read_text(), README.read_text()
-    for name, text in sections.items():
-        page = with_section(page, name, text)
-    for name in IN_README:
-        if f"<!-- treeinner-{name}: " in readme:
-            readme = with_section(readme, f"treeinner-{name}", sections[name])
-    return {PAGE: page, README: readme}
+def page() -> str:
+    """Return the text of the page with its tables made of the committed files."""
+    text = PAGE.read_text()
+    for name, section in read_committed().sections().items():
+        text = with_section(text, name, section)
+    return text
 
 
-def write_pages(numbers: Iterable[int] = SHOWN_FIGURES) -> None:
-    """Write the tables and pictures of the pages from the committed files."""
-    for path, text in pages().items():
-        if text != path.read_text():
-            path.write_text(text)
+def write_page(numbers: Iterable[int] = SHOWN_FIGURES) -> None:
+    """Write the tables and pictures of the page from the committed files."""
+    text = page()
+    if text != PAGE.read_text():
+        PAGE.write_text(text)
     shown = figures.read_points(COMMITTED / "treeinner_points.csv")
     for number in numbers:
         figures.draw(shown, number, PAGE.parent / f"treeinner_figure_{number}.svg")
