@@ -157,10 +157,16 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
 def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
     """Raise ValueError if a frame has a model's columns in another order, or other columns.
 
-    Other names are as good as none where either side has them only by number: x0, x1, ...
+    Other names are as good as none where either side has them only by number: x0, x1, ... A blank
+    may be an underscore in the model, because LightGBM writes "mean radius" as "mean_radius".
     """
     names = tuple(map(str, getattr(X, "columns", feature_names)))
-    if names == feature_names:
+    differing = [
+        k
+        for k, pair in enumerate(zip(names, feature_names, strict=True))
+        if pair[1] not in (pair[0], pair[0].replace(" ", "_"))
+    ]
+    if not differing:
         return
     if set(names) == set(feature_names):
         raise ValueError(
@@ -168,7 +174,7 @@ def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
             f" {list(feature_names[:5])}... Select them in the order of feature_names."
         )
     if not (_are_numbered(names) or _are_numbered(feature_names)):
-        k = next(k for k, name in enumerate(names) if name != feature_names[k])
+        k = differing[0]
         raise ValueError(
             f"X has other columns than the model: column {k} is {names[k]!r} instead of"
             f" {feature_names[k]!r}. Select them by feature_names, or give an array."

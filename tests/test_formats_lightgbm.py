@@ -203,6 +203,19 @@ def test_early_stopping():
     assert_close(ensemble.raw_predict(X), model.predict(X), terms)
 
 
+def test_names_with_blanks():
+    """LightGBM writes an underscore for each; the table that it was trained on is still its own."""
+    lightgbm, pandas = peer("lightgbm"), pytest.importorskip("pandas")
+    X, y, _ = training_data("regression")
+    table = pandas.DataFrame(X, columns=["mean radius", "b", "c_d", "e"])
+    model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1, n_jobs=1).fit(table, y)
+    assert predecomp(model, table).feature_names == ("mean_radius", "b", "c_d", "e")
+    with pytest.raises(ValueError, match="'mean  radius' instead of 'mean_radius'"):
+        predecomp(model, table.rename(columns={"mean radius": "mean  radius"}))
+    with pytest.raises(ValueError, match="'c-d' instead of 'c_d'"):
+        predecomp(model, table.rename(columns={"c_d": "c-d"}))
+
+
 def test_names_of_columns():
     pandas, lightgbm = peer("pandas"), peer("lightgbm")
     X, y, _ = training_data("regression")

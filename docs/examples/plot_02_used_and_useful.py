@@ -1,0 +1,25 @@
+"""
+Used is not useful
+==================
+
+`absolute` says how much a feature moves predictions, right or wrong: no target enters. `tree_inner`
+says whether that lowered the loss of new rows. One picture shows both. On these simulated data five
+features of fifty matter, drawn in blue, and the model uses many others just as much.
+"""
+
+from attributions import absolute, tree_inner
+from attributions.plots import UsedUsefulDisplay
+from attributions.simulated import simulated
+from gbt import GBTClassifier
+
+data = simulated("classification", random_state=0)
+model = GBTClassifier(n_estimators=200, learning_rate=0.02, max_depth=4)
+model.fit(data.X_train, data.y_train)
+
+UsedUsefulDisplay.from_attributions(
+    absolute(model, data.X_valid),
+    tree_inner(model, data.X_valid, data.y_valid),
+    highlight=data.relevant,
+    highlight_label="relevant",
+    figsize=(8, 6),
+)

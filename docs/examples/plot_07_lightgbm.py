@@ -1,0 +1,33 @@
+"""
+Explain a LightGBM model
+========================
+
+Whatever takes a model takes a fitted model of LightGBM, XGBoost, CatBoost or scikit-learn. Nothing is
+trained again: its trees are read.
+"""
+
+import matplotlib.pyplot as plt
+from lightgbm import LGBMClassifier
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+
+from attributions import predecomp, tree_inner
+
+X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
+booster = LGBMClassifier(n_estimators=60, num_leaves=7, verbose=-1).fit(X_fit, y_fit)
+
+# %%
+# Which features help on new rows, beside what LightGBM says of itself.
+
+result = tree_inner(booster, X_new, y_new)
+result.plot(max_display=10, figsize=(8, 5), title="LightGBM, judged on new rows")
+
+own = booster.booster_.feature_importance("gain")
+print("by LightGBM's gain:", *X.columns[own.argsort()[:-6:-1]], sep="\n  ")
+
+# %%
+# Why one row got its prediction, in log-odds.
+
+predecomp(booster, X_new).plot(row=0, max_display=8, figsize=(8, 4))
+plt.show()

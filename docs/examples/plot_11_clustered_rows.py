@@ -1,0 +1,32 @@
+"""
+Rows that belong together
+=========================
+
+200 patients have ten visits each. Nothing is to be found: the columns are constants of the patient,
+and so is most of the target. Split at random, every column looks useful, because the model has seen other visits
+of the same patients. Split by patient it does not, and ``groups=`` makes standard errors count
+patients, not visits.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+
+from attributions import tree_inner
+from gbt import GBTRegressor
+
+rng = np.random.default_rng(0)
+patient = np.repeat(np.arange(200), 10)
+X = rng.normal(size=(200, 8))[patient]
+y = rng.normal(size=200)[patient] + 0.5 * rng.normal(size=2000)
+
+figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+for ax, splitter, title in (
+    (axes[0], ShuffleSplit(1, test_size=0.5, random_state=0), "wrong: visits split at random"),
+    (axes[1], GroupShuffleSplit(1, test_size=0.5, random_state=0), "right: patients split"),
+):
+    fitted_on, judged_on = next(splitter.split(X, y, patient))
+    groups = patient[judged_on] if "right" in title else None
+    model = GBTRegressor(max_depth=4).fit(X[fitted_on], y[fitted_on])
+    tree_inner(model, X[judged_on], y[judged_on], groups=groups).plot(ax=ax, title=title)
+plt.show()

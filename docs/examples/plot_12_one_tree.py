@@ -1,0 +1,22 @@
+"""
+One tree and the sums that it remembers
+=======================================
+
+Every node keeps G and H, the sums of the gradients and hessians of its training rows. All else follows from
+them: the node's value, the gain of its split, and every attribution.
+"""
+
+from sklearn.datasets import load_breast_cancer
+
+from attributions.plots import TreeDisplay
+from gbt import GBTClassifier
+
+X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+model = GBTClassifier(n_estimators=10, max_depth=3).fit(X, y)
+
+TreeDisplay.from_model(model, 0, max_depth=2, figsize=(11, 5))
+
+# %%
+# The same as a table, a line a node.
+
+model.ensemble_.to_frame().head(7).round(3)

@@ -1,0 +1,30 @@
+"""
+Three ways to choose a split
+============================
+
+Greedy takes the cut of largest gain, so a column of many values wins by offering many cuts. With
+``splitter="cross_validated"`` features compete on held-out folds of the node's rows, with
+``splitter="unbiased"`` cut, feature and the right to split are decided by three parts of them. Below, one
+column of two values matters and four columns of noise have many values.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from attributions import total_gain
+from gbt import GBTRegressor
+
+rng = np.random.default_rng(0)
+X = pd.DataFrame({"matters": rng.integers(0, 2, 600).astype(float)})
+for values in (2, 10, 100, 600):
+    X[f"noise of {values}"] = rng.permutation(600) % values + 0.0
+y = 0.8 * X["matters"] + rng.normal(size=600)
+
+figure, axes = plt.subplots(1, 3, figsize=(11, 3.5), layout="constrained")
+for ax, splitter in zip(axes, ("greedy", "cross_validated", "unbiased")):
+    model = GBTRegressor(n_estimators=50, max_depth=3, splitter=splitter, random_state=0).fit(X, y)
+    share = total_gain(model).normalized()
+    ax.barh(X.columns[::-1], share[::-1], color=["0.7"] * 4 + ["#0072B2"])
+    ax.set(title=splitter, xlabel="share of total gain", xlim=(0, 1))
+plt.show()
