@@ -1,9 +1,9 @@
 """How Sphinx makes the site: ``python -m sphinx -W docs docs/_build/html``.
 
-Pages are Markdown (myst-parser). The reference is made of the docstrings (autosummary, numpydoc) and
-the gallery of the programs in ``docs/examples``, which run while the site is built. The theme is that
-of NumPy, pandas and scikit-learn, so that their readers know their way; it has light and dark colours
-and a search that works from disk. Nothing is fetched from elsewhere when a page is read.
+Pages are Markdown (myst-parser). The reference is made of the docstrings (autosummary, numpydoc),
+the gallery of the programs in ``docs/examples``, which run while the site is built. The theme is
+that of NumPy, pandas and scikit-learn, so that their readers know their way; it has light and dark
+colours and a search that works from disk. A page fetches nothing from elsewhere.
 """
 
 import matplotlib
@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 
 project = "gbt-attributions"
 author = "The gbt-attributions developers"
-copyright = author  # noqa: A001
+copyright = author
 release = version = gbt.__version__
 
 extensions = [

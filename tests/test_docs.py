@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+GENERATED = {"_build", "gallery", "generated"}
 PAGES = [
     ROOT / "README.md",
-    *sorted(p for p in ROOT.glob("docs/**/*.md") if not {"_build", "gallery", "generated"} & {*p.parts}),
+    *sorted(path for path in ROOT.glob("docs/**/*.md") if not GENERATED & {*path.parts}),
 ]
 
 # `folder/file.ext`, `file.py::name` or `file.py::Class.method` between backticks

@@ -31,7 +31,9 @@ def test_it_can_be_read_in_a_few_minutes():
 
 
 def test_the_extras_that_it_names_are_there():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     named = set(re.findall(r"pip install '\.\[(.*?)\]'", README))
     assert named
-    assert {extra for group in named for extra in group.split(",")} <= set(extras)
+    assert {extra for group in named for extra in group.split(",")} <= set(
+        project["optional-dependencies"]
+    )

@@ -2,8 +2,8 @@
 Why did this row get its prediction?
 ====================================
 
-A row walks from the root of every tree to a leaf, and each step is credited to the feature that the
-node splits on. The credits of all trees and a base value add up to the prediction, exactly.
+A row walks from the root of every tree to a leaf, and each step is credited to the feature that
+the node splits on. The credits of all trees and a base value add up to the prediction, exactly.
 """
 
 from sklearn.datasets import load_diabetes

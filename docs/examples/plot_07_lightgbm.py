@@ -2,8 +2,8 @@
 Explain a LightGBM model
 ========================
 
-Whatever takes a model takes a fitted model of LightGBM, XGBoost, CatBoost or scikit-learn. Nothing is
-trained again: its trees are read.
+Whatever takes a model takes a fitted model of LightGBM, XGBoost, CatBoost or scikit-learn.
+Nothing is trained again: its trees are read.
 """
 
 import matplotlib.pyplot as plt

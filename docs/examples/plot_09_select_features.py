@@ -2,8 +2,9 @@
 Keep only features that help
 ============================
 
-`HeldOutSelector` is a selector of scikit-learn: it fits on half of the rows, takes one-sided p-values of
-`tree_inner` on the other half, and keeps features at a false-discovery rate. Here 10 columns of 60 matter.
+`HeldOutSelector` is a selector of scikit-learn: it fits on half of the rows, takes one-sided
+p-values of `tree_inner` on the other half, and keeps features at a false-discovery rate. Here
+10 columns of 60 matter.
 """
 
 import matplotlib.pyplot as plt
@@ -14,9 +15,7 @@ from sklearn.pipeline import make_pipeline
 from attributions import HeldOutSelector
 from gbt import GBTRegressor
 
-X, y, slope = make_regression(
-    2000, 60, n_informative=10, noise=100, coef=True, random_state=0
-)
+X, y, slope = make_regression(2000, 60, n_informative=10, noise=100, coef=True, random_state=0)
 selector = HeldOutSelector(GBTRegressor(max_depth=3), fdr=0.1, random_state=0)
 pipeline = make_pipeline(selector, GBTRegressor(max_depth=3)).fit(X, y)
 

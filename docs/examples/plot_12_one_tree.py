@@ -2,8 +2,8 @@
 One tree and the sums that it remembers
 =======================================
 
-Every node keeps G and H, the sums of the gradients and hessians of its training rows. All else follows from
-them: the node's value, the gain of its split, and every attribution.
+Every node keeps G and H, the sums of the gradients and hessians of its training rows. All else
+follows from them: the node's value, the gain of its split, and every attribution.
 """
 
 from sklearn.datasets import load_breast_cancer

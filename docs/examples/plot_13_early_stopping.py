@@ -2,9 +2,9 @@
 Stop early
 ==========
 
-With ``early_stopping_rounds`` boosting ends when the loss of an evaluation set has not improved for that many
-trees, and the trees after the best are dropped. Judge features on *other* rows, because these
-have decided when to stop.
+With ``early_stopping_rounds`` boosting ends when the loss of an evaluation set has not improved
+for that many trees, and the trees after the best are dropped. Judge features on *other* rows,
+because these have decided when to stop.
 """
 
 import matplotlib.pyplot as plt
