@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-WANTED = {"tree_inner": "tree_inner", "noise": "nois", "categories": "categori"}  # word, its stem
+WANTED = {"tree_inner": "tree_inn", "noise": "nois", "categories": "categori"}  # word, its stem
 FETCHING = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src")}
 SAID = {"canonical", "author", "license", "help"}  # relations that a browser does not fetch
 
@@ -34,14 +34,20 @@ class Page(HTMLParser):
             address = named[attribute]
             if not urlsplit(address).netloc and not urlsplit(address).scheme:
                 self.links.append(address)
-            elif (tag, attribute) in FETCHING and named.get("rel") not in SAID:
-                if not address.startswith("data:"):
-                    self.fetched.append(address)
+            elif (tag, attribute) in FETCHING and not (
+                named.get("rel") in SAID or address.startswith("data:")
+            ):
+                self.fetched.append(address)
+
+
+def pages_of(folder: Path) -> list[Path]:
+    """Return the pages of a site; templates of the theme lie in ``_static`` and are none."""
+    return [path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts]
 
 
 def faults(folder: Path) -> list[str]:
     """Return what is wrong with a site, in words."""
-    pages = {path: Page(path.read_text()) for path in sorted(folder.rglob("*.html"))}
+    pages = {path: Page(path.read_text()) for path in pages_of(folder)}
     found = [] if pages else [f"{folder} has no pages"]
     for path, page in pages.items():
         name = path.relative_to(folder)
@@ -51,9 +57,8 @@ def faults(folder: Path) -> list[str]:
             target = (path.parent / unquote(split.path)).resolve() if split.path else path
             if not target.exists():
                 found.append(f"{name} links to {link}, which is not there")
-            elif split.fragment and target in pages:
-                if unquote(split.fragment) not in pages[target].parts:
-                    found.append(f"{name} links to {link}, a page without that part")
+            elif target in pages and unquote(split.fragment) not in {"", *pages[target].parts}:
+                found.append(f"{name} links to {link}, a page without that part")
     return found + [f"the search does not know {word!r}" for word in unknown_words(folder)]
 
 

@@ -10,9 +10,11 @@ import gbt
 from tests.site import faults
 
 DOCS = Path(__file__).parent.parent / "docs"
-INDEX = 'Search.setIndex({"terms": {"tree_inner": 0, "nois": 1, "categori": [0, 1]}})'
+INDEX = 'Search.setIndex({"terms": {"tree_inn": 0, "nois": 1, "categori": [0, 1]}})'
 GOOD = '<h1 id="top">One</h1><a href="two.html#part">two</a><a href="#top">up</a>'
-OTHER = '<p id="part"></p><a href="https://arxiv.org">a paper</a><img src="data:image/gif;base64,R">'
+OTHER = (
+    '<p id="part"></p><a href="https://arxiv.org">a paper</a><img src="data:image/gif;base64,R">'
+)
 
 
 def write(folder, page=GOOD, index=INDEX):
