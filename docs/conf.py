@@ -48,7 +48,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
-    "capture_repr": ("_repr_html_", "__repr__"),
+    "capture_repr": ("_repr_html_",),  # displays are drawn, and need no line of text
     "thumbnail_size": (400, 280),
     "remove_config_comments": True,
     "notebook_extensions": [],
@@ -63,7 +63,7 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"text": "gbt-attributions"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 9,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -72,5 +72,5 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {"changelog": []}
+html_sidebars = {page: [] for page in ("start", "questions", "performance", "changelog")}
 html_context = {"default_mode": "auto"}

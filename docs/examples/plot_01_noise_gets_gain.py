@@ -3,8 +3,8 @@ Total gain praises a column of noise
 ====================================
 
 A column of random numbers joins the diabetes data. Total gain asks the rows that chose the
-splits, so every feature that was used gets a positive number, and noise ranks in the middle.
-The same question to rows that the model has not seen gives noise nothing.
+splits, so every feature that was used gets a positive number, and noise ranks in the middle. The
+same question to rows that the model has not seen gives noise nothing.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 All rows at once
 ================
 
-Each point is one row's contribution of a feature, coloured by the feature's value. `tree_shap`
-gives Shapley values, exact at every depth; `predecomp` and `saabas` draw the same picture
-faster.
+Each point is one row's contribution of a feature, coloured by the feature's value.
+:func:`~attributions.tree_shap` gives Shapley values, exact at every depth;
+:func:`~attributions.predecomp` and :func:`~attributions.saabas` draw the same picture faster.
 """
 
 from sklearn.datasets import load_breast_cancer

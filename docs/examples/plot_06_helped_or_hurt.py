@@ -2,9 +2,9 @@
 For whom did a feature help?
 ============================
 
-`tree_inner_rows` gives one number a row and feature: positive where the feature's steps moved
-the prediction towards the truth, negative where they moved it away. Summed over some of the
-rows it says for whom a feature is useful.
+:func:`~attributions.tree_inner_rows` gives one number a row and feature: positive where the
+feature's steps moved the prediction towards the truth, negative where they moved it away. Summed
+over some of the rows it says for whom a feature is useful.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Missing values say something
 ============================
 
-A split sends missing values to the side where the gain is larger, and may also part present
-from missing. Here a lab value is measured only in patients who look ill, so that its being
-missing is the best sign of health.
+A split sends missing values to the side where the gain is larger, and may also part present from
+missing. Here a lab value is measured only in patients who look ill, so that its being missing is
+the best sign of health.
 """
 
 import numpy as np

@@ -2,10 +2,10 @@
 Debias an attribution of your own
 =================================
 
-`tree_inner` takes any attribution of rows that adds up tree by tree: a function of the
-ensemble, the number of a tree and the rows. This one gives the whole leaf value, in equal
-parts, to the features on the row's path. On the rows of the fit it praises noise as others do;
-on new rows it does not.
+:func:`~attributions.tree_inner` takes any attribution of rows that adds up tree by tree: a
+function of the ensemble, the number of a tree and the rows. This one gives the whole leaf value,
+in equal parts, to the features on the row's path. On the rows of the fit it praises noise as
+others do; on new rows it does not.
 """
 
 import matplotlib.pyplot as plt
