@@ -58,6 +58,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "gbt-attributions"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["from_disk.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
