@@ -19,20 +19,28 @@ regression      0.7        0.7                0.1
 
 import argparse
 import os
+import platform
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import file_digest
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from attributions.findings import findings_of
+from attributions.findings import Findings, findings_of
+from attributions.html_report import Origin, gather, page
+from attributions.model_file import ModelFile, UnusableModelError, read_model
 from attributions.report import WIDTH, draw, report, write_table
 from attributions.simulated import TASKS, simulated
 from attributions.table_file import UnusableTableError, listed, read_table
-from attributions.table_task import Question, Task, table_task
+from attributions.table_task import Question, Task, table_task, task_of_model
+from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model import Ensemble
 
@@ -45,35 +53,90 @@ STANDARD: dict[str, Any] = {
 }
 
 
+COMMAND = "gbt-attributions"  # beside ``python -m attributions``
+DEFAULT_FOLDER = Path("attributions_out")
+
+
+def run() -> None:
+    """Be the command of the shell."""
+    if isinstance(sys.stdout, TextIOWrapper):  # a name may have letters that it cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
+    sys.exit(main())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demonstration; return the exit status."""
+    """Do what the command line asks for; return the exit status."""
     options = _options(arguments)
     try:
-        _check_folder(options.out)
-        task = _task(options)
+        _check_places(options)
+        given = read_model(options.model) if options.model else None
+        task = _task(options, given)
         _say(*(line for text in task.description for line in wrap(text, WIDTH)))
-        findings = findings_of(fit(task), task)
-        _say("", *report(task, findings), "")
-        options.out.mkdir(parents=True, exist_ok=True)
-        _say(f"All features: {write_table(task, findings, options.out)}")
-        if find_spec("matplotlib") is None:
-            _say("No picture: Matplotlib is not installed (pip install matplotlib).")
-        else:
-            _say(f"Used against useful: {draw(task, findings, options.out)}")
-    except UnusableTableError as error:
-        print(f"python -m attributions: {error}", file=sys.stderr)
+        model = given.ensemble if given else fit(task)
+        findings = findings_of(model, task)
+        if given is None:
+            _say("", *report(task, findings), "")
+        if options.out is not None:
+            _write_folder(task, findings, options.out)
+        if options.report is not None:
+            origin = _origin(options, given, sys.argv[1:] if arguments is None else arguments)
+            text = page(gather(model, task, findings, origin))
+            options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
+            _say(f"Report: {options.report}")
+    except (UnusableTableError, UnusableModelError) as error:
+        print(f"{_program()}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever read the output has gone, as ``head`` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
+        places = [f"--{n} {p}" for n in ("out", "report") if (p := getattr(options, n))]
         print(
-            f"python -m attributions: results cannot be written to --out {options.out}"
-            f" ({error.strerror}); name another folder.",
+            f"{_program()}: results cannot be written to {' or '.join(places)}"
+            f" ({error.strerror}); name another place.",
             file=sys.stderr,
         )
         return 2
     return 0
+
+
+def _write_folder(task: Task, findings: Findings, folder: Path) -> None:
+    """Write the table of all features and the picture, and say where they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _say(f"All features: {write_table(task, findings, folder)}")
+    if find_spec("matplotlib") is None:
+        _say("No picture: Matplotlib is not installed (pip install matplotlib).")
+    else:
+        _say(f"Used against useful: {draw(task, findings, folder)}")
+
+
+def _origin(options, given: ModelFile | None, arguments: Sequence[str]) -> Origin:
+    """Say how the report comes about."""
+    versions = {"gbt-attributions": __version__, "Python": platform.python_version()}
+    for package in ("numpy", "numba", "scipy", "scikit-learn", *(["xgboost"] if not given else [])):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue  # of the packages here only XGBoost need not be there
+    checksum = ""
+    if options.data is not None:
+        with options.data.open("rb") as file:
+            checksum = file_digest(file, "sha256").hexdigest()
+    return Origin(
+        command=shlex.join([*_program().split(), *map(str, arguments)]),
+        seed=options.seed,
+        made_on=f"{datetime.now(UTC):%Y-%m-%d}",
+        versions=versions,
+        parameters={} if given else STANDARD,
+        model_file=options.model.name if given else "",
+        doubt=given.doubt if given else "",
+        checksum=checksum,
+    )
+
+
+def _program() -> str:
+    """Return what the user called."""
+    return COMMAND if Path(sys.argv[0]).stem == COMMAND else "python -m attributions"
 
 
 def _say(*lines):
@@ -106,7 +169,7 @@ def simulated_task(kind: str, seed: int) -> Task:
     )
 
 
-def _task(options):
+def _task(options, given: ModelFile | None) -> Task:
     """Return the task that the options ask for."""
     if options.data is None:
         return simulated_task(options.task or "classification", options.seed)
@@ -119,22 +182,45 @@ def _task(options):
     question = Question(
         options.target, options.task, options.positive, options.keep, options.drop, options.seed
     )
-    return table_task(table, question)
+    if given is None:
+        return table_task(table, question)
+    is_classification = given.ensemble.loss.name == "half_logistic"
+    positive = options.positive or (given.classes[-1] if given.classes else None)
+    question = replace(
+        question,
+        task="classification" if is_classification else "regression",
+        positive=positive if is_classification else None,
+    )
+    return task_of_model(table, question, given.ensemble.feature_names)
 
 
-def _check_folder(folder):
+def _check_places(options):
     """Raise UnusableTableError where results cannot be written, before anything is worked out."""
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if not existing.is_dir():
-        raise UnusableTableError(f"--out takes a folder, and {existing} is a file; name another.")
-    if not os.access(existing, os.W_OK):
-        raise UnusableTableError(f"--out: {existing} may not be written to; name another folder.")
+    for option, place in (("out", options.out), ("report", options.report)):
+        if place is None:
+            continue
+        is_folder = option == "out"
+        if not is_folder and place.is_dir():
+            raise UnusableTableError(
+                f"--report takes a file, and {place} is a folder; name a file."
+            )
+        if not is_folder and not place.parent.is_dir():
+            raise UnusableTableError(f"--report: there is no folder {place.parent}; make it first.")
+        existing = next(path for path in (place, *place.parents) if path.exists())
+        if is_folder and not existing.is_dir():
+            raise UnusableTableError(
+                f"--out takes a folder, and {existing} is a file; name another."
+            )
+        if not os.access(existing, os.W_OK):
+            raise UnusableTableError(
+                f"--{option}: {existing} may not be written to; name another place."
+            )
 
 
 def _options(arguments):
     """Read the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m attributions",
+        prog=_program(),
         description="Fit gradient boosted trees and compare what each feature promised in training"
         " (total gain) with what it delivers on held-out rows (TreeInner). Without --data: on the"
         " simulated data of Sun 2022, where the truth is known.",
@@ -168,30 +254,47 @@ def _options(arguments):
         help="what the target holds, classes or numbers (default: found out); without --data,"
         " which simulated data (default: classification)",
     )
+    table.add_argument(
+        "--model",
+        type=Path,
+        metavar="FILE",
+        help="a model to judge instead of fitting one: saved by this library, by XGBoost (JSON or"
+        " UBJSON) or by LightGBM (text); the rows must be such as it was not trained on",
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="write a report that a browser shows, one HTML file",
+    )
     parser.add_argument(
         "--out",
         type=Path,
-        default=Path("attributions_out"),
         metavar="FOLDER",
-        help="where the table of all features and the picture go (default: %(default)s)",
+        help="where the table of all features and the picture go (default:"
+        f" {DEFAULT_FOLDER}, but nowhere with --report)",
     )
     parser.add_argument(
         "--seed", type=int, default=0, help="of all that is drawn at random (default: %(default)s)"
     )
     options = parser.parse_args(arguments)
-    about_a_table = ("target", "positive", "keep", "drop")
+    about_a_table = ("target", "positive", "keep", "drop", "model")
     if options.data is None:
         for name in about_a_table:
             if getattr(options, name):
                 parser.error(f"--{name} is about a table; name its file with --data")
     if options.task == "regression" and options.positive is not None:
         parser.error("--positive names a class, so it does not go with --task regression")
+    if options.model is not None and options.report is None:
+        parser.error("--model is for a report; say with --report FILE where it goes")
+    if options.model is not None and options.out is not None:
+        parser.error("--out is for a model that is fitted here; a given one gets a --report alone")
+    if options.report is None and options.out is None:
+        options.out = DEFAULT_FOLDER
     if options.seed < 0:
         parser.error(f"--seed must not be negative; got {options.seed}")
     return options
 
 
 if __name__ == "__main__":
-    if isinstance(sys.stdout, TextIOWrapper):  # a name may have letters that it cannot show
-        sys.stdout.reconfigure(errors="backslashreplace")
-    sys.exit(main())
+    run()

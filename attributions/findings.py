@@ -22,6 +22,7 @@ from attributions.inner import partial_inner, tree_inner
 from attributions.results import GlobalAttribution
 from attributions.table_task import Task
 from attributions.total_gain import total_gain
+from gbt.losses import Loss
 from gbt.model import Ensemble
 
 
@@ -47,6 +48,11 @@ class Findings:
         TreeInner, its partial test, and total gain, in per cent of the constant model's loss.
     used : GlobalAttribution
         Absolute contributions to the raw prediction, a held-out row.
+
+    ``inner`` has what each tree adds (``per_tree``), and where the model was fitted to the task's
+    training rows, both held-out measures say whether their intervals are to be relied on. Where it
+    was given, there are no training rows: the constant model then gives the mean of the held-out
+    rows, which no other constant betters, and total gain is in its own unit.
     """
 
     scores: list[Score]
@@ -66,40 +72,43 @@ def findings_of(model: Ensemble, task: Task) -> Findings:
     """Judge a model that was fitted to the training rows of a task."""
     X, y = task.X_valid, task.y_valid
     raw_prediction = model.raw_predict(X)
-    constant = np.full(len(y), model.loss.link(float(np.mean(task.y_train))))
+    constant = np.full(len(y), raw_constant(model, task))
     loss = model.loss.value(y, raw_prediction).sum()
     constant_loss = model.loss.value(y, constant).sum()
-    constant_loss_in_training = model.loss.value(task.y_train, constant[0]).sum()
-    if task.is_classification:
-        scores = [
-            Score("AUC", roc_auc_score(y, raw_prediction), 0.5),
-            Score("log-loss", loss / len(y), constant_loss / len(y)),
-        ]
-    else:  # the loss is half the squared error
-        scores = [
-            Score("R^2", r2_score(y, raw_prediction), r2_score(y, constant)),
-            Score(
-                "root mean squared error",
-                float(np.sqrt(2 * loss / len(y))),
-                float(np.sqrt(2 * constant_loss / len(y))),
-            ),
-        ]
+    training = (task.X_train, task.y_train) if len(task.y_train) else None
+    of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))
     per_cent = 100 * model.learning_rate
+    loss_in_training = model.loss.value(task.y_train, constant[0]).sum() if training else per_cent
     return Findings(
-        scores=scores,
+        scores=[Score(name, of_model[name], of_constant[name]) for name in of_model],
         saved=100 * (1 - loss / constant_loss),
-        inner=_scaled(tree_inner(model, X, y), per_cent / constant_loss),
-        partial=_scaled(partial_inner(model, X, y), per_cent / constant_loss),
-        gain=_scaled(total_gain(model), per_cent / constant_loss_in_training),
+        inner=_scaled(
+            tree_inner(model, X, y, training=training, per_tree=True), per_cent / constant_loss
+        ),
+        partial=_scaled(partial_inner(model, X, y, training=training), per_cent / constant_loss),
+        gain=_scaled(total_gain(model), per_cent / loss_in_training),
         used=_scaled(absolute(model, X), 1 / len(y)),
     )
 
 
+def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str, float]:
+    """Return by name how good raw predictions are."""
+    mean_loss = float(loss.value(y, raw_prediction).mean())
+    if loss.name == "half_logistic":
+        return {"AUC": float(roc_auc_score(y, raw_prediction)), "log-loss": mean_loss}
+    return {  # the loss is half the squared error
+        "R^2": float(r2_score(y, raw_prediction)),
+        "root mean squared error": float(np.sqrt(2 * mean_loss)),
+    }
+
+
+def raw_constant(model: Ensemble, task: Task) -> float:
+    """Return the raw prediction of the constant model."""
+    y = task.y_train if len(task.y_train) else task.y_valid
+    return model.loss.link(float(np.mean(y)))
+
+
 def _scaled(result, factor):
     """Return an importance in another unit."""
-    error = result.standard_error
-    return replace(
-        result,
-        values=factor * result.values,
-        standard_error=None if error is None else factor * error,
-    )
+    numbers = {name: getattr(result, name) for name in ("values", "standard_error", "per_tree")}
+    return replace(result, **{k: factor * v for k, v in numbers.items() if v is not None})

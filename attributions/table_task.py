@@ -6,12 +6,13 @@ to train on and half are held out, at random, so that a file sorted by its targe
 half gets the same share of every class.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from attributions.table_columns import LEFT_OUT, as_column, reason_to_leave_out
+from attributions.table_columns import LEFT_OUT, Column, as_column, reason_to_leave_out
 from attributions.table_file import (
     SEPARATORS,
     TableFile,
@@ -52,8 +53,36 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
+class Source:
+    """The table that a task was made of, for whoever shows its rows and columns in words.
+
+    Parameters
+    ----------
+    path : Path
+    target : str
+        Name of the column that is predicted.
+    columns : dict of str to Column
+        All columns of the table, the target and those that became no features included.
+    left_out : dict of str to str
+        Columns that became no features, and why.
+    held_out : int64 array
+        Which rows of the table are held out, in the order of the task's.
+    """
+
+    path: Path
+    target: str
+    columns: Mapping[str, Column]
+    left_out: Mapping[str, str]
+    held_out: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Task:
-    """Rows to fit on and rows to judge on; ``relevant`` are the truth where it is known."""
+    """Rows to fit on and rows to judge on.
+
+    ``relevant`` is the truth where it is known, ``source`` the table where there is one. There are
+    no rows to fit on where a model is given.
+    """
 
     description: list[str]
     is_classification: bool
@@ -63,16 +92,13 @@ class Task:
     y_valid: np.ndarray
     feature_names: tuple[str, ...]
     relevant: tuple[int, ...] | None = None
+    source: Source | None = None
 
 
 def table_task(table: TableFile, question: Question) -> Task:
     """Make of a table what is asked."""
-    _check_names(table, question)
-    columns = [as_column(*item, table.has_decimal_commas) for item in table.columns.items()]
-    others = [column for column in columns if column.name != question.target]
-    (answer,) = (column for column in columns if column.name == question.target)
-    target = as_target(answer, question.task, question.positive)
-    features, reasons = _features(others, question)
+    columns, target = _read(table, question)
+    features, reasons = _features(columns, question)
     labelled = np.flatnonzero(~np.isnan(target.y))
     X = np.column_stack([column.numbers for column in features])[labelled]
     y = target.y[labelled]
@@ -102,6 +128,47 @@ def table_task(table: TableFile, question: Question) -> Task:
         X_valid=X[valid],
         y_valid=y[valid],
         feature_names=tuple(column.name for column in features),
+        source=_source(table, question, columns, reasons, labelled[valid]),
+    )
+
+
+def task_of_model(table: TableFile, question: Question, feature_names: Sequence[str]) -> Task:
+    """Make of a table the rows on which a given model is judged: all that have a target.
+
+    The model's features are the columns of their names. A model that does not know the names of its
+    columns takes the table's columns in their order, if there are as many.
+    """
+    columns, target = _read(table, question)
+    features, are_by_name = _features_of_model(columns, question, feature_names)
+    labelled = np.flatnonzero(~np.isnan(target.y))
+    if len(labelled) < 2 or not np.ptp(target.y[labelled]):
+        raise UnusableTableError(
+            f"{table.path} has {len(labelled):,} rows with a target, all with the same value; a"
+            " model can be judged on rows of different targets only."
+        )
+    nothing = np.empty((0, len(features)))
+    used = {column.name for column in features}
+    reasons = {c.name: "the model does not take it" for c in columns.values()}
+    reasons = {name: why for name, why in reasons.items() if name not in {*used, question.target}}
+    return Task(
+        description=[
+            f"{table.path.name}: {len(target.y):,} rows, {len(table.columns)} columns (read as"
+            f" {table.read_as}).",
+            target.description,
+            f"Rows: {len(labelled):,} with a target, all of them to judge the model on.",
+            *(
+                []
+                if are_by_name
+                else ["The model does not know the names of its features: columns are in order."]
+            ),
+        ],
+        is_classification=target.is_classification,
+        X_train=nothing,
+        y_train=np.empty(0),
+        X_valid=np.column_stack([column.numbers for column in features])[labelled],
+        y_valid=target.y[labelled],
+        feature_names=tuple(column.name for column in features),
+        source=_source(table, question, columns, reasons, labelled),
     )
 
 
@@ -111,6 +178,22 @@ def halves(y: np.ndarray, is_classification: bool, seed: int) -> tuple[np.ndarra
     if is_classification:
         order = order[np.argsort(y[order], kind="stable")]
     return np.sort(order[::2]), np.sort(order[1::2])
+
+
+def _read(table, question):
+    """Return all columns of a table by name, and what is to be predicted."""
+    _check_names(table, question)
+    columns = {
+        name: as_column(name, cells, table.has_decimal_commas)
+        for name, cells in table.columns.items()
+    }
+    return columns, as_target(columns[question.target], question.task, question.positive)
+
+
+def _source(table, question, columns, reasons, held_out):
+    """Remember the table that a task is made of."""
+    left_out = {**dict.fromkeys(question.drop, "as asked for"), **reasons}
+    return Source(table.path, question.target, columns, left_out, held_out)
 
 
 def _check_names(table, question):
@@ -137,9 +220,10 @@ def _check_names(table, question):
 
 def _features(columns, question):
     """Return the columns that are features, and why each of the others is none."""
-    reasons = {c.name: reason_to_leave_out(c) for c in columns if c.name not in question.keep}
+    others = [column for column in columns.values() if column.name != question.target]
+    reasons = {c.name: reason_to_leave_out(c) for c in others if c.name not in question.keep}
     reasons = {name: why for name, why in reasons.items() if why and name not in question.drop}
-    features = [c for c in columns if c.name not in reasons and c.name not in question.drop]
+    features = [c for c in others if c.name not in reasons and c.name not in question.drop]
     if not features:
         reasons |= dict.fromkeys(question.drop, "--drop")
         left_out = "; ".join(f"{elided(name)}: {why}" for name, why in reasons.items())
@@ -148,6 +232,32 @@ def _features(columns, question):
             " one in."
         )
     return features, reasons
+
+
+def _features_of_model(columns, question, names):
+    """Return the columns that a model takes, in its order, and whether they were found by name."""
+    others = [
+        column
+        for column in columns.values()
+        if column.name != question.target and column.name not in question.drop
+    ]
+    by_name = {column.name: column for column in others}
+    are_by_name = all(name in by_name for name in names)
+    if not are_by_name and (len(others) != len(names) or any(name in by_name for name in names)):
+        absent = [name for name in names if name not in by_name]
+        raise UnusableTableError(
+            f"The model has {len(names)} features, and the table has no column for"
+            f" {listed(absent)}. Its columns beside the target are {listed([*by_name])}. Rename"
+            " columns, or leave out with --drop what the model does not take."
+        )
+    features = [by_name[name] for name in names] if are_by_name else others
+    coded = [column.name for column in features if column.kind == "words"]
+    if coded:
+        raise UnusableTableError(
+            f"The model takes numbers, and these columns hold words: {listed(coded)}. Give a table"
+            " with the numbers that the model was trained on."
+        )
+    return features, are_by_name
 
 
 def _what_became_of(table, features, reasons, dropped):

@@ -1,0 +1,155 @@
+"""What a reader of the report should mistrust, in words; every limit stands beside its reason."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attributions.html_report.evidence import Evidence
+from attributions.html_report.verdicts import HELPS
+from attributions.results.names import cut_in_the_middle, on_one_line
+from attributions.table_columns import reason_to_leave_out
+
+FEW_ROWS = (
+    300  # held out: below, 95 % intervals of long-tailed features held .92 (docs/inference.md)
+)
+FEW_OF_A_CLASS = 30
+NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
+MOST_OF_IT = 0.8  # of what all features bring, by one of them,
+MUCH = 50.0  # where they bring much, in per cent of the constant model's loss
+MANY_WORDS = 10  # a column of words whose words stand in fewer rows each on average
+N_NAMED = 8
+NAME_WIDTH = 40
+
+
+def cautions(evidence: Evidence) -> list[str]:
+    """Return the warnings that a report begins with."""
+    return [
+        *_about_rows(evidence),
+        *_about_the_model(evidence),
+        *_about_leaks(evidence),
+        *_about_columns(evidence),
+        *_about_intervals(evidence),
+    ]
+
+
+def _about_rows(evidence) -> Iterator[str]:
+    """Say if there are too few rows, or rows that the model knows."""
+    task, y = evidence.task, evidence.task.y_valid
+    if _are_training_rows(evidence):
+        yield (
+            "These are the rows that the model was trained on: the importance of every feature is"
+            " its total gain, which is so on the training rows only. Noise looks useful here, and"
+            " p-values, intervals and verdicts mean nothing. Give rows that the model has not seen."
+        )
+    elif evidence.origin.model_file:
+        yield (
+            "The model came from a file, which does not say on which rows it was trained. If some"
+            " of these rows were among them, its importances are too good."
+        )
+    if evidence.n_seen:
+        yield (
+            f"{evidence.n_seen:,} of the {len(y):,} held-out rows also stand among the rows of"
+            " training, more than chance explains. The table may hold the same rows several times;"
+            " importances are then too good. Remove duplicates."
+        )
+    if len(y) < FEW_ROWS:
+        yield (
+            f"Only {len(y):,} rows are held out. With fewer than {FEW_ROWS} few features can be"
+            " told from chance, and intervals may be too narrow."
+        )
+    rarer = min(y.sum(), len(y) - y.sum()) if task.is_classification else len(y)
+    if rarer < FEW_OF_A_CLASS:
+        yield f"The rarer class has only {int(rarer)} held-out rows, on which everything rests."
+
+
+def _about_the_model(evidence) -> Iterator[str]:
+    """Say if the model is not worth explaining, or not wholly known."""
+    saved = evidence.findings.saved
+    if saved <= 0:
+        yield (
+            "On held-out rows the model is no better than predicting the same for every row. What"
+            " is said of its features explains a model that does not work."
+        )
+    if evidence.origin.doubt:
+        yield f"Total gain is doubtful: {evidence.origin.doubt}."
+
+
+def _about_leaks(evidence) -> Iterator[str]:
+    """Say if predictions are too good to be true."""
+    value, saved = evidence.findings.inner.values, evidence.findings.saved
+    best, share = int(np.argmax(value)), value.max() / max(value.sum(), 1e-300)
+    reason = "Ask whether it is known at the time when the prediction is needed, or comes after it."
+    if saved >= NEARLY_PERFECT:
+        top = evidence.findings.inner.ranking()[:3]
+        yield (
+            f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
+            f" Often a column then gives the answer away; the most important are"
+            f" {named(evidence, top)}. {reason.replace(' it ', ' each ', 1)}"
+        )
+    elif saved >= MUCH and share >= MOST_OF_IT:
+        yield (
+            f"{named(evidence, [best])} alone brings {100 * share:.0f} % of what all features"
+            f" bring. {reason}"
+        )
+
+
+def _about_columns(evidence) -> Iterator[str]:
+    """Say which features look like identifiers, hold hardly anything, or hold too many words."""
+    columns = evidence.columns
+    numbers = dict(enumerate(columns))
+    like_rows = [k for k, c in numbers.items() if evidence.task.source and reason_to_leave_out(c)]
+    if like_rows:
+        yield (
+            f"Features that look like identifiers or dates: {named(evidence, like_rows)}. They can"
+            " single out rows of training, and say nothing of new ones."
+        )
+    many = [
+        k
+        for k, c in numbers.items()
+        if c.words and k not in like_rows and len(c.numbers) < MANY_WORDS * c.n_distinct
+    ]
+    if many:
+        yield (
+            f"Columns of words with fewer than {MANY_WORDS} rows a word on average:"
+            f" {named(evidence, many)}. What is learned of a rare word is mostly chance."
+        )
+    lone = [k for k, c in numbers.items() if c.n_distinct < 2]
+    if lone:
+        yield f"Features with one value alone, which tell nothing: {named(evidence, lone)}."
+    empty = [k for k, c in numbers.items() if np.isnan(c.numbers).mean() > 0.5 and k not in lone]
+    if empty:
+        yield f"Features that are missing in more than half of the rows: {named(evidence, empty)}."
+
+
+def _about_intervals(evidence) -> Iterator[str]:
+    """Say whose intervals few rows carry."""
+    is_reliable = evidence.findings.inner.is_reliable
+    if is_reliable is not None and not is_reliable.all():
+        doubtful = evidence.findings.inner.ranking()
+        doubtful = [k for k in doubtful if not is_reliable[k]]
+        helping = set(evidence.verdicts.of(HELPS)) & set(doubtful)
+        yield (
+            f"Intervals and p-values that are not to be relied on, because a few rows carry most of"
+            f" the importance: {named(evidence, doubtful)}. They are marked by a hollow circle"
+            f"{' and an asterisk' if helping else ''}. More held-out rows are the remedy."
+        )
+
+
+def _are_training_rows(evidence) -> bool:
+    """Say whether the rows of a given model are those of its training.
+
+    There, and with independent errors nowhere else, the importance of every feature is its total
+    gain (Sun 2022, Proposition 3). Rows of a file are rounded, and some models to float32.
+    """
+    gain = evidence.model.total_gain()
+    n_rows, per_cent = len(evidence.task.y_valid), 100 * evidence.model.learning_rate
+    here = evidence.findings.inner.values * (n_rows * evidence.constant_loss / per_cent)
+    return bool(gain.any() and np.abs(here - gain).max() < 1e-3 * gain.max())
+
+
+def named(evidence: Evidence, features) -> str:
+    """Return the names of some features, the first of many."""
+    names = [on_one_line(evidence.task.feature_names[k]) for k in features]
+    shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
+    more = f" and {len(shown) - N_NAMED} more" * (len(shown) > N_NAMED)
+    return ", ".join(shown[:N_NAMED]) + more

@@ -1,0 +1,79 @@
+"""Numbers as a reader knows them: the words, dates and amounts that the table's file holds."""
+
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+
+from attributions.results.names import cut_in_the_middle, on_one_line
+from attributions.table_columns import Column
+from attributions.table_task import Task
+
+LONGEST = 60  # letters of a cell or a name where there is little room
+MISSING = "(missing)"
+
+
+def columns_of(task: Task) -> list[Column]:
+    """Return the columns of a task's features; those of drawn data are made up of its rows."""
+    if task.source is not None:
+        return [task.source.columns[name] for name in task.feature_names]
+    numbers = np.concatenate([task.X_train, task.X_valid])
+    return [
+        Column(name, numbers[:, k], "numbers", len(np.unique(numbers[:, k])))
+        for k, name in enumerate(task.feature_names)
+    ]
+
+
+def held_out_numbers(task: Task, k: int, columns: list[Column]) -> np.ndarray:
+    """Return what a feature's column holds in the held-out rows: codes of words, seconds, numbers.
+
+    These are the column's own, whatever the engine is given in their place.
+    """
+    if task.source is None:
+        return task.X_valid[:, k]
+    return columns[k].numbers[task.source.held_out]
+
+
+def cell(column: Column, number: float) -> str:
+    """Return what a file would hold for a number of a column."""
+    if np.isnan(number):
+        return MISSING
+    if column.words:
+        return shortened(column.words[int(number)])
+    if column.kind == "dates":
+        moment = datetime.fromtimestamp(number, UTC)
+        return f"{moment:%Y-%m-%d %H:%M}".removesuffix(" 00:00")
+    return amount(number)
+
+
+def amount(number: float, digits: int = 6) -> str:
+    """Return a number with so many digits at most; commas stand between thousands."""
+    if number == 0:
+        return "0"
+    size = math.floor(math.log10(abs(number)))
+    if not -5 <= size < 15:
+        return f"{number:.{digits - 1}e}"
+    text = f"{number:,.{max(digits - 1 - size, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def shortened(text: str) -> str:
+    """Return a text on one line, without its middle if it is long."""
+    text = on_one_line(text)
+    return text if len(text) <= LONGEST else cut_in_the_middle(text, LONGEST - 1)
+
+
+def task_label(task: Task) -> str:
+    """Return the class that a classifier predicts the probability of, as the file writes it."""
+    if task.source is None:
+        return "1"
+    column = task.source.columns[task.source.target]
+    return cell(column, column.numbers[task.source.held_out[np.argmax(task.y_valid)]])
+
+
+def answer(task: Task, row: int) -> str:
+    """Return the target of a held-out row as the file writes it."""
+    if task.source is None:
+        return amount(task.y_valid[row])
+    column = task.source.columns[task.source.target]
+    return cell(column, column.numbers[task.source.held_out[row]])

@@ -1,0 +1,195 @@
+"""What the report is made of: findings, single rows explained, and another library beside them.
+
+Contributions of single rows are PreDecomp's, whose steps TreeInner judges, so that what a row's
+features did to its prediction and whether that helped are two views of one thing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from attributions.findings import Findings, measures, raw_constant
+from attributions.html_report.cells import columns_of
+from attributions.html_report.verdicts import Verdicts, verdicts
+from attributions.inner_rows import tree_inner_rows
+from attributions.predecomp import predecomp
+from attributions.table_columns import Column
+from attributions.table_task import Task
+from gbt.model import Ensemble
+
+MOST_ROWS = 200  # in the row explorer
+N_SAMPLED = 2_000  # rows whose contributions are drawn against values
+KINDS_OF_ROWS = ("largest error", "highest prediction", "lowest prediction", "drawn at random")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How the report came about, so that it can be repeated.
+
+    Parameters
+    ----------
+    command : str
+        As it was typed.
+    seed : int
+    made_on : str
+        Date.
+    versions : dict of str to str
+        Of Python and the packages that took part.
+    parameters : dict of str to object
+        With which the model was fitted; empty where it was given.
+    model_file : str
+        The file of a given model, or nothing.
+    doubt : str
+        What is doubtful about the sums of a given model's nodes, or nothing.
+    checksum : str
+        SHA-256 of the table's file, or nothing.
+    """
+
+    command: str
+    seed: int
+    made_on: str
+    versions: Mapping[str, str]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    model_file: str = ""
+    doubt: str = ""
+    checksum: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedRows:
+    """Some held-out rows, and what every feature did to their predictions.
+
+    Parameters
+    ----------
+    rows : int64 array of shape (n,)
+        Which of the held-out rows.
+    contributions : float64 array of shape (n, p)
+        To the raw prediction.
+    base_values : float64 array of shape (n,)
+        The raw prediction is ``base_values`` plus all contributions.
+    """
+
+    rows: np.ndarray
+    contributions: np.ndarray
+    base_values: np.ndarray
+
+    @classmethod
+    def of(cls, model: Ensemble, task: Task, rows: np.ndarray) -> "ExplainedRows":
+        """Explain held-out rows."""
+        explained = predecomp(model, task.X_valid[rows])
+        return cls(rows, explained.values, explained.base_values)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that the report says, before it is written down.
+
+    Parameters
+    ----------
+    model, task, findings, verdicts, origin
+    columns : list of Column
+        Of the features.
+    raw_prediction : float64 array
+        Of all held-out rows.
+    constant_loss : float
+        The constant model's mean loss there.
+    sample : ExplainedRows
+        Drawn at random, for pictures.
+    chosen : ExplainedRows
+        Those of the row explorer.
+    kinds : list of str
+        Why each was chosen, one of ``KINDS_OF_ROWS``; all alike where all rows are there.
+    helped : float64 array of shape (n_chosen, p)
+        What every feature took off the row's loss, in per cent of the constant model's mean loss.
+    of_xgboost : dict of str to float
+        XGBoost's scores by name; empty where it is not installed or a model was given.
+    n_seen : int
+        Held-out rows that equal rows of training, beyond chance.
+    """
+
+    model: Ensemble
+    task: Task
+    findings: Findings
+    verdicts: Verdicts
+    origin: Origin
+    columns: list[Column]
+    raw_prediction: np.ndarray
+    constant_loss: float
+    sample: ExplainedRows
+    chosen: ExplainedRows
+    kinds: list[str]
+    helped: np.ndarray
+    of_xgboost: Mapping[str, float]
+    n_seen: int
+
+
+def gather(model: Ensemble, task: Task, findings: Findings, origin: Origin) -> Evidence:
+    """Work out what the report needs beyond the findings."""
+    X, y = task.X_valid, task.y_valid
+    raw_prediction = model.raw_predict(X)
+    loss = model.loss.value(y, raw_prediction)
+    random = np.random.default_rng(origin.seed)
+    sampled = np.sort(random.permutation(len(y))[:N_SAMPLED])
+    chosen, kinds = choose_rows(loss, raw_prediction, random)
+    n_seen = 0 if model.seen_rows is None else model.seen_rows.count(model.as_input(X), y)
+    unaware = replace(model, seen_rows=None)  # whoever computed the findings has been warned
+    constant = np.full(len(y), raw_constant(model, task))
+    constant_loss = float(model.loss.value(y, constant).mean())
+    helped = tree_inner_rows(unaware, X[chosen], y[chosen]).values
+    return Evidence(
+        model=model,
+        task=task,
+        findings=findings,
+        verdicts=verdicts(findings.inner, findings.gain),
+        origin=origin,
+        columns=columns_of(task),
+        raw_prediction=raw_prediction,
+        constant_loss=constant_loss,
+        sample=ExplainedRows.of(model, task, sampled),
+        chosen=ExplainedRows.of(model, task, chosen),
+        kinds=kinds,
+        helped=helped * (100 * model.learning_rate / constant_loss),
+        of_xgboost=xgboost_scores(model, task, origin) if origin.parameters else {},
+        n_seen=n_seen,
+    )
+
+
+def choose_rows(loss, raw_prediction, random) -> tuple[np.ndarray, list[str]]:
+    """Return the rows that can be looked at one by one, and why each; all rows of a small table.
+
+    Parameters
+    ----------
+    loss, raw_prediction : float64 arrays of shape (n,)
+    random : numpy Generator
+    """
+    n_rows = len(loss)
+    if n_rows <= MOST_ROWS:
+        return np.arange(n_rows), ["all rows"] * n_rows
+    chosen: dict[int, str] = {}
+    orders = (
+        np.argsort(-loss, kind="stable"),
+        np.argsort(-raw_prediction, kind="stable"),
+        np.argsort(raw_prediction, kind="stable"),
+        random.permutation(n_rows),
+    )
+    for place, (kind, order) in enumerate(zip(KINDS_OF_ROWS, orders, strict=True), 1):
+        others = (int(row) for row in order if int(row) not in chosen)
+        while len(chosen) < place * MOST_ROWS // len(KINDS_OF_ROWS):
+            chosen[next(others)] = kind
+    return np.array([*chosen]), [*chosen.values()]
+
+
+def xgboost_scores(model: Ensemble, task: Task, origin: Origin) -> dict[str, float]:
+    """Return how good XGBoost is on the same rows with the same parameters, if it is installed."""
+    if find_spec("xgboost") is None:
+        return {}
+    import xgboost
+
+    kind = xgboost.XGBClassifier if task.is_classification else xgboost.XGBRegressor
+    other = kind(**origin.parameters, random_state=origin.seed, tree_method="hist")
+    other.fit(task.X_train, task.y_train)
+    raw_prediction = other.predict(task.X_valid, output_margin=True).astype(np.float64)
+    return measures(model.loss, task.y_valid, raw_prediction)

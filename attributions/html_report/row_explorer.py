@@ -1,0 +1,88 @@
+"""Single rows as data for the page's script: which features moved the prediction, and helped.
+
+Of every row the features that moved it most are kept, and the sum over the others, so that the
+contributions shown add up to the prediction.
+"""
+
+import numpy as np
+
+from attributions.html_report.cells import (
+    amount,
+    answer,
+    cell,
+    held_out_numbers,
+    shortened,
+    task_label,
+)
+from attributions.html_report.evidence import Evidence
+from attributions.html_report.figures import raw_unit
+
+MOST_FEATURES = 12  # of a row
+SIGNIFICANT = 4
+
+
+def row_data(evidence: Evidence) -> dict:
+    """Return what the script shows.
+
+    Returns
+    -------
+    dict
+        "names" of features, "unit" of contributions, "base", and "rows": a list each of row number
+        in the file, why it is here, what was predicted, the truth, [feature, value, contribution,
+        helped] of the strongest features, and contribution and helped of all others together.
+    """
+    task, chosen = evidence.task, evidence.chosen
+    numbers = np.column_stack(
+        [
+            held_out_numbers(task, k, evidence.columns)[chosen.rows]
+            for k in range(len(evidence.columns))
+        ]
+    )
+    predicted = evidence.model.loss.inverse_link(evidence.raw_prediction[chosen.rows])
+    label = task_label(task)
+    rows = []
+    for i, row in enumerate(chosen.rows):
+        contributions, helped = chosen.contributions[i], evidence.helped[i]
+        strongest = np.argsort(-np.abs(contributions), kind="stable")[:MOST_FEATURES]
+        strongest = strongest[contributions[strongest] != 0]
+        others = np.setdiff1d(np.arange(len(contributions)), strongest)
+        said = (
+            f"{100 * predicted[i]:.1f} % for {label}"
+            if task.is_classification
+            else amount(predicted[i])
+        )
+        rows.append(
+            [
+                row_number(evidence, row),
+                evidence.kinds[i],
+                said,
+                answer(task, row),
+                [
+                    [
+                        int(k),
+                        cell(evidence.columns[k], numbers[i, k]),
+                        _rounded(contributions[k]),
+                        _rounded(helped[k]),
+                    ]
+                    for k in strongest
+                ],
+                [_rounded(contributions[others].sum()), _rounded(helped[others].sum())],
+            ]
+        )
+    return {
+        "names": [shortened(text) for text in task.feature_names],
+        "base": _rounded(chosen.base_values[0]),
+        "unit": raw_unit(evidence),
+        "rows": rows,
+    }
+
+
+def row_number(evidence: Evidence, row: int) -> int:
+    """Return a held-out row's number in the table's file, whose first row below the names is 1."""
+    source = evidence.task.source
+    return int(row if source is None else source.held_out[row]) + 1
+
+
+def _rounded(number):
+    """Return a number with as many digits as are shown."""
+    return float(f"{number:.{SIGNIFICANT}g}")
