@@ -25,9 +25,9 @@ absolute and the quantile loss have no curvature, so 1 stands in its place: a le
 the quantile of its rows, as some libraries do. Steps are bounded by the learning rate: scale a
 target that ranges over thousands, or take more trees.
 
-A new loss is a class with the attributes and methods of `Loss`, listed in ``OF_REGRESSION``; a user's own
-needs no file at all (``gbt.own_loss``). Only a loss that is worth compiling has its formulas in
-``gbt.kernels.derivatives``, too, under a ``kind`` of its own.
+A new loss is a class with the attributes and methods of `Loss`, listed in ``OF_REGRESSION``; one of
+a user's own needs no file at all (``gbt.own_loss``). Only a loss that is worth compiling has its
+formulas in ``gbt.kernels.derivatives``, too, under a ``kind`` of its own.
 """
 
 from collections.abc import Callable
