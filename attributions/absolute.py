@@ -31,6 +31,7 @@ def absolute(
     level: str = "tree",
     sample_weight=None,
     groups=None,
+    per_output: bool = False,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Sum over rows of the absolute contributions of each feature to the raw prediction.
@@ -50,6 +51,8 @@ def absolute(
         Not negative; multiplies a row's contribution.
     groups : array of shape (n,), optional
         Labels of rows that belong together, as for `tree_inner`.
+    per_output : bool
+        Also return the (K, p) parts of the K outputs, of which values are the sum.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -63,30 +66,38 @@ def absolute(
         raise ValueError(f"level must be one of {LEVELS}; got {level!r}.")
     ensemble = as_ensemble(model)
     individual = as_individual(ifa)
-    bound = individual.bind(ensemble)
-    touched = touched_features(ensemble, ifa)
+    bounds = [individual.bind(output) for output in ensemble.outputs]
+    touched = [touched_features(output, ifa) for output in ensemble.outputs]
     X = as_rows(ensemble, X)
     weight = as_weight(sample_weight, len(X))
     together = Groups.of(groups, len(X))
 
-    def by_tree(rows):
-        block = transposed(X[rows])
+    def by_tree(block, bound, touched):
         r, total = np.zeros((2, *block.shape[1:]))
         ones = np.ones((1, block.shape[2]))
         for m, k in enumerate(touched):
             r[k] = 0.0
             bound.add(block, range(m, m + 1), ones, r)
             total[k] += np.abs(r[k])
-        return np.ascontiguousarray((weight[rows] * total).T), None
+        return total
 
-    def by_forest(rows):
-        block = transposed(X[rows])
+    def by_forest(block, bound, touched):
         total = np.zeros(block.shape[1:])
-        for trees in tree_blocks(ensemble.n_trees):
+        for trees in tree_blocks(len(touched)):
             bound.add(block, trees, np.ones((len(trees), block.shape[2])), total)
-        return np.ascontiguousarray((weight[rows] * np.abs(total)).T), None
+        return np.abs(total)
 
-    sums = sum_over_rows(by_tree if level == "tree" else by_forest, len(X), n_jobs, together)
+    def contributions(rows):
+        block, of_output = transposed(X[rows]), by_tree if level == "tree" else by_forest
+        total = np.zeros(block.shape[1:])
+        parts = np.zeros((len(bounds), len(total)))
+        for k, (bound, own) in enumerate(zip(bounds, touched, strict=True)):
+            moved = weight[rows] * of_output(block, bound, own)
+            parts[k] = moved.sum(axis=1)
+            total += moved
+        return np.ascontiguousarray(total.T), parts if per_output else None
+
+    sums = sum_over_rows(contributions, len(X), n_jobs, together)
     return GlobalAttribution(
         values=sums.total,
         standard_error=sums.standard_error,
@@ -94,4 +105,5 @@ def absolute(
         feature_names=ensemble.feature_names,
         method=f"absolute({individual.name}, {level})",
         groups=labels_of(together),
+        per_output=sums.per_tree,
     )

@@ -106,26 +106,35 @@ def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttributi
     Returns
     -------
     LocalAttribution
-        Of values (n, p); the base value is the base score plus the attribution's, tree by tree.
+        Of values (n, p), or (n, p, K) for K outputs; the base value is the base score plus the
+        attribution's, tree by tree.
     """
     ensemble = as_ensemble(model)
     individual = as_individual(individual)
-    bound = individual.bind(ensemble)
+    bounds = [individual.bind(output) for output in ensemble.outputs]
     index = row_labels(X)
     X = finite_rows(ensemble, X)
-    values = np.empty(X.shape)
+    values = np.empty((*X.shape, ensemble.n_outputs))
 
     def add(block, rows):
-        out = np.zeros(block.shape[1:])
         ones = np.ones((TREES_AT_ONCE, block.shape[2]))
-        for trees in tree_blocks(ensemble.n_trees):
-            bound.add(block, trees, ones[: len(trees)], out)
-        values[rows] = out.T
+        for k, bound in enumerate(bounds):
+            out = np.zeros(block.shape[1:])
+            for trees in tree_blocks(ensemble.n_rounds):
+                bound.add(block, trees, ones[: len(trees)], out)
+            values[rows, :, k] = out.T
 
     over_transposed(add, X, n_jobs, ROWS_IN_CACHE)
+    starts = [
+        output.base_score + np.sum(bound.base_values)
+        for output, bound in zip(ensemble.outputs, bounds, strict=True)
+    ]
+    base_values = np.tile(starts, (len(X), 1))
+    is_one = ensemble.n_outputs == 1
     return LocalAttribution(
-        values=values,
-        base_values=np.full(len(X), ensemble.base_score + np.sum(bound.base_values)),
+        values=values[:, :, 0] if is_one else values,
+        base_values=base_values[:, 0] if is_one else base_values,
+        output_names=None if is_one else names_of_outputs(model, ensemble),
         feature_names=ensemble.feature_names,
         method=individual.name,
         data=X,
@@ -150,10 +159,11 @@ def attribute_per_tree(
     m : int
         Number of the tree.
     values : float64 array of shape (n, p)
-        r_mk(x_i); a new array each time.
+        r_mk(x_i), of the output m mod K of K; a new array each time.
     """
     ensemble = as_ensemble(model)
-    bound = as_individual(individual).bind(ensemble)
+    individual = as_individual(individual)
+    bounds = [individual.bind(output) for output in ensemble.outputs]
     X = finite_rows(ensemble, X)
     blocks = [
         (slice(start, start + ROWS_IN_CACHE), transposed(X[start : start + ROWS_IN_CACHE]))
@@ -163,13 +173,22 @@ def attribute_per_tree(
         values = np.empty(X.shape)
 
         def add(first, last, m=m, values=values):
+            own, bound = m // ensemble.n_outputs, bounds[m % ensemble.n_outputs]
             for rows, block in blocks[first:last]:
                 out = np.zeros(block.shape[1:])
-                bound.add(block, range(m, m + 1), np.ones((1, block.shape[2])), out)
+                bound.add(block, range(own, own + 1), np.ones((1, block.shape[2])), out)
                 values[rows] = out.T
 
         over_blocks(add, len(blocks), n_jobs, min_rows=1)
         yield m, values
+
+
+def names_of_outputs(model, ensemble: Ensemble) -> tuple:
+    """Return what the outputs are called: the classes of an estimator, or their numbers."""
+    classes = getattr(model, "classes_", ())
+    if len(classes) == ensemble.n_outputs:
+        return tuple(np.asarray(classes).tolist())
+    return tuple(range(ensemble.n_outputs))
 
 
 class FunctionAttribution:

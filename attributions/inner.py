@@ -69,6 +69,7 @@ def tree_inner(
     groups=None,
     training=None,
     per_tree: bool = False,
+    per_output: bool = False,
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -103,6 +104,9 @@ def tree_inner(
         ``is_reliable``. Costs a pass over these rows.
     per_tree : bool
         Also return the (M, p) contributions of the trees: importance along boosting.
+    per_output : bool
+        Also return the (K, p) parts of the K outputs, of which values are the sum: for which
+        classes a feature helps.
     standard_error : bool
         Whether to return standard errors. They mean nothing on training rows. Without them
         PreDecomp and Saabas take a fifth to a half of the time, and values may differ in the
@@ -131,11 +135,16 @@ def tree_inner(
     """
     rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
     rows.warn_of_seen(n_jobs)
-    if isinstance(rows.bound, PathChanges) and not standard_error:
-        return rows.sum_by_leaf(rows.bound, "tree_inner", per_tree, n_jobs)
+    if rows.have_paths and not standard_error:
+        result = rows.sum_by_leaf("tree_inner", n_jobs)
+        return _parts(result, rows.ensemble, per_tree, per_output)
     result = rows.sum(
-        partial(rows.tree_inner, per_tree=per_tree), "tree_inner", standard_error, n_jobs
+        partial(rows.tree_inner, per_tree=per_tree or per_output),
+        "tree_inner",
+        standard_error,
+        n_jobs,
     )
+    result = _parts(result, rows.ensemble, per_tree, per_output)
     return _guarded(result, model, training, ifa, JudgedRows.tree_inner, n_jobs)
 
 
@@ -149,6 +158,7 @@ def partial_inner(
     groups=None,
     training=None,
     per_tree: bool = False,
+    per_output: bool = False,
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -162,7 +172,7 @@ def partial_inner(
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups, training, per_tree, standard_error, n_jobs
+    model, X, y, sample_weight, groups, training, per_tree, per_output, standard_error, n_jobs
         As for `tree_inner`.
     ifa : {"saabas", "predecomp", "tree_shap"}, attribution, or callable
         As for `tree_inner`, but Saabas unless asked otherwise, because its steps average 0 over the
@@ -193,8 +203,12 @@ def partial_inner(
             " of a forest have no earlier ones in theirs. Use tree_inner."
         )
     result = rows.sum(
-        partial(rows.partial_inner, per_tree=per_tree), "partial_inner", standard_error, n_jobs
+        partial(rows.partial_inner, per_tree=per_tree or per_output),
+        "partial_inner",
+        standard_error,
+        n_jobs,
     )
+    result = _parts(result, rows.ensemble, per_tree, per_output)
     return _guarded(result, model, training, ifa, JudgedRows.partial_inner, n_jobs)
 
 
@@ -252,6 +266,15 @@ def forest_inner(
     return _guarded(result, model, training, ifa, contributions, n_jobs)
 
 
+def _parts(result, ensemble: Ensemble, per_tree: bool, per_output: bool) -> GlobalAttribution:
+    """Keep of the sums by tree what was asked for: themselves, or their sums by output."""
+    return replace(
+        result,
+        per_tree=result.per_tree if per_tree else None,
+        per_output=sum_by_output(ensemble, result.per_tree) if per_output else None,
+    )
+
+
 def _guarded(result, model, training, ifa, contributions, n_jobs) -> GlobalAttribution:
     """Add to a result the kurtosis of what the training rows contribute, if they are given."""
     if training is None:
@@ -273,8 +296,8 @@ class JudgedRows:
 
     ensemble: Ensemble
     ifa_name: str
-    bound: BoundAttribution
-    touched: list[np.ndarray]
+    bounds: list[BoundAttribution]  # one an output
+    touched: list[list[np.ndarray]]
     X: np.ndarray
     y: np.ndarray
     weight: np.ndarray
@@ -289,13 +312,18 @@ class JudgedRows:
         return cls(
             ensemble,
             individual.name,
-            individual.bind(ensemble),
-            touched_features(ensemble, ifa),
+            [individual.bind(output) for output in ensemble.outputs],
+            [touched_features(output, ifa) for output in ensemble.outputs],
             X,
             as_target(model, ensemble, y, len(X)),
             as_weight(sample_weight, len(X)),
             Groups.of(groups, len(X)),
         )
+
+    @property
+    def have_paths(self) -> bool:
+        """Whether the rows of a leaf share their contributions, so that gradients can be summed."""
+        return all(isinstance(bound, PathChanges) for bound in self.bounds)
 
     def warn_of_seen(self, n_jobs) -> None:
         """Warn whoever called a public function if the model has seen some of the rows."""
@@ -314,37 +342,49 @@ class JudgedRows:
             groups=labels_of(self.groups),
         )
 
-    def sum_by_leaf(self, bound: PathChanges, name, per_tree, n_jobs):
+    def sum_by_leaf(self, name, n_jobs):
         """Add up gradients by leaf, and multiply at the end; see `PathChanges.sum_by_tree`."""
 
         def sums_of(rows):
-            block = transposed(self.X[rows], dtype=self.X.dtype)
-            return self.sum_gradients(block, rows)
+            return self.sum_gradients(transposed(self.X[rows], dtype=self.X.dtype), rows)
 
-        sums = merge_blocks(sums_of, lambda a, b: np.add(a, b, out=a), len(self.X), n_jobs)
-        by_tree = self.per_unit_of_step(bound.sum_by_tree(-self.ensemble.predictor.of_nodes(sums)))
+        def merge(sums, others):
+            return [np.add(one, other, out=one) for one, other in zip(sums, others, strict=True)]
+
+        by_tree = self.by_tree(merge_blocks(sums_of, merge, len(self.X), n_jobs))
+        by_tree = self.per_unit_of_step(by_tree)
         return GlobalAttribution(
             values=by_tree.sum(axis=0),
             standard_error=None,
             n_samples=len(self.X),
             feature_names=self.ensemble.feature_names,
             method=f"{name}({self.ifa_name})",
-            per_tree=by_tree if per_tree else None,
+            per_tree=by_tree,
             groups=labels_of(self.groups),
         )
 
-    def sum_gradients(self, block, rows: slice) -> np.ndarray:
-        """Return the sum of w g over the rows of a block that reach each node or place."""
-        ensemble, predictor = self.ensemble, self.ensemble.predictor
-        y, weight = self.y[rows], self.weight[rows]
-        if ensemble.loss.kind != GIVEN:
-            return predictor.sum_gradients(
-                block, ensemble.base_score, ensemble.loss.kind, y, weight
+    def by_tree(self, sums: list[np.ndarray]) -> np.ndarray:
+        """Return what sums of gradients by leaf are worth, of shape (M, p)."""
+        of_outputs = [
+            bound.sum_by_tree(-output.predictor.of_nodes(of_output))  # type: ignore[attr-defined]
+            for bound, output, of_output in zip(
+                self.bounds, self.ensemble.outputs, sums, strict=True
             )
-        sums = np.zeros(len(predictor.reached_value))
-        for trees, gradient, _ in self.steps(block, rows):
-            leaves = predictor.find_leaves(block, trees).astype(np.int64)
-            sums += np.bincount(leaves.ravel(), (weight * gradient).ravel(), minlength=len(sums))
+        ]
+        return np.stack(of_outputs, axis=1).reshape(self.ensemble.n_trees, self.ensemble.n_features)
+
+    def sum_gradients(self, block, rows: slice) -> list[np.ndarray]:
+        """Return, for each output, the sum of w g over the rows that reach each node or place."""
+        ensemble, y, weight = self.ensemble, self.y[rows], self.weight[rows]
+        if ensemble.loss.kind != GIVEN:
+            base_score, kind = ensemble.base_score, ensemble.loss.kind
+            return [ensemble.predictor.sum_gradients(block, base_score, kind, y, weight)]
+        predictors = [output.predictor for output in ensemble.outputs]
+        sums = [np.zeros(len(predictor.reached_value)) for predictor in predictors]
+        for k, trees, gradient, _ in self.steps(block, rows):
+            leaves = predictors[k].find_leaves(block, trees).astype(np.int64)
+            terms = (weight * gradient).ravel()
+            sums[k] += np.bincount(leaves.ravel(), terms, minlength=len(sums[k]))
         return sums
 
     def steps(self, block, rows: slice) -> Iterator[Stage]:
@@ -354,56 +394,65 @@ class JudgedRows:
     def tree_inner(self, rows: slice, per_tree: bool = False):
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
+        n_outputs = self.ensemble.n_outputs
         q, r = np.zeros((2, *block.shape[1:]))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for trees, gradient, _ in self.steps(block, rows):
+        for output, trees, gradient, _ in self.steps(block, rows):
+            bound = self.bounds[output]
             row_weight = -weight * gradient
-            self.bound.add(block, trees, row_weight, q)
-            if per_tree and not isinstance(self.bound, PathChanges):
-                for m, k in zip(trees, self.touched[trees.start : trees.stop], strict=True):
+            bound.add(block, trees, row_weight, q)
+            if per_tree and not self.have_paths:
+                touched = self.touched[output][trees.start : trees.stop]
+                for m, k in zip(trees, touched, strict=True):
                     r[k] = 0.0
-                    self.bound.add(block, range(m, m + 1), row_weight[m - trees.start :][:1], r)
-                    by_tree[m, k] = r[k].sum(axis=1)
-        if per_tree and isinstance(self.bound, PathChanges):
-            sums = self.sum_gradients(block, rows)
-            by_tree = self.bound.sum_by_tree(-self.ensemble.predictor.of_nodes(sums))
+                    bound.add(block, range(m, m + 1), row_weight[m - trees.start :][:1], r)
+                    by_tree[m * n_outputs + output, k] = r[k].sum(axis=1)
+        if per_tree and self.have_paths:
+            by_tree = self.by_tree(self.sum_gradients(block, rows))
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
     def partial_inner(self, rows: slice, per_tree: bool = False):
         """Return w_i q_ik of the partial form, and with ``per_tree`` its sum by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
-        q, earlier, step = np.zeros((3, *block.shape[1:]))
+        n_outputs = self.ensemble.n_outputs
+        q, step, *earlier = np.zeros((2 + n_outputs, *block.shape[1:]))
         ones = np.ones((1, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for trees, gradient, hessian in self.steps(block, rows):
+        for output, trees, gradient, hessian in self.steps(block, rows):
             for m, g, h in zip(trees, gradient, hessian, strict=True):
-                k = self.touched[m]
+                k = self.touched[output][m]
                 step[k] = 0.0
-                self.bound.add(block, range(m, m + 1), ones, step)
-                judge_shape(k, g, h, weight, step, earlier, q)
+                self.bounds[output].add(block, range(m, m + 1), ones, step)
+                judge_shape(k, g, h, weight, step, earlier[output], q)
                 if per_tree:
-                    by_tree[m, k] = step[k].sum(axis=1)
+                    by_tree[m * n_outputs + output, k] = step[k].sum(axis=1)
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
     def forest_inner(self, rows: slice, variant: str):
         """Return w_i q_ik of ForestInner."""
         block, y, weight = transposed(self.X[rows]), self.y[rows], self.weight[rows]
-        forest = np.zeros(block.shape[1:])
-        residual = np.zeros(len(y))
-        for trees, gradient, _ in self.steps(block, rows):
-            self.bound.add(block, trees, np.ones(gradient.shape), forest)
+        n_outputs = self.ensemble.n_outputs
+        forests = np.zeros((n_outputs, *block.shape[1:]))
+        others = np.zeros((n_outputs, len(y)))
+        for output, trees, gradient, _ in self.steps(block, rows):
+            self.bounds[output].add(block, trees, np.ones(gradient.shape), forests[output])
             for g in gradient:
-                residual -= g
-        other = residual if variant == "residual" else y
-        return self.by_row(forest * (weight * other)), None
+                others[output] -= g
+        if variant == "target":
+            is_class = y.ndim == 1 and n_outputs > 1
+            others = y == np.arange(n_outputs)[:, np.newaxis] if is_class else np.atleast_2d(y.T)
+        products = [
+            forest * (weight * other) for forest, other in zip(forests, others, strict=True)
+        ]
+        return self.by_row(sum(products[1:], start=products[0])), None
 
     def base_share(self, rows: slice):
         """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m."""
         share = np.zeros(rows.stop - rows.start)
         block = transposed(self.X[rows])
-        for trees, gradient, _ in self.steps(block, rows):
+        for output, trees, gradient, _ in self.steps(block, rows):
             for m, g in zip(trees, gradient, strict=True):
-                share -= self.bound.base_values[m] * g
+                share -= self.bounds[output].base_values[m] * g
         return self.per_unit_of_step(share)
 
     def by_row(self, products: np.ndarray) -> np.ndarray:
@@ -413,6 +462,12 @@ class JudgedRows:
     def per_unit_of_step(self, products: np.ndarray) -> np.ndarray:
         """Divide by alpha: products of shrunk steps become comparable with total gain."""
         return products / self.ensemble.learning_rate
+
+
+def sum_by_output(ensemble: Ensemble, by_tree: np.ndarray) -> np.ndarray:
+    """Return sums by output, (K, p), of what every tree brings, (M, p)."""
+    shape = (ensemble.n_rounds, ensemble.n_outputs, by_tree.shape[1])
+    return by_tree.reshape(shape).sum(axis=0)
 
 
 def touched_features(ensemble: Ensemble, ifa) -> list[np.ndarray]:

@@ -66,31 +66,40 @@ def row_labels(X: Any) -> Any:
 
 
 def as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray:
-    """Return the targets as the loss takes them, float64 of shape (n,).
+    """Return the targets as the loss takes them, float64 of shape (n,), or (n, K) for K targets.
 
-    Labels of a classifier's ``classes_`` become 0 and 1. A model without ``classes_`` is asked for
-    0 and 1 themselves.
+    Labels of a classifier's ``classes_`` become their numbers, 0 and 1. A model without
+    ``classes_`` is asked for 0 and 1 themselves, or for 0 .. K - 1.
     """
-    zero_and_one = (0, 1) if ensemble.loss.name == "half_logistic" else None
-    classes = getattr(model, "classes_", zero_and_one)  # of a forest, whose loss is squared, too
+    loss = ensemble.loss
+    numbers = {"half_logistic": (0, 1), "softmax": tuple(range(loss.n_outputs))}.get(loss.name)
+    classes = getattr(model, "classes_", numbers)  # of a forest, whose loss is squared, too
     refuse_other_targets(y, may_be_text=classes is not None)
     y = np.asarray(y)
-    if y.shape != (n_rows,):
-        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, ({n_rows},).")
+    if classes is None and loss.name == "several_targets" and y.ndim == 1:
+        classes = range(loss.n_outputs)  # a row is of one class or of another
+    is_of_targets = loss.name == "several_targets" and classes is None
+    shape = (n_rows, loss.n_outputs) if is_of_targets else (n_rows,)
+    if y.shape != shape:
+        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, {shape}.")
     if classes is not None:
-        first, second = np.asarray(classes).tolist()
-        is_second = y == second
-        unknown = ~(is_second | (y == first))
+        labels = np.asarray(classes).tolist()
+        is_class = np.array([y == label for label in labels])
+        unknown = ~is_class.any(axis=0)
         if unknown.any():
+            told = f"tells {labels[0]!r} from {labels[1]!r}"
+            told = told if len(labels) == 2 else f"has the classes {labels}"
             raise ValueError(
-                f"y holds {y[unknown].tolist()[0]!r}; the model tells {first!r} from {second!r}, so"
-                " y must hold these labels only."
+                f"y holds {y[unknown].tolist()[0]!r}; the model {told}, so y must hold these labels"
+                " only."
             )
-        return is_second.astype(np.float64)
+        if loss.name == "several_targets":  # of a forest: whether a row is of each class
+            return is_class.T.astype(np.float64)
+        return is_class.argmax(axis=0).astype(np.float64)
     y = y.astype(np.float64)
     if not np.isfinite(y).all():
         raise ValueError(
-            f"y holds {y[~np.isfinite(y)][0]} in row {np.flatnonzero(~np.isfinite(y))[0]};"
+            f"y holds {y[~np.isfinite(y)][0]} in row {np.argwhere(~np.isfinite(y))[0, 0]};"
             " targets must be finite. Leave out the rows without one."
         )
     ensemble.loss.check_target(y)

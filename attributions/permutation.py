@@ -25,6 +25,7 @@ from attributions.inputs import as_random_state, as_rows, as_target, warn_of_see
 from attributions.results import GlobalAttribution
 from attributions.shuffle_errors import ShuffleErrors
 from gbt.formats import as_ensemble
+from gbt.kernels.derivatives import GIVEN
 from gbt.model import Ensemble
 from gbt.predictor import over_transposed
 
@@ -54,11 +55,13 @@ def permutation(
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     metric : None, str or callable
-        None is the negative mean squared error or, for the logistic loss, the ROC AUC. A name is
+        None is the negative mean squared error or, for the logistic loss, the ROC AUC; for other
+        losses, that of several classes among them, the negative mean loss. A name is
         that of a scikit-learn scorer, computed with the model's own ``predict``; the model must be
         an estimator. A callable takes ``(y, prediction)`` and returns a number that is larger for
         better predictions, or one such number a row, whose mean is then the score; ``prediction``
-        is the predicted mean or the probability of 1, and the labels of ``y`` are 0 and 1.
+        is the predicted mean or the probability of 1, and the labels of ``y`` are 0 and 1; of K
+        classes it is their probabilities, of shape (n, K), and labels are 0 .. K - 1.
     n_repeats : int
         Shuffles of each feature.
     groups : array of shape (n,), optional
@@ -105,10 +108,17 @@ def permutation(
         name, score = metric, _scorer(model, metric, y)
         intact, scores = score(X), map(score, _shuffled_tables(X, pairs, orders))
     else:
-        name, metric = _metric_of(ensemble, metric, target)
+        loss = ensemble.loss
+        if metric is None and loss.kind == GIVEN:
+            name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
 
-        def score(raw_prediction):
-            return metric(target, ensemble.loss.inverse_link(raw_prediction))
+            def score(raw_prediction):
+                return -loss.value(target, raw_prediction)
+        else:
+            name, metric = _metric_of(ensemble, metric, target)
+
+            def score(raw_prediction):
+                return metric(target, loss.inverse_link(raw_prediction))
 
         intact = _checked_score(score(ensemble.raw_predict(rows, n_jobs)), name, len(rows))
         scores = map(score, _shuffled_predictions(ensemble, rows, pairs, orders, n_jobs))
@@ -151,21 +161,24 @@ def _shuffled_predictions(
     ensemble: Ensemble, rows, pairs, orders: Orders, n_jobs
 ) -> Iterator[np.ndarray]:
     """Yield the raw predictions of all rows after each shuffle of one column."""
-    at_once = max(1, NUMBERS_AT_ONCE // max(len(rows), 1))
+    at_once = max(1, NUMBERS_AT_ONCE // max(len(rows) * ensemble.n_outputs, 1))
     for first in range(0, len(pairs), at_once):
         own = [(pair[0], orders.of(pair)) for pair in pairs[first : first + at_once]]
-        predictions = np.full((len(own), len(rows)), ensemble.base_score)
+        base_score = np.atleast_1d(ensemble.base_score)[:, np.newaxis]
+        predictions = np.empty((len(own), ensemble.n_outputs, len(rows)))
+        predictions[:] = base_score
 
         def add(block, part, own=own, predictions=predictions):
             for (k, order), prediction in zip(own, predictions, strict=True):
                 intact = block[:, k].copy()
                 block[0, k] = rows[order[part], k]
                 np.fmax(block[0, k], -np.inf, out=block[1, k])
-                ensemble.predictor.add_values(block, prediction[part])
+                for output, of_output in zip(ensemble.outputs, prediction, strict=True):
+                    output.predictor.add_values(block, of_output[part])
                 block[:, k] = intact
 
         over_transposed(add, rows, n_jobs, dtype=rows.dtype)
-        yield from predictions
+        yield from predictions[:, 0] if ensemble.n_outputs == 1 else predictions.swapaxes(1, 2)
 
 
 def _shuffled_tables(X, pairs, orders: Orders) -> Iterator:

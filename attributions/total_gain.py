@@ -16,7 +16,7 @@ from attributions.results import GlobalAttribution
 from gbt.formats import as_ensemble
 
 
-def total_gain(model, *, per_tree: bool = False) -> GlobalAttribution:
+def total_gain(model, *, per_tree: bool = False, per_output: bool = False) -> GlobalAttribution:
     """Sum the gains of the splits on each feature.
 
     Parameters
@@ -25,6 +25,8 @@ def total_gain(model, *, per_tree: bool = False) -> GlobalAttribution:
         Whatever ``gbt.formats.as_ensemble`` takes.
     per_tree : bool
         Also return the (M, p) gains of the trees.
+    per_output : bool
+        Also return the (K, p) gains of the trees of each output.
 
     Returns
     -------
@@ -48,4 +50,5 @@ def total_gain(model, *, per_tree: bool = False) -> GlobalAttribution:
         feature_names=ensemble.feature_names,
         method="total_gain",
         per_tree=by_tree,
+        per_output=np.array([o.total_gain() for o in ensemble.outputs]) if per_output else None,
     )

@@ -54,6 +54,11 @@ class TrainingTrees:
         with warnings.catch_warnings():  # that sums are unknown, which the rows supply
             warnings.simplefilter("ignore", UserWarning)
             ensemble = as_ensemble(model)
+        if ensemble.n_outputs > 1:
+            raise ValueError(
+                f"A model of several classes or targets, here {ensemble.n_outputs}, has no local"
+                " MDI here: fit one model a class. tree_inner and tree_shap take it as it is."
+            )
         X = as_rows(ensemble, X)
         target = as_target(model, for_labels(ensemble, model), y, len(X))
         found = cls(model, ensemble, X, target, as_weight(sample_weight, len(X)), rows)

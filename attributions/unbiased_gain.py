@@ -28,7 +28,7 @@ The cost is one pass of training and validation rows down the trees, in which le
 rows, and another of the validation rows for standard errors.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -58,6 +58,7 @@ from gbt.model import Ensemble
 from gbt.predictor import columns_of, transposed
 from gbt.seen_rows import SeenRows
 from gbt.stages import stages
+from gbt.statistics import along_rounds
 
 FORMS = ("symmetric", "paper", "sampled")
 ROWS_PER_SUM = 16 * ROWS_PER_BLOCK  # the sums of a block are four numbers a node of all trees
@@ -251,25 +252,29 @@ class _Rows:
     def _add_up_given(self, rows: slice, sums: np.ndarray) -> None:
         """Do what the kernel `add_up_rows` does, for a loss that kernels do not know."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
-        for trees, gradient, hessian in stages(self.ensemble, block, self.y[rows]):
-            leaves = self.ensemble.predictor.find_leaves(block, trees).astype(np.int64)
-            ones = np.ones_like(gradient)
-            for j, terms in enumerate((weight * gradient, weight * hessian, weight * ones, ones)):
-                sums[:, j] += np.bincount(leaves.ravel(), terms.ravel(), minlength=len(sums))
+        for m, g, h in self._by_tree(block, rows):
+            (leaves,) = self.ensemble.predictor.find_leaves(block, range(m, m + 1))
+            for j, terms in enumerate((weight * g, weight * h, weight, np.ones(len(g)))):
+                sums[:, j] += np.bincount(leaves.astype(np.int64), terms, minlength=len(sums))
 
     def _add_given_parts(self, rows: slice, edges, out: np.ndarray) -> None:
         """Do what the kernel `add_parts` does, for a loss that kernels do not know."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         links, each, (feature, part) = self.ensemble.predictor.links, np.arange(len(weight)), edges
         X = columns_of(block)
-        for trees, gradient, hessian in stages(self.ensemble, block, self.y[rows]):
-            for m, g, h in zip(trees, gradient, hessian, strict=True):
-                of_row = weight * np.array([g, h, np.ones(len(g))])
-                at = np.full(len(g), links.roots[m])
-                for _ in range(links.levels[m]):
-                    side = (X[links.column[at], each] <= links.threshold[at]).astype(np.intp)
-                    out[feature[at], each] += np.einsum("ij,ji->i", part[at, side], of_row)
-                    at = links.lower[at, side]
+        for m, g, h in self._by_tree(block, rows):
+            of_row = weight * np.array([g, h, np.ones(len(g))])
+            at = np.full(len(g), links.roots[m])
+            for _ in range(links.levels[m]):
+                side = (X[links.column[at], each] <= links.threshold[at]).astype(np.intp)
+                out[feature[at], each] += np.einsum("ij,ji->i", part[at, side], of_row)
+                at = links.lower[at, side]
+
+    def _by_tree(self, block, rows: slice) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yield the derivatives of some rows before each tree, with its number."""
+        for output, trees, gradient, hessian in stages(self.ensemble, block, self.y[rows]):
+            for t, g, h in zip(trees, gradient, hessian, strict=True):
+                yield t * self.ensemble.n_outputs + output, g, h
 
     def _walk(self, kernel: Callable[..., None], rows: slice, *others) -> None:
         """Call a kernel that takes rows down all trees and their derivatives on the way."""
@@ -428,13 +433,11 @@ def _gain_of_subsets(
     """
     ensemble, offset = valid.ensemble, valid.ensemble.tree_offset
     X = np.asarray(valid.X, dtype=np.float64)
-    raw_prediction = np.full(len(X), ensemble.base_score)
     gain = np.zeros(len(splits.node))
-    for m, tree in enumerate(ensemble.trees):
-        leaves = tree.find_leaves(X)
-        gradient, hessian = ensemble.loss.gradient_hessian(valid.y, raw_prediction)
-        if not ensemble.is_forest:
-            raw_prediction += tree.value[leaves]
+    rounds = along_rounds(
+        ensemble.trees, X, valid.y, ensemble.loss, ensemble.base_score, ensemble.is_forest
+    )
+    for m, (tree, leaves, gradient, hessian) in enumerate(rounds):
         order = np.argsort(leaves, kind="stable")
         first = np.searchsorted(leaves[order], np.arange(tree.n_nodes))  # row of every node
         wg, wh = (valid.weight * gradient)[order], (valid.weight * hessian)[order]

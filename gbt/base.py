@@ -90,7 +90,6 @@ class BaseGBT(NamedParameters):
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float = 10.0,
-        loss: Any = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,
@@ -114,7 +113,6 @@ class BaseGBT(NamedParameters):
         self.splitter = splitter
         self.categorical_features = categorical_features
         self.categorical_smoothing = categorical_smoothing
-        self.loss = loss
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
         self.eval_metric = eval_metric

@@ -10,9 +10,9 @@ Boosting itself, in the paper's letters, is in ``gbt.kernels.rounds``::
 Where nothing is drawn, nobody watches, and kernels know the loss, many rounds are one call.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def boost(
     *,
     loss: Loss,
     parameters: Parameters,
-    base_score: float | None,
+    base_score: Any,
     splitter: Policy,
     eval_sets: list[EvalSet],
     feature_names: tuple[str, ...],
@@ -98,7 +98,7 @@ def boost(
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
-    Columns that have ``categories`` hold the numbers of their levels. A single weight stands for all rows.
+    Columns that have ``categories`` hold the numbers of their levels. One weight stands for all.
     ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
     are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
     ends when that many trees brought nothing better, and the trees after the best are dropped.
@@ -109,67 +109,57 @@ def boost(
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     if base_score is None:
         base_score = loss.best_constant(y, sample_weight)
-        if not math.isfinite(base_score):
+        if not np.isfinite(base_score).all():
             raise FloatingPointError("the base score is infinite")
     patience = parameters.early_stopping_rounds
     seen_rows = SeenRows.of((X, y), eval_sets[-1][:2] if patience else None, n_jobs)
-    n_levels = None
-    if categories is not None:
-        n_levels = np.array([0 if levels is None else len(levels) for levels in categories])
-    columns = Columns.from_table(X, n_jobs, n_levels)
+    columns = Columns.from_table(X, n_jobs, _n_levels(categories))
     training = Training(
         y=y,
         weight=sample_weight,
-        raw_prediction=np.full(len(y), base_score),
+        raw_prediction=np.full(len(y), np.atleast_1d(base_score)[0]),
         gradient=np.empty(len(y)),
         hessian=np.empty(1 if loss.has_one_hessian else len(y)),
     )
+    outputs = _Outputs(loss, base_score, training)
     growth = growth_of(splitter, columns, training, parameters.plan(loss, n_jobs, seed))
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
     all_features = np.arange(columns.n_columns)
     all_rows = np.arange(len(y), dtype=np.int32) if parameters.subsample < 1.0 else None
     one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.is_in_steps
-    trees = [np.empty(0, NODE_RECORD)]
-    level_sets: list[LevelSets] = []
-    sizes: list[int] = []
+    trees = _Trees(start)
     if start is not None:
         _check_start(start, base_score, parameters, feature_names, seen_rows)
-        trees, sizes = [records_of(start)], np.diff(start.tree_offset).tolist()
-        if start.level_sets is not None:
-            level_sets.append(start.level_sets)
-        training.raw_prediction[:] = start.raw_predict(X.view(EncodedRows), n_jobs)
-        for tree in start.trees:
-            watch.record(tree, n_jobs)
+        outputs.go_on_from(start.raw_predict(X.view(EncodedRows), n_jobs))
+        watch.record_all(start, n_jobs)
     is_over = watch.is_over
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
-        while (m := len(sizes)) < parameters.n_estimators and not is_over:
-            rows = None  # all
-            if all_rows is not None:
-                rows = sampled_rows(seed, m, all_rows, parameters.subsample)
+        while (m := len(trees.sizes)) < parameters.n_estimators * loss.n_outputs and not is_over:
+            rows = all_rows
+            if rows is not None:
+                rows = sampled_rows(seed, m, rows, parameters.subsample)
             features = sampled_features(seed, m, all_features, parameters.colsample)
             most = 1 if one_by_one else parameters.n_estimators - m
-            _write_derivatives(loss, training)
-            grown, sizes_of_grown = growth.grow(m, rows, features, most)
-            trees.append(grown)
-            sizes.extend(sizes_of_grown)
-            own_sets = getattr(growth, "level_sets", None)
-            if own_sets is not None:
-                level_sets.append(own_sets)
+            outputs.before_tree(m)
+            trees.append(*growth.grow(m, rows, features, most), getattr(growth, "level_sets", None))
             if rows is not None and len(rows) < len(y):
-                tree = Tree(**arrays_of(grown), level_sets=own_sets)
+                (tree,) = trees.last(1)
                 tree.add_values(X, training.raw_prediction, n_jobs)
+            if not outputs.after_tree(m):
+                continue
+            m //= loss.n_outputs
             if eval_sets:
-                watch.record(Tree(**arrays_of(grown), level_sets=own_sets), n_jobs)
+                watch.record(trees.last(loss.n_outputs), n_jobs)
             progress.show(m, watch.headline)
-            is_stub = sizes[-1] == 1 and getattr(splitter, "stop_at_stub", False)
+            are_stubs = max(trees.sizes[-loss.n_outputs :]) == 1
+            is_stub = are_stubs and getattr(splitter, "stop_at_stub", False)
             is_asked_to_end = watch.ask(callbacks, m, parameters.n_estimators)
             is_over = is_stub or is_asked_to_end or watch.is_over
 
-    best_iteration = watch.best_iteration if patience else len(sizes) - 1
+    best_iteration = watch.best_iteration if patience else len(trees.sizes) // loss.n_outputs - 1
     ensemble = Ensemble(
-        **arrays_of(end_to_end(trees)),
-        tree_offset=np.cumsum([0, *sizes]),
+        **trees.arrays(),
         base_score=base_score,
         learning_rate=parameters.learning_rate,
         reg_lambda=parameters.reg_lambda,
@@ -177,12 +167,13 @@ def boost(
         feature_names=feature_names,
         seen_rows=seen_rows,
         categories=categories,
-        level_sets=None if categories is None else _all_sets(level_sets, sum(sizes)),
+        level_sets=None if categories is None else trees.all_sets(),
     )
     n_before = 0 if start is None else start.n_trees
+    n_kept = (best_iteration + 1) * loss.n_outputs
     scores = [
         of_tree
-        for of_tree in growth.split_scores[: max(best_iteration + 1 - n_before, 0)]
+        for of_tree in growth.split_scores[: max(n_kept - n_before, 0)]
         if of_tree is not None
     ]
     return Boosted(
@@ -193,23 +184,91 @@ def boost(
     )
 
 
-def _all_sets(of_trees: list[LevelSets], n_nodes: int) -> LevelSets:
-    """Return the level sets of all nodes; where no column has a level no tree has any."""
-    return LevelSets.end_to_end(of_trees) if of_trees else LevelSets.of([None] * n_nodes)
+def _n_levels(categories: Categories | None) -> np.ndarray | None:
+    """Return the number of levels of every column, 0 of a column of numbers; None if all are."""
+    if categories is None:
+        return None
+    return np.array([0 if levels is None else len(levels) for levels in categories])
 
 
-def _write_derivatives(loss: Loss, training: Training) -> None:
-    """Write down the derivatives before the next tree, where kernels do not know the loss."""
-    if loss.kind != GIVEN:
-        return
-    gradient, hessian = loss.gradient_hessian(training.y, training.raw_prediction)
-    training.gradient[:] = gradient
-    training.hessian[:] = hessian[: len(training.hessian)]  # one may stand for all
+class _Trees:
+    """The trees so far: records of nodes, of one tree or of many, and where they end."""
+
+    def __init__(self, start: Ensemble | None):
+        self.records = [np.empty(0, NODE_RECORD) if start is None else records_of(start)]
+        self.sizes: list[int] = [] if start is None else np.diff(start.tree_offset).tolist()
+        has_sets = start is not None and start.level_sets is not None
+        self.level_sets: list[LevelSets] = [start.level_sets] if has_sets else []
+
+    def append(self, grown: np.ndarray, sizes: list[int], level_sets: LevelSets | None) -> None:
+        """Take trees that have grown in one call."""
+        self.records.append(grown)
+        self.sizes.extend(sizes)
+        if level_sets is not None:
+            self.level_sets.append(level_sets)
+
+    def last(self, n: int) -> list[Tree]:
+        """Return the last trees to be walked; they have grown in a call each."""
+        level_sets = self.level_sets[-n:] or [None] * n
+        return [
+            Tree(**arrays_of(tree), level_sets=sets)
+            for tree, sets in zip(self.records[-n:], level_sets, strict=True)
+        ]
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what a model has of the nodes, and where its trees begin."""
+        nodes = arrays_of(end_to_end(self.records))
+        return {**nodes, "tree_offset": np.cumsum([0, *self.sizes])}
+
+    def all_sets(self) -> LevelSets:
+        """Return the level sets of all nodes; where no column has a level no tree has any."""
+        if self.level_sets:
+            return LevelSets.end_to_end(self.level_sets)
+        return LevelSets.of([None] * sum(self.sizes))
+
+
+class _Outputs:
+    """The raw predictions of all outputs, of which `Training` has that of the next tree.
+
+    Kernels write the derivatives of the losses that they know; those of others are written here,
+    for all outputs before the first tree of a round.
+    """
+
+    def __init__(self, loss: Loss, base_score: Any, training: Training):
+        self.loss, self.training, self.n = loss, training, loss.n_outputs
+        self.raw = training.raw_prediction[np.newaxis]
+        if self.n > 1:
+            self.raw = np.repeat(base_score[:, np.newaxis], len(training.y), axis=1)
+
+    def go_on_from(self, raw_prediction: np.ndarray) -> None:
+        """Take the raw predictions of a model, of shape (n,) or (n, K)."""
+        self.raw[:] = raw_prediction.T
+
+    def before_tree(self, m: int) -> None:
+        """Lay out what tree ``m`` is grown on."""
+        if self.loss.kind != GIVEN:
+            return
+        k, training = m % self.n, self.training
+        if k == 0:
+            raw = self.raw[0] if self.n == 1 else self.raw.T
+            pair = self.loss.gradient_hessian(training.y, raw)
+            self.derivatives = [np.atleast_2d(part.T) for part in pair]
+        gradient, hessian = (part[k] for part in self.derivatives)
+        training.gradient[:] = gradient
+        training.hessian[:] = hessian[: len(training.hessian)]  # one may stand for all
+        if self.n > 1:
+            training.raw_prediction[:] = self.raw[k]
+
+    def after_tree(self, m: int) -> bool:
+        """Take the raw predictions after tree ``m``; say whether its round is complete."""
+        if self.n > 1:
+            self.raw[m % self.n] = self.training.raw_prediction
+        return (m + 1) % self.n == 0
 
 
 def _check_start(
     start: Ensemble,
-    base_score: float,
+    base_score: Any,
     parameters: Parameters,
     feature_names: tuple[str, ...],
     seen_rows: SeenRows,
@@ -224,13 +283,13 @@ def _check_start(
             raise ValueError(
                 f"warm_start adds trees to a model whose {what} must stay {before}; got {now}."
             )
-    if start.n_trees > parameters.n_estimators:
+    if start.n_rounds > parameters.n_estimators:
         raise ValueError(
-            f"warm_start adds trees: n_estimators must be at least {start.n_trees}, the number of"
+            f"warm_start adds trees: n_estimators must be at least {start.n_rounds}, the number of"
             f" trees that there are; got {parameters.n_estimators}."
         )
     is_same = start.seen_rows is None or start.seen_rows.has_trained_on_the_same(seen_rows)
-    if not is_same or start.base_score != base_score:
+    if not is_same or not np.array_equal(start.base_score, base_score):
         raise ValueError(
             "warm_start adds trees grown on the rows, targets and weights of the first fit, from"
             " its base score; got others. Set warm_start=False to begin anew."

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags, check_array
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from gbt.base import BaseGBT, CategoricalFeatures
@@ -17,6 +17,7 @@ from gbt.losses import LOSSES, Loss
 from gbt.own_loss import as_loss
 from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.sampling import RandomState
+from gbt.several_outputs import Softmax
 from gbt.splitting.frontier import Policy
 from gbt.targets import distinct_labels, weigh_classes
 
@@ -114,6 +115,58 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Only if fitted on a data frame with string column names.
     """
 
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 6,
+        max_leaves: int | None = None,
+        min_child_weight: float = 1.0,
+        min_samples_leaf: int = 1,
+        reg_lambda: float = 1.0,
+        min_split_gain: float = 0.0,
+        subsample: float = 1.0,
+        colsample: float = 1.0,
+        base_score: float | None = None,
+        splitter: str | Policy = "greedy",
+        categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_smoothing: float = 10.0,
+        loss: Any = None,
+        early_stopping_rounds: int | None = None,
+        validation_fraction: float = 0.1,
+        eval_metric: str | Metric | None = None,
+        callbacks: Sequence[Callback] | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            max_leaves=max_leaves,
+            min_child_weight=min_child_weight,
+            min_samples_leaf=min_samples_leaf,
+            reg_lambda=reg_lambda,
+            min_split_gain=min_split_gain,
+            subsample=subsample,
+            colsample=colsample,
+            base_score=base_score,
+            splitter=splitter,
+            categorical_features=categorical_features,
+            categorical_smoothing=categorical_smoothing,
+            early_stopping_rounds=early_stopping_rounds,
+            validation_fraction=validation_fraction,
+            eval_metric=eval_metric,
+            callbacks=callbacks,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.loss = loss
+
     def _own_loss(self) -> Loss:
         return as_loss(self.loss)
 
@@ -130,12 +183,15 @@ class GBTRegressor(RegressorMixin, BaseGBT):
 
 
 class GBTClassifier(ClassifierMixin, BaseGBT):
-    """Gradient boosted trees for two classes, under the logistic loss.
+    """Gradient boosted trees for classes: the logistic loss for two, softmax for three or more.
+
+    With K > 2 classes every round grows K trees, one a class, on the derivatives before the round
+    (``gbt.several_outputs``); n_estimators and early_stopping_rounds count rounds.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees.
+        Number of rounds: of trees, or of K trees for K > 2 classes.
     learning_rate : float, default=0.1
         What the step of every tree is multiplied by.
     max_depth : int or None, default=6
@@ -155,7 +211,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         Fraction of rows and of columns that each tree sees, drawn without replacement.
     base_score : float or None, default=None
         Probability of ``classes_[1]`` before the first tree; None is its weighted share of the
-        rows.
+        rows. With more than two classes it must be None.
     splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
         How a node chooses its split: where the gain is largest; on the feature that does best on
         held-out folds of the node's rows; or by three parts of them. The last two take about
@@ -194,13 +250,14 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     verbose : int, default=0
         Above 0, progress on standard error.
     class_weight : dict, "balanced" or None, default=None
-        What the weights of the rows of a class are multiplied by; "balanced" gives both classes the
+        What the weights of the rows of a class are multiplied by; "balanced" gives all classes the
         same sum if rows weigh the same. A class that a dict does not name has 1.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The two labels, sorted; raw predictions are log-odds of the second.
+    classes_ : array of shape (K,)
+        The labels, sorted. Of two, raw predictions are log-odds of the second; of more, each has
+        its own.
     ensemble_ : gbt.Ensemble
         The trees.
     feature_importances_ : array of shape (p,)
@@ -278,29 +335,17 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         )
         self.class_weight = class_weight
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def _own_loss(self) -> Loss:
-        return LOSSES["half_logistic"]
+        n_classes = len(self.classes_)
+        return LOSSES["half_logistic"] if n_classes == 2 else Softmax(n_classes)
 
     def _learn_target(self, y: Any) -> np.ndarray:
         self.classes_ = distinct_labels(y)
         check_classification_targets(y)
-        n_classes = len(self.classes_)
-        shown = ", ".join(map(repr, self.classes_[:10].tolist())) + ", ..." * (n_classes > 10)
-        if n_classes > 2:
+        if len(self.classes_) < 2:
             raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass:"
-                f" y has {n_classes} classes, {shown}. Fit one classifier a class, for instance"
-                " with sklearn.multiclass.OneVsRestClassifier."
-            )
-        if n_classes < 2:
-            raise ValueError(
-                f"A classifier needs two classes; y has only the class {shown} in rows of positive"
-                " weight."
+                "A classifier needs two classes; y has only the class"
+                f" {self.classes_.tolist()[0]!r} in rows of positive weight."
             )
         return self._as_target(y)
 
@@ -309,7 +354,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         unknown = [label for label in distinct_labels(y).tolist() if label not in classes]
         if unknown:
             raise ValueError(f"y has labels {unknown}; the classes in training are {classes}.")
-        return (y == self.classes_[1]).astype(np.float64)
+        return np.searchsorted(self.classes_, y).astype(np.float64)
 
     def _weigh(self, weight: np.ndarray, is_seen: np.ndarray, target: np.ndarray) -> np.ndarray:
         if self.class_weight is None:
@@ -319,14 +364,18 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         return weighed
 
     def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
+        if raw_prediction.ndim > 1:
+            return self.classes_[raw_prediction.argmax(axis=1)]
         return self.classes_[(raw_prediction > 0).astype(np.intp)]
 
     def _probabilities(self, raw_prediction: np.ndarray) -> np.ndarray:
         inverse_link = self.ensemble_.loss.inverse_link
+        if raw_prediction.ndim > 1:
+            return inverse_link(raw_prediction)
         return np.column_stack([inverse_link(-raw_prediction), inverse_link(raw_prediction)])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the raw prediction of every row: the log-odds of ``classes_[1]``.
+        """Return the raw predictions: the log-odds of ``classes_[1]``, or those of K classes.
 
         Parameters
         ----------
@@ -334,7 +383,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
 
         Returns
         -------
-        float64 array of shape (n,)
+        float64 array of shape (n,), or (n, K) for more than two classes
         """
         return self._raw_predict(X)
 
@@ -347,7 +396,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
 
         Returns
         -------
-        float64 array of shape (n, 2)
+        float64 array of shape (n, K)
             In the order of ``classes_``.
         """
         return self._probabilities(self._raw_predict(X))
@@ -361,6 +410,6 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
 
         Yields
         ------
-        float64 array of shape (n, 2)
+        float64 array of shape (n, K)
         """
         return map(self._probabilities, self._staged_raw_predict(X))

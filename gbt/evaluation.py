@@ -6,7 +6,8 @@ early stopping: by the metric, else by the loss.
 
 A metric is larger for better predictions, as scikit-learn's scores are and unlike losses. It is a
 function ``(y, prediction) -> number``, or the name of a scikit-learn scorer. A classifier's targets
-are then 0 and 1, and its predictions the probability of 1; a scorer by name gets what it asks for.
+are then 0 and 1, and its predictions the probability of 1; of K classes they are 0 .. K - 1 and
+K probabilities. A scorer by name gets what it asks for.
 """
 
 import inspect
@@ -19,6 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from gbt.losses import Loss
+from gbt.model import Ensemble
 from gbt.tree import Tree
 
 SCORER = type(get_scorer("r2"))
@@ -48,7 +50,7 @@ class Watch:
     def __init__(
         self,
         loss: Loss,
-        base_score: float,
+        base_score: Any,
         eval_sets: Sequence[EvalSet],
         metric: Metric | str | None,
         patience: int | None,
@@ -63,10 +65,10 @@ class Watch:
             if metric is not None:
                 self.evals_result[f"eval_{i}_{name_of(metric)}"] = []
 
-    def record(self, tree: Tree, n_jobs: int | None) -> None:
-        """Add a tree's values and note what comes of it."""
+    def record(self, trees: Sequence[Tree], n_jobs: int | None) -> None:
+        """Add the values of a round's trees, one an output, and note what comes of them."""
         for i, watched in enumerate(self._sets):
-            watched.add(tree, n_jobs)
+            watched.add(trees, n_jobs)
             self.evals_result[f"eval_{i}"].append(watched.mean_loss())
             if self._metric is not None:
                 score = watched.score(self._metric)
@@ -78,6 +80,11 @@ class Watch:
                         f" {len(scores)}; it must be a finite number."
                     )
                 scores.append(score)
+
+    def record_all(self, model: Ensemble, n_jobs: int | None) -> None:
+        """Add all rounds of a model."""
+        for m in range(0, model.n_trees, model.n_outputs):
+            self.record(model.trees[m : m + model.n_outputs], n_jobs)
 
     @property
     def latest(self) -> dict[str, float]:
@@ -125,7 +132,7 @@ class _Watched:
     def __init__(
         self,
         loss: Loss,
-        base_score: float,
+        base_score: Any,
         X: np.ndarray,
         y: np.ndarray,
         sample_weight: np.ndarray | None,
@@ -134,10 +141,16 @@ class _Watched:
         self.X = X
         self.y = y
         self.sample_weight = sample_weight
-        self.raw_prediction = np.full(len(y), base_score)
+        self.of_outputs = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(y), axis=1)
 
-    def add(self, tree: Tree, n_jobs: int | None) -> None:
-        tree.add_values(self.X, self.raw_prediction, n_jobs)
+    @property
+    def raw_prediction(self) -> np.ndarray:
+        """As losses take it: of shape (n,), or (n, K) for several outputs."""
+        return self.of_outputs[0] if len(self.of_outputs) == 1 else self.of_outputs.T
+
+    def add(self, trees: Sequence[Tree], n_jobs: int | None) -> None:
+        for tree, of_output in zip(trees, self.of_outputs, strict=True):
+            tree.add_values(self.X, of_output, n_jobs)
 
     def mean_loss(self) -> float:
         loss = self.loss.value(self.y, self.raw_prediction)
@@ -149,7 +162,8 @@ class _Watched:
         weights = {} if w is None or (w == w[0]).all() else {"sample_weight": w}
         prediction = self.loss.inverse_link(self.raw_prediction)
         if isinstance(metric, str | SCORER):
-            stage = _ClassifierStage if self.loss.name == "half_logistic" else _RegressorStage
+            is_of_classes = self.loss.name in ("half_logistic", "softmax")
+            stage = _ClassifierStage if is_of_classes else _RegressorStage
             return float(get_scorer(metric)(stage(prediction), self.X, self.y, **weights))
         return float(metric(self.y, prediction, **weights))
 
@@ -168,20 +182,26 @@ class _RegressorStage(RegressorMixin, BaseEstimator):
 
 
 class _ClassifierStage(ClassifierMixin, BaseEstimator):
-    """The same for probabilities of 1."""
-
-    classes_ = np.array([0, 1])
+    """The same for probabilities: of 1, or of K classes."""
 
     def __init__(self, prediction: Any = None):
         self.prediction = prediction
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return np.arange(2 if self.prediction.ndim == 1 else self.prediction.shape[1])
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def predict(self, X: Any) -> Any:
+        if self.prediction.ndim > 1:
+            return self.prediction.argmax(axis=1)
         return (self.prediction > 0.5).astype(np.intp)
 
     def predict_proba(self, X: Any) -> np.ndarray:
+        if self.prediction.ndim > 1:
+            return self.prediction
         return np.column_stack([1 - self.prediction, self.prediction])
 
 

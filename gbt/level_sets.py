@@ -73,6 +73,10 @@ class LevelSets:
         """Return the sets as some of the nodes, a tree's, see them; words are shared."""
         return LevelSets(self.of_node[start:stop], self.start, self.words)
 
+    def some(self, is_kept: np.ndarray) -> "LevelSets":
+        """Return the sets as some of the nodes, those marked, see them; words are shared."""
+        return LevelSets(self.of_node[is_kept], self.start, self.words)
+
     def problem(self, feature: np.ndarray, n_words: np.ndarray) -> str:
         """Say what keeps these from being the sets of nodes that split these columns, if anything.
 

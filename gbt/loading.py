@@ -21,6 +21,7 @@ from gbt.model import NUMBERS, STATISTICS, Ensemble
 from gbt.own_loss import OWN, OwnLoss, as_loss, is_loss, parameters_of
 from gbt.sampling import Sampling, sample_size
 from gbt.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
+from gbt.several_outputs import SeveralTargets, Softmax
 from gbt.splitting.policies import described_policy
 from gbt.tree import NODE_DTYPES, InvalidModelError
 
@@ -31,6 +32,8 @@ MOST_ROWS = 2**31 - 1  # that can be fitted: rows are counted in int32
 _ESTIMATORS = {"GBTRegressor": GBTRegressor, "GBTClassifier": GBTClassifier}
 _ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
 _LOSSES: dict[str, Callable[..., Any]] = {
+    "softmax": Softmax,
+    "several_targets": SeveralTargets,
     **{name: type(loss) for name, loss in LOSSES.items()},
     **OF_REGRESSION,
 }
@@ -89,9 +92,13 @@ def _rebuild_ensemble(value, version, own_loss) -> Ensemble:
     absent |= set() if version > 2 else {*of_categories}
     keys = [field.name for field in fields(Ensemble) if field.name not in absent]
     record = as_record(value, "ensemble", keys)
+    loss = _rebuild_loss(record["loss"], "ensemble.loss", own_loss)
     plain: dict[str, Any] = {
         **{name: as_array(record[name], f"ensemble.{name}", _ARRAYS[name]) for name in _ARRAYS},
         **{name: as_number(record[name], f"ensemble.{name}", np.float64) for name in NUMBERS},
+        "base_score": (as_array if loss.n_outputs > 1 else as_number)(
+            record["base_score"], "ensemble.base_score", np.float64
+        ),
         **{
             name: as_number(record[name], f"ensemble.{name}", np.bool_)
             for name in flags
@@ -100,7 +107,7 @@ def _rebuild_ensemble(value, version, own_loss) -> Ensemble:
     }
     ensemble = Ensemble(
         **plain,
-        loss=_rebuild_loss(record["loss"], "ensemble.loss", own_loss),
+        loss=loss,
         feature_names=tuple(as_strings(record["feature_names"], "ensemble.feature_names")),
         input_dtype=_INPUT_DTYPES[
             as_choice(record["input_dtype"], "ensemble.input_dtype", _INPUT_DTYPES)
@@ -206,34 +213,34 @@ def _rebuild_estimator(cls, value, ensemble):
         model.check_parameters()
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidModelError(f"{where}: {error}") from error
+    if cls is GBTClassifier:
+        model.classes_ = _rebuild_labels(record["classes"])
     own_loss = model._own_loss()
     is_own = isinstance(own_loss, OwnLoss) and isinstance(ensemble.loss, OwnLoss)
     if not is_own and ensemble.loss != own_loss:
         raise InvalidModelError(f"a {cls.__name__} cannot have the loss {ensemble.loss.name}")
     model.ensemble_ = ensemble
     model._categories = ensemble.categories
-    model.best_iteration_ = ensemble.n_trees - 1
-    model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_trees)
+    model.best_iteration_ = ensemble.n_rounds - 1
+    model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_rounds)
     model.split_scores_ = _rebuild_scores(record.get("split_scores"), ensemble.n_features)
     model.n_features_in_ = ensemble.n_features
     if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
-    if cls is GBTClassifier:
-        model.classes_ = _rebuild_labels(record["classes"])
     model._sampling = _rebuild_sampling(record["sampling"])
     _check_counts(model._sampling, ensemble)
     return model
 
 
-def _rebuild_losses(value, n_trees):
+def _rebuild_losses(value, n_rounds):
     if not isinstance(value, dict):
         raise InvalidModelError("estimator.evals_result must be an object")
     losses = {}
     for name in value:
         where = f"estimator.evals_result.{name}"
         losses[name] = as_array(value[name], where, np.float64).tolist()
-        if len(losses[name]) < n_trees:
-            raise InvalidModelError(f"{where} has {len(losses[name])} losses for {n_trees} trees")
+        if len(losses[name]) < n_rounds:
+            raise InvalidModelError(f"{where} has {len(losses[name])} losses for {n_rounds} trees")
     return losses
 
 
@@ -256,8 +263,8 @@ def _rebuild_labels(value):
         labels = np.array(as_strings(record["values"], f"{where}.values"), dtype=dtype)
     else:
         labels = as_array(record["values"], f"{where}.values", dtype)
-    if len(labels) != 2 or not labels[0] < labels[1]:
-        raise InvalidModelError(f"{where}.values must be two labels, sorted; got {labels}")
+    if len(labels) < 2 or not (labels[:-1] < labels[1:]).all():
+        raise InvalidModelError(f"{where}.values must be two labels or more, sorted; got {labels}")
     return labels
 
 

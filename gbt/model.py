@@ -35,6 +35,7 @@ from gbt.own_loss import describe_loss, is_known
 from gbt.predictor import Predictor
 from gbt.saving import save
 from gbt.seen_rows import SeenRows
+from gbt.several_outputs import OneOutput
 from gbt.statistics import node_step, refit
 from gbt.tables import as_floats, refuse_other_columns
 from gbt.tree import NODE_DTYPES, InvalidModelError, Nodes, Tree, preorder_links, sealed
@@ -42,7 +43,7 @@ from gbt.tree import NODE_DTYPES, InvalidModelError, Nodes, Tree, preorder_links
 if TYPE_CHECKING:
     import pandas
 
-NUMBERS = ("base_score", "learning_rate", "reg_lambda")
+NUMBERS = ("learning_rate", "reg_lambda")
 STATISTICS = ("gradients", "hessians", "counts", "values")  # that a model may have of its nodes
 ZERO_WITHIN = float(np.float32(1e-35))  # what LightGBM takes for 0
 NEEDED_FOR = {
@@ -63,8 +64,8 @@ class Ensemble(Nodes):
         One flat array each, of the dtypes in ``NODE_DTYPES``, every tree in preorder.
     tree_offset : int64 array of shape (n_trees + 1,)
         Tree m owns the nodes ``tree_offset[m]:tree_offset[m + 1]``.
-    base_score : float
-        Raw prediction before the first tree, in link space.
+    base_score : float, or float64 array of shape (n_outputs,)
+        Raw prediction before the first tree, in link space; of each output if there are several.
     learning_rate, reg_lambda : float
         Of all trees.
     loss : Loss
@@ -95,7 +96,7 @@ class Ensemble(Nodes):
     """
 
     tree_offset: np.ndarray
-    base_score: float
+    base_score: Any
     learning_rate: float
     reg_lambda: float
     loss: Loss
@@ -110,11 +111,15 @@ class Ensemble(Nodes):
     def __post_init__(self):
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
             object.__setattr__(self, name, sealed(np.array(getattr(self, name), dtype=dtype)))
+        if self.n_outputs > 1:
+            base_score = sealed(np.array(self.base_score, dtype=np.float64))
+            object.__setattr__(self, "base_score", base_score)
 
     def __repr__(self):
+        base_score = ", ".join(f"{score:.6g}" for score in np.atleast_1d(self.base_score))
         return (
             f"<Ensemble of {self.n_trees} trees, {len(self.feature)} nodes, on {self.n_features}"
-            f" features; {self.loss.name}, base_score={self.base_score:.6g},"
+            f" features; {self.loss.name}, base_score={base_score},"
             f" learning_rate={self.learning_rate:.6g}, reg_lambda={self.reg_lambda:.6g}>"
         )
 
@@ -154,7 +159,11 @@ class Ensemble(Nodes):
                 " must have a node"
             )
         for holds, demand in (
-            (np.isfinite(self.base_score), f"base_score must be finite; got {self.base_score}"),
+            (
+                np.isfinite(self.base_score).all() and np.size(self.base_score) == self.n_outputs,
+                f"base_score must be finite, one an output; got {self.base_score}",
+            ),
+            (self.n_trees == self.n_rounds * self.n_outputs, "every output has a tree in a round"),
             (
                 0 < self.learning_rate < np.inf,
                 f"learning_rate must be in (0, inf); got {self.learning_rate}",
@@ -239,6 +248,42 @@ class Ensemble(Nodes):
         return len(self.tree_offset) - 1
 
     @property
+    def n_outputs(self) -> int:
+        """Number of raw predictions a row: classes if there are three or more, targets, or 1."""
+        return self.loss.n_outputs
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds, in each of which every output gets a tree."""
+        return self.n_trees // self.n_outputs
+
+    @property
+    def tree_output(self) -> np.ndarray:
+        """Output that each tree adds to, int32 of shape (n_trees,): 0 .. K - 1 in every round."""
+        return np.arange(self.n_trees, dtype=np.int32) % np.int32(self.n_outputs)
+
+    @cached_property
+    def outputs(self) -> tuple["Ensemble", ...]:
+        """The trees of each output as a model that predicts and explains it; the loss needs all."""
+        if self.n_outputs == 1:
+            return (self,)
+        return tuple(self._output(k) for k in range(self.n_outputs))
+
+    def _output(self, k: int) -> "Ensemble":
+        sizes = np.diff(self.tree_offset)
+        own = np.repeat(self.tree_output == k, sizes)
+        own_parts: dict[str, Any] = {name: getattr(self, name)[own] for name in NODE_DTYPES}
+        if self.level_sets is not None:
+            own_parts["level_sets"] = self.level_sets.some(own)
+        return replace(
+            self,
+            **own_parts,
+            tree_offset=np.cumsum([0, *sizes[k :: self.n_outputs]]),
+            base_score=float(self.base_score[k]),
+            loss=OneOutput(self.loss, k),
+        )
+
+    @property
     def n_features(self) -> int:
         """Number of columns that the model was fitted on."""
         return len(self.feature_names)
@@ -262,6 +307,7 @@ class Ensemble(Nodes):
         """Return every field as JSON has it, having checked them all."""
         self.validate()
         return {
+            "base_score": np.asarray(self.base_score, dtype=np.float64).tolist(),
             **{name: float(getattr(self, name)) for name in NUMBERS},
             "loss": describe_loss(self.loss),
             "feature_names": list(self.feature_names),
@@ -295,10 +341,11 @@ class Ensemble(Nodes):
                 " gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
             )
 
-    def truncate(self, n_trees: int) -> "Ensemble":
-        """Return the model of the first ``n_trees`` trees."""
-        if not 0 <= n_trees <= self.n_trees:
-            raise ValueError(f"n_trees={n_trees} is not allowed; the model has {self.n_trees}.")
+    def truncate(self, n_rounds: int) -> "Ensemble":
+        """Return the model of the first ``n_rounds`` rounds: of one output, as many trees."""
+        if not 0 <= n_rounds <= self.n_rounds:
+            raise ValueError(f"n_rounds={n_rounds} is not allowed; the model has {self.n_rounds}.")
+        n_trees = n_rounds * self.n_outputs
         stop = self.tree_offset[n_trees]
         changed: dict[str, Any] = {name: getattr(self, name)[:stop] for name in NODE_DTYPES}
         if self.level_sets is not None:
@@ -341,12 +388,19 @@ class Ensemble(Nodes):
         )
 
     def raw_predict(self, X, n_jobs: int | None = None) -> np.ndarray:
-        """Return the raw prediction of every row, float64 of shape (n,)."""
+        """Return the raw prediction of every row, float64 of shape (n,), or (n, n_outputs)."""
+        if self.n_outputs > 1:
+            X = self.as_input(X)
+            return np.column_stack([output.raw_predict(X, n_jobs) for output in self.outputs])
         return self.predictor.raw_predict(self.as_input(X), self.base_score, n_jobs)
 
     def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
-        """Yield the raw prediction after each tree in turn, each time a new array."""
+        """Yield the raw prediction after each round in turn, each time a new array."""
         X = np.asarray(self.as_input(X), dtype=np.float64)
+        if self.n_outputs > 1:
+            of_outputs = [output.staged_raw_predict(X, n_jobs) for output in self.outputs]
+            yield from map(np.column_stack, zip(*of_outputs, strict=True))
+            return
         out = np.full(len(X), self.base_score)
         for tree in self.trees:
             tree.add_values(X, out, n_jobs)
@@ -368,7 +422,7 @@ class Ensemble(Nodes):
         ``feature`` is the name of a column; it and ``threshold`` are missing at a leaf. ``node``,
         ``left`` and ``right`` count from the root of the tree, -1 where there is no child. A model
         with categories has a column ``levels_left``, tuples of levels, where others have
-        thresholds.
+        thresholds, and one of several outputs a column ``output``.
         """
         import pandas as pd
 
@@ -377,6 +431,7 @@ class Ensemble(Nodes):
         return pd.DataFrame(
             {
                 "tree": np.repeat(np.arange(self.n_trees), sizes),
+                **({"output": np.repeat(self.tree_output, sizes)} if self.n_outputs > 1 else {}),
                 "node": np.arange(len(self.feature)) - np.repeat(self.tree_offset[:-1], sizes),
                 "depth": np.concatenate([np.empty(0, np.int64), *depths]),
                 "feature": np.where(

@@ -26,6 +26,7 @@ from gbt.losses import (
     mean,
     sum_of_gradients,
 )
+from gbt.several_outputs import OneOutput
 
 OF_A_LOSS = ("value", "gradient_hessian", "link", "inverse_link")  # methods that make a loss
 OWN = "own"  # in files, the key of the name of a class of the user's
@@ -124,7 +125,8 @@ def parameters_of(loss: Loss) -> dict[str, float]:
 
 def is_known(loss: Any) -> bool:
     """Say whether a model can have this loss."""
-    return isinstance(loss, HalfSquaredError | HalfLogistic | GivenLoss)
+    is_one = isinstance(loss, HalfSquaredError | HalfLogistic | GivenLoss)
+    return is_one and not isinstance(loss, OneOutput)
 
 
 def describe_loss(loss: Loss) -> str | dict[str, Any]:

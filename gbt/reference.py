@@ -434,6 +434,28 @@ def boost(
     return model
 
 
+def boost_classes(X, y, *, n_classes, n_estimators=100, sample_weight=None, **parameters):
+    """Fit K trees a round to classes 0 .. K - 1, and return a model for each class.
+
+    The probabilities are p_k = exp(f_k) / (exp(f_1) + ... + exp(f_K)). All trees of a round are
+    grown on the derivatives before it: g = p_k - [y = k], and XGBoost's diagonal h = 2 p (1 - p).
+    """
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    shares = np.bincount(y, weight, minlength=n_classes) / weight.sum()
+    models = [Model(math.log(share), trees=[]) for share in shares]
+    f = np.tile([model.base_score for model in models], (len(y), 1))
+    for _ in range(n_estimators):
+        p = np.exp(f - f.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        for k, model in enumerate(models):
+            gradient, hessian = p[:, k] - (y == k), 2 * p[:, k] * (1 - p[:, k])
+            tree = grow(X, gradient, np.maximum(hessian, 1e-16), weight, **parameters)
+            model.trees.append(tree)
+            f[:, k] += leaf_values(tree, X)
+    return models
+
+
 @dataclass
 class Model:
     """The raw prediction before the first tree, and the trees."""

@@ -1,6 +1,10 @@
 """The stages of boosting once more: derivatives of some rows before each tree, a block at a time.
 
-Whoever judges steps asks here, whatever the loss and however many its outputs.
+Whoever judges steps asks here, whatever the loss and however many its outputs. The trees of a round
+have the same predictions before them, those of all outputs::
+
+    output 0   tree 0   tree K      ...          a stage: some rounds of one output,
+    output 1   tree 1   tree K + 1  ...          as trees of ``ensemble.outputs[k]``
 """
 
 from collections.abc import Iterator
@@ -14,9 +18,10 @@ TREES_AT_ONCE = 32  # a number for each of them and of 1008 rows is 260 kB
 
 
 class Stage(NamedTuple):
-    """Some trees in a row, and the derivatives of a block of rows before each of them."""
+    """Some trees of an output in a row, and the derivatives of some rows before each of them."""
 
-    trees: range
+    output: int
+    trees: range  # of ``ensemble.outputs[output]``
     gradient: np.ndarray  # (T, n)
     hessian: np.ndarray
 
@@ -26,17 +31,23 @@ def stages(ensemble: Ensemble, block: np.ndarray, y: np.ndarray) -> Iterator[Sta
 
     The arrays are used again for the next trees: fresh pages take longer to fill.
     """
-    raw_prediction = np.full(len(y), ensemble.base_score)
-    room = np.empty((3, TREES_AT_ONCE, len(y)))
-    for trees in tree_blocks(ensemble.n_trees):
-        before, derivatives = room[0, : len(trees)], room[1:, : len(trees)]
-        ensemble.predictor.predict_before(block, trees, raw_prediction, before)
-        yield Stage(trees, *ensemble.loss.gradient_hessian(y, before, derivatives))
+    n_outputs = ensemble.n_outputs
+    at_once = max(1, TREES_AT_ONCE // n_outputs)
+    raw = np.repeat(np.atleast_1d(ensemble.base_score)[:, np.newaxis], len(y), axis=1)
+    room = np.empty((3 if n_outputs == 1 else n_outputs, at_once, len(y)))
+    for trees in tree_blocks(ensemble.n_rounds, at_once):
+        if n_outputs == 1:
+            before, derivatives = room[0, : len(trees)], room[1:, : len(trees)]
+            ensemble.predictor.predict_before(block, trees, raw[0], before)
+            yield Stage(0, trees, *ensemble.loss.gradient_hessian(y, before, derivatives))
+            continue
+        for output, f, before in zip(ensemble.outputs, raw, room, strict=True):
+            output.predictor.predict_before(block, trees, f, before[: len(trees)])
+        pair = ensemble.loss.gradient_hessian(y, np.moveaxis(room[:, : len(trees)], 0, -1))
+        for k in range(n_outputs):
+            yield Stage(k, trees, *(np.ascontiguousarray(part[..., k]) for part in pair))
 
 
-def tree_blocks(n_trees: int) -> list[range]:
-    """Cut the numbers of the trees into ranges of ``TREES_AT_ONCE``, the last one shorter."""
-    return [
-        range(first, min(first + TREES_AT_ONCE, n_trees))
-        for first in range(0, n_trees, TREES_AT_ONCE)
-    ]
+def tree_blocks(n_trees: int, at_once: int = TREES_AT_ONCE) -> list[range]:
+    """Cut the numbers of the trees into ranges of ``at_once``, the last one shorter."""
+    return [range(first, min(first + at_once, n_trees)) for first in range(0, n_trees, at_once)]

@@ -8,7 +8,7 @@ With G and H the sums of w g and w h over a node's rows::
 ``gbt.kernels.finish`` has the same formulas for one tree that has just grown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -72,13 +72,8 @@ def refit(
     Gradients are taken along the unchanged predictions, those of a forest at the base score.
     ``trees`` have ``left``, ``right``, ``value`` and ``find_leaves``; X is float64 of shape (n, p).
     """
-    raw_prediction = np.full(len(X), base_score)
     refitted = []
-    for tree in trees:
-        gradient, hessian = loss.gradient_hessian(y, raw_prediction)
-        leaves = tree.find_leaves(X)
-        if not is_forest:
-            raw_prediction += tree.value[leaves]
+    for tree, leaves, gradient, hessian in along_rounds(trees, X, y, loss, base_score, is_forest):
         refitted.append(
             node_statistics(
                 tree.left, tree.right, leaves, weight * gradient, weight * hessian, reg_lambda
@@ -88,3 +83,23 @@ def refit(
         name: np.concatenate([np.empty(0), *(of_tree[name] for of_tree in refitted)])
         for name in STATISTICS
     }
+
+
+def along_rounds(
+    trees: Iterable[Any], X: np.ndarray, y: np.ndarray, loss, base_score, is_forest: bool
+) -> Iterator[tuple[Any, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield every tree, the leaves that rows reach in it, and their derivatives before it.
+
+    The trees of a round, one an output, have the same predictions before them.
+    """
+    n_outputs = loss.n_outputs
+    raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(X), axis=1)  # (K, n)
+    for m, tree in enumerate(trees):
+        k = m % n_outputs
+        if k == 0:
+            pair = loss.gradient_hessian(y, raw[0] if n_outputs == 1 else raw.T)
+        gradient, hessian = (part if n_outputs == 1 else part[:, k] for part in pair)
+        leaves = tree.find_leaves(X)
+        yield tree, leaves, gradient, hessian
+        if not is_forest:
+            raw[k] += tree.value[leaves]

@@ -56,16 +56,16 @@ def as_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
 def weigh_classes(
     weight: np.ndarray, target: np.ndarray, classes: np.ndarray, class_weight: Any
 ) -> np.ndarray:
-    """Return the weights of rows times those of their classes; targets are 0 and 1.
+    """Return the weights of rows times those of their classes; targets are numbers of classes.
 
-    As everywhere in scikit-learn, "balanced" gives a class the weight n / (2 n_c), where n_c counts
-    its rows, whatever they weigh; a class that a dict does not name has the weight 1.
+    As everywhere in scikit-learn, "balanced" gives one of K classes the weight n / (K n_c), where
+    n_c counts its rows, whatever they weigh; a class that a dict does not name has the weight 1.
     """
     if class_weight is None:
         return weight
     which = target.astype(np.intp)
     if isinstance(class_weight, str):
-        return weight * (len(which) / (2 * np.bincount(which)))[which]
+        return weight * (len(which) / (len(classes) * np.bincount(which)))[which]
     labels = classes.tolist()
     unknown = [label for label in class_weight if label not in labels]
     if unknown:

@@ -231,14 +231,6 @@ def test_targets(target, message):
 
 LABELS = {
     "one class": (["a"] * 8, "needs two classes; y has only the class 'a'"),
-    "three classes": (
-        list("abcabcab"),
-        "Only binary classification is supported.*3 classes, 'a', 'b', 'c'.*OneVsRest",
-    ),
-    "many classes": (
-        np.arange(72) % 24,
-        r"24 classes, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.\. Fit",
-    ),
     "fractions": (y / 3, "Unknown label type: continuous"),
     "nan": (with_cell(y % 2, np.nan), "Input y contains NaN"),
     "None": (with_cell(labels.astype(object), None), "of one type; got NoneType and str"),

@@ -274,7 +274,7 @@ ENSEMBLE_DEFECTS = {
     "lambda of another model": lambda model: replace(model, reg_lambda=0.0),
     "negative lambda": lambda model: replace(model.truncate(0), reg_lambda=-1.0),
     "unknown loss": lambda model: replace(
-        model, loss=SimpleNamespace(name="half_squared_error", metric="")
+        model, loss=SimpleNamespace(name="half_squared_error", metric="", n_outputs=1)
     ),
     "half precision": lambda model: replace(model, input_dtype=np.float16),
 }

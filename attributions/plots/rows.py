@@ -31,6 +31,7 @@ class LocalAttributionDisplay:
     """
 
     def __init__(self, attribution: LocalAttribution, *, row=None, max_display: int | None = 12):
+        attribution.check_one_output("A picture")
         n_rows, n_features = attribution.values.shape
         if n_rows == 0:
             raise ValueError("The attribution has no rows; a picture needs at least one.")

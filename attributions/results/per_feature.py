@@ -62,6 +62,8 @@ class GlobalAttribution(tables.ShownAsTable):
         What was computed, with its individual attribution: ``"tree_inner(predecomp)"``.
     per_tree : float64 array of shape (M, p), optional
         What every tree adds to ``values``: importance along boosting.
+    per_output : float64 array of shape (K, p), optional
+        What every output adds to ``values``, in the order of the classes.
     repeats : float64 array of shape (p, n_repeats), optional
         The single shuffles of ``permutation``, of which ``values`` are the means. Their spread is
         that of shuffling the same rows; it says nothing about other rows.
@@ -83,20 +85,20 @@ class GlobalAttribution(tables.ShownAsTable):
     groups: np.ndarray | None = None
     contributions: np.ndarray | None = None
     kurtosis: np.ndarray | None = None
+    per_output: np.ndarray | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
         n_features = len(self.feature_names)
-        for name in ("values", "standard_error", "per_tree", "repeats", "kurtosis"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
-        check_shape("values", self.values, (n_features,))
-        if self.standard_error is not None:
-            check_shape("standard_error", self.standard_error, (n_features,))
-        if self.kurtosis is not None:
-            check_shape("kurtosis", self.kurtosis, (n_features,))
-        if self.per_tree is not None:
-            check_shape("per_tree", self.per_tree, (len(self.per_tree), n_features))
+        for name in ("values", "standard_error", "kurtosis", "per_tree", "per_output", "repeats"):
+            array = getattr(self, name)
+            if array is not None:
+                array = np.asarray(array, dtype=np.float64)
+                object.__setattr__(self, name, array)
+                if name in ("per_tree", "per_output"):
+                    check_shape(name, array, (len(array), n_features))
+                elif name != "repeats":
+                    check_shape(name, array, (n_features,))
         if self.repeats is not None:
             check_shape("repeats", self.repeats, (n_features, *self.repeats.shape[1:]))
 
@@ -165,6 +167,7 @@ class GlobalAttribution(tables.ShownAsTable):
         -------
         GlobalAttribution
         """
+        rows.check_one_output("A sum over rows")
         values = np.ascontiguousarray(rows.values)
         if not len(values):
             raise ValueError("The attribution has no rows; a sum needs at least one.")
@@ -339,6 +342,7 @@ class GlobalAttribution(tables.ShownAsTable):
             groups=_both(np.concatenate, self.groups, other.groups),
             contributions=_both(np.concatenate, self.contributions, other.contributions),
             kurtosis=_both(np.maximum.reduce, self.kurtosis, other.kurtosis),
+            per_output=_both(np.add.reduce, self.per_output, other.per_output),
         )
 
     def grouped(self, members) -> "GlobalAttribution":

@@ -7,7 +7,7 @@ A method that decomposes the whole prediction has the ``residual`` 0:
 with both sides in link space: log-odds for the logistic loss.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +27,9 @@ class LocalAttribution(tables.ShownAsTable):
 
     Parameters
     ----------
-    values : float64 array of shape (n, p)
-        Contribution of feature k to row i, in link space.
-    base_values : float64 array of shape (n,)
+    values : float64 array of shape (n, p), or (n, p, K)
+        Contribution of feature k to row i, in link space; of a model of K outputs, to each.
+    base_values : float64 array of shape (n,), or (n, K)
         Where the contributions start from.
     feature_names : tuple of str
         One name a column of ``values``.
@@ -39,6 +39,8 @@ class LocalAttribution(tables.ShownAsTable):
         The rows that were explained; plots colour the contributions by them.
     index : pandas.Index of length n, optional
         What the rows were called in the frame that was explained; ``to_frame`` keeps it.
+    output_names : tuple, optional
+        What the K outputs are called: the classes; their numbers without it.
     """
 
     values: np.ndarray
@@ -47,19 +49,24 @@ class LocalAttribution(tables.ShownAsTable):
     method: str
     data: np.ndarray | None = None
     index: Any = None
+    output_names: tuple | None = None
 
     def __post_init__(self):
         values = np.asarray(self.values, dtype=np.float64)
-        if values.ndim != 2:
+        if values.ndim not in (2, 3):
             raise ValueError(
                 f"values has shape {values.shape}; it needs one row a sample and one column a"
                 " feature."
             )
-        n_rows, n_features = values.shape
+        n_rows, n_features = values.shape[:2]
+        if values.ndim == 3:
+            names = range(values.shape[2]) if self.output_names is None else self.output_names
+            object.__setattr__(self, "output_names", tuple(names))
+            check_shape("output_names", np.empty(len(self.output_names)), values.shape[2:])
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "base_values", np.asarray(self.base_values, dtype=np.float64))
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
-        check_shape("base_values", self.base_values, (n_rows,))
+        check_shape("base_values", self.base_values, (n_rows, *values.shape[2:]))
         if len(self.feature_names) != n_features:
             raise ValueError(
                 f"{len(self.feature_names)} feature names were given for {n_features} columns of"
@@ -67,7 +74,7 @@ class LocalAttribution(tables.ShownAsTable):
             )
         if self.data is not None:
             object.__setattr__(self, "data", np.asarray(self.data, dtype=np.float64))
-            check_shape("data", self.data, values.shape)
+            check_shape("data", self.data, values.shape[:2])
         if self.index is not None:
             check_shape("index", self.index, (n_rows,))
 
@@ -76,8 +83,40 @@ class LocalAttribution(tables.ShownAsTable):
         return len(self.values)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Return what the feature of some name contributed to each row: float64 of shape (n,)."""
+        """Return what the feature of some name contributed to each row: shape (n,) or (n, K)."""
         return self.values[:, find_feature(name, self.feature_names)]
+
+    def output(self, name) -> "LocalAttribution":
+        """Return the attribution of one output of several, by its name or number.
+
+        Parameters
+        ----------
+        name : label or int
+            One of ``output_names``, the classes, or else its number.
+        """
+        names = self.output_names or ()
+        k = next((j for j, own in enumerate(names) if own == name), name)
+        if not (isinstance(k, int) and 0 <= k < len(names)):
+            raise ValueError(
+                f"output({name!r}): the outputs are {list(names)}."
+                if names
+                else "The attribution is of one output; it is that itself."
+            )
+        return replace(
+            self,
+            values=self.values[:, :, k],
+            base_values=self.base_values[:, k],
+            method=f"{self.method} of {names[k]}",
+            output_names=None,
+        )
+
+    def check_one_output(self, what: str) -> None:
+        """Raise ValueError if there are several outputs; ``what`` shows one."""
+        if self.output_names is not None:
+            raise ValueError(
+                f"{what} shows one output, and the attribution has {len(self.output_names)}: choose"
+                f" one, for instance with .output({self.output_names[0]!r})."
+            )
 
     def head(self, n: int = N_SHOWN) -> tables.Table:
         """Return the first rows as a table to look at.
@@ -93,6 +132,10 @@ class LocalAttribution(tables.ShownAsTable):
             A terminal and a notebook show it. Of many features it has those with the largest mean
             absolute contribution, as many as a line holds; ``to_frame`` has all.
         """
+        if self.output_names is not None:
+            table = self.output(self.output_names[0]).head(n)
+            more = f"{len(self.output_names) - 1} more outputs, see .output"
+            return replace(table, note=" and ".join(filter(None, [table.note, more])))
         n_rows, n_features = self.values.shape
         n_shown = min(tables.as_count(n), n_rows)
         labels = range(n_rows) if self.index is None else self.index
@@ -127,12 +170,12 @@ class LocalAttribution(tables.ShownAsTable):
 
         Parameters
         ----------
-        raw_prediction : array of shape (n,)
+        raw_prediction : array of shape (n,), or (n, K)
             ``ensemble.raw_predict`` of the same rows.
 
         Returns
         -------
-        float64 array of shape (n,)
+        float64 array of the same shape
             ``raw_prediction - base_values - values.sum(axis=1)``: 0 within rounding for PreDecomp,
             Saabas and TreeSHAP.
         """
@@ -143,7 +186,8 @@ class LocalAttribution(tables.ShownAsTable):
     def to_frame(self):
         """Return the contributions as a pandas.DataFrame of shape (n, p), a column a feature.
 
-        Its rows are called what they were in the frame that was explained.
+        Its rows are called what they were in the frame that was explained. With several outputs
+        there is a column for every pair of a feature and an output.
         """
         try:
             import pandas
@@ -151,7 +195,12 @@ class LocalAttribution(tables.ShownAsTable):
             raise ImportError(
                 "to_frame needs pandas: pip install pandas, or use .values and .feature_names."
             ) from error
-        return pandas.DataFrame(self.values, index=self.index, columns=list(self.feature_names))
+        columns = list(self.feature_names)
+        if self.output_names is not None:
+            pairs = [self.feature_names, self.output_names]
+            columns = pandas.MultiIndex.from_product(pairs, names=["feature", "output"])
+        values = self.values.reshape(len(self), -1)
+        return pandas.DataFrame(values, index=self.index, columns=columns)
 
     def to_shap(self):
         """Return a shap.Explanation, which shap's own plots draw.
@@ -159,7 +208,8 @@ class LocalAttribution(tables.ShownAsTable):
         Returns
         -------
         shap.Explanation
-            With ``values`` and ``data`` of shape (n, p) and ``base_values`` of shape (n,).
+            With ``values`` and ``data`` of shape (n, p) and ``base_values`` of shape (n,). With
+            several outputs it has another axis; shap's plots draw one, as ``explanation[..., k]``.
         """
         try:
             import shap
@@ -170,6 +220,7 @@ class LocalAttribution(tables.ShownAsTable):
             base_values=self.base_values,
             data=self.data,
             feature_names=list(self.feature_names),
+            **({} if self.output_names is None else {"output_names": list(self.output_names)}),
         )
 
     def plot(
