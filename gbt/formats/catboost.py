@@ -27,17 +27,19 @@ from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import in_preorder, to_ensemble
 from gbt.formats.origin import Start, contradiction
 from gbt.losses import LOSSES
+from gbt.several_outputs import Softmax
 from gbt.statistics import node_step
 from gbt.tree import InvalidModelError
 
 LOSS_OF_FUNCTION = {"RMSE": "half_squared_error", "Logloss": "half_logistic"}
+OF_CLASSES = "MultiClass"
 MOST_LEVELS = 16  # that CatBoost grows
 
 
 def import_catboost(model) -> Imported | None:
     """Turn a model of CatBoost into an `Ensemble`; None for what is no model.
 
-    Refused are other losses than RMSE and Logloss, several classes or targets, trees that are not
+    Refused are other losses than RMSE, Logloss and MultiClass, several targets, trees that are not
     symmetric, and splits on categories, by name.
     """
     if not hasattr(model, "get_all_params"):
@@ -60,18 +62,21 @@ def _as_json(model) -> dict[str, Any]:
 
 def _import(document: dict[str, Any], parameters: dict[str, Any]) -> Imported:
     function = parameters.get("loss_function")
-    if function not in LOSS_OF_FUNCTION:
-        raise ValueError(
-            f"loss_function={function!r} cannot be imported, only {[*LOSS_OF_FUNCTION]} can."
-        )
+    if function not in (*LOSS_OF_FUNCTION, OF_CLASSES):
+        allowed = [*LOSS_OF_FUNCTION, OF_CLASSES]
+        raise ValueError(f"loss_function={function!r} cannot be imported, only {allowed} can.")
     if "oblivious_trees" not in document:
         raise ValueError(
             f"grow_policy={parameters.get('grow_policy')!r} cannot be imported: only symmetric"
             " trees can."
         )
-    scale, (bias, *others) = document["scale_and_bias"]
-    if others or scale != 1:
-        raise ValueError("A CatBoost model of several outputs, or rescaled, cannot be imported.")
+    scale, biases = document["scale_and_bias"]
+    n_outputs = len(biases) if function == OF_CLASSES else 1
+    if len(biases) != n_outputs or scale != 1:
+        raise ValueError("A CatBoost model of several targets, or rescaled, cannot be imported.")
+    bias = float(biases[0]) if n_outputs == 1 else np.array(biases, dtype=np.float64)
+    of_one = LOSSES[LOSS_OF_FUNCTION.get(function, "half_logistic")]
+    loss = of_one if n_outputs == 1 else Softmax(n_outputs, 1.0)
     features = document["features_info"]
     if features.get("categorical_features"):
         raise ValueError(
@@ -80,7 +85,11 @@ def _import(document: dict[str, Any], parameters: dict[str, Any]) -> Imported:
         )
     columns = features["float_features"]
     trees = document["oblivious_trees"]
-    arrays = [_read_tree(tree, m, columns) for m, tree in enumerate(trees)]
+    arrays = [
+        _read_tree(tree, m, columns, (k, n_outputs))
+        for m, tree in enumerate(trees)
+        for k in range(n_outputs)
+    ]
     stops = np.cumsum([len(tree["left"]) for tree in arrays], dtype=np.int64)
     starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
     start = np.repeat(starts, stops - starts)
@@ -94,10 +103,9 @@ def _import(document: dict[str, Any], parameters: dict[str, Any]) -> Imported:
     leaf, value, weight = nodes.is_leaf, flat["value"], nodes.add_up(flat["weight"])
 
     eta, reg_lambda = float(parameters["learning_rate"]), float(parameters["l2_leaf_reg"])
-    loss = LOSSES[LOSS_OF_FUNCTION[function]]
     G = nodes.add_up(np.where(leaf, -value / eta * (weight + reg_lambda), 0.0))
-    mean = Start(float(bias), bool(parameters.get("boost_from_average")), False, (), False)
-    unknown: str | None = "CatBoost does not keep it under Logloss"
+    mean = Start(bias, bool(parameters.get("boost_from_average")), False, (), False)
+    unknown: str | None = f"CatBoost does not keep it under {function}"
     if function == "RMSE":
         unknown = contradiction(nodes, G, weight, value, loss, mean)
         if unknown is not None:
@@ -113,7 +121,7 @@ def _import(document: dict[str, Any], parameters: dict[str, Any]) -> Imported:
         sum_hessian=weight if unknown is None else None,
         n_samples=weight if is_count else None,
         values_are_known=unknown is None,
-        base_score=float(bias),
+        base_score=bias,
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
@@ -125,8 +133,13 @@ def _import(document: dict[str, Any], parameters: dict[str, Any]) -> Imported:
     return Imported(ensemble, "CatBoost", unknown)
 
 
-def _read_tree(tree: dict[str, Any], m: int, columns: list[dict]) -> dict[str, np.ndarray]:
-    """Return the nodes of one tree level by level, the root first."""
+def _read_tree(
+    tree: dict[str, Any], m: int, columns: list[dict], output: tuple[int, int]
+) -> dict[str, np.ndarray]:
+    """Return the nodes of one tree level by level, the root first.
+
+    ``output`` is (k, K): leaves have K values beside each other, and k says which is asked for.
+    """
     splits = tree["splits"] or []
     kinds = {split["split_type"] for split in splits} - {"FloatFeature"}
     if kinds:
@@ -135,7 +148,9 @@ def _read_tree(tree: dict[str, Any], m: int, columns: list[dict]) -> dict[str, n
         as_array(tree[name], f"{name} of tree {m}", np.float64)
         for name in ("leaf_values", "leaf_weights")
     )
-    depth = len(splits)
+    depth, (k, n_outputs) = len(splits), output
+    if len(value) == n_outputs * len(weight):
+        value = value[k::n_outputs]
     if depth > MOST_LEVELS or len(value) != 2**depth or len(weight) != 2**depth:
         raise InvalidModelError(
             f"Tree {m} of the CatBoost model has {depth} splits and {len(value)} leaves."

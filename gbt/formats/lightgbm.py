@@ -34,8 +34,9 @@ import numpy as np
 from gbt.formats.imported import Imported, kept, warn_of
 from gbt.formats.nodes import Preorder, in_preorder, to_ensemble
 from gbt.formats.origin import Start, contradiction
-from gbt.losses import LOSSES, Loss
+from gbt.losses import LOSSES, Absolute, Gamma, Huber, Loss, Poisson, Quantile
 from gbt.model import ZERO_WITHIN, Ensemble
+from gbt.several_outputs import Softmax
 from gbt.statistics import node_step
 from gbt.tree import InvalidModelError
 
@@ -44,6 +45,8 @@ LOSS_OF_OBJECTIVE = {
     "binary sigmoid:1": "half_logistic",
     "cross_entropy": "half_logistic",
 }
+OTHERS = ("multiclass", "poisson", "gamma", "quantile", "regression_l1", "huber")
+REFITTED = ("quantile", "absolute")  # whose leaves are no Newton steps
 OF_INNER = ("split_feature", "threshold", "decision_type", "left_child", "right_child")
 OF_INNER_ROUNDED = ("internal_value",)
 OF_LEAF = ("leaf_value", "leaf_weight", "leaf_count")
@@ -82,8 +85,8 @@ def from_lightgbm(model) -> Ensemble:
     Raises
     ------
     ValueError
-        For what an `Ensemble` cannot express: other objectives than squared error and binary
-        logistic, several classes, linear trees, categorical splits, "dart".
+        For what an `Ensemble` cannot express: other objectives than ``LOSS_OF_OBJECTIVE`` and
+        ``OTHERS``, linear trees, categorical splits, "dart".
     gbt.tree.InvalidModelError
         Also a ValueError: the text does not describe a booster.
     """
@@ -113,37 +116,27 @@ def _import(text: str) -> Imported:
     reg_lambda = _parameter(parts, "lambda_l2", 0.0)
     eta, rates_differ, has_start = _read_rates(parts)
     roots = nodes.tree_offset[:-1]
-    start_value, why = 0.0, None
+    starts, start_of = np.zeros(loss.n_outputs), np.zeros(len(value))
     if is_forest:
         eta = 1 / len(roots)
         value = value * eta
     elif has_start:
-        first = slice(0, nodes.tree_offset[1])
-        weight = np.where(leaf, H + reg_lambda, 0.0)[first]
-        start_value = float(np.average(value[first], weights=weight if weight.any() else None))
-        value = value.copy()
-        value[first] -= start_value
+        starts, start_of = _hidden_starts(nodes, value, H + reg_lambda, loss.n_outputs)
+        value = value - start_of
+    start_value = float(starts[0]) if loss.n_outputs == 1 else starts
     G = nodes.add_up(np.where(leaf, -value / eta * (H + reg_lambda), 0.0))
 
     sampled = _is_sampled(parts)
-    if hidden_by := _hides_gradients(parts):
-        why = f"it was trained with {hidden_by}"
-    elif rates_differ:
-        why = "its learning rate changed between rounds"
-    elif has_start and sampled and not is_forest:
-        why = "its first tree was grown on a sample of rows and hides the start value"
-    elif has_start and loss.name == "half_logistic" and _labels_are_weighted(parts):
-        why = "its first tree hides the start value, the mean of labels that weigh alike there"
-    elif not parts.parameters:
-        why = "its text has no parameters"
+    why = "its learning rate changed between rounds" if rates_differ else None
+    why = _why_unknown(parts, loss, has_start and not is_forest, sampled) or why
     follows = -eta * node_step(G, H, reg_lambda)
     kept_value = arrays["internal_value"] * (eta if is_forest else 1.0)
-    kept_value[: nodes.tree_offset[1]] -= start_value
-    if why is None and (wrong := _first_far(nodes, follows, kept_value, value, start_value)) >= 0:
+    kept_value -= start_of
+    if why is None and (wrong := _first_far(nodes, follows, kept_value, value, starts)) >= 0:
         m, node = nodes.of_tree(wrong)
         why = f"the value of node {node} of tree {m} does not follow from the leaves below it"
     if why is None and not is_forest:
-        p = float(loss.inverse_link(np.array(start_value)))
+        p = 0.0 if loss.n_outputs > 1 else float(loss.inverse_link(np.array(start_value)))
         start = Start(start_value, _starts_from_mean(parts), False, (p,), sampled)
         why = contradiction(nodes, G, H, value, loss, start)
     has_weights = bool(H[roots].all())
@@ -171,6 +164,42 @@ def _import(text: str) -> Imported:
     return Imported(ensemble, "LightGBM", why, has_hidden_start=has_start and not is_forest)
 
 
+def _hidden_starts(nodes, value, weight, n_outputs) -> tuple[np.ndarray, np.ndarray]:
+    """Return the start value of each output, and at every node what its tree hides."""
+    starts, start_of = np.zeros(n_outputs), np.zeros(len(value))
+    for k in range(n_outputs):
+        first = slice(*nodes.tree_offset[k : k + 2])
+        weights = np.where(nodes.is_leaf, weight, 0.0)[first]
+        starts[k] = np.average(value[first], weights=weights if weights.any() else None)
+        start_of[first] = starts[k]
+    return starts, start_of
+
+
+def _why_unknown(parts: _Text, loss: Loss, has_start: bool, sampled: bool) -> str | None:
+    """Say what of the training makes gradients unknown, None if nothing does."""
+    hidden_by = _hides_gradients(parts)
+    for holds, why in (
+        (hidden_by is not None, f"it was trained with {hidden_by}"),
+        (loss.name in REFITTED, "its leaves are refitted to quantiles of their rows"),
+        (
+            has_start and sampled,
+            "its first tree was grown on a sample of rows and hides the start value",
+        ),
+        (
+            has_start and loss.name == "half_logistic" and _labels_are_weighted(parts),
+            "its first tree hides the start value, the mean of labels that weigh alike there",
+        ),
+        (
+            has_start and loss.name == "huber",
+            "its first tree hides the start value, at which the gradients do not add up to 0",
+        ),
+        (not parts.parameters, "its text has no parameters"),
+    ):
+        if holds:
+            return why
+    return None
+
+
 def _split(text: str) -> _Text:
     """Cut the text of a booster into its head, its trees and its parameters."""
     head, *trees = text.split("\nTree=")
@@ -194,24 +223,32 @@ def _split(text: str) -> _Text:
 def _refuse_other_models(parts: _Text) -> tuple[Loss, bool]:
     """Return the loss of a model of one output, and whether its trees are averaged."""
     head = parts.head
-    if head["num_class"] != "1" or head["num_tree_per_iteration"] != "1":
-        raise ValueError(
-            f"A model of several classes cannot be imported: num_class is {head['num_class']}."
-        )
     objective = head.get("objective")
-    if objective not in LOSS_OF_OBJECTIVE:
+    name, *details = (objective or "").split(" ")
+    if objective not in LOSS_OF_OBJECTIVE and name not in OTHERS:
         raise ValueError(
             "A model trained with an objective of its own (a function) cannot be imported."
             if objective is None
-            else f"objective={objective!r} cannot be imported, only {[*LOSS_OF_OBJECTIVE]} can."
+            else f"objective={objective!r} cannot be imported, only"
+            f" {[*LOSS_OF_OBJECTIVE, *OTHERS]} can."
         )
+    if "sqrt" in details:
+        raise ValueError("reg_sqrt=True cannot be imported: its trees predict roots.")
+    n_classes = _as_number(head["num_class"], "num_class") if name == "multiclass" else 1
+    if head["num_class"] != head["num_tree_per_iteration"] or int(head["num_class"]) != n_classes:
+        raise InvalidModelError(
+            f"The LightGBM model has the objective {objective!r} with num_class="
+            f"{head['num_class'][:20]!r} and {head['num_tree_per_iteration'][:20]!r} trees a round."
+        )
+    loss = _loss_of(parts, name, int(n_classes))
+    if len(parts.trees) % loss.n_outputs:
+        raise InvalidModelError("The LightGBM model has a round that is not complete.")
     if parts.parameters.get("boosting") == "dart":
         raise ValueError(
             "boosting='dart' cannot be imported: its trees are grown on the gradients at the"
             " predictions of some trees before them, not of all."
         )
     is_forest = "average_output" in head
-    loss = LOSSES[LOSS_OF_OBJECTIVE[objective]]
     if is_forest and (
         loss.name != "half_squared_error" or _parameter(parts, "lambda_l2", 0.0) != 0
     ):
@@ -219,6 +256,19 @@ def _refuse_other_models(parts: _Text) -> tuple[Loss, bool]:
             "boosting='rf' can be imported with objective='regression' and lambda_l2=0 only."
         )
     return loss, is_forest
+
+
+def _loss_of(parts: _Text, name: str, n_classes: int) -> Loss:
+    """Return the loss of an objective, with its parameters."""
+    if name == "multiclass":
+        return Softmax(n_classes, n_classes / (n_classes - 1))
+    if name == "poisson":
+        return Poisson(_parameter(parts, "poisson_max_delta_step", 0.7))
+    if name in ("quantile", "huber"):
+        return (Quantile if name == "quantile" else Huber)(_parameter(parts, "alpha", 0.9))
+    if name in ("gamma", "regression_l1"):
+        return Gamma() if name == "gamma" else Absolute()
+    return LOSSES[LOSS_OF_OBJECTIVE[parts.head["objective"]]]
 
 
 def _read_trees(parts: _Text) -> tuple[Preorder, dict[str, np.ndarray]]:
@@ -312,7 +362,8 @@ def _read_rates(parts: _Text) -> tuple[float, bool, bool]:
     if not 0 < eta < np.inf:
         raise InvalidModelError(f"The LightGBM model's learning_rate is {eta}.")
     has_start = bool(said) and said[0] == 1.0 and (eta != 1.0 or _starts_from_mean(parts))
-    others = said[1:] if has_start else said
+    n_first = int(parts.head["num_tree_per_iteration"])
+    others = said[n_first:] if has_start else said
     eta = others[-1] if others else eta
     return eta, any(rate != eta for rate in others), has_start
 
@@ -357,13 +408,13 @@ def _hides_gradients(parts: _Text) -> str | None:
     return f"monotone_constraints={constraints}" if set(constraints) & set("123456789") else None
 
 
-def _first_far(nodes: Preorder, follows, said, value, start_value) -> int:
+def _first_far(nodes: Preorder, follows, said, value, start_values) -> int:
     """Return the first inner node whose value is not what it says within its digits, else -1."""
     n_nodes = np.diff(nodes.tree_offset)
     if not len(n_nodes):
         return -1
     largest = np.maximum.reduceat(np.abs(value), nodes.tree_offset[:-1])
-    largest[0] += abs(start_value)
+    largest[: len(start_values)] += np.abs(start_values)
     too_far = np.abs(follows - said) > DIGITS_OF_INNER * np.repeat(largest, n_nodes)
     too_far &= ~nodes.is_leaf
     return int(np.argmax(too_far)) if too_far.any() else -1

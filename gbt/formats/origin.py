@@ -10,6 +10,8 @@ but both leave traces. With G, H of a root, b the base score and s the leaves' v
 * The logistic loss begins with h = p (1 - p) for every row and g in {p, p - 1}, p the probability
   that belongs to b. So H / p (1 - p) is what the rows of a node weigh, whole numbers without
   weights, and G lies between ``(p - 1)`` and ``p`` times that.
+* Softmax has probabilities that add up to 1, so the gradients of all classes add up to 0, in every
+  round, if no rows were sampled.
 * A base score that the library worked out itself is the mean of the targets, so the first root has
   the G that belongs to it: 0, if the mean is what it starts from.
 
@@ -17,7 +19,7 @@ A trace that contradicts says that G is not what the model's name for the loss m
 Where there is none to be found, `doubt_of` says so, too.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +30,7 @@ from gbt.losses import Loss
 class Start(NamedTuple):
     """How a training began."""
 
-    base_score: float  # raw
+    base_score: Any  # raw, of every output
     is_estimated: bool  # by the library, from the targets
     is_default: bool  # it was to be estimated and was not: no built-in objective has been asked
     means: tuple[float, ...]  # of the targets, if it was estimated, by the one or another formula
@@ -42,6 +44,10 @@ def contradiction(nodes: Preorder, G, H, values, loss: Loss, start: Start) -> st
         return None
     if loss.name == "half_squared_error":
         return _against_squared_error(nodes, G, H, values, start)
+    if loss.name == "softmax":
+        return _against_softmax(nodes, G, loss.n_outputs, start)
+    if loss.name != "half_logistic":
+        return None  # no trace is known
     p = float(loss.inverse_link(np.array(start.base_score)))
     weight = H[: nodes.tree_offset[1]] / (p * (1 - p))  # of the first tree's nodes
     first = G[: nodes.tree_offset[1]]
@@ -50,6 +56,16 @@ def contradiction(nodes: Preorder, G, H, values, loss: Loss, start: Start) -> st
         return "a sum of gradients is larger than the logistic loss allows at the base score"
     at_start = [abs(first[0] - weight[0] * (p - mean)) <= slack for mean in start.means]
     return _against_start(any(at_start), first[0], start)
+
+
+def _against_softmax(nodes, G, n_outputs, start):
+    """Check that the probabilities of a row add up to 1 in every round, as its classes do."""
+    roots = nodes.tree_offset[:-1]
+    size = np.add.reduceat(np.where(nodes.is_leaf, np.abs(G), 0.0), roots)
+    of_rounds = [part.reshape(-1, n_outputs).sum(axis=1) for part in (G[roots], size)]
+    if start.may_be_sampled or (np.abs(of_rounds[0]) <= 256 * EPS_32 * of_rounds[1]).all():
+        return None
+    return "the gradients of the classes do not add up to 0 in every round, as softmax's do"
 
 
 def _against_squared_error(nodes, G, H, values, start):
@@ -89,6 +105,10 @@ def doubt_of(nodes: Preorder, G, H, loss: Loss, start: Start) -> str | None:
     """Say why sums that contradict nothing may still be another loss's, None if they cannot."""
     roots = nodes.tree_offset[:-1]
     if not len(roots) or start.is_estimated:
+        return None
+    if loss.name == "softmax":
+        return "rows were sampled, or the loss is another" if start.may_be_sampled else None
+    if loss.name not in ("half_squared_error", "half_logistic"):
         return None
     if loss.name == "half_squared_error":
         sampled = np.ptp(H[roots]) > 64 * EPS_32 * H[roots].max()

@@ -15,7 +15,8 @@ model                        what its nodes keep, and what follows              
 ===========================  ==========================================================  ==========
 
 A forest of M trees predicts their mean: they are M trees with learning rate 1/M, each grown on the
-gradients at 0 (``is_forest``). What is lost, training rows supply
+gradients at 0 (``is_forest``). Of K > 2 classes, or K targets, every tree counts K times, once an
+output, with the same splits. What is lost, training rows supply
 (``as_ensemble(model, X=X_train, y=y_train)``).
 """
 
@@ -39,7 +40,8 @@ from sklearn.utils.validation import check_is_fitted
 from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import EPS_32, Preorder, in_preorder, to_ensemble
 from gbt.formats.origin import Start, contradiction
-from gbt.losses import LOSSES
+from gbt.losses import LOSSES, Absolute, Gamma, Loss, Poisson, Quantile
+from gbt.several_outputs import SeveralTargets, Softmax
 from gbt.statistics import node_step
 
 BOOSTED = (GradientBoostingRegressor, GradientBoostingClassifier)
@@ -48,6 +50,8 @@ FORESTS = (
     RandomForestRegressor, RandomForestClassifier, ExtraTreesRegressor, ExtraTreesClassifier,
 )  # fmt: skip
 TREES = (DecisionTreeRegressor, DecisionTreeClassifier)  # ExtraTree* are some, too
+BOOSTED_LOSSES = ("squared_error", "log_loss", "absolute_error", "quantile")
+HISTOGRAM_LOSSES = (*BOOSTED_LOSSES, "poisson", "gamma")
 SQUARED_ERRORS = ("squared_error", "friedman_mse")
 IS_CLASSIFIER = "classes_"
 FOLLOWS_WITHIN = 1024 * EPS_32  # of the largest step of a tree: gradients are added up in float32
@@ -60,7 +64,7 @@ class _Nodes(NamedTuple):
     feature: np.ndarray
     threshold: np.ndarray
     missing_left: np.ndarray
-    value: np.ndarray  # of the only output, of the second class
+    value: np.ndarray  # of the second of two classes, of the own one of several
     weight: np.ndarray
     n_samples: np.ndarray
 
@@ -68,8 +72,8 @@ class _Nodes(NamedTuple):
 def import_sklearn(model) -> Imported | None:
     """Turn a model of scikit-learn's trees into an `Ensemble`; None for other models.
 
-    Refused are other losses and criteria than those of the squared error and two classes, several
-    classes or outputs, categorical splits, an ``init`` of one's own, and ``IsolationForest``.
+    Refused are losses and criteria that have no loss here, several targets that are classes,
+    categorical splits, an ``init`` of one's own, and ``IsolationForest``.
     """
     if isinstance(model, IsolationForest):
         raise ValueError(
@@ -79,15 +83,16 @@ def import_sklearn(model) -> Imported | None:
     if not isinstance(model, (*BOOSTED, *HISTOGRAMS, *FORESTS, *TREES)):
         return None
     check_is_fitted(model)
-    if len(getattr(model, IS_CLASSIFIER, (0, 1))) != 2 or getattr(model, "n_outputs_", 1) != 1:
+    classes = getattr(model, IS_CLASSIFIER, (0, 1))
+    if len(classes) < 2 or (hasattr(model, IS_CLASSIFIER) and getattr(model, "n_outputs_", 1) > 1):
         raise ValueError(
-            f"A {type(model).__name__} of several classes or targets cannot be imported, or of one"
-            " class only."
+            f"A {type(model).__name__} of several targets that are classes cannot be imported, or"
+            " of one class only."
         )
     if isinstance(model, HISTOGRAMS):
         return kept(
             model,
-            tuple(predictor for (predictor,) in model._predictors),
+            tuple(predictor for predictors in model._predictors for predictor in predictors),
             lambda: _histograms(model),
         )
     if isinstance(model, BOOSTED):
@@ -105,7 +110,12 @@ def _averaged(model, estimators) -> Imported:
             f"criterion={model.criterion!r} cannot be imported, only {SQUARED_ERRORS} can: the"
             " values of others are not means, or not chosen by the squared error."
         )
-    nodes = _read_trees([estimator.tree_ for estimator in estimators])
+    n_outputs = len(getattr(model, IS_CLASSIFIER, ())) or model.n_outputs_
+    n_outputs = 1 if n_outputs == 2 and hasattr(model, IS_CLASSIFIER) else n_outputs
+    # Of K outputs each has all trees, which have the same splits, with values of its own.
+    trees = [estimator.tree_ for estimator in estimators for _ in range(n_outputs)]
+    nodes = _read_trees(trees, n_outputs)
+    loss = LOSSES["half_squared_error"] if n_outputs == 1 else SeveralTargets(n_outputs)
     constrained = np.any(model.monotonic_cst if model.monotonic_cst is not None else 0)
     ensemble = to_ensemble(
         nodes.tree,
@@ -116,10 +126,10 @@ def _averaged(model, estimators) -> Imported:
         sum_gradient=None if constrained else -nodes.weight * nodes.value,
         sum_hessian=nodes.weight,
         n_samples=nodes.n_samples,
-        base_score=0.0,
+        base_score=0.0 if n_outputs == 1 else np.zeros(n_outputs),
         learning_rate=1 / len(estimators),
         reg_lambda=0.0,
-        loss=LOSSES["half_squared_error"],
+        loss=loss,
         feature_names=_names(model),
         input_dtype=np.float32,
         is_forest=len(estimators) > 1,
@@ -131,16 +141,14 @@ def _averaged(model, estimators) -> Imported:
 
 def _boosted(model) -> Imported:
     """Import gradient boosting, whose leaves are the step, and whose inner nodes are means."""
-    if model.loss not in ("squared_error", "log_loss"):
-        raise ValueError(
-            f"loss={model.loss!r} cannot be imported, only 'squared_error' and 'log_loss' can."
-        )
+    n_outputs = model.estimators_.shape[1]
+    loss = _loss_of(model, model.loss, getattr(model, "alpha", 0.5), n_outputs, BOOSTED_LOSSES)
     if model.init is not None and model.init != "zero":
         raise ValueError(
             f"init={model.init!r} cannot be imported: the trees begin from predictions of a model"
             " of its own. Train with init=None or init='zero'."
         )
-    nodes = _read_trees([tree.tree_ for tree in model.estimators_.ravel()])
+    nodes = _read_trees([tree.tree_ for tree in model.estimators_.ravel()], 1)
     is_squared = model.loss == "squared_error"
     start = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))
     ensemble = to_ensemble(
@@ -153,27 +161,27 @@ def _boosted(model) -> Imported:
         sum_hessian=nodes.weight if is_squared else None,
         n_samples=nodes.n_samples,
         values_are_known=is_squared,
-        base_score=float(start[0, 0]),
+        base_score=float(start[0, 0]) if n_outputs == 1 else start[0].astype(np.float64),
         learning_rate=float(model.learning_rate),
         reg_lambda=0.0,
-        loss=LOSSES["half_squared_error" if is_squared else "half_logistic"],
+        loss=loss,
         feature_names=_names(model),
         input_dtype=np.float32,
     )
-    unknown = None if is_squared else "scikit-learn does not keep it under the log loss"
+    unknown = None if is_squared else f"scikit-learn does not keep it under loss={model.loss!r}"
     return Imported(ensemble, "scikit-learn", unknown, is_sampled=model.subsample < 1)
 
 
 def _histograms(model) -> Imported:
     """Import gradient boosting on histograms, whose leaves are eta times the step."""
-    losses = {"squared_error": "half_squared_error", "log_loss": "half_logistic"}
-    if model.loss not in losses:
-        raise ValueError(f"loss={model.loss!r} cannot be imported, only {[*losses]} can.")
+    n_outputs = len(model._predictors[0])
+    quantile = getattr(model, "quantile", None)
+    loss = _loss_of(model, model.loss, quantile, n_outputs, HISTOGRAM_LOSSES)
     if model.is_categorical_ is not None and np.any(model.is_categorical_):
         raise ValueError(
             "Categorical features cannot be imported. Train with the categories as numbers."
         )
-    predictors = [predictor.nodes for (predictor,) in model._predictors]
+    predictors = [tree.nodes for of_round in model._predictors for tree in of_round]
     stops = np.cumsum([len(nodes) for nodes in predictors], dtype=np.int64)
     starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
     records = np.concatenate(predictors)
@@ -196,9 +204,10 @@ def _histograms(model) -> Imported:
     is_root = np.zeros(len(leaf), dtype=bool)
     is_root[tree.tree_offset[:-1]] = True
     unknown = None
-    base_score = float(model._baseline_prediction[0, 0])
+    baseline = np.ravel(model._baseline_prediction).astype(np.float64)
+    base_score = float(baseline[0]) if n_outputs == 1 else baseline
     if model.loss != "squared_error":
-        unknown = "scikit-learn does not keep it under the log loss"
+        unknown = f"scikit-learn does not keep it under loss={model.loss!r}"
     elif model.monotonic_cst is not None and np.any([*_constraints(model)]):
         unknown = "it was trained with monotonic_cst"
     elif (~is_root & ~leaf & (np.abs(follows - value) > allowed)).any():
@@ -219,10 +228,28 @@ def _histograms(model) -> Imported:
         base_score=base_score,
         learning_rate=eta,
         reg_lambda=reg_lambda,
-        loss=LOSSES[losses[model.loss]],
+        loss=loss,
         feature_names=_names(model),
     )
     return Imported(ensemble, "scikit-learn", unknown)
+
+
+def _loss_of(model, name: str, alpha, n_outputs: int, allowed: tuple[str, ...]) -> Loss:
+    """Return the loss of boosting; ``alpha`` is the quantile of a quantile loss."""
+    if name not in allowed:
+        raise ValueError(f"loss={name!r} cannot be imported, only {[*allowed]} can.")
+    if name == "log_loss" and n_outputs > 1:
+        # Hessians with which leaves follow from them: see Friedman 2001, equation 34.
+        is_first = isinstance(model, BOOSTED)
+        return Softmax(n_outputs, n_outputs / (n_outputs - 1) if is_first else 1.0)
+    others: dict[str, Loss] = {
+        "squared_error": LOSSES["half_squared_error"],
+        "log_loss": LOSSES["half_logistic"],
+        "absolute_error": Absolute(),
+        "poisson": Poisson(),
+        "gamma": Gamma(),
+    }
+    return Quantile(alpha) if name == "quantile" else others[name]
 
 
 def _constraints(model) -> list[int]:
@@ -230,8 +257,11 @@ def _constraints(model) -> list[int]:
     return [*constraints.values()] if isinstance(constraints, dict) else [*constraints]
 
 
-def _read_trees(trees: list[Any]) -> _Nodes:
-    """Read the nodes of all trees; scikit-learn has them in preorder or by gain."""
+def _read_trees(trees: list[Any], n_outputs: int) -> _Nodes:
+    """Read the nodes of all trees; scikit-learn has them in preorder or by gain.
+
+    Of several outputs, tree m gives the values of output m mod K.
+    """
     stops = np.cumsum([tree.node_count for tree in trees], dtype=np.int64)
     starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
     start = np.repeat(starts, stops - starts)
@@ -246,7 +276,9 @@ def _read_trees(trees: list[Any]) -> _Nodes:
         np.concatenate([getattr(tree, name) for tree in trees])[nodes.order]
         for name in (*names, "n_node_samples")
     )
-    value = np.concatenate([tree.value[:, 0, -1] for tree in trees])[nodes.order]
+    values = [tree.value.reshape(tree.node_count, -1) for tree in trees]
+    columns = [m % n_outputs if n_outputs > 1 else -1 for m in range(len(trees))]
+    value = np.concatenate([v[:, k] for v, k in zip(values, columns, strict=True)])[nodes.order]
     threshold = np.nan_to_num(threshold)  # inf between present and missing
     return _Nodes(nodes, feature, threshold, missing_left.astype(bool), value, weight, n_samples)
 

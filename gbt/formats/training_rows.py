@@ -56,10 +56,13 @@ def _start_from_mean(ensemble: Ensemble, target, weight) -> Ensemble:
     What that is more, or less, the first tree's nodes have less, or more.
     """
     base_score = ensemble.loss.best_constant(target, weight)
-    if not np.isfinite(base_score):
+    if not np.isfinite(base_score).all():
         return ensemble
-    value = ensemble.value.copy()
-    value[: ensemble.tree_offset[1]] -= base_score - ensemble.base_score
+    value, n_outputs = ensemble.value.copy(), ensemble.n_outputs
+    moved = np.atleast_1d(base_score) - np.atleast_1d(ensemble.base_score)
+    value[: ensemble.tree_offset[n_outputs]] -= np.repeat(
+        moved, np.diff(ensemble.tree_offset[: n_outputs + 1])
+    )
     return replace(ensemble, value=value, base_score=base_score)
 
 
@@ -72,7 +75,8 @@ def _discrepancy(kept: Ensemble, of_rows: Ensemble, largest_target: float) -> st
     leaf = kept.left < 0
     of_tree = np.add.reduceat(np.where(leaf, np.abs(of_rows.sum_gradient), 0.0), roots)
     H = of_rows.sum_hessian[roots]
-    rounding = 256 * EPS_32 * H * (abs(kept.base_score) + largest_target + 1)
+    largest_score = np.abs(kept.base_score).max()
+    rounding = 256 * EPS_32 * H * (largest_score + largest_target + 1)
     for statistic, name, array, allowed in (
         ("counts", "rows", "n_samples", 0 * H),
         ("hessians", "H", "sum_hessian", KEPT_WITHIN * H),
@@ -91,19 +95,23 @@ def _discrepancy(kept: Ensemble, of_rows: Ensemble, largest_target: float) -> st
 
 
 def _as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
-    """Return targets as the loss takes them; labels of ``classes_`` become 0 and 1."""
-    y = np.asarray(y)
-    if y.shape != (n_rows,):
-        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, ({n_rows},).")
-    classes = getattr(model, "classes_", None)
-    if classes is not None and len(classes) == 2:
-        unknown = ~np.isin(y, classes)
+    """Return targets as the loss takes them; labels of ``classes_`` become their numbers."""
+    y, classes = np.asarray(y), getattr(model, "classes_", None)
+    is_of_targets = ensemble.loss.name == "several_targets" and classes is None
+    shape = (n_rows, ensemble.n_outputs) if is_of_targets else (n_rows,)
+    if y.shape != shape:
+        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, {shape}.")
+    if classes is not None and len(classes) == max(2, ensemble.n_outputs):
+        is_class = np.array([y == label for label in np.asarray(classes).tolist()])
+        unknown = ~is_class.any(axis=0)
         if unknown.any():
             raise ValueError(
                 f"y holds {y[unknown].tolist()[0]!r}; the classes of the model are"
                 f" {np.asarray(classes).tolist()}."
             )
-        return (y == classes[1]).astype(np.float64)
+        if ensemble.loss.name == "several_targets":
+            return is_class.T.astype(np.float64)
+        return is_class.argmax(axis=0).astype(np.float64)
     y = y.astype(np.float64)
     if not np.isfinite(y).all():
         raise ValueError(f"y holds {y[~np.isfinite(y)][0]}; targets must be finite.")

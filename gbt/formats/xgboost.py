@@ -52,16 +52,12 @@ from gbt.formats.nodes import (
 )
 from gbt.formats.origin import Start, contradiction, doubt_of
 from gbt.formats.ubjson import parse_ubjson
-from gbt.losses import LOSSES, Loss
+from gbt.formats.xgboost_losses import LOSS_OF_OBJECTIVE, OF_CLASSES, OTHERS, REFITTED, loss_of
+from gbt.losses import Loss
 from gbt.model import Ensemble
+from gbt.several_outputs import SeveralTargets
 from gbt.tree import InvalidModelError
 
-LOSS_OF_OBJECTIVE = {
-    "reg:squarederror": "half_squared_error",
-    "binary:logistic": "half_logistic",
-    "reg:logistic": "half_logistic",  # the same, with another metric
-    "binary:logitraw": "half_logistic",  # the prediction, and with it base_score, is raw
-}
 NODE_ARRAYS: dict[str, type] = {
     "left_children": np.int32,
     "right_children": np.int32,
@@ -74,6 +70,7 @@ NODE_ARRAYS: dict[str, type] = {
 }
 LARGEST_32 = float(np.finfo(np.float32).max)
 ADD_UP_WITHIN = 8 * EPS_32  # seven times the largest that was measured
+MOST_OUTPUTS = 2**16
 MOST_UNNAMED_COLUMNS = 2**20  # a number in a file is no reason to make as many names
 DEFAULT_BASE_SCORE, DEFAULT_LAMBDA = 0.5, 1.0
 
@@ -133,8 +130,8 @@ def from_xgboost(
     ------
     ValueError
         For what an `Ensemble` cannot express: boosters "dart" and "gblinear", other objectives
-        than squared error and binary logistic, several classes, targets or trees a round (but one
-        round of many, a forest), categorical splits.
+        than those of ``gbt.formats.xgboost_losses``, trees of several outputs each, several trees
+        a round (but one round of many, a forest), categorical splits.
     gbt.tree.InvalidModelError
         Also a ValueError: the JSON does not describe a booster.
     """
@@ -184,7 +181,8 @@ def _import(document, configuration, n_rounds, given: _Training, is_own: bool) -
     learner = _entry(document, "learner")
     loss, n_features, per_round = _refuse_other_models(learner)
     is_forest = per_round > 1
-    nodes = _read_trees(learner, n_features, None if is_forest else n_rounds)
+    n_trees = None if is_forest or n_rounds is None else n_rounds * loss.n_outputs
+    nodes = _read_trees(learner, n_features, n_trees)
     training, why = _complete(nodes, _read_training(configuration), given, per_round)
     start = _read_start(learner, loss, training)
     assert training.learning_rate is not None
@@ -199,6 +197,8 @@ def _import(document, configuration, n_rounds, given: _Training, is_own: bool) -
     wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
     if training.hidden_by is not None:
         why = f"it was trained with {training.hidden_by}"
+    elif _entry(learner, "objective", "name") in REFITTED:
+        why, values_are_known = "its leaves are refitted to quantiles of their rows", False
     elif why is None and wrong is not None:
         why, values_are_known = _say_why_not(nodes, wrong, training), False
         if given != _Training():
@@ -308,20 +308,22 @@ def _refuse_other_models(learner) -> tuple[Loss, int, int]:
     shape = _entry(learner, "learner_model_param")
     if not isinstance(shape, dict):
         raise InvalidModelError("The XGBoost model's learner_model_param is not an object.")
-    for name, noun in {"num_class": "classes", "num_target": "targets"}.items():
-        number = _whole(shape, name) if name in shape else 1
-        if number > 1:
-            raise ValueError(
-                f"A model of several {noun} cannot be imported: {name} is {number}, the objective"
-                f" {_named(objective)}."
-            )
-    if objective not in [*LOSS_OF_OBJECTIVE]:  # a list: what a file has need not be hashable
-        raise ValueError(
-            f"objective={_named(objective)} cannot be imported, only {[*LOSS_OF_OBJECTIVE]} can."
+    allowed = [*LOSS_OF_OBJECTIVE, *OTHERS]
+    if objective not in allowed:  # a list: what a file has need not be hashable
+        raise ValueError(f"objective={_named(objective)} cannot be imported, only {allowed} can.")
+    n_classes, n_targets = (
+        _whole(shape, name) if name in shape else 1 for name in ("num_class", "num_target")
+    )
+    if (n_classes > 1) != (objective in OF_CLASSES) or max(n_classes, n_targets) > MOST_OUTPUTS:
+        raise InvalidModelError(
+            f"The XGBoost model has the objective {_named(objective)} with num_class={n_classes}"
+            f" and num_target={n_targets}."
         )
+    loss = loss_of(objective, _objective_numbers(learner), n_classes, n_targets)
     model = _entry(learner, "gradient_booster", "model")
     per_round = _whole(_entry(model, "gbtree_model_param"), "num_parallel_tree")
     n_trees = len(_trees_of(learner))
+    _refuse_other_rounds(model, n_trees, per_round, loss)
     if per_round > 1 and n_trees != per_round:
         raise ValueError(
             f"num_parallel_tree={per_round} cannot be imported with several rounds: all trees of a"
@@ -331,7 +333,37 @@ def _refuse_other_models(learner) -> tuple[Loss, int, int]:
     n_features = _whole(shape, "num_feature")
     if not 1 <= n_features < 2**31:
         raise InvalidModelError(f"The XGBoost model's num_feature is {n_features}.")
-    return LOSSES[LOSS_OF_OBJECTIVE[objective]], n_features, per_round
+    return loss, n_features, per_round
+
+
+def _objective_numbers(learner) -> dict[str, list[float]]:
+    """Return the numbers that the JSON has, as text, for parameters of the objective."""
+    found = {}
+    for parameters in learner["objective"].values():
+        for name, text in parameters.items() if isinstance(parameters, dict) else ():
+            try:
+                found[name] = [float(np.float32(number)) for number in json_numbers(text)]
+            except (TypeError, ValueError) as error:
+                raise InvalidModelError(
+                    f"The XGBoost model's {name} is not a number in text: {shown(text)}."
+                ) from error
+    return found
+
+
+def _refuse_other_rounds(model, n_trees: int, per_round: int, loss: Loss) -> None:
+    """Refuse trees that do not come in rounds of one tree an output."""
+    if loss.n_outputs == 1:
+        return
+    if any(_whole(_entry(tree, "tree_param"), "size_leaf_vector") > 1 for tree in model["trees"]):
+        raise ValueError(
+            "multi_strategy='multi_output_tree' cannot be imported: its leaves have several values."
+        )
+    if per_round > 1:
+        raise ValueError(
+            f"num_parallel_tree={per_round} cannot be imported with {loss.n_outputs} outputs."
+        )
+    if _entry(model, "tree_info") != [m % loss.n_outputs for m in range(n_trees)]:
+        raise InvalidModelError("The XGBoost model's tree_info does not count through its outputs.")
 
 
 def _read_training(configuration) -> _Training:
@@ -466,22 +498,27 @@ def _read_start(learner, loss: Loss, training: _Training) -> Start:
     """
     shape = _entry(learner, "learner_model_param")
     text = _entry(shape, "base_score")
-    is_raw = _entry(learner, "objective", "name") == "binary:logitraw"
-    raw = np.nan
+    is_raw = _entry(learner, "objective", "name") in ("binary:logitraw", *OF_CLASSES)
+    n_outputs = loss.n_outputs
+    raws: list[float] = []
     try:
-        (number,) = json_numbers(text)
-        number = float(np.float32(number))
-        raw = number if is_raw else loss.link(number)
+        numbers = [float(np.float32(number)) for number in json_numbers(text)]
+        if len(numbers) == 1:
+            numbers = numbers * n_outputs  # before version 3.1, one for all
+        if len(numbers) == n_outputs:
+            own = loss.loss if isinstance(loss, SeveralTargets) else loss
+            raws = numbers if is_raw else [own.link(number) for number in numbers]
     except (TypeError, ValueError):
         pass
-    if not np.isfinite(raw):
+    if len(raws) != n_outputs or not np.isfinite(raws).all():
         raise InvalidModelError(
             f"The XGBoost model's base_score, {shown(text)}, is not one prediction of {loss.name}."
         )
     to_estimate = shape.get("boost_from_average") == "1"
-    p = float(loss.inverse_link(np.array(raw)))
+    number, raw = numbers[0], raws[0]
+    p = raw if n_outputs > 1 else float(loss.inverse_link(np.array(raw)))
     return Start(
-        base_score=raw,
+        base_score=raw if n_outputs == 1 else np.array(raws),
         is_estimated=to_estimate and number != DEFAULT_BASE_SCORE,
         is_default=to_estimate and number == DEFAULT_BASE_SCORE,
         means=(p, 0.5 + raw / 4, number),
