@@ -11,6 +11,7 @@
 ``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  what the above return
 ``SeenRowsWarning``                                        rows for judging were trained on
 ``plots``                                                  pictures of results and trees
+``testing``, to be imported by that name                   checks for attributions of your own
 =========================================================  =========================================
 
 Names are imported when they are first used: ``import attributions`` alone loads neither Numba nor

@@ -1,10 +1,6 @@
-"""What the tests mean by "equal" and by "a valid tree": the only home of tolerances.
+"""What the tests mean by "a valid tree", and peers to compare with.
 
-A float64 sum of n terms is wrong by at most n * eps * sum|terms|, and in practice by a few eps of
-it. So a test says which terms were added and gets ``k * eps * sum|terms|``: wide where large terms
-cancel, narrow where nothing does, and never ``rtol``, which is neither. What arithmetic does
-exactly (counts, routing, parents that add up their children) is compared with `assert_same`.
-
+When two arrays are equal stands in ``attributions.testing.comparing``, and is passed on from here.
 ``test_meta.py`` shows every helper passing, and failing on planted defects.
 """
 
@@ -15,61 +11,20 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from attributions.testing import EPS, EPS_32, assert_close, assert_same
 from gbt.losses import LOSSES
 from gbt.model import Ensemble
 from gbt.tree import NODE_DTYPES, Tree
 
-EPS = float(np.finfo(np.float64).eps)
-EPS_32 = float(np.finfo(np.float32).eps)  # numbers that a peer kept or added up in float32
-
-
-def assert_close(actual, expected, terms, k=64, eps=EPS):
-    """Check that actual and expected differ by no more than rounding.
-
-    Parameters
-    ----------
-    actual, expected : arrays of one shape, or scalars
-        Not empty, every number finite.
-    terms : array of the same shape, or scalar
-        The sum of the absolute values of the terms that were added (or subtracted). Where it is 0
-        there was nothing to round, and the two must be equal.
-    k : float
-        How many eps of ``terms``. 64: a few roundings a term, some ten terms in a row.
-    eps : float
-        Of float64; ``EPS_32`` where one side went through float32.
-    """
-    actual, expected, terms = (np.asarray(a, dtype=np.float64) for a in (actual, expected, terms))
-    assert actual.shape == expected.shape, f"shape {actual.shape}, expected {expected.shape}"
-    assert terms.shape in (expected.shape, ()), f"terms have shape {terms.shape}"
-    assert expected.size > 0, "nothing to compare: the arrays are empty"
-    for name, array in {"actual": actual, "expected": expected, "terms": terms}.items():
-        assert np.isfinite(array).all(), f"{name} is not finite at {_where(~np.isfinite(array))}"
-    assert (terms >= 0).all(), f"terms are negative at {_where(terms < 0)}; sum absolute values"
-
-    allowed = np.broadcast_to(k * eps * terms, expected.shape)
-    difference = np.abs(actual - expected)
-    too_far = difference > allowed
-    if too_far.any():
-        worst = np.unravel_index(np.argmax(difference - allowed), expected.shape)
-        raise AssertionError(
-            f"{too_far.sum()} of {expected.size} differ too much; at {tuple(map(int, worst))} got"
-            f" {actual[worst]}, expected {expected[worst]}: difference {difference[worst]:.3g},"
-            f" allowed {allowed[worst]:.3g}"
-        )
-
-
-def assert_same(actual, expected):
-    """Check that shapes are equal and every element is: nan equals nan, 0.0 equals -0.0."""
-    actual, expected = np.asarray(actual), np.asarray(expected)
-    assert actual.shape == expected.shape, f"shape {actual.shape}, expected {expected.shape}"
-    both_nan = (actual != actual) & (expected != expected)  # also for dtypes without isnan
-    differs = (actual != expected) & ~both_nan
-    if differs.any():
-        first = _where(differs)
-        raise AssertionError(
-            f"{differs.sum()} of {expected.size} differ; at {first} got {actual[first]},"
-            f" expected {expected[first]}"
-        )
+__all__ = [
+    "EPS",
+    "EPS_32",
+    "assert_close",
+    "assert_same",
+    "assert_valid_ensemble",
+    "assert_valid_tree",
+    "peer",
+]
 
 
 def assert_valid_tree(tree: Tree, sums_eps: float = 0.0):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from attributions import reference
 from attributions.stump_problem import RawColumns, StumpProblem, TreeRows
+from attributions.testing import trees
 from gbt.model import Ensemble
 from gbt.tree import Tree
-from tests.strategies import trees
 
 # Few values, at and beside those at which drawn trees split.
 CELLS = (-3.0, -2.0, -1.0, -0.3, 0.0, 0.1, 1 / 3, 0.4, 0.5, 1.0, 2.0, 5.0, 7.0, 8.0)

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from attributions import absolute, reference
 from attributions.row_sums import ROWS_PER_BLOCK
+from attributions.testing import ensembles, rows_for
 from tests.asserts import assert_close, assert_same
-from tests.strategies import ensembles, rows_for
 from tests.test_inner import INDIVIDUAL, fitted_rows
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 

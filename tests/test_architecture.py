@@ -200,7 +200,14 @@ def test_files_and_functions_can_be_read(path):
             assert length <= 80, f"{path.name}: {node.name} has {length} lines"
 
 
-HEAVY = ["numba", "sklearn", "scipy", "matplotlib", "pandas", "shap", "xgboost"]
+@pytest.mark.parametrize("path", SOURCES, ids=module_name)
+def test_what_draws_examples_stays_in_the_kit_for_tests(path):
+    module = module_name(path)
+    if not is_within(module, ["attributions.testing"]):
+        assert not is_within_any(imports_of(path), ["hypothesis", "pytest", "attributions.testing"])
+
+
+HEAVY = ["numba", "sklearn", "scipy", "matplotlib", "pandas", "shap", "xgboost", "hypothesis"]
 
 
 @pytest.mark.parametrize("package", ["gbt", "attributions", "gbt.reference"])
@@ -218,12 +225,22 @@ def test_fitting_and_explaining_needs_no_extra():
         "X = np.arange(20.0).reshape(-1, 2); y = X[:, 0]\n"
         "model = gbt.GBTRegressor(n_estimators=2).fit(X, y)\n"
         "attributions.tree_inner(model, X, y); attributions.tree_shap(model, X)\n"
-        "print(*[m for m in ['matplotlib', 'shap', 'xgboost', 'polars'] if m in sys.modules])"
+        "extras = ['hypothesis', 'matplotlib', 'shap', 'xgboost', 'polars']\n"
+        "print(*[m for m in extras if m in sys.modules])"
     )
     loaded = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert loaded.stdout.split() == []
+
+
+def test_without_hypothesis_the_kit_for_tests_says_what_to_install():
+    program = "import sys; sys.modules['hypothesis'] = None; import attributions.testing"
+    refused = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT
+    )
+    assert "ImportError: attributions.testing draws models with Hypothesis" in refused.stderr
+    assert "pip install 'gbt-attributions[test]'" in refused.stderr
 
 
 WITHOUT_PEERS = """

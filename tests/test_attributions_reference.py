@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions import reference
+from attributions.testing import ensembles, rows_for
 from tests.asserts import assert_close, assert_same
-from tests.strategies import ensembles, rows_for
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from attributions.testing import problems
 from gbt import reference
 from gbt.columns import Columns
 from gbt.kernels.derivatives import HALF_SQUARED_ERROR
@@ -15,7 +16,6 @@ from gbt.sampling import sampled_features, sampled_rows
 from gbt.splitting import greedy_growth
 from gbt.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
-from tests.strategies import problems
 from tests.trainer import fit, grow_tree, growth_for, with_threads
 
 NAN = np.nan

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions import predecomp, reference
+from attributions.testing import ensembles, rows_for
 from gbt.kernels import descent
 from gbt.predictor import ROWS_AT_ONCE, columns_of, rounded_down, transposed
 from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_same
-from tests.strategies import ensembles, rows_for
 from tests.tree_cases import deep_ensemble, ensemble_of, stump_on
 
 pytestmark = pytest.mark.kernels

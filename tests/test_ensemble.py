@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attributions.testing import ensembles, rows_for
 from gbt.losses import HalfLogistic
 from gbt.model import Ensemble
 from gbt.predictor import ROWS_AT_ONCE
 from gbt.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
-from tests.strategies import ensembles, rows_for
 
 pytestmark = pytest.mark.kernels
 

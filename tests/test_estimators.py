@@ -20,12 +20,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
+from attributions.testing import problems
 from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.rounds import grow_trees
 from gbt.splitting.greedy import Greedy
 from gbt.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
-from tests.strategies import problems
 from tests.test_growing import ByThePage
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])

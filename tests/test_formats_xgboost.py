@@ -17,12 +17,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
 from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
+from attributions.testing import ensembles
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.formats.xgboost import from_xgboost
 from gbt.tree import InvalidModelError
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
-from tests.strategies import ensembles
 
 unknown_origin = pytest.mark.filterwarnings("ignore:G and H of the nodes of this XGBoost model")
 

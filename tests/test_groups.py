@@ -22,8 +22,9 @@ from attributions import (
 from attributions.groups import Groups
 from attributions.row_sums import ROWS_PER_BLOCK
 from attributions.shuffle_errors import variance_of_sum
+from attributions.testing import judged
 from tests.asserts import assert_close, assert_same
-from tests.test_inner import fitted_rows, judged
+from tests.test_inner import fitted_rows
 
 
 def by_sums(measure):

@@ -17,12 +17,12 @@ from attributions.individual import (
 )
 from attributions.predecomp import PreDecomp
 from attributions.saabas import Saabas
+from attributions.testing import ensembles, rows_for, sum_of_node_values
 from attributions.tree_shap import TreeShap
 from gbt import GBTRegressor
 from gbt.predictor import transposed
 from tests.asserts import assert_close, assert_same
-from tests.strategies import ensembles, rows_for
-from tests.tree_cases import deep_ensemble, ensemble_of, example_1, sum_of_node_values
+from tests.tree_cases import deep_ensemble, ensemble_of, example_1
 
 
 def root_value_where_positive(ensemble, m, X):

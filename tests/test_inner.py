@@ -1,7 +1,6 @@
 """The inner products with the gradients: by hand, by the definitions in loops, by Proposition 3."""
 
 import tracemalloc
-from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from threading import Barrier
@@ -24,10 +23,10 @@ from attributions import (
 )
 from attributions.row_sums import ROWS_PER_BLOCK, merge_blocks
 from attributions.simulated import simulated
+from attributions.testing import REG_LAMBDAS, Judged, judged, problems
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.losses import LOSSES
 from tests.asserts import assert_close, assert_same
-from tests.strategies import REG_LAMBDAS, ensembles, problems, rows_for
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 # The named attributions as the reference page has them: functions of one tree and one row.
@@ -38,34 +37,6 @@ INDIVIDUAL = {
         reference.path_dependent_game(tree, x, tree.sum_hessian), len(x)
     ),
 }
-
-
-@dataclass
-class Judged:
-    """A drawn model, rows that meet its thresholds, targets and weights."""
-
-    ensemble: object
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-
-    @property
-    def terms(self):
-        """Bound, feature by feature, of all that is added up in |r g| / alpha."""
-        value = np.abs(self.ensemble.value).sum()
-        gradient = np.abs(self.y) + abs(self.ensemble.base_score) + value + 1
-        return value * (self.weight * gradient).sum() / self.ensemble.learning_rate
-
-
-@st.composite
-def judged(draw, max_rows=12, **options):
-    ensemble = draw(ensembles(**options))
-    X = draw(rows_for(ensemble, n=draw(st.integers(1, max_rows))))
-    n = len(X)
-    targets = [0.0, 1.0] if ensemble.loss.name == "half_logistic" else [-2.0, 0.0, 0.1, 3.0]
-    y = np.array(draw(st.lists(st.sampled_from(targets), min_size=n, max_size=n)))
-    weights = st.lists(st.sampled_from([0.5, 0.1, 1.0, 3.0, 0.0]), min_size=n - 1, max_size=n - 1)
-    return Judged(ensemble, X, y, np.array([2.0, *draw(weights)]))
 
 
 def products(case, r):

@@ -11,10 +11,10 @@ import attributions
 from attributions import reference
 from attributions.stump_models import OLS, Ridge
 from attributions.stump_problem import StumpProblem, TreeRows
+from attributions.testing import trees
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import EPS_32, assert_close, peer
-from tests.strategies import trees
 from tests.stump_cases import cases
 
 LAMBDAS = st.sampled_from([0.0, 0.1, 1.0, 10.0])

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
+from attributions.testing import REG_LAMBDAS, ensembles, problems, rows_for, trees
 from gbt.losses import LOSSES
 from gbt.model import Ensemble
 from gbt.tree import NODE_DTYPES, Tree
@@ -22,7 +23,6 @@ from tests.asserts import (
     assert_valid_tree,
     peer,
 )
-from tests.strategies import REG_LAMBDAS, ensembles, problems, rows_for, trees
 
 # A tree to check by hand, lambda 1 and learning rate 1/2: five rows with h = 1 and the gradients
 # 3 in b, -1 and -1 in d, 1 and 1 in e. With step G/(H + 1) and score G step:

@@ -8,9 +8,9 @@ from sklearn.metrics import roc_auc_score
 from attributions import permutation, reference
 from attributions.permutation import Orders, _roc_auc
 from attributions.shuffle_errors import ShuffleErrors
+from attributions.testing import ensembles, rows_for
 from gbt.estimators import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
-from tests.strategies import ensembles, rows_for
 from tests.test_inner import fitted_rows
 from tests.tree_cases import ensemble_of
 

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from attributions import predecomp, reference
 from attributions.individual import attribute_per_tree
+from attributions.testing import ensembles, rows_for, sum_of_node_values
 from tests.asserts import assert_close, assert_same
-from tests.strategies import ensembles, rows_for
-from tests.tree_cases import deep_ensemble, example_1, fit_values, sum_of_node_values
+from tests.tree_cases import deep_ensemble, example_1, fit_values
 
 pytestmark = pytest.mark.kernels
 
@@ -66,17 +66,6 @@ def test_equation_9_tree_by_tree(data):
         assert_same(values, [reference.predecomp(ensemble.trees[m], x) for x in X])
 
 
-@given(st.data())
-def test_the_base_value_and_the_contributions_add_up_to_the_raw_prediction(data):
-    ensemble = data.draw(ensembles(max_depth=6))
-    X = data.draw(rows_for(ensemble))
-
-    result = predecomp(ensemble, X)
-
-    terms = np.full(len(X), sum_of_node_values(ensemble))
-    assert_close(result.residual(ensemble.raw_predict(X)), np.zeros(len(X)), terms)
-
-
 @pytest.mark.parametrize("branching", [0.0, 0.7], ids=["chain", "bushy"])
 @pytest.mark.parametrize("n_features", [1, 5, 40])
 def test_additive_at_depth_30(branching, n_features):
@@ -86,14 +75,3 @@ def test_additive_at_depth_30(branching, n_features):
     residual = predecomp(ensemble, X).residual(ensemble.raw_predict(X))
 
     assert_close(residual, np.zeros(len(X)), np.full(len(X), sum_of_node_values(ensemble)))
-
-
-@given(st.data())
-def test_features_that_no_node_splits_on_get_exactly_zero(data):
-    ensemble = data.draw(ensembles(n_features=6))
-    X = data.draw(rows_for(ensemble))
-    unused = np.setdiff1d(np.arange(6), ensemble.feature)
-
-    values = predecomp(ensemble, X).values
-
-    assert_same(values[:, unused], np.zeros((len(X), len(unused))))

@@ -8,17 +8,16 @@ from hypothesis import strategies as st
 from attributions import predecomp, reference, saabas
 from attributions.individual import attribute_per_tree, node_cover
 from attributions.saabas import Saabas
+from attributions.testing import ensembles, rows_for, sum_of_node_values
 from gbt.formats import as_ensemble
 from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.strategies import ensembles, rows_for
 from tests.tree_cases import (
     deep_ensemble,
     ensemble_of,
     example_1,
     fit_values,
     stump_on,
-    sum_of_node_values,
 )
 
 pytestmark = pytest.mark.kernels
@@ -176,18 +175,6 @@ def test_with_a_penalty_it_is_not(data):
         assert np.abs(mean_values(ensemble)[0]) != np.abs(root)
 
 
-@given(st.data())
-def test_the_base_value_and_the_contributions_add_up_to_the_raw_prediction(data):
-    ensemble = data.draw(ensembles(max_depth=6))
-    X = data.draw(rows_for(ensemble))
-    weights = data.draw(st.sampled_from(["hessian", "count"]))
-
-    result = saabas(ensemble, X, weights=weights)
-
-    terms = np.full(len(X), sum_of_node_values(ensemble))
-    assert_close(result.residual(ensemble.raw_predict(X)), np.zeros(len(X)), terms)
-
-
 @pytest.mark.parametrize("branching", [0.0, 0.7], ids=["chain", "bushy"])
 @pytest.mark.parametrize("weights", ["hessian", "count"])
 def test_additive_at_depth_30(branching, weights):
@@ -196,17 +183,6 @@ def test_additive_at_depth_30(branching, weights):
     residual = saabas(ensemble, X, weights=weights).residual(ensemble.raw_predict(X))
 
     assert_close(residual, np.zeros(len(X)), np.full(len(X), sum_of_node_values(ensemble)))
-
-
-@given(st.data())
-def test_features_that_no_node_splits_on_get_exactly_zero(data):
-    ensemble = data.draw(ensembles(n_features=6))
-    X = data.draw(rows_for(ensemble))
-    unused = np.setdiff1d(np.arange(6), ensemble.feature)
-
-    values = saabas(ensemble, X).values
-
-    assert_same(values[:, unused], np.zeros((len(X), len(unused))))
 
 
 def test_weights_that_the_model_does_not_have():

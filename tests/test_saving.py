@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gbt
+from attributions.testing import ensembles, rows_for
 from gbt import Ensemble, GBTClassifier, GBTRegressor, saving
 from gbt.loading import load
 from gbt.losses import LOSSES
@@ -23,7 +24,6 @@ from gbt.model import STATISTICS
 from gbt.splitting.greedy import Greedy
 from gbt.tree import NODE_DTYPES, InvalidModelError, Tree
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
-from tests.strategies import ensembles, rows_for
 
 # Two files as version 1 wrote them. They must load for ever.
 #

@@ -18,10 +18,10 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
 )
+from attributions.testing import problems
 from gbt import GBTClassifier, GBTRegressor
 from gbt.seen_rows import NUMBERS_AT_ONCE, SeenRows, hash_rows
 from tests.asserts import assert_same
-from tests.strategies import problems
 
 
 def table(n=200, seed=0, p=3):

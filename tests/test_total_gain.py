@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from attributions import reference, total_gain, tree_inner
 from attributions.simulated import simulated
+from attributions.testing import ensembles
 from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.strategies import ensembles
 from tests.tree_cases import ensemble_of, example_1, stump_on
 
 

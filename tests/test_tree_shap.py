@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from attributions import reference, tree_shap
 from attributions.individual import attribute_per_tree, node_cover
 from attributions.kernels import shap as kernels
+from attributions.testing import ensembles, rows_for, sum_of_node_values
 from attributions.tree_shap import TreeShap
 from gbt.formats import as_ensemble
 from gbt.predictor import transposed
 from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.strategies import ensembles, rows_for
-from tests.tree_cases import deep_ensemble, ensemble_of, example_1, sum_of_node_values
+from tests.tree_cases import deep_ensemble, ensemble_of, example_1
 
 pytestmark = pytest.mark.kernels
 
@@ -251,17 +251,6 @@ def test_a_row_against_itself_has_nothing_to_explain(data):
     values = tree_shap(ensemble, x, background=x).values
 
     assert_same(values, np.zeros(x.shape))
-
-
-@given(st.data())
-def test_features_that_no_node_splits_on_get_exactly_zero(data):
-    ensemble = data.draw(ensembles(n_features=6))
-    X = data.draw(rows_for(ensemble))
-    unused = np.setdiff1d(np.arange(6), ensemble.feature)
-
-    for options in ({}, {"cover": "count"}, {"background": X}):
-        values = tree_shap(ensemble, X, **options).values
-        assert_same(values[:, unused], np.zeros((len(X), len(unused))))
 
 
 def test_a_single_leaf_explains_nothing():

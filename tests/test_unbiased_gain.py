@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from attributions import SeenRowsWarning, reference, total_gain, unbiased_gain
 from attributions.kernels.contrasts import mean_ratio_of_subsets
+from attributions.testing import ensembles, rows_for
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.losses import LOSSES
 from tests.asserts import EPS, assert_close, assert_same, peer
-from tests.strategies import ensembles, rows_for
 from tests.tree_cases import ensemble_of, fit_values, stump_on
 
 MODULE = sys.modules["attributions.unbiased_gain"]

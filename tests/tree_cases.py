@@ -118,8 +118,3 @@ def deep_ensemble(rng, depth, n_features, branching, n_trees=3) -> tuple[Ensembl
     reached = ensemble.apply(np.array(rows))
     assert all(trees[m].depth[reached[m, m]] == depth for m in range(n_trees))
     return ensemble, np.vstack([rows, rng.normal(size=(20, n_features))])
-
-
-def sum_of_node_values(ensemble: Ensemble) -> float:
-    """Return |base score| plus the absolute values of all nodes: a bound for sums along paths."""
-    return abs(ensemble.base_score) + np.abs(ensemble.value).sum()

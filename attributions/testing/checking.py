@@ -1,0 +1,87 @@
+"""A check: an identity that must hold for every model and rows that are drawn.
+
+Hypothesis draws cases, and makes the first one that fails as small as it can. The error that is
+raised begins with the name of the check and the identity, goes on with the numbers that differ, and
+ends with the tree and the rows. How many cases are drawn is settled by the Hypothesis profile that
+is loaded; there is no deadline, because the first call of all may compile for seconds.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol, TypeVar
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gbt.model import Ensemble
+
+Models = st.SearchStrategy[Ensemble] | None
+
+
+class Case(Protocol):
+    """What is drawn, with its text for the message."""
+
+    def as_text(self) -> str:
+        """Return all that is needed to see what fails."""
+        ...
+
+
+class Check(Protocol):
+    """A check of a function, see `check_attribution` and `check_importance`."""
+
+    __name__: str
+
+    def __call__(self, function: Callable, models: Models = None) -> None:
+        """Raise AssertionError on the smallest case that was found to fail."""
+        ...
+
+
+C = TypeVar("C", bound=Case)
+
+
+def check_on(
+    draw: Callable[[Models], st.SearchStrategy[C]],
+) -> Callable[[Callable[[Callable, C], None]], Check]:
+    """Make a check of a function that asserts an identity of one case.
+
+    The first line of that function's docstring is the identity, in words. Parameters of the check
+    are the function that is checked and, optionally, a strategy of models to draw from.
+    """
+
+    def as_check(identity: Callable[[Callable, C], None]) -> Check:
+        title = f"{identity.__name__}: {(identity.__doc__ or '').splitlines()[0]}"
+
+        def check(function: Callable, models: Models = None) -> None:
+            # No database: what failed before is a matter of another function than the one here.
+            @settings(deadline=None, database=None, report_multiple_bugs=False)
+            @given(draw(models))
+            def holds(case: C) -> None:
+                try:
+                    identity(function, case)
+                except AssertionError as error:
+                    raise AssertionError(f"{title}\n{error}\n{case.as_text()}") from None
+                except Exception as error:
+                    error.add_note(f"in {title}\n{case.as_text()}")
+                    raise
+
+            holds()
+
+        check.__name__, check.__doc__ = identity.__name__, identity.__doc__
+        check.__module__, check.__qualname__ = identity.__module__, identity.__name__
+        return check
+
+    return as_check
+
+
+def run_all(
+    checks: Sequence[Check], leave_out: Collection[Check], function: Callable, models: Models
+) -> None:
+    """Run checks in order, but for those that are left out."""
+    for check in leave_out:
+        if check not in checks:
+            raise ValueError(
+                f"leave_out holds {check!r}; it takes some of these functions:"
+                f" {', '.join(known.__name__ for known in checks)}."
+            )
+    for check in checks:
+        if check not in leave_out:
+            check(function, models)
