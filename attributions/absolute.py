@@ -67,7 +67,7 @@ def absolute(
     ensemble = as_ensemble(model)
     individual = as_individual(ifa)
     bounds = [individual.bind(output) for output in ensemble.outputs]
-    touched = [touched_features(output, ifa) for output in ensemble.outputs]
+    touched = [touched_features(output, individual) for output in ensemble.outputs]
     X = as_rows(ensemble, X)
     weight = as_weight(sample_weight, len(X))
     together = Groups.of(groups, len(X))

@@ -43,7 +43,7 @@ from functools import partial
 import numpy as np
 
 from attributions.groups import Groups, labels_of
-from attributions.individual import BoundAttribution, as_individual
+from attributions.individual import BoundAttribution, IndividualAttribution, as_individual
 from attributions.inputs import as_rows, as_target, as_weight, warn_of_seen_rows
 from attributions.kernels.paths import judge_shape
 from attributions.kurtosis import kurtosis_over_rows
@@ -313,7 +313,7 @@ class JudgedRows:
             ensemble,
             individual.name,
             [individual.bind(output) for output in ensemble.outputs],
-            [touched_features(output, ifa) for output in ensemble.outputs],
+            [touched_features(output, individual) for output in ensemble.outputs],
             X,
             as_target(model, ensemble, y, len(X)),
             as_weight(sample_weight, len(X)),
@@ -470,14 +470,14 @@ def sum_by_output(ensemble: Ensemble, by_tree: np.ndarray) -> np.ndarray:
     return by_tree.reshape(shape).sum(axis=0)
 
 
-def touched_features(ensemble: Ensemble, ifa) -> list[np.ndarray]:
+def touched_features(ensemble: Ensemble, individual: IndividualAttribution) -> list[np.ndarray]:
     """Return, tree by tree, the columns that an attribution may fill.
 
-    The named attributions credit features that the tree splits on and no others, so a wide table
-    costs no more than a narrow one. Anything else may fill any column.
+    An attribution that says so credits features that the tree splits on and no others, so a wide
+    table costs no more than a narrow one. Anything else may fill any column.
     """
     n_trees, p = ensemble.n_trees, ensemble.n_features
-    if not isinstance(ifa, str):
+    if not getattr(individual, "credits_splits_only", False):
         return [np.arange(p)] * n_trees
     tree = np.repeat(np.arange(n_trees), np.diff(ensemble.tree_offset))
     pairs = np.unique((tree * p + ensemble.feature)[ensemble.left >= 0])

@@ -22,6 +22,7 @@ class PreDecomp:
     """Changes of the node values p(t) = -learning_rate G/(H + reg_lambda) along the path."""
 
     name = "predecomp"
+    credits_splits_only = True
 
     def bind(self, ensemble: Ensemble) -> "PathChanges":
         """Take the values that the model keeps."""

@@ -29,6 +29,8 @@ class Saabas:
         What a leaf weighs in the mean: its hessian sum or its number of training rows.
     """
 
+    credits_splits_only = True
+
     def __init__(self, weights: str = "hessian"):
         self.weights = weights
 

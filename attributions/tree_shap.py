@@ -45,6 +45,8 @@ class TreeShap:
         What weighs the children of a node in the path-dependent game.
     """
 
+    credits_splits_only = True
+
     def __init__(self, background=None, cover: str = "hessian"):
         self.background = background
         self.cover = cover

@@ -1,7 +1,8 @@
 """The inner products with the gradients: by hand, by the definitions in loops, by Proposition 3."""
 
 import tracemalloc
-from functools import reduce
+from functools import partial, reduce
+from importlib import import_module
 from itertools import pairwise
 from threading import Barrier
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from attributions import (
     GlobalAttribution,
+    absolute,
     forest_inner,
     partial_inner,
     partial_inner_rows,
@@ -21,13 +23,21 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
 )
+from attributions.individual import FunctionAttribution
+from attributions.inner import touched_features
+from attributions.predecomp import PreDecomp
 from attributions.row_sums import ROWS_PER_BLOCK, merge_blocks
+from attributions.saabas import Saabas
 from attributions.simulated import simulated
 from attributions.testing import REG_LAMBDAS, Judged, judged, problems
+from attributions.tree_shap import TreeShap
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.losses import LOSSES
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
+
+# Modules, of which the package shows functions of these names.
+absolute_module, inner_module = map(import_module, ["attributions.absolute", "attributions.inner"])
 
 # The named attributions as the reference page has them: functions of one tree and one row.
 INDIVIDUAL = {
@@ -357,6 +367,49 @@ def test_a_function_is_an_attribution():
         result = inner(ensemble, X, y + 1, ifa=thirds)
         assert_close(result.values, [1.0, 1.0], 1.0, k=4)  # sum of -g = sum of y + 1 = 3
         assert "thirds" in result.method
+
+
+INSTANCES = {"predecomp": PreDecomp, "saabas": Saabas, "tree_shap": TreeShap}
+MEASURES = {
+    "tree_inner": partial(tree_inner, per_tree=True),
+    "tree_inner by leaf": partial(tree_inner, per_tree=True, standard_error=False),
+    "partial_inner": partial(partial_inner, per_tree=True),
+    "forest_inner": forest_inner,
+    "tree_inner_rows": tree_inner_rows,
+    "absolute": lambda model, X, y, ifa: absolute(model, X, ifa=ifa),
+}
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("name", INSTANCES)
+def test_an_attribution_is_the_same_by_its_name(name, measure):
+    """The same numbers to the last bit, and the same columns of a wide table are touched."""
+    ensemble, X, y = fitted_rows(20, n_features=40)
+    asked = {"by name": [], "by instance": []}
+    results = {}
+    for way, ifa in (("by name", name), ("by instance", INSTANCES[name]())):
+        with pytest.MonkeyPatch.context() as patched:
+
+            def touched(ensemble, individual, way=way):
+                asked[way].append([k.tolist() for k in touched_features(ensemble, individual)])
+                return touched_features(ensemble, individual)
+
+            for module in (absolute_module, inner_module):
+                patched.setattr(module, "touched_features", touched)
+            results[way] = MEASURES[measure](ensemble, X, y, ifa=ifa)
+    assert asked["by instance"] == asked["by name"] == [[[0], [1], [0]]]
+    by_name, by_instance = results.values()
+    assert_same(by_instance.values, by_name.values)
+    assert by_instance.method == by_name.method
+    for array in ("per_tree", "standard_error", "base_values"):
+        if getattr(by_name, array, None) is not None:
+            assert_same(getattr(by_instance, array), getattr(by_name, array))
+
+
+def test_a_function_may_touch_every_column():
+    ensemble, _, _ = fitted_rows(1)
+    everything = touched_features(ensemble, FunctionAttribution(lambda ensemble, m, X: 0 * X))
+    assert [k.tolist() for k in everything] == 3 * [[0, 1, 2, 3]]
 
 
 def fitted_rows(n, seed=0, n_features=4, loss="half_squared_error"):
