@@ -71,12 +71,11 @@ def trees(
         return node["sum_gradient"] * step(node)
 
     grow(0)
-    return Tree(
-        **{
-            name: np.array([node[name] for node in nodes], dtype=dtype)
-            for name, dtype in NODE_DTYPES.items()
-        }
-    )
+    arrays: dict[str, Any] = {
+        name: np.array([node[name] for node in nodes], dtype=dtype)
+        for name, dtype in NODE_DTYPES.items()
+    }
+    return Tree(**arrays)
 
 
 @st.composite
