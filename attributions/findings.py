@@ -47,7 +47,7 @@ class Findings:
     inner, partial, gain : GlobalAttribution
         TreeInner, its partial test, and total gain, in per cent of the constant model's loss.
     used : GlobalAttribution
-        Absolute contributions to the raw prediction, a held-out row.
+        Absolute contributions to the raw prediction, per held-out row.
 
     ``inner`` has what each tree adds (``per_tree``), and where the model was fitted to the task's
     training rows, both held-out measures say whether their intervals are to be relied on. Where it

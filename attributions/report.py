@@ -1,4 +1,4 @@
-"""What was found, in words, as a table and as a picture."""
+"""The printed report: findings in words, as a table and as a picture."""
 
 import csv
 import math

@@ -46,7 +46,7 @@ def join(*children: Any) -> Markup:
 
 
 def name(text: str) -> Markup:
-    """Return what somebody called something; its letters do not turn those beside it around.
+    """Return a name as text; letters that run from right to left do not reorder what is beside it.
 
     It may break behind signs that join words, and anywhere if it has long words.
     """
