@@ -1,6 +1,6 @@
 """Rung 2, running sums: sort a column, and the next cut is the last one plus a row.
 
-    x in order    -1.5    0.3    0.3    0.9    1.0
+    x in order    -1.5    0.3    0.3    0.9    7.0
     gradient         2     -1      3      1     -4
     sum so far       2      1      4      5      1
     cut here?        |             |      |            between different values
