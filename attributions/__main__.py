@@ -34,7 +34,8 @@ from textwrap import wrap
 from typing import Any
 
 from attributions.findings import Findings, findings_of
-from attributions.html_report import Origin, gather, page
+from attributions.html_report.evidence import Origin, gather
+from attributions.html_report.page import page
 from attributions.model_file import ModelFile, UnusableModelError, read_model
 from attributions.report import WIDTH, draw, report, write_table
 from attributions.simulated import TASKS, simulated
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = read_model(options.model) if options.model else None
         task = _task(options, given)
         _say(*(line for text in task.description for line in wrap(text, WIDTH)))
-        model = given.ensemble if given else fit(task)
+        model = fit(task) if given is None else _named(given.ensemble, task)
         findings = findings_of(model, task)
         if given is None:
             _say("", *report(task, findings), "")
@@ -147,8 +148,12 @@ def _say(*lines):
 def fit(task: Task) -> Ensemble:
     """Fit the paper's standard model, with the names of the table's columns."""
     estimator = (GBTClassifier if task.is_classification else GBTRegressor)(**STANDARD)
-    model = estimator.fit(task.X_train, task.y_train)
-    return replace(model.ensemble_, feature_names=task.feature_names)
+    return _named(estimator.fit(task.X_train, task.y_train).ensemble_, task)
+
+
+def _named(model: Ensemble, task: Task) -> Ensemble:
+    """Return a model whose features have the names of the table's columns."""
+    return replace(model, feature_names=task.feature_names)
 
 
 def simulated_task(kind: str, seed: int) -> Task:

@@ -338,7 +338,7 @@ def test_a_folder_that_fails_after_all_ends_in_one_line(run, monkeypatch):
     status, _, err, _ = run()
     assert status == 2
     assert "results cannot be written to --out" in err
-    assert "(Permission denied); name another folder." in err
+    assert "(Permission denied); name another place." in err
 
 
 def test_whoever_reads_the_output_may_stop(tmp_path):

@@ -73,6 +73,33 @@ def test_bars_are_sorted_with_their_intervals():
     assert any("sum over 1,234 rows, 95 % intervals" in line for line in words)
 
 
+def test_bars_whose_intervals_are_doubtful_are_hollow():
+    """Of 1,234 rows a kurtosis of at most 123.4 is reliable."""
+    result = importance(kurtosis=[3.0, 124.0, 3.0, 3.0])
+    display = result.plot()
+    is_hollow = [bar.get_facecolor()[3] == 0 for bar in display.bars_]
+    assert is_hollow == [k == 1 for k in result.ranking()]
+    assert display.bars_[is_hollow.index(True)].get_edgecolor() == to_rgba(VERMILION)
+    assert "hollow" in display.ax_.get_xlabel()
+    for known in (importance(), importance(kurtosis=[3.0] * 4)):
+        plain = known.plot()
+        assert all(bar.get_facecolor()[3] == 1 for bar in plain.bars_)
+        assert "hollow" not in plain.ax_.get_xlabel()
+
+
+def test_points_whose_intervals_are_doubtful_are_hollow():
+    useful = importance(kurtosis=[3.0, 124.0, 3.0, 3.0])
+    display = UsedUsefulDisplay.from_attributions(importance(), useful)
+    faces, edges = display.points_.get_facecolors(), display.points_.get_edgecolors()
+    background = (1.0, 1.0, 1.0, 1.0)
+    assert [tuple(face) == background for face in faces] == [False, True, False, False]
+    assert [tuple(edge) == background for edge in edges] == [True, False, True, True]
+    assert "hollow" in display.ax_.get_ylabel()
+    plain = UsedUsefulDisplay.from_attributions(importance(), importance())
+    assert not (plain.points_.get_facecolors() == background).all(axis=1).any()
+    assert "hollow" not in plain.ax_.get_ylabel()
+
+
 def test_the_best_bars_only():
     display = importance(np.arange(50.0), None, "total_gain").plot(max_display=3)
     words = words_on(display.figure_)

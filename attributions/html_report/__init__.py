@@ -13,12 +13,6 @@
 =================  =================================================================================
 
 The file needs no network, no font and no other file. Its size does not grow with the number of
-rows: at most `MOST_ROWS` rows and `MOST_POINTS` points a picture are drawn or shown. With 500
+rows: 200 rows can be looked at, and a picture has at most 400 points. With 500
 features of ordinary names it stays below two megabytes.
 """
-
-from attributions.html_report.evidence import MOST_ROWS, Origin, gather
-from attributions.html_report.figures import MOST_POINTS
-from attributions.html_report.page import page
-
-__all__ = ["MOST_POINTS", "MOST_ROWS", "Origin", "gather", "page"]

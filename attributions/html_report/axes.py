@@ -15,7 +15,8 @@ from attributions.html_report.markup import Markup, element, join
 
 WIDTH, HEIGHT = 400.0, 290.0
 SIZE = 12.0  # of letters
-LETTER = 0.56 * SIZE  # how wide one is, on average
+LINE = 14.5  # from one line of them to the next
+LETTER = 0.62 * SIZE  # how wide one is, on average, in wide fonts
 N_TICKS = 5
 
 
@@ -107,8 +108,10 @@ def labelled(numbers: np.ndarray) -> list[tuple[float, str]]:
     size = np.abs(numbers).max(initial=0.0)
     for unit, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size >= 10 * unit:
-            return [(n, f"{amount(n / unit, 4)}{sign}" if n else "0") for n in numbers]
-    return [(n, amount(n, 4)) for n in numbers]
+            return [
+                (n, f"{amount(n / unit, 4).replace(',', '')}{sign}" if n else "0") for n in numbers
+            ]
+    return [(n, amount(n, 4).replace(",", "")) for n in numbers]
 
 
 def ticks(low: float, high: float) -> np.ndarray:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attributions.html_report.evidence import Evidence
-from attributions.html_report.verdicts import HELPS
+from attributions.html_report.verdicts import RARELY
 from attributions.results.names import cut_in_the_middle, on_one_line
 from attributions.table_columns import reason_to_leave_out
 
@@ -124,14 +124,15 @@ def _about_columns(evidence) -> Iterator[str]:
 def _about_intervals(evidence) -> Iterator[str]:
     """Say whose intervals few rows carry."""
     is_reliable = evidence.findings.inner.is_reliable
-    if is_reliable is not None and not is_reliable.all():
-        doubtful = evidence.findings.inner.ranking()
-        doubtful = [k for k in doubtful if not is_reliable[k]]
-        helping = set(evidence.verdicts.of(HELPS)) & set(doubtful)
+    if is_reliable is None:
+        return
+    ranking, words = evidence.findings.inner.ranking(), evidence.verdicts.words
+    doubtful = [k for k in ranking if not is_reliable[k] and words[k] != RARELY]
+    if doubtful:
         yield (
-            f"Intervals and p-values that are not to be relied on, because a few rows carry most of"
-            f" the importance: {named(evidence, doubtful)}. They are marked by a hollow circle"
-            f"{' and an asterisk' if helping else ''}. More held-out rows are the remedy."
+            "Intervals and p-values that are not to be relied on, because a few rows may carry most"
+            f" of the importance: {named(evidence, doubtful)}. They are marked by a hollow circle"
+            " and an asterisk. More held-out rows are the remedy."
         )
 
 

@@ -43,7 +43,7 @@ def cell(column: Column, number: float) -> str:
     if column.kind == "dates":
         moment = datetime.fromtimestamp(number, UTC)
         return f"{moment:%Y-%m-%d %H:%M}".removesuffix(" 00:00")
-    return amount(number)
+    return amount(number).replace(",", "")
 
 
 def amount(number: float, digits: int = 6) -> str:
@@ -63,12 +63,10 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else cut_in_the_middle(text, LONGEST - 1)
 
 
-def task_label(task: Task) -> str:
-    """Return the class that a classifier predicts the probability of, as the file writes it."""
-    if task.source is None:
-        return "1"
-    column = task.source.columns[task.source.target]
-    return cell(column, column.numbers[task.source.held_out[np.argmax(task.y_valid)]])
+def predicted_class(task: Task) -> str:
+    """Return what a classifier predicts the probability of, as the file writes it."""
+    target = shortened(task.source.target) if task.source else "y"
+    return f"{target} = {answer(task, int(np.argmax(task.y_valid)))}"
 
 
 def answer(task: Task, row: int) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 
 from attributions.html_report.axes import (
     LETTER,
+    LINE,
     SIZE,
     Axes,
     Room,
@@ -85,7 +86,7 @@ def boosting(evidence: Evidence) -> Markup:
     axes = Axes(
         (0, len(by_tree)), (min(shown.min(initial=0), 0), max(shown.max(initial=0), 0)), room
     )
-    ends = spread(axes.y(curves[-1, named]), SIZE, axes.room.top + SIZE / 2, axes.bottom)
+    ends = spread(axes.y(curves[-1, named]), LINE, axes.room.top + LINE / 2, axes.bottom)
     lines = [
         join(
             path(axes.x(steps), axes.y(shown[:, j]), class_=f"curve c{j}"),
@@ -117,7 +118,10 @@ def dependence(evidence: Evidence, k: int) -> Markup:
 
 def raw_unit(evidence: Evidence) -> str:
     """Say in what contributions to a prediction are counted."""
-    return "log-odds" if evidence.task.is_classification else "the target's unit"
+    if evidence.task.is_classification:
+        return "log-odds"
+    target = evidence.task.source.target if evidence.task.source else "the target"
+    return f"the unit of {shortened(target)}"
 
 
 def interval_bar(evidence: Evidence, k: int, low: float, high: float) -> Markup:
@@ -158,7 +162,8 @@ def _dependence_on_numbers(evidence, k, x, y, of_missing):
     centers = np.array([x[order[rows]].mean() for rows in bins])
     means = np.array([y[order[rows]].mean() for rows in bins])
     is_shown = (centers >= low) & (centers <= high)
-    axes = Axes((low, high), (min(y[inside].min(), 0), max(y[inside].max(), 0)))
+    margin = 0.02 * (high - low)
+    axes = Axes((low - margin, high + margin), (min(y[inside].min(), 0), max(y[inside].max(), 0)))
     column = evidence.columns[k]
     marks = None
     if column.kind == "dates":

@@ -64,7 +64,7 @@ function addRow(name, value, moved, helped, largest) {
   const bar = document.createElement("span");
   bar.className = moved < 0 ? "move down" : "move up";
   bar.style.setProperty("--share", helped === null ? 0 : Math.abs(moved) / largest);
-  move.append(bar, signed(moved));
+  move.append(bar, helped === null ? shown(moved) : signed(moved));
   const last = row.insertCell();
   last.textContent = helped === null ? "" : helped === 0 ? "0" : `${helped > 0 ? "helped" : "hurt"} ${shown(Math.abs(helped))}`;
   last.className = helped > 0 ? "helped" : helped < 0 ? "hurt" : "";

@@ -7,7 +7,8 @@ from string import Template
 
 import numpy as np
 
-from attributions.html_report import figures, tables
+import attributions.html_report.figures as figures
+import attributions.html_report.tables as tables
 from attributions.html_report.cautions import cautions, named
 from attributions.html_report.evidence import MOST_ROWS, N_SAMPLED, Evidence
 from attributions.html_report.markup import data, element, join

@@ -11,8 +11,8 @@ from attributions.html_report.cells import (
     answer,
     cell,
     held_out_numbers,
+    predicted_class,
     shortened,
-    task_label,
 )
 from attributions.html_report.evidence import Evidence
 from attributions.html_report.figures import raw_unit
@@ -39,7 +39,7 @@ def row_data(evidence: Evidence) -> dict:
         ]
     )
     predicted = evidence.model.loss.inverse_link(evidence.raw_prediction[chosen.rows])
-    label = task_label(task)
+    label = predicted_class(task)
     rows = []
     for i, row in enumerate(chosen.rows):
         contributions, helped = chosen.contributions[i], evidence.helped[i]

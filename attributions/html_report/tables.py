@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attributions.html_report import figures
-from attributions.html_report.cells import amount, cell, shortened
+import attributions.html_report.figures as figures
+from attributions.html_report.cells import cell, shortened
 from attributions.html_report.evidence import Evidence
 from attributions.html_report.markup import Markup, element, join, name
-from attributions.report import ranks
+from attributions.report import N_SCORE_DECIMALS, ranks
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
@@ -189,10 +189,11 @@ def _verdict_class(word):
 
 def _alike(values):
     """Return numbers with equally many decimals, four digits of the largest."""
-    longest = max(len(amount(value, 4).partition(".")[2]) for value in values)
-    if any("e" in amount(value, 4) for value in values):
-        return [amount(value, 4) for value in values]
-    return [_fixed(value, min(longest, 4)) for value in values]
+    largest = max(map(abs, values))
+    digits = max(3 - int(np.floor(np.log10(largest))), 0) if largest > 0 else 0
+    if digits > N_SCORE_DECIMALS:
+        return [f"{value:.3e}" for value in values]
+    return [_fixed(value, digits) for value in values]
 
 
 def _fixed(value, digits):
@@ -206,4 +207,4 @@ def _p_value(value):
 
 def _digits(width):
     """Return how many decimals show two digits of an interval's width, and not more than five."""
-    return int(np.clip(1 - np.floor(np.log10(width)), 0, 5)) if width > 0 else 1
+    return int(np.clip(1 - np.floor(np.log10(width)), 0, 5)) if width > 0 else 0

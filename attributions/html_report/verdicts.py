@@ -46,7 +46,8 @@ RULES = {
     ),
     RARELY: (
         "The model hardly uses it: its share of total gain is less than a tenth of an even share"
-        " (0.1 divided by the number of features). Whether it helps or not, it matters little."
+        " (0.1 divided by the number of features). Whether it helps or not, it matters little. A"
+        " feature with a share of 0 is never used."
     ),
 }
 

@@ -14,6 +14,7 @@ it again, elsewhere if need be, and leaves ``ax_`` and ``figure_``.
 All take ``ax`` (where to draw), ``title`` and ``figsize`` (of a new figure, in inches), and all but
 the last ``max_display`` (how many features to show, or to name, at most).
 
+Bars and points are hollow where an interval is not to be relied on (``is_reliable``).
 Blue helps or raises, vermilion hurts or lowers; the two are told apart by colour-blind readers too
 (Okabe and Ito 2008). All other colours are those of the axes, so dark styles stay dark. Names are
 drawn as they are, cut in the middle where they are too long for the room that there is; figures of

@@ -1,4 +1,6 @@
-"""What methods and their units are called in titles and on axes."""
+"""What methods and their units are called in titles and on axes, and what marks mean."""
+
+import numpy as np
 
 TITLES = {
     "tree_inner": "TreeInner",
@@ -28,6 +30,15 @@ UNITS = {
 }
 NOT_SUMS = ("total_gain", "unbiased_gain", "permutation", "mdi_plus", "mdi_oob")
 JUDGED = ("tree_inner", "partial_inner", "forest_inner")  # row by row, by the targets
+
+DOUBTED = "\n(hollow: intervals not to be relied on, few rows may carry the sum)"
+
+
+def are_doubtful(result) -> np.ndarray:
+    """Return which features have intervals that are not to be relied on, as far as is known."""
+    if result.is_reliable is None:
+        return np.zeros(len(result.values), dtype=bool)
+    return ~result.is_reliable
 
 
 def title_of(method: str) -> str:

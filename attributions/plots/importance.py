@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attributions.plots.captions import share, title_of, value_label
+from attributions.plots.captions import DOUBTED, are_doubtful, share, title_of, value_label
 from attributions.plots.colors import BLUE, VERMILION
 from attributions.plots.sheet import TWO_SIDED_95, Sheet, as_max_display, is_crowded
 from attributions.results import GlobalAttribution
@@ -10,6 +10,8 @@ from attributions.results import GlobalAttribution
 
 class ImportanceDisplay:
     """Bars of the most important features, with 95 % intervals where there are standard errors.
+
+    A hollow bar is one whose interval is not to be relied on (``is_reliable``).
 
     The single shuffles of permutation importance are dots. Where most bars would be too short to be
     seen, their values are written beside the names; the axis stays linear, since bars are compared
@@ -51,6 +53,7 @@ class ImportanceDisplay:
         ax, ink = sheet.ax, sheet.colors.ink
         label = value_label(result) + " (dots: single shuffles)" * (result.repeats is not None)
         label += sheet.lettering.note(names, ranking)
+        label += DOUBTED * bool(are_doubtful(result)[ranking].any())
         sheet.caption(heading, label)
 
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))
@@ -65,6 +68,10 @@ class ImportanceDisplay:
             xerr=None if intervals is None else TWO_SIDED_95 * intervals[shown],
             error_kw={"ecolor": ink, "elinewidth": 1.0},
         )
+        doubts = are_doubtful(result)[shown]
+        for bar, is_doubtful in zip(self.bars_, doubts, strict=True):
+            if is_doubtful:
+                bar.set(edgecolor=bar.get_facecolor(), facecolor="none", linewidth=1.2)
         if result.repeats is not None:
             ax.plot(result.repeats[shown], places, "o", color=ink, markersize=2.5, alpha=0.6)
         if ax.get_xlim()[0] < 0:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attributions.plots.captions import value_label
+from attributions.plots.captions import DOUBTED, are_doubtful, value_label
 from attributions.plots.colors import BLUE, GREY
 from attributions.plots.places import Box, place_beside
 from attributions.plots.sheet import TWO_SIDED_95, Sheet, as_max_display
@@ -17,7 +17,8 @@ class UsedUsefulDisplay:
     """What the model uses (to the right) against what that is good for (upwards).
 
     A feature far to the right and above 0 is used and useful. One far to the right and below 0 is
-    used, and makes predictions of new rows worse.
+    used, and makes predictions of new rows worse. A hollow point has an interval
+    that is not to be relied on (``is_reliable``).
 
     Parameters
     ----------
@@ -109,7 +110,8 @@ class UsedUsefulDisplay:
         sheet = Sheet(ax, figsize, words, width=7.6, height=5.2)
         ax = sheet.ax
         below = f"{self.used_label}{sheet.uncrowd('x', x)}{sheet.lettering.note(names, named)}"
-        beside = f"{self.useful_label}{sheet.uncrowd('y', y)}"
+        doubtful = are_doubtful(self.used) | are_doubtful(self.useful)
+        beside = f"{self.useful_label}{sheet.uncrowd('y', y)}{DOUBTED * bool(doubtful.any())}"
         for part, color, alpha, zorder in ((~marked, GREY, 0.4, 2), (marked, BLUE, 0.8, 3)):
             ax.errorbar(
                 x[part],
@@ -131,6 +133,7 @@ class UsedUsefulDisplay:
             linewidths=0.6,
             zorder=4,
         )
+        self._hollow(doubtful, sheet.colors.background)
         ax.axhline(0, color=sheet.colors.ink, linewidth=0.8)
         ax.margins(x=0.1, y=0.05)
         ax.autoscale_view()
@@ -143,6 +146,14 @@ class UsedUsefulDisplay:
         self._name_points(sheet, named, marked)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _hollow(self, doubtful, background):
+        """Leave only the rim of points whose interval is not to be relied on."""
+        if doubtful.any():
+            colors = self.points_.get_facecolors()
+            self.points_.set_edgecolors(np.where(doubtful[:, np.newaxis], colors, (*background, 1)))
+            self.points_.set_facecolors(np.where(doubtful[:, np.newaxis], (*background, 1), colors))
+            self.points_.set_linewidths(np.where(doubtful, 1.4, 0.6))
 
     def _named(self, marked):
         """Return the features to name: the highlighted, and others that stand out, used at all."""
