@@ -7,9 +7,9 @@ FOLDER holds ``NAME.csv.gz`` and ``MANIFEST.csv``, whose columns ``name``, ``tar
 one numeric target or two classes are taken, each split at random into 3/4 for training and 1/4 for
 testing, with the same splits for all. Every library treats categories in its own way, at its own
 defaults; all else is alike: 100 trees, learning rate 0.1, depth 6, lambda 1, no row or column
-sampling, one row is enough for a leaf. scikit-learn takes at most 255 levels: columns of more are
-given to it as the numbers of their levels. Targets of regressions are logarithms, as in the paper
-of Adler and Painsky; a library that is not installed is left out.
+sampling, one row is enough for a leaf, one thread. scikit-learn takes at most 255 levels: columns
+of more are given to it as the numbers of their levels. Targets of regressions are logarithms, as in
+the paper of Adler and Painsky; a library that is not installed is left out.
 
 Results are appended to FILE line by line, and lines that are there are not computed again.
 """
@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
 
 from gbt import GBTClassifier, GBTRegressor
 
@@ -95,7 +96,9 @@ def read_table(path: Path, row: Any) -> Table:
 def ours(table: Table, rows: np.ndarray, **parameters: Any) -> Any:
     """Fit this project's model."""
     make = GBTClassifier if table.is_classification else GBTRegressor
-    return make(random_state=0, **parameters).fit(table.X.iloc[rows], table.y[rows]), table.X
+    return make(random_state=0, n_jobs=1, **parameters).fit(
+        table.X.iloc[rows], table.y[rows]
+    ), table.X
 
 
 def lightgbm(table: Table, rows: np.ndarray) -> Any:
@@ -105,7 +108,7 @@ def lightgbm(table: Table, rows: np.ndarray) -> Any:
     make = library.LGBMClassifier if table.is_classification else library.LGBMRegressor
     model = make(
         n_estimators=100, learning_rate=0.1, max_depth=6, num_leaves=64, reg_lambda=1.0,
-        min_child_weight=1.0, min_child_samples=1, verbose=-1, random_state=0,
+        min_child_weight=1.0, min_child_samples=1, verbose=-1, random_state=0, n_jobs=1,
     )  # fmt: skip
     return model.fit(table.X.iloc[rows], table.y[rows]), table.X
 
@@ -117,7 +120,7 @@ def xgboost(table: Table, rows: np.ndarray) -> Any:
     make = library.XGBClassifier if table.is_classification else library.XGBRegressor
     model = make(
         n_estimators=100, learning_rate=0.1, max_depth=6, reg_lambda=1.0, min_child_weight=1.0,
-        tree_method="hist", enable_categorical=True, random_state=0,
+        tree_method="hist", enable_categorical=True, random_state=0, n_jobs=1,
     )  # fmt: skip
     return model.fit(table.X.iloc[rows], table.y[rows]), table.X
 
@@ -132,7 +135,7 @@ def catboost(table: Table, rows: np.ndarray) -> Any:
     make = library.CatBoostClassifier if table.is_classification else library.CatBoostRegressor
     model = make(
         iterations=100, learning_rate=0.1, depth=6, l2_leaf_reg=1.0, verbose=0, random_seed=0,
-        cat_features=table.categorical, allow_writing_files=False,
+        cat_features=table.categorical, allow_writing_files=False, thread_count=1,
     )  # fmt: skip
     return model.fit(X.iloc[rows], table.y[rows]), X
 
@@ -176,7 +179,8 @@ def judge(table: Table, split: int, method: str) -> dict[str, Any]:
         everything, test_size=0.25, random_state=split, stratify=stratify
     )
     start = time.perf_counter()
-    model, X = METHODS[method](table, train)
+    with threadpool_limits(1):  # scikit-learn has no parameter for it
+        model, X = METHODS[method](table, train)
     seconds = time.perf_counter() - start
     rows = X.iloc[test]
     if table.is_classification:

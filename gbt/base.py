@@ -22,7 +22,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gbt.boosting import Boosted, Parameters, boost
-from gbt.categories import Categories, EncodedRows, encode, learn
+from gbt.categories import Categories, EncodedRows, Table, encode, learn
 from gbt.evaluation import Callback, EvalSet, Metric
 from gbt.losses import Loss
 from gbt.model import Ensemble
@@ -297,8 +297,10 @@ class BaseGBT(NamedParameters):
         if y is not None:
             refuse_other_targets(y, may_be_text=is_classifier(self))
         if reset:
-            validate_data(self, X, skip_check_array=True)  # learns names and number of columns
-            self._categories = learn(X, self.categorical_features, self._column_names())
+            self._categories = None
+            if Table(X).n_columns > 0:
+                validate_data(self, X, skip_check_array=True)  # learns the columns' names
+                self._categories = learn(X, self.categorical_features, self._column_names())
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))
 

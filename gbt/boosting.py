@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.categories import Categories, EncodedRows
+from gbt.categories import Categories, EncodedRows, count_levels
 from gbt.columns import Columns
 from gbt.evaluation import Callback, EvalSet, Metric, Watch
 from gbt.growing import growth_of
@@ -113,7 +113,7 @@ def boost(
             raise FloatingPointError("the base score is infinite")
     patience = parameters.early_stopping_rounds
     seen_rows = SeenRows.of((X, y), eval_sets[-1][:2] if patience else None, n_jobs)
-    columns = Columns.from_table(X, n_jobs, _n_levels(categories))
+    columns = Columns.from_table(X, n_jobs, count_levels(categories, X.shape[1]))
     training = Training(
         y=y,
         weight=sample_weight,
@@ -142,7 +142,7 @@ def boost(
             features = sampled_features(seed, m, all_features, parameters.colsample)
             most = 1 if one_by_one else parameters.n_estimators - m
             outputs.before_tree(m)
-            trees.append(*growth.grow(m, rows, features, most), getattr(growth, "level_sets", None))
+            trees.append(*growth.grow(m, rows, features, most), growth.level_sets[-1:])
             if rows is not None and len(rows) < len(y):
                 (tree,) = trees.last(1)
                 tree.add_values(X, training.raw_prediction, n_jobs)
@@ -184,13 +184,6 @@ def boost(
     )
 
 
-def _n_levels(categories: Categories | None) -> np.ndarray | None:
-    """Return the number of levels of every column, 0 of a column of numbers; None if all are."""
-    if categories is None:
-        return None
-    return np.array([0 if levels is None else len(levels) for levels in categories])
-
-
 class _Trees:
     """The trees so far: records of nodes, of one tree or of many, and where they end."""
 
@@ -200,12 +193,11 @@ class _Trees:
         has_sets = start is not None and start.level_sets is not None
         self.level_sets: list[LevelSets] = [start.level_sets] if has_sets else []
 
-    def append(self, grown: np.ndarray, sizes: list[int], level_sets: LevelSets | None) -> None:
-        """Take trees that have grown in one call."""
+    def append(self, grown: np.ndarray, sizes: list[int], level_sets: list[LevelSets]) -> None:
+        """Take trees that have grown in one call; the sets are those of one tree, or none."""
         self.records.append(grown)
         self.sizes.extend(sizes)
-        if level_sets is not None:
-            self.level_sets.append(level_sets)
+        self.level_sets.extend(level_sets)
 
     def last(self, n: int) -> list[Tree]:
         """Return the last trees to be walked; they have grown in a call each."""

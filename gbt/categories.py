@@ -17,7 +17,8 @@ split two levels, and numbers are faster.
 """
 
 from collections.abc import Iterable, Sequence
-from numbers import Number, Real
+from itertools import pairwise
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -75,8 +76,19 @@ def encode(X: Any, categories: Categories, names: Sequence[str]) -> Any:
     )
 
 
-def level_names(levels: Levels, sets: LevelSets, node: int) -> Levels:
-    """Return the levels that go left at a node."""
+def count_levels(categories: Categories | None, n_columns: int) -> np.ndarray:
+    """Return how many levels every column has, 0 where its values are numbers."""
+    columns = categories or (None,) * n_columns
+    return np.array([0 if levels is None else len(levels) for levels in columns], dtype=np.int64)
+
+
+def level_names(
+    categories: Categories | None, sets: LevelSets | None, feature: int, node: int
+) -> Levels:
+    """Return the levels of a feature that go left at a node that has a set of them."""
+    levels = None if categories is None else categories[feature]
+    if levels is None or sets is None:
+        raise ValueError("The model has no categories: its nodes have thresholds.")
     goes_left = sets.goes_left(node, len(levels))
     return tuple(level for level, is_left in zip(levels, goes_left, strict=True) if is_left)
 
@@ -93,7 +105,7 @@ def check_levels(levels: Sequence[Any]) -> Levels:
         raise ValueError("levels must be words, whole numbers or booleans, all of one kind")
     if len(levels) > MOST_LEVELS:
         raise ValueError(f"there are {len(levels)} levels, at most {MOST_LEVELS} are allowed")
-    if any(a >= b for a, b in zip(levels[:-1], levels[1:], strict=True)):
+    if any(a >= b for a, b in pairwise(levels)):
         raise ValueError("levels must be sorted, none of them twice")
     return tuple(levels)
 
@@ -106,8 +118,8 @@ class Table:
         if not self.is_frame and not isinstance(X, np.ndarray):
             X = np.array(X, dtype=object)
         self.X = X
-        shape = getattr(X, "shape", ())
-        self.n_columns = shape[1] if len(shape) == 2 else 0
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        self.n_columns = shape[1] if len(shape) == 2 else 0  # what is no table is refused later
 
     def column(self, k: int) -> Any:
         """Return a column; names may occur twice, so by its place."""
@@ -260,7 +272,7 @@ def _as_level(value: Any, name: str) -> Level:
     """Return a value as the level that it is, a plain word, integer or boolean."""
     kind = kind_of(value)
     if kind == "numbers":
-        if isinstance(value, Real) and np.isfinite(value) and value == int(value):
+        if not isinstance(value, complex) and np.isfinite(value) and value == int(value):
             return int(value)
         raise ValueError(
             f"Column {name!r} is declared categorical and holds {value!r}: levels that are numbers"

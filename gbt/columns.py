@@ -98,7 +98,7 @@ class Columns:
     def from_table(
         cls, X: np.ndarray, n_jobs: int | None = None, n_levels: np.ndarray | None = None
     ) -> "Columns":
-        """Rank every column of a table of floats; nan is missing. All are numbers by default."""
+        """Rank every column of a table of floats; nan is missing. By default all are numbers."""
         n, p = X.shape
         columns = cls(
             table=X,

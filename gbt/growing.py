@@ -59,7 +59,7 @@ class TreeGrowth:
         self.plan = plan
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
         self.split_scores: list[np.ndarray | None] = []
-        self.level_sets: LevelSets | None = None
+        self.level_sets: list[LevelSets] = []  # tree by tree, where columns are categorical
 
     def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
@@ -79,8 +79,8 @@ class TreeGrowth:
             in_preorder: list[np.ndarray | None] = [None] * len(nodes)
             for place, levels in zip(nodes["place"], sets, strict=True):
                 in_preorder[place] = levels
-            self.level_sets = LevelSets.of(in_preorder)
-            tree["threshold"][self.level_sets.of_node >= 0] = 0.0
+            self.level_sets.append(LevelSets.of(in_preorder))
+            tree["threshold"][self.level_sets[-1].of_node >= 0] = 0.0
         if len(rows) == self.columns.n_rows:
             add_values(tree, self.leaf_of_row, raw_prediction)
         return tree, [len(tree)]
@@ -176,7 +176,7 @@ class TreeGrowth:
 
         Levels that no row has that the trees see go where missing values go.
         """
-        if node.goes_left is None:
+        if node.left < 0 or node.goes_left is None:
             return None
         of_levels = np.full(self.columns.n_levels[node.feature], node.missing_left)
         of_levels[self.columns.level_of_code(node.feature)] = node.goes_left[:-1]

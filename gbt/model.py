@@ -136,8 +136,9 @@ class Ensemble(Nodes):
         for name, dtype in NODE_DTYPES.items():
             of_trees = [getattr(tree, name) for tree in trees]
             others[name] = np.concatenate([np.empty(0, dtype), *of_trees])
-        if trees and trees[0].level_sets is not None:
-            others["level_sets"] = LevelSets.end_to_end([tree.level_sets for tree in trees])
+        sets = [tree.level_sets for tree in trees if tree.level_sets is not None]
+        if sets:
+            others["level_sets"] = LevelSets.end_to_end(sets)
         return cls(tree_offset=np.cumsum([0, *(tree.n_nodes for tree in trees)]), **others)
 
     def validate(self) -> None:
@@ -230,7 +231,7 @@ class Ensemble(Nodes):
         """Raise `InvalidModelError` unless splits on categorical columns have sets, others none."""
         if (self.categories is None) != (self.level_sets is None):
             raise InvalidModelError("categories and level_sets belong together: both or none")
-        if self.categories is None:
+        if self.categories is None or self.level_sets is None:
             return
         if len(self.categories) != self.n_features:
             raise InvalidModelError(
@@ -453,7 +454,7 @@ class Ensemble(Nodes):
     def _levels_left(self) -> list[tuple | None]:
         """Return the levels that go left at each node, None where it has no set."""
         return [
-            level_names(self.categories[k], self.level_sets, t) if has_set else None
+            level_names(self.categories, self.level_sets, k, t) if has_set else None
             for t, (k, has_set) in enumerate(zip(self.feature, self.has_set, strict=True))
         ]
 

@@ -157,11 +157,10 @@ class Predictor:
             level = lower[level][:, :, ::-1].reshape(len(roots), 2 * level.shape[1])  # left first
         top = np.concatenate(above, axis=1)
         node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), level.ravel()])
-        sets, of_sets = self.sets, {}
+        sets = self.sets
         if sets is not None:
             threshold = np.where(sets.n_bits > 0, -np.inf, threshold)
-            of_sets["top"] = top
-            of_sets["sets"] = walk.Sets(sets.first[node], sets.n_bits[node], sets.words)
+            sets = walk.Sets(sets.first[node], sets.n_bits[node], sets.words)
         return Links(
             roots=roots,
             levels=levels,
@@ -172,7 +171,8 @@ class Predictor:
             threshold=threshold[node],
             lower=lower[node],
             node=node,
-            **of_sets,
+            top=None if sets is None else top,
+            sets=sets,
         )
 
     @cached_property

@@ -44,7 +44,10 @@ DERIVATIVES = {  # g and h: first and second derivative of the loss at f
 
 @dataclass
 class Cut:
-    """A way to split a node: left where x <= threshold, or x is missing and ``missing_left``."""
+    """A way to split a node: left where x <= threshold, or x is missing and ``missing_left``.
+
+    Where x is the number of a level, ``levels`` says which go left; others go where missing goes.
+    """
 
     feature: int
     threshold: float
@@ -52,6 +55,7 @@ class Cut:
     missing_join_more: bool  # do they join the present rows of more hessian, the left if equal?
     left: np.ndarray  # G, H and the number of rows on this side
     right: np.ndarray
+    levels: dict | None = None
     gain: float = 0.0
 
 
@@ -85,6 +89,9 @@ class Parameters:
     reg_lambda: float = 1.0
     min_split_gain: float = 0.0  # a split must gain more than this
     fixed_point: bool = False  # search with exact sums, see to_fixed_point
+    categorical: tuple = ()  # the columns of numbers of levels
+    categorical_smoothing: float = 0.0  # draws levels of few rows together, see level_cuts
+    hessian_scale: float = 1.0  # of the sums, where smoothing is added to them
 
 
 def is_allowed(side, parameters):
@@ -121,6 +128,32 @@ def cuts(feature, x, sums):
             yield Cut(feature, threshold, missing_left, missing_left == more_left, *sides)
     if np.isnan(x).any():
         yield Cut(feature, float(FLOAT.max), False, True, present, missing)
+
+
+def level_cuts(feature, x, sums, parameters):
+    """Yield the cuts of one categorical feature; missing is a level like the others.
+
+    Levels are put in the order of G / (H + smoothing) and cut wherever this rises. Those of few
+    rows say little of themselves: together they have the place of all their rows.
+    """
+    smoothing = parameters.categorical_smoothing
+    level = np.where(np.isnan(x), np.inf, x)
+    own = {v: sums[level == v].sum(axis=0) for v in np.unique(level).tolist()}
+    few = min(smoothing, sum(s[2] for s in own.values()) / 8)
+    rare = [v for v, s in own.items() if s[2] < few]
+    common = sum((own[v] for v in rare), np.zeros(3, dtype=object))
+
+    def mean(v):
+        g, h, _ = common if v in rare else own[v]
+        weight = float(h) + smoothing * parameters.hessian_scale
+        return float(g) / weight if weight > 0 else math.inf
+
+    means = {v: mean(v) for v in own}
+    for highest in sorted(set(means.values()))[:-1]:
+        is_left = {v: means[v] <= highest for v in own}
+        left, right = (sum(own[v] for v in own if is_left[v] == side) for side in (True, False))
+        missing_left = is_left.get(math.inf, left[1] >= right[1])
+        yield Cut(feature, sum(is_left.values()), missing_left, True, left, right, is_left)
 
 
 def score_of_node(total, reg_lambda):
@@ -160,9 +193,12 @@ def best_allowed(feature, X, sums, parameters, of=None, also=lambda cut: True):
     ``also`` says what else they must fulfil.
     """
     scored = sums if of is None else sums * of[:, np.newaxis]
+    found = cuts(feature, X[:, feature], scored)
+    if feature in parameters.categorical:
+        found = level_cuts(feature, X[:, feature], scored, parameters)
     allowed = [
         cut
-        for cut in cuts(feature, X[:, feature], scored)
+        for cut in found
         if is_allowed(cut.left, parameters) and is_allowed(cut.right, parameters) and also(cut)
     ]
     return max(allowed, key=lambda cut: preference(cut, parameters.reg_lambda), default=None)
@@ -261,6 +297,7 @@ class Node:
     left: int = -1
     right: int = -1
     missing_left: bool = False
+    levels: dict | None = None
     sum_gradient: float = 0.0
     sum_hessian: float = 0.0
     n_samples: int = 0
@@ -310,6 +347,7 @@ def grow(X, gradient, hessian, sample_weight=None, **parameters):
         reg_lambda=given.reg_lambda * h_scale,
         min_child_weight=given.min_child_weight * h_scale,
         min_split_gain=(given.min_split_gain * g_scale) * (g_scale / h_scale),
+        hessian_scale=h_scale,
     )
 
     def open_branch(rows, depth):
@@ -354,7 +392,11 @@ def to_fixed_point(x, weight):
 def goes_left(x, split):
     """Say whether a row takes the left side of a cut, or of a node."""
     value = x[split.feature]
-    return split.missing_left if math.isnan(value) else value <= split.threshold
+    if math.isnan(value):
+        return split.missing_left
+    if split.levels is not None:
+        return split.levels.get(float(value), split.missing_left)
+    return value <= split.threshold
 
 
 def write(branch, tree, gradient, hessian, parameters):
@@ -365,7 +407,8 @@ def write(branch, tree, gradient, hessian, parameters):
     node = Node(n_samples=len(branch.rows))
     tree.append(node)
     if branch.children:
-        node.feature, node.threshold = branch.cut.feature, branch.cut.threshold
+        node.feature, node.levels = branch.cut.feature, branch.cut.levels
+        node.threshold = branch.cut.threshold if node.levels is None else 0.0
         node.missing_left = branch.cut.missing_left
         node.left = len(tree)
         left = write(branch.children[0], tree, gradient, hessian, parameters)

@@ -64,7 +64,8 @@ def grow_with(growth, rows=None, features=None):
     nodes, sizes = growth.grow(0, rows, features, 1)
     assert sizes == [len(nodes)]
     leaves = growth.leaf_of_row if rows is None else growth.leaf_of_row[rows]
-    return Tree(**arrays_of(nodes)), leaves.copy()
+    sets = getattr(growth, "level_sets", [])
+    return Tree(**arrays_of(nodes), level_sets=sets[-1] if sets else None), leaves.copy()
 
 
 def one_if_equal(numbers):

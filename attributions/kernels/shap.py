@@ -168,25 +168,24 @@ def weigh_split(
 
 
 @kernel
-def decide(n_rows, d, x, threshold, decision):
-    """Take the decision of every row at the split of depth d.
+def decide(n_rows, d, x, node, threshold, missing_left, sets, decision):
+    """Take the decision of every row at a split of depth d.
 
-    n_rows             int64    IN   R' <= R rows are in use
-    x         (R',)    float64  IN   the split's feature; -inf for nan where nan goes left
-    decision  (D, R)   bool     OUT  row d: True is left
+    n_rows                                int64              IN   R' <= R rows are in use
+    x                         (R',)       float64            IN   the split's feature; -inf for nan
+                                                                  where nan goes left
+    node                                  int64              IN   the split
+    threshold, missing_left   (n_nodes,)                     IN   as for `add_shapley`
+    sets                                  ``Sets`` or None   IN
+    decision                  (D, R)      bool               OUT  row d: True is left
     """
+    of_node = threshold[node]
     for i in range(n_rows):
-        decision[d, i] = x[i] <= threshold
-
-
-@kernel
-def decide_by_levels(n_rows, d, x, node, missing_left, sets, decision):
-    """Take the decision of every row at a split of depth d, on a categorical column.
-
-    x as for `decide`, which missing_left makes -inf where it was nan.
-    """
-    for i in range(n_rows):
-        decision[d, i] = is_listed(x[i], node, sets) | (missing_left & (x[i] < 0.0))
+        decision[d, i] = x[i] <= of_node
+    if sets is not None and sets.n_bits[node] > 0:
+        missing_is_left = missing_left[node]
+        for i in range(n_rows):
+            decision[d, i] = is_listed(x[i], node, sets) | (missing_is_left & (x[i] < 0.0))
 
 
 @kernel
@@ -271,8 +270,8 @@ def start_game(n_rows, n_points, row_weight, n_games, product):
 
 @kernel
 def add_shapley(
-    X, start, n_rows, first, last, tree_offset, feature, threshold, right, missing_left, sets, value,
-    earlier_depth, edge_share, background, n_points, points, weights, row_weight,
+    X, start, n_rows, first, last, tree_offset, feature, threshold, right, missing_left, sets,
+    value, earlier_depth, edge_share, background, n_points, points, weights, row_weight,
     decision, inside, product, below, out,
 ):  # fmt: skip
     """Add the Shapley values of some trees for a block of rows, of each tree the mean over games.
@@ -322,11 +321,7 @@ def add_shapley(
                         descend(n_rows, q, d - 1, e, side, edges, decision, inside, product)
                     k, e = feature[node], earlier_depth[node]
                     x = X[int(missing_left[node]), k, rows]
-                    decide(n_rows, d, x, threshold[node], decision)
-                    if sets is not None:
-                        if sets.n_bits[node] > 0:
-                            is_left = missing_left[node]
-                            decide_by_levels(n_rows, d, x, node, is_left, sets, decision)
+                    decide(n_rows, d, x, node, threshold, missing_left, sets, decision)
                     weigh_split(
                         node, root, right, value, edge_share, share[e], q, points, weights, d,
                         edges, leaves,

@@ -12,9 +12,13 @@ Then, for every sum that is searched, levels are put in the order of
 
     G / (H + smoothing)          of that sum
 
-of equals the first level first, and cumulated in this order. What stands left of a cut is scored as
-for numbers. Smoothing draws levels of few rows, whose mean says little, towards 0, that is towards
-where no step is taken. Levels without a row in the sum tell nothing of themselves and come last.
+and cumulated in this order. What stands left of a cut is scored as for numbers; levels whose key is
+the same stay together.
+
+Of many levels with few rows each, those that chance has moved most come first, and a cut behind
+them gains much and means nothing. So such levels have one key, that of all their rows together, and
+go one way: in a sum, those of fewer rows than smoothing is, but of less than an eighth of the
+node's, so that small nodes can still be split. Levels without a row in the sum go with them.
 
 Cost: that of numbers, and a merge sort of the levels for every node and sum.
 """
@@ -23,14 +27,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, uncounted
+from gbt.kernels.compiling import internal, step, uncounted
 from gbt.kernels.scan import ROWS_AT_ONCE, G, H, N, keep_best, sort_by_node
+
+LEAST_SHARE = 8  # a level of this part of a node's rows, or more, stands for itself
 
 
 class Levels(NamedTuple):
     """How levels are ordered, and a thread's own arrays for them."""
 
     smoothing: float  # in the units of the hessians
+    most_rows: float  # of a level of few rows: smoothing, as a number of rows
     splits: int  # the sum whose best cut the policy splits nodes by
     of_sets: np.ndarray  # (S, 3) int64, sums of one level, set by set
     sums: np.ndarray  # (most levels, L, 3) int64, of a node's levels, sum by sum
@@ -92,40 +99,61 @@ def merge_sort(key, order, spare):
     return is_spare
 
 
+@step
+def key_of(g, h, smoothing):
+    """Return what levels are ordered by; without any weight they come last."""
+    weight = np.float64(h) + smoothing
+    return np.float64(g) / weight if weight > 0.0 else np.inf
+
+
 @internal
-def order_levels(n_levels, q, levels):
-    """Put the levels of a node in the order in which sum q cuts them; say in which array it is."""
-    key = levels.key
+def order_levels(n_levels, q, total, levels):
+    """Put the levels of a node in the order in which sum q cuts them; say in which array it is.
+
+    total   (L, 3)   int64   IN   sums of the node
+    """
+    key, sums, order = levels.key, levels.sums, levels.order
+    enough = min(levels.most_rows, total[q, N] / LEAST_SHARE)
+    g = h = np.int64(0)
     for i in range(n_levels):
-        own = levels.sums[i, q]
-        weight = np.float64(own[H]) + levels.smoothing
-        key[i] = np.float64(own[G]) / weight if own[N] > 0 and weight > 0.0 else np.inf
-        levels.order[0, i] = i
-    return merge_sort(key[:n_levels], levels.order[0, :n_levels], levels.order[1, :n_levels])
+        if sums[i, q, N] < enough:
+            g += sums[i, q, G]
+            h += sums[i, q, H]
+    key_of_few = key_of(g, h, levels.smoothing)
+    for i in range(n_levels):
+        has_few = sums[i, q, N] < enough
+        of_level = key_of(sums[i, q, G], sums[i, q, H], levels.smoothing)
+        key[i] = key_of_few if has_few else of_level
+        order[0, i] = i
+    return merge_sort(key[:n_levels], order[0, :n_levels], order[1, :n_levels])
 
 
 @internal
-def cut_levels(order, q, total, asked, scratch, sums, best, left):
+def cut_levels(order, q, total, asked, scratch, levels, best, left):
     """Score all cuts between the levels of a node for sum q and keep the best.
 
     order     (m,)         int32   IN
-    sums      (., L, 3)    int64   IN      of levels, see ``Levels``
     best                   CUT     INOUT   its ``row`` becomes the number of levels on the left
     left      (L, 3)       int64   INOUT   what all sums have left of the best cut
     """
+    sums, key, row = levels.sums, levels.key, scratch.row
     scratch.so_far[:] = 0
     for start in range(0, len(order) - 1, ROWS_AT_ONCE):
-        n_cuts = min(ROWS_AT_ONCE, len(order) - 1 - start)
+        stop, n_cuts = min(start + ROWS_AT_ONCE, len(order) - 1), 0
+        for i in range(start, stop):
+            row[n_cuts] = i + 1
+            n_cuts += key[order[i]] != key[order[i + 1]]
         for l in range(len(asked.takes)):
             for line in range(3):
                 so_far, to = scratch.so_far[l, line], scratch.left[l, line]
-                for c in range(n_cuts):
-                    so_far += sums[order[start + c], l, line]
-                    to[c] = so_far
+                cut = 0
+                for i in range(start, stop):
+                    so_far += sums[order[i], l, line]
+                    to[cut] = so_far
+                    cut += key[order[i]] != key[order[i + 1]]
                 scratch.so_far[l, line] = so_far
-        for c in range(n_cuts):
-            scratch.row[c] = start + c + 1
-        keep_best(n_cuts, q, False, total, asked, scratch, best, left)
+        if n_cuts > 0:
+            keep_best(n_cuts, q, False, total, asked, scratch, best, left)
 
 
 @uncounted
@@ -141,6 +169,7 @@ def scan_levels(
     is_left      (m,)            bool      OUT          of the i-th level of node j, at its start
                                                         plus i, for the sum that splits nodes
     """
+    scratch.missing[:] = 0  # beside the levels there is nothing
     sort_by_node(by_value, n_present, asked, scratch)
     for j in range(len(cuts)):
         start, stop = asked.start[j], scratch.place[j]
@@ -150,8 +179,8 @@ def scan_levels(
         for q in range(asked.n_searched):
             best = cuts[j, q]
             best.score, best.row, best.missing_left = -np.inf, 0, 0
-            order = levels.order[order_levels(n_levels, q, levels), :n_levels]
-            cut_levels(order, q, totals[j], asked, scratch, levels.sums, best, left[j, q])
+            order = levels.order[order_levels(n_levels, q, totals[j], levels), :n_levels]
+            cut_levels(order, q, totals[j], asked, scratch, levels, best, left[j, q])
             if best.score == -np.inf:
                 continue
             h = left[j, q, q, H]

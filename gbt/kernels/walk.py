@@ -59,9 +59,8 @@ def goes_left(x, node, threshold, missing_left, sets):
     """
     if np.isnan(x):
         return missing_left[node]
-    if sets is not None:
-        if sets.n_bits[node] > 0:
-            return is_listed(x, node, sets)
+    if sets is not None and sets.n_bits[node] > 0:
+        return is_listed(x, node, sets)
     return x <= threshold[node]
 
 

@@ -173,6 +173,7 @@ def best_cuts(
         scratch = _scratch(n_nodes, len(some), n_sums)
         levels = Levels(
             smoothing=limits.categorical_smoothing * scale,
+            most_rows=limits.categorical_smoothing,
             splits=sets.splits,
             of_sets=np.empty((sets.sums.shape[1], 3), dtype=np.int64),
             sums=np.empty((most_levels + 1, n_sums, 3), dtype=np.int64),  # missing is one more

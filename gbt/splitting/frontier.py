@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from gbt.columns import Columns
+from gbt.level_sets import LevelSets
 
 
 @dataclass(frozen=True)
@@ -146,10 +147,12 @@ class Growth(Protocol):
 
     ``split_scores``, a list of float64 arrays of shape (p,), says tree by tree what the policy
     found its candidates worth, added up by feature; None if it was not asked or does not tell.
+    ``level_sets`` are those of the trees, where columns are categorical.
     """
 
     leaf_of_row: np.ndarray
     split_scores: list[np.ndarray | None]
+    level_sets: list[LevelSets]
 
     def grow(
         self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int

@@ -39,6 +39,7 @@ from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.rounds import PAUSED, SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
 from gbt.kernels.search import ASKED_LENGTH, RUNNING
 from gbt.kernels.tasks import FOLLOW, LARGE
+from gbt.level_sets import LevelSets
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
 from gbt.tree import NODE_RECORD
@@ -94,6 +95,7 @@ class GreedyGrowth:
         self.helpers = Helpers(helpers)
         self.features = None  # that a tree may split on
         self.split_scores: list[np.ndarray | None] = []  # they are gains, which the nodes have
+        self.level_sets: list[LevelSets] = []  # tables with categories take the common road
 
     def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
