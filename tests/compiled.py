@@ -4,6 +4,8 @@ They are compiled without the part that translates the arguments of a Python cal
 a compiled function that does nothing but call them.
 """
 
+from functools import cache
+
 from numba import config, njit
 
 
@@ -16,12 +18,15 @@ class FromPython:
     def __getattr__(self, name):
         found = getattr(self._module, name)
         if hasattr(found, "py_func") and not config.DISABLE_JIT:
-            found = _entry_to(found)
+            found = entry_to(found)
             setattr(self, name, found)
         return found
 
 
-def _entry_to(kernel):
+@cache
+def entry_to(kernel):
+    """Return a compiled function that calls a kernel and can be called from Python."""
+
     @njit(error_model="numpy")
     def call(*arguments):
         return kernel(*arguments)

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from attributions import predecomp, reference
 from attributions.testing import ensembles, rows_for
-from gbt.kernels import descent
+from gbt.kernels.descent import link_nodes
 from gbt.predictor import ROWS_AT_ONCE, columns_of, rounded_down, transposed
 from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_same
+from tests.kernel_call import call
 from tests.tree_cases import deep_ensemble, ensemble_of, stump_on
 
 pytestmark = pytest.mark.kernels
@@ -34,17 +35,21 @@ def test_the_drawing_of_the_module():
     feature, missing_left = np.array([0, -1, -1, 1, 0, -1, -1, -1]), np.zeros(8, bool)
     missing_left[4] = True
     left, right = np.array([1, -1, -1, 1, 2, -1, -1, -1]), np.array([2, -1, -1, 4, 3, -1, -1, -1])
-    column, lower = np.zeros(8, np.uint64), np.zeros((8, 2), np.uint64)
-    levels = np.zeros(2, np.int64)
 
-    descent.link_nodes(
-        np.array([0, 3, 8]), feature, left, right, missing_left, 2, column, lower, levels
+    linked = call(
+        link_nodes,
+        tree_offset=np.array([0, 3, 8]),
+        feature=feature,
+        left=left,
+        right=right,
+        missing_left=missing_left,
+        n_features=2,
     )
 
-    assert_same(lower[:, 1], [1, 1, 2, 4, 5, 5, 6, 7])
-    assert_same(lower[:, 0], [2, 1, 2, 7, 6, 5, 6, 7])
-    assert_same(column, [0, 0, 0, 1, 2, 0, 0, 0])
-    assert_same(levels, [1, 2])
+    assert_same(linked.lower[:, 1], [1, 1, 2, 4, 5, 5, 6, 7])
+    assert_same(linked.lower[:, 0], [2, 1, 2, 7, 6, 5, 6, 7])
+    assert_same(linked.column, [0, 0, 0, 1, 2, 0, 0, 0])
+    assert_same(linked.levels, [1, 2])
 
 
 def test_a_block_holds_rows_as_columns_twice():

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from gbt import reference
 from gbt.columns import Columns, thresholds_between
-from gbt.kernels import finish
+from gbt.kernels.finish import put_in_preorder
 from gbt.kernels.nodes import NODE, records
 from gbt.tree import NODE_RECORD
 from tests.asserts import assert_same
-from tests.compiled import FromPython
+from tests.kernel_call import call
 
 pytestmark = pytest.mark.kernels
 LARGEST = np.finfo(np.float64).max
@@ -71,5 +71,5 @@ def test_thresholds_of_nodes_that_split(dtype):
 def test_preorder_by_hand(left, right, place):
     nodes = records(len(left), NODE)
     nodes["left"], nodes["right"] = left, right
-    FromPython(finish).put_in_preorder(nodes)
+    call(put_in_preorder, nodes=nodes)
     assert_same(nodes["place"], place)

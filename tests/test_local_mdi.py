@@ -21,6 +21,7 @@ from attributions.tree_ranks import aggregate_trees
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
+from tests.kernel_call import call
 
 N, P = 150, 5
 X, y = make_friedman1(N, P, noise=1.0, random_state=0)
@@ -126,9 +127,9 @@ def test_ranks_by_the_rule_of_the_authors():
 
 @given(st.lists(st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.3, 2.0, -5.0]), min_size=1, max_size=8))
 def test_ranks(row):
-    found = np.ones((len(row), 1))
-    add_ranks(np.array(row)[:, np.newaxis], found)
-    assert_same(found[:, 0] - 1, reference.ranks(np.array(row)))
+    ones = np.ones((len(row), 1))
+    call(add_ranks, values=np.array(row)[:, np.newaxis], ranks=ones)
+    assert_same(ones[:, 0] - 1, reference.ranks(np.array(row)))
 
 
 def test_ranks_of_a_row_do_not_depend_on_other_rows():

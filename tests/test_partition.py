@@ -7,16 +7,22 @@ from hypothesis import strategies as st
 
 from gbt.kernels.partition import partition_rows
 from tests.asserts import assert_same
+from tests.kernel_call import call
 
 pytestmark = pytest.mark.kernels
 
 
 def partition(codes, missing_code, cut, missing_left, rows):
     """Return the rows after the partition, how many went left, and the rows at the cut."""
-    codes = np.array(codes, dtype=np.int32)
-    moved = np.array(rows, dtype=np.int32)
-    buffer = np.empty_like(moved)
-    return moved, *partition_rows(codes, missing_code, cut, missing_left, moved, buffer)
+    done = call(
+        partition_rows,
+        codes=np.array(codes, dtype=np.int32),
+        missing_code=missing_code,
+        cut=cut,
+        missing_left=missing_left,
+        rows=np.array(rows, dtype=np.int32),
+    )
+    return done.rows, *done.result
 
 
 def test_the_drawing_of_the_docstring():

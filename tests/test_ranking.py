@@ -5,31 +5,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels import ranking as ranking_kernels
-from gbt.kernels.ranking import DIGIT_BITS, N_DIGITS, bin_rows, choose_bins, rank_rows, write_keys
+from gbt.kernels.ranking import bin_rows, choose_bins, position_of, rank_rows, write_keys
 from tests.asserts import assert_same
-from tests.compiled import FromPython
+from tests.kernel_call import call
 
-ranking = FromPython(ranking_kernels)
 pytestmark = pytest.mark.kernels
 
 
 def rank(keys, n_halves=1):
     """Return codes and order, given keys as Python's numbers."""
     halves = [[key >> 32 * half & 0xFFFFFFFF for half in range(n_halves)] for key in keys]
-    codes, order = np.full((2, len(keys)), 99, dtype=np.int32)
-    counts = np.full((N_DIGITS, 2**DIGIT_BITS), 99, dtype=np.int32)
-    rank_rows(np.array(halves, dtype=np.uint32), counts, codes, order)
-    return codes, order
+    done = call(rank_rows, keys=np.array(halves, dtype=np.uint32))
+    return done.codes, done.order
 
 
 def keys_of(column):
     """Return the keys of a column as Python's numbers, and how many values are missing."""
     bits = column.view(f"i{column.itemsize}")
     infinity = int(np.array(np.inf, column.dtype).view(bits.dtype))
-    keys = np.full((len(column), column.itemsize // 4), 99, dtype=np.uint32)
-    n_missing = write_keys(bits, infinity, keys)
-    return [sum(int(half) << 32 * i for i, half in enumerate(key)) for key in keys], n_missing
+    done = call(write_keys, bits=bits, infinity=infinity)
+    keys = [sum(int(half) << 32 * i for i, half in enumerate(key)) for key in done.keys]
+    return keys, done.result
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -121,18 +117,24 @@ def test_the_first_position_of_a_code(keys, n_missing, data):
     in_order = sorted(codes[: len(keys)].tolist())
     expected = sum(c < code for c in in_order)
     start = data.draw(st.integers(0, expected))
-    assert ranking.position_of(codes, order, start, len(keys), code) == expected
+    done = call(position_of, codes=codes, order=order, start=start, stop=len(keys), code=code)
+    assert done.result == expected
 
 
 def bins_chosen(n_rows_of_values, n_missing, ends, most):
     """Return where the bins of a column start, given how many rows its values have."""
     keys = np.repeat(range(len(n_rows_of_values)), n_rows_of_values).tolist()
     codes, order = rank(keys + [10**6] * n_missing)
-    bin_start = np.full(most, 99)
-    n_bins = choose_bins(
-        codes, order, len(keys), len(n_rows_of_values), np.array(ends), most, bin_start
+    done = call(
+        choose_bins,
+        codes=codes,
+        order=order,
+        n_present=len(keys),
+        n_values=len(n_rows_of_values),
+        ends=np.array(ends),
+        most=most,
     )
-    return bin_start[:n_bins].tolist()
+    return done.bin_start[: done.result].tolist()
 
 
 def test_few_values_have_a_bin_each():
@@ -169,5 +171,6 @@ def test_bins_by_hand():
     """Rows 3 1 | 0 | 2 in the order of their values, a mark on two of them; the last is missing."""
     bins = np.full(8, 99, dtype=np.uint8)
     order = np.array([~3, 1, ~0, 2], dtype=np.int32)
-    bin_rows(order, np.array([0, 2, 3, 4]), 16, bins[1::2])  # one lane
+    one_lane = bins[1::2]
+    call(bin_rows, order=order, bin_start=np.array([0, 2, 3, 4]), missing_bin=16, bins=one_lane)
     assert_same(bins, [99, 1, 99, 0, 99, 16, 99, 0])

@@ -17,6 +17,7 @@ from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.losses import LOSSES
 from tests.asserts import EPS, assert_close, assert_same, peer
+from tests.kernel_call import call
 from tests.tree_cases import ensemble_of, fit_values, stump_on
 
 MODULE = sys.modules["attributions.unbiased_gain"]
@@ -416,11 +417,13 @@ def test_means_over_subsets_by_enumeration(k):
 
 
 def test_a_coarse_integral_is_noticed():
-    a, b = np.arange(6.0), np.ones(6)
-    fine = mean_ratio_of_subsets(a, b, 3, 1e-8 / 3, 0.25, 91)
-    assert_close(fine, 2.5, 2.5, k=256)
-    assert abs(mean_ratio_of_subsets(a, b, 3, 1e-8 / 3, 1.0, 23) - 2.5) > 1e-5
-    assert abs(mean_ratio_of_subsets(a, b, 3, 1e-8 / 3, 0.25, 70) - 2.5) > 1e-5
+    def mean(step, n_steps):
+        given = {"a": np.arange(6.0), "b": np.ones(6), "k": 3, "first": 1e-8 / 3}
+        return call(mean_ratio_of_subsets, **given, step=step, n_steps=n_steps).result
+
+    assert_close(mean(0.25, 91), 2.5, 2.5, k=256)
+    assert abs(mean(1.0, 23) - 2.5) > 1e-5
+    assert abs(mean(0.25, 70) - 2.5) > 1e-5
 
 
 def test_the_expansion_for_large_subsets(monkeypatch):
