@@ -1,6 +1,6 @@
 """Climb the ladder: verify every rung against the plain page, time it, print and draw the result.
 
-    python -m benchmarks.ladder                  some five minutes on two quiet cores
+    python -m benchmarks.ladder                  some ten minutes on two quiet cores
     python -m benchmarks.ladder --quick          the smallest table alone; nothing is written
     python -m benchmarks.ladder --from-results   table and picture again, from the numbers on file
 
