@@ -241,13 +241,15 @@ def _features_of_model(columns, question, names):
         for column in columns.values()
         if column.name != question.target and column.name not in question.drop
     ]
-    by_name = {column.name: column for column in others}
+    by_name = {column.name.replace(" ", "_"): column for column in others}  # as LightGBM writes it
+    by_name |= {column.name: column for column in others}
     are_by_name = all(name in by_name for name in names)
     if not are_by_name and (len(others) != len(names) or any(name in by_name for name in names)):
         absent = [name for name in names if name not in by_name]
+        present = [column.name for column in others]
         raise UnusableTableError(
             f"The model has {len(names)} features, and the table has no column for"
-            f" {listed(absent)}. Its columns beside the target are {listed([*by_name])}. Rename"
+            f" {listed(absent)}. Its columns beside the target are {listed(present)}. Rename"
             " columns, or leave out with --drop what the model does not take."
         )
     features = [by_name[name] for name in names] if are_by_name else others

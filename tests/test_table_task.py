@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from attributions.table_columns import as_column
 from attributions.table_file import TableFile, UnusableTableError, read_table
 from attributions.table_target import as_target
-from attributions.table_task import Question, halves, table_task
+from attributions.table_task import Question, halves, table_task, task_of_model
 from tests.asserts import assert_same
 
 
@@ -265,3 +265,20 @@ def test_whatever_a_file_holds_it_becomes_a_task_or_is_refused(lines, separator,
     assert np.isfinite([*found.y_train, *found.y_valid]).all()
     assert not np.isinf(found.X_train).any()
     assert abs(len(found.y_train) - len(found.y_valid)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [
+        (("floor area", "rooms", "price"), "floor area"),
+        (("floor area", "floor_area", "price"), "floor_area"),
+        (("floor_area", "floor area", "price"), "floor_area"),
+    ],
+)
+def test_a_model_may_have_underscores_for_blanks(tmp_path, names, taken):
+    """LightGBM writes them; a column of the very name comes first."""
+    rows = [f"{i * i % 7}.5,{i % 5}.25,{i % 3}" for i in range(40)]
+    (tmp_path / "table.csv").write_text("\n".join([",".join(names), *rows]))
+    question = Question("price", "regression", None, (), (), 0)
+    task = task_of_model(read_table(tmp_path / "table.csv"), question, ["floor_area"])
+    assert task.feature_names == (taken,)
