@@ -196,7 +196,7 @@ def _task(options, given: ModelFile | None) -> Task:
         task="classification" if is_classification else "regression",
         positive=positive if is_classification else None,
     )
-    return task_of_model(table, question, given.ensemble.feature_names)
+    return task_of_model(table, question, given.ensemble)
 
 
 def _check_places(options):

@@ -51,8 +51,8 @@ class Findings:
 
     ``inner`` has what each tree adds (``per_tree``), and where the model was fitted to the task's
     training rows, both held-out measures say whether their intervals are to be relied on. Where it
-    was given, there are no training rows: the constant model then gives the mean of the held-out
-    rows, which no other constant betters, and total gain is in its own unit.
+    was given, there are no training rows: the constant model then is the best one for the
+    held-out rows, and total gain is in its own unit.
     """
 
     scores: list[Score]
@@ -96,16 +96,18 @@ def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str,
     mean_loss = float(loss.value(y, raw_prediction).mean())
     if loss.name == "half_logistic":
         return {"AUC": float(roc_auc_score(y, raw_prediction)), "log-loss": mean_loss}
-    return {  # the loss is half the squared error
-        "R^2": float(r2_score(y, raw_prediction)),
-        "root mean squared error": float(np.sqrt(2 * mean_loss)),
-    }
+    if loss.name == "half_squared_error":
+        return {
+            "R^2": float(r2_score(y, raw_prediction)),
+            "root mean squared error": float(np.sqrt(2 * mean_loss)),
+        }
+    return {loss.metric: mean_loss}
 
 
 def raw_constant(model: Ensemble, task: Task) -> float:
     """Return the raw prediction of the constant model."""
     y = task.y_train if len(task.y_train) else task.y_valid
-    return model.loss.link(float(np.mean(y)))
+    return model.loss.best_constant(y, np.ones(1))
 
 
 def _scaled(result, factor):

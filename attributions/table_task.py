@@ -6,7 +6,7 @@ to train on and half are held out, at random, so that a file sorted by its targe
 half gets the same share of every class.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,8 @@ from attributions.table_file import (
     nearest,
 )
 from attributions.table_target import as_target
+from gbt.categories import EncodedRows
+from gbt.model import Ensemble
 
 N_COUNTED = 8  # columns of words that are named
 
@@ -132,14 +134,16 @@ def table_task(table: TableFile, question: Question) -> Task:
     )
 
 
-def task_of_model(table: TableFile, question: Question, feature_names: Sequence[str]) -> Task:
+def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task:
     """Make of a table the rows on which a given model is judged: all that have a target.
 
     The model's features are the columns of their names. A model that does not know the names of its
-    columns takes the table's columns in their order, if there are as many.
+    columns takes the table's columns in their order, if there are as many. Words are looked up
+    among the levels that the model has learned.
     """
     columns, target = _read(table, question)
-    features, are_by_name = _features_of_model(columns, question, feature_names)
+    features, are_by_name = _features_of_model(columns, question, model.feature_names)
+    X = _as_model_takes(features, model.categories)
     labelled = np.flatnonzero(~np.isnan(target.y))
     if len(labelled) < 2 or not np.ptp(target.y[labelled]):
         raise UnusableTableError(
@@ -165,7 +169,7 @@ def task_of_model(table: TableFile, question: Question, feature_names: Sequence[
         is_classification=target.is_classification,
         X_train=nothing,
         y_train=np.empty(0),
-        X_valid=np.column_stack([column.numbers for column in features])[labelled],
+        X_valid=X[labelled],
         y_valid=target.y[labelled],
         feature_names=tuple(column.name for column in features),
         source=_source(table, question, columns, reasons, labelled),
@@ -252,14 +256,35 @@ def _features_of_model(columns, question, names):
             f" {listed(absent)}. Its columns beside the target are {listed(present)}. Rename"
             " columns, or leave out with --drop what the model does not take."
         )
-    features = [by_name[name] for name in names] if are_by_name else others
-    coded = [column.name for column in features if column.kind == "words"]
+    return [by_name[name] for name in names] if are_by_name else others, are_by_name
+
+
+def _as_model_takes(features, categories):
+    """Return rows of numbers; levels become the numbers that the model has for them."""
+    levels = [None] * len(features) if categories is None else categories
+    coded = [c.name for c, known in zip(features, levels, strict=True) if c.words and known is None]
     if coded:
         raise UnusableTableError(
             f"The model takes numbers, and these columns hold words: {listed(coded)}. Give a table"
             " with the numbers that the model was trained on."
         )
-    return features, are_by_name
+    X = np.column_stack(
+        [
+            column.numbers if known is None else _places(column, known)
+            for column, known in zip(features, levels, strict=True)
+        ]
+    )
+    return X if categories is None else X.view(EncodedRows)
+
+
+def _places(column, levels):
+    """Return the places of a column's values among a model's levels, nan for any other value."""
+    place = {str(level): float(k) for k, level in enumerate(levels)}
+    distinct, which = np.unique(column.numbers, return_inverse=True)
+    known = [
+        column.words[int(d)] if column.words and d == d else f"{d:.15g}" for d in distinct.tolist()
+    ]
+    return np.array([place.get(text, np.nan) for text in known])[which]
 
 
 def _what_became_of(table, features, reasons, dropped):

@@ -42,6 +42,7 @@ FLOORS = [
     {"gbt.loading"},
 ]
 ATTRIBUTIONS_MAY_IMPORT = {
+    "gbt.categories",
     "gbt.model",
     "gbt.tree",
     "gbt.predictor",

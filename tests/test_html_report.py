@@ -201,6 +201,42 @@ def test_a_saved_model_is_judged_on_rows_it_has_not_seen(run, tmp_path, kind):
     assert "These are the rows that the model was trained on" in page.text
 
 
+def test_a_saved_model_that_has_learned_words_finds_them_by_value(run, tmp_path):
+    pandas = peer("pandas")
+    table = columns(400)
+    frame = pandas.DataFrame({"color": table["color"], "x": table["x"]})
+    model = gbt.GBTRegressor(n_estimators=40, max_depth=3).fit(frame[:200], table["amount"][:200])
+    model.save(tmp_path / "model.json")
+    new = {name: values[200:] for name, values in table.items()}
+    new["color"] = np.where(np.arange(200) < 5, "violet", new["color"])  # a new word, and an order
+    path, out = write_csv(tmp_path / "new.csv", new), tmp_path / "out.html"
+    options = ("--model", tmp_path / "model.json", "--target", "amount", "--report", out)
+    assert run("--data", path, *options)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    predicted = model.predict(pandas.DataFrame({name: new[name] for name in ("color", "x")}))
+    found = explored(text)["rows"]
+    assert len(found) == 200
+    for number, _, said, _, features, _ in found:
+        assert float(said) == pytest.approx(predicted[number - 1], rel=1e-4, abs=1e-5)
+        assert {value for k, value, *_ in features if k == 0} <= {new["color"][number - 1]}
+
+
+def test_a_model_of_counts_is_scored_by_its_own_loss(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)).round(3)
+    y = rng.poisson(np.exp(X[:, 0]))
+    model = gbt.GBTRegressor(n_estimators=40, loss="poisson").fit(X[:150], y[:150])
+    model.save(tmp_path / "model.json")
+    path = write_csv(tmp_path / "new.csv", {"a": X[150:, 0], "b": X[150:, 1], "y": y[150:]})
+    out = tmp_path / "out.html"
+    options = ("--model", tmp_path / "model.json", "--target", "y", "--report", out)
+    assert run("--data", path, *options)[0] == 0
+    page = Page(out.read_text(encoding="utf-8"))
+    assert page.problems == []
+    assert "Poisson loss" in page.text
+    assert "root mean squared error" not in page.text
+
+
 def test_a_model_of_xgboost(run, tmp_path):
     xgboost = peer("xgboost")
     X, y, training, new = model_and_rows(tmp_path, "classifier")

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from attributions.html_report.evidence import Evidence
-from attributions.html_report.verdicts import RARELY
 from attributions.results.names import cut_in_the_middle, on_one_line
 from attributions.table_columns import reason_to_leave_out
 
@@ -123,11 +122,7 @@ def _about_columns(evidence) -> Iterator[str]:
 
 def _about_intervals(evidence) -> Iterator[str]:
     """Say whose intervals few rows carry."""
-    is_reliable = evidence.findings.inner.is_reliable
-    if is_reliable is None:
-        return
-    ranking, words = evidence.findings.inner.ranking(), evidence.verdicts.words
-    doubtful = [k for k in ranking if not is_reliable[k] and words[k] != RARELY]
+    doubtful = [k for k in evidence.findings.inner.ranking() if evidence.doubtful[k]]
     if doubtful:
         yield (
             "Intervals and p-values that are not to be relied on, because a few rows may carry most"

@@ -13,7 +13,7 @@ import numpy as np
 
 from attributions.findings import Findings, measures, raw_constant
 from attributions.html_report.cells import columns_of
-from attributions.html_report.verdicts import Verdicts, verdicts
+from attributions.html_report.verdicts import RARELY, Verdicts, verdicts
 from attributions.inner_rows import tree_inner_rows
 from attributions.predecomp import predecomp
 from attributions.table_columns import Column
@@ -124,6 +124,14 @@ class Evidence:
     helped: np.ndarray
     of_xgboost: Mapping[str, float]
     n_seen: int
+
+    @property
+    def doubtful(self) -> np.ndarray:
+        """Features whose intervals are not to be relied on, but for those that are rarely used."""
+        is_reliable = self.findings.inner.is_reliable
+        if is_reliable is None:
+            return np.zeros(len(self.columns), dtype=bool)
+        return ~is_reliable & (np.array(self.verdicts.words) != RARELY)
 
 
 def gather(model: Ensemble, task: Task, findings: Findings, origin: Origin) -> Evidence:

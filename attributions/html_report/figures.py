@@ -24,6 +24,7 @@ from attributions.results.names import cut_in_the_middle
 
 MOST_POINTS = 400  # a picture
 N_CURVES = 6
+LEAST_CURVE = 0.005  # of the farthest: others cannot be told from 0
 N_NAMED = 10  # points
 NAME_LENGTH = 18  # letters of a name in a picture
 AXIS_LENGTH = 34
@@ -78,7 +79,8 @@ def boosting(evidence: Evidence) -> Markup:
     by_tree = np.asarray(evidence.findings.inner.per_tree)
     curves = np.concatenate([np.zeros((1, by_tree.shape[1])), np.cumsum(by_tree, axis=0)])
     named = np.argsort(-np.abs(curves[-1]), kind="stable")[:N_CURVES]
-    named = named[curves[:, named].any(axis=0)]
+    farthest = np.abs(curves).max(axis=0)
+    named = named[farthest[named] > LEAST_CURVE * farthest.max()]
     steps = np.unique(np.linspace(0, len(by_tree), min(len(by_tree), 100) + 1).round()).astype(int)
     names = [short_name(evidence, k) for k in named]
     room = Room(right=max([LETTER * len(name) for name in names], default=0.0) + 16)
@@ -120,6 +122,8 @@ def raw_unit(evidence: Evidence) -> str:
     """Say in what contributions to a prediction are counted."""
     if evidence.task.is_classification:
         return "log-odds"
+    if evidence.model.loss.inverse_link(np.ones(1)) != 1.0:
+        return "the raw prediction's unit"
     target = evidence.task.source.target if evidence.task.source else "the target"
     return f"the unit of {shortened(target)}"
 
@@ -266,9 +270,8 @@ def _names_beside(evidence, axes, x, y, named):
 
 def _point(x, y, evidence, k):
     """Return a feature's point, coloured by its verdict, hollow where few rows carry it."""
-    is_reliable = evidence.findings.inner.is_reliable
     kind = MARKS.get(evidence.verdicts.words[k], "other")
-    if is_reliable is not None and not is_reliable[k]:
+    if evidence.doubtful[k]:
         kind += " hollow"
     return element("circle", cx=place(x), cy=place(y), r=4, class_=kind)
 

@@ -15,7 +15,8 @@ from attributions.html_report.markup import data, element, join
 from attributions.html_report.row_explorer import MOST_FEATURES, row_data
 from attributions.html_report.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS
 
-N_DRAWN = 6  # features whose contributions are drawn against values
+N_DRAWN = 6  # features whose contributions are drawn against values,
+LEAST_DRAWN = 0.01  # of the strongest one's
 
 
 def page(evidence: Evidence) -> str:
@@ -67,7 +68,8 @@ def _lead(evidence):
 
 
 def _loss(evidence):
-    return "log-loss" if evidence.task.is_classification else "squared error"
+    known = {"half_logistic": "log-loss", "half_squared_error": "squared error"}
+    return known.get(evidence.model.loss.name, evidence.model.loss.metric)
 
 
 def _summary(evidence):
@@ -86,7 +88,7 @@ def _summary(evidence):
     )
     useless = sorted(evidence.verdicts.of(USELESS), key=lambda k: -evidence.verdicts.gain_share[k])
     if useless:
-        lines.append(f"The model also uses, without use on new rows: {named(evidence, useless)}.")
+        lines.append(f"Used but not useful on new rows: {named(evidence, useless)}.")
     n_warnings = len(cautions(evidence))
     if n_warnings:
         lines.append(
@@ -107,8 +109,7 @@ def _about_scores(evidence):
     """Say what the constant and XGBoost are."""
     given = bool(evidence.origin.model_file)
     whose = "these" if given else "the training"
-    average = "share of the class" if evidence.task.is_classification else "mean"
-    yield f"The constant model gives every row {whose} rows' {average}."
+    yield f"The constant model gives every row the number that is best for {whose} rows."
     if evidence.of_xgboost:
         yield (
             "XGBoost was fitted to the same rows with the same parameters. Where it is clearly"
@@ -131,8 +132,7 @@ def _counts(evidence):
 
 
 def _asterisk(evidence):
-    is_reliable = evidence.findings.inner.is_reliable
-    if is_reliable is None or is_reliable.all():
+    if not evidence.doubtful.any():
         return ""
     return join(
         " An asterisk and a hollow circle mark features whose interval is not to be relied on,"
@@ -145,9 +145,9 @@ def _figures(evidence):
     yield _figure(
         "Used against useful",
         figures.used_useful(evidence),
-        "Far right and high: what the model leans on, and rightly. Far right and near 0 or below:"
-        " it promised much in training and delivers nothing. Lines are 95 % intervals; blue"
-        " helps, orange is used but not useful, grey is the rest.",
+        "Far right and above 0: used and useful. Far right and near 0 or below: used, but of no use"
+        " on new rows. Lines are 95 % intervals; blue is \u201chelps\u201d, orange \u201cused but"
+        " not useful\u201d, grey the other two verdicts.",
     )
     if evidence.findings.inner.per_tree is not None:
         yield _figure(
@@ -157,7 +157,8 @@ def _figures(evidence):
             " begun to learn what holds in the training rows only.",
         )
     strength = np.abs(evidence.sample.contributions).mean(axis=0)
-    strongest = [k for k in np.argsort(-strength, kind="stable")[:N_DRAWN] if strength[k] > 0]
+    least = LEAST_DRAWN * strength.max()
+    strongest = [k for k in np.argsort(-strength, kind="stable")[:N_DRAWN] if strength[k] > least]
     for k in strongest:
         words = bool(evidence.columns[k].words)
         yield _figure(
@@ -185,7 +186,7 @@ def _about_rows(evidence):
     )
     return (
         f"{which} Each feature moves the prediction up or down, in {figures.raw_unit(evidence)};"
-        f" from the start all moves add up to the prediction{_in_log_odds(evidence)}. A move"
+        f" from the start all moves add up to the prediction{_of_raw(evidence)}. A move"
         " towards the truth helped, one away from it hurt, in per cent of the constant"
         f" model's {_loss(evidence)} of an average row; the mean over all held-out rows is the"
         f" importance in the table above. The {MOST_FEATURES} features that move a row most are"
@@ -193,7 +194,8 @@ def _about_rows(evidence):
     )
 
 
-def _in_log_odds(evidence):
+def _of_raw(evidence):
+    """Say of what kind of prediction, where it is not the prediction itself."""
     return "'s log-odds" if evidence.task.is_classification else ""
 
 

@@ -45,7 +45,6 @@ def features(evidence: Evidence) -> Markup:
     useful, said = evidence.findings.inner, evidence.verdicts
     ends, gain_rank = useful.confidence_interval(), ranks(evidence.findings.gain)
     low, high = figures.interval_range(evidence)
-    is_reliable = useful.is_reliable
     head = [
         ("feature", False),
         ("verdict", False),
@@ -58,11 +57,15 @@ def features(evidence: Evidence) -> Markup:
     rows = []
     for k in useful.ranking():
         value, (start, end) = useful.values[k], ends[k]
-        doubt = is_reliable is not None and not is_reliable[k]
         digits = _digits(end - start)
         cells = [
             element("th", name(useful.feature_names[k]), scope="row"),
-            element("td", said.words[k], "*" * doubt, class_=_verdict_class(said.words[k])),
+            element(
+                "td",
+                said.words[k],
+                "*" * bool(evidence.doubtful[k]),
+                class_=_verdict_class(said.words[k]),
+            ),
             element("td", _fixed(value, digits), data_value=float(value), class_="number"),
             element(
                 "td",
