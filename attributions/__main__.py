@@ -231,7 +231,7 @@ def _options(arguments):
         " simulated data of Sun 2022, where the truth is known.",
         epilog="With --data half of the rows, drawn at random, are held out. The target must hold"
         " two classes or numbers; which, is said. Empty cells, NA and ? are missing values; words"
-        " are coded in alphabetical order; columns that only say which row it is are left out.",
+        " are categories; columns that only say which row it is are left out.",
     )
     table = parser.add_argument_group("your own table")
     table.add_argument(

@@ -21,6 +21,7 @@ import numpy as np
 
 from attributions.inputs import finite_rows, row_labels
 from attributions.results import LocalAttribution
+from gbt.categories import EncodedRows
 from gbt.formats import as_ensemble
 from gbt.model import Ensemble
 from gbt.parallel import over_blocks
@@ -144,6 +145,7 @@ def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttributi
         method=individual.name,
         data=X,
         index=index,
+        categories=ensemble.categories,
     )
 
 
@@ -219,6 +221,8 @@ class _BoundFunction:
     def add(self, X, trees, row_weight, out):
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
         rows = np.ascontiguousarray(X[0].T)
+        if self.ensemble.categories is not None:
+            rows = rows.view(EncodedRows)
         for m, weight in zip(trees, row_weight, strict=True):
             out += weight * self.values_of(m, rows).T
 

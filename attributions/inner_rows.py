@@ -90,4 +90,5 @@ def _as_result(rows: JudgedRows, values, base_values, name, index) -> LocalAttri
         method=f"{name}({rows.ifa_name})",
         data=rows.X,
         index=index,
+        categories=rows.ensemble.categories,
     )

@@ -136,6 +136,7 @@ def local_mdi(
         feature_names=signed.feature_names,
         method=f"local_mdi({linear_model.name}, {aggregate})",
         data=signed.data,
+        categories=signed.categories,
         index=getattr(X_train if X is None else X, "index", None),
         surrogate_prediction=signed.base_values + signed.values.sum(axis=1),
         model_prediction=ensemble.raw_predict(explained, n_jobs),

@@ -1,9 +1,9 @@
-"""Cells become numbers: what kind a column is, and whether it can be a feature at all.
+"""Cells become numbers, or stay words: what kind a column is, and whether it can be a feature.
 
 A column holds *numbers* if all its known cells are numbers, or nearly all and more than ten
 different ones: then the others count as missing. Else it holds *dates* if all are dates of one
-form, and they become seconds since 1970. Else it holds *words*, which become codes in
-``codes_of_words``, the one place to change once the engine takes categories.
+form, and they become seconds since 1970. Else it holds *words*, which are numbered here, and are
+categories to the engine.
 
 Some columns only say which row it is: row numbers, identifiers, names of persons. A tree can cut
 them anywhere, so they promise much in training, and on new rows they say nothing. ``LEFT_OUT``

@@ -84,6 +84,8 @@ class Task:
 
     ``relevant`` is the truth where it is known, ``source`` the table where there is one. There are
     no rows to fit on where a model is given.
+
+    Rows are floats or, where columns hold words, objects: floats and words, None where missing.
     """
 
     description: list[str]
@@ -102,7 +104,7 @@ def table_task(table: TableFile, question: Question) -> Task:
     columns, target = _read(table, question)
     features, reasons = _features(columns, question)
     labelled = np.flatnonzero(~np.isnan(target.y))
-    X = np.column_stack([column.numbers for column in features])[labelled]
+    X = _rows_of(features)[labelled]
     y = target.y[labelled]
     train, valid = halves(y, target.is_classification, question.seed)
     if not all(len(half) and np.ptp(y[half]) for half in (train, valid)):
@@ -174,6 +176,19 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
         feature_names=tuple(column.name for column in features),
         source=_source(table, question, columns, reasons, labelled),
     )
+
+
+def _rows_of(columns):
+    """Return the columns beside each other: words as they are, which the trainer takes, floats."""
+    if all(column.kind != "words" for column in columns):
+        return np.column_stack([column.numbers for column in columns])
+    rows = np.empty((len(columns[0].numbers), len(columns)), dtype=object)
+    for k, column in enumerate(columns):
+        rows[:, k] = column.numbers
+        if column.kind == "words":
+            words = np.array([*column.words, None], dtype=object)
+            rows[:, k] = words[np.nan_to_num(column.numbers, nan=-1.0).astype(np.intp)]
+    return rows
 
 
 def halves(y: np.ndarray, is_classification: bool, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -310,8 +325,8 @@ def _what_became_of(table, features, reasons, dropped):
         counts = [f"{elided(column.name)} ({column.n_distinct:,})" for column in words[:N_COUNTED]]
         more = f", and {len(words) - N_COUNTED} more" * (len(words) > N_COUNTED)
         lines.append(
-            f"Words became numbers in alphabetical order in {len(words)} of {len(features)}"
-            f" features, with so many different words: {', '.join(counts)}{more}."
+            f"Words are categories in {len(words)} of {len(features)} features, with so many"
+            f" different words: {', '.join(counts)}{more}."
         )
     dates = [elided(column.name) for column in features if column.kind == "dates"]
     if dates:

@@ -89,7 +89,7 @@ class BaseGBT(NamedParameters):
         base_score: float | None = None,
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 10.0,
+        categorical_smoothing: float = 20.0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,

@@ -59,9 +59,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Columns whose values are levels, without an order: by default those of categories and of
         words. Levels are kept with the model and looked up by value. With None there are none, and
         categories that are numbers are read as these numbers. Dates are always refused.
-    categorical_smoothing : float, default=10.0
-        Levels are ordered by G / (H + smoothing) before they are cut in two, which draws those of
-        few rows to the middle.
+    categorical_smoothing : float, default=20.0
+        Levels are ordered by G / (H + smoothing) before they are cut in two; in a node, those of
+        fewer rows than this, and than an eighth of the node's, stay together.
     loss : str, object or None, default=None
         "half_squared_error" (None), "poisson", "gamma" (both predict exp of the raw prediction),
         "quantile", "absolute", "huber" or "pseudo_huber"; ``gbt.losses`` has them as classes with
@@ -130,7 +130,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         base_score: float | None = None,
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 10.0,
+        categorical_smoothing: float = 20.0,
         loss: Any = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
@@ -222,9 +222,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         Columns whose values are levels, without an order: by default those of categories and of
         words. Levels are kept with the model and looked up by value. With None there are none, and
         categories that are numbers are read as these numbers. Dates are always refused.
-    categorical_smoothing : float, default=10.0
-        Levels are ordered by G / (H + smoothing) before they are cut in two, which draws those of
-        few rows to the middle.
+    categorical_smoothing : float, default=20.0
+        Levels are ordered by G / (H + smoothing) before they are cut in two; in a node, those of
+        fewer rows than this, and than an eighth of the node's, stay together.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
@@ -298,7 +298,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         base_score: float | None = None,
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 10.0,
+        categorical_smoothing: float = 20.0,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,

@@ -183,7 +183,7 @@ def test_columns_are_features_or_left_out_and_both_are_told():
     assert "; 10 without a target are left out." in said
     assert "Decimal commas were read in: size." in said
     assert "age: cells that are no finite numbers count as missing (1, such as 'old')." in said
-    assert "alphabetical order in 1 of 3 features, with so many different words: color (2)" in said
+    assert "in 1 of 3 features, with so many different words: color (2)" in said
     assert "Left out: Unnamed: 0 (no name); day (dates such as '1.01.2020'). --keep NAME" in said
     assert "(The rule: a column is left out if it has no name; if it holds dates;" in said
     assert "Latin-1" not in said

@@ -100,8 +100,8 @@ class LocalAttributionDisplay:
         )
         numbers = None
         if result.data is not None:
-            x = result.data[self.row, shown]
-            numbers = [" = missing" if np.isnan(value) else f" = {value:.4g}" for value in x]
+            x = result.shown_data()[self.row, shown]
+            numbers = [f" = {_in_words(value)}" for value in x]
         sheet.name_rows(result.feature_names, shown, fontsize, numbers)
 
     def _swarm(self, sheet, shown, fontsize):
@@ -146,6 +146,13 @@ class LocalAttributionDisplay:
         if label.get_window_extent().height < 0.75 * height:
             bar.ax.yaxis.labelpad = -12  # between "low" and "high"
         bar.outline.set_visible(False)
+
+
+def _in_words(value):
+    """Return a number in four digits, a level as it is, and nan or None as missing."""
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else on_one_line(value)
 
 
 def _rank_share(column):

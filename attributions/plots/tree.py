@@ -11,6 +11,8 @@ import numpy as np
 
 from attributions.plots.colors import BLUE, VERMILION, mixed, readable
 from attributions.plots.sheet import LEAST_FONT, Sheet
+from attributions.results.names import elided, on_one_line
+from gbt.categories import level_names
 
 if TYPE_CHECKING:
     from gbt.tree import Tree
@@ -19,6 +21,7 @@ FONT = 9.0
 PADDING = 0.4  # around the text of a box, in font sizes
 STRONGEST = 0.4  # colour of a box
 NAME_WIDTH = 14  # of a feature's name in a box, in font sizes
+MOST_SHOWN, LEVEL_LETTERS = 2, 16  # levels in a question, and letters of each
 YES, NO, MISSING = "yes", "no", ", missing"
 LEAST_SIZE, LARGEST_SIZE = (5.5, 2.5), 150.0  # of a new figure, in inches
 LINES = (("values", "counts"), ("gradients", "hessians"))
@@ -59,6 +62,8 @@ class TreeDisplay:
     statistics : iterable of str, optional
         What is known of the nodes, as ``Ensemble.statistics`` has it; without, everything. What is
         not known is not written.
+    categories : tuple, optional
+        The levels of categorical columns, as ``Ensemble.categories`` has them.
 
     Attributes
     ----------
@@ -75,6 +80,7 @@ class TreeDisplay:
         max_depth: int | None = 4,
         name: str = "Tree",
         statistics: Iterable[str] = tuple(LEGEND),
+        categories=None,
     ):
         if max_depth is not None and not (isinstance(max_depth, int) and max_depth >= 0):
             raise ValueError(
@@ -94,6 +100,7 @@ class TreeDisplay:
         self.max_depth = max_depth
         self.name = name
         self.statistics = frozenset(statistics)
+        self.categories = categories
 
     @classmethod
     def from_tree(
@@ -131,6 +138,7 @@ class TreeDisplay:
             max_depth=max_depth,
             name=f"Tree {number} of {ensemble.n_trees}",
             statistics=ensemble.statistics,
+            categories=ensemble.categories,
         )
         return display.plot(ax, title=title, figsize=figsize)
 
@@ -212,10 +220,22 @@ class TreeDisplay:
             if tree.left[t] >= 0 and is_deepest[t]:
                 lines.append(f"... {n_below[t]:,} nodes below")
             elif tree.left[t] >= 0:
-                question = f"\N{LESS-THAN OR EQUAL TO} {tree.threshold[t]:.6g}"
-                lines.insert(0, f"{names[tree.feature[t]]} {question}")
+                lines.insert(0, f"{names[tree.feature[t]]} {self._question(t)}")
             texts[t] = "\n".join(lines)
         return texts
+
+    def _question(self, t):
+        """Ask what rows are asked at a split, naming a few of the levels that go left."""
+        sets = self.tree.level_sets
+        if sets is None or sets.of_node[t] < 0:
+            return f"\N{LESS-THAN OR EQUAL TO} {self.tree.threshold[t]:.6g}"
+        k = self.tree.feature[t]
+        if self.categories is None or self.categories[k] is None:
+            return "in a set of levels"
+        levels = level_names(self.categories, sets, k, t)
+        names = [elided(on_one_line(level), LEVEL_LETTERS) for level in levels[:MOST_SHOWN]]
+        more = f" or {len(levels) - MOST_SHOWN} more" * (len(levels) > MOST_SHOWN)
+        return f"is {', '.join(names)}{more}"
 
     def _sums(self, t):
         """Write what is known of a node: its value and rows, and the sums over these."""

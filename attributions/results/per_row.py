@@ -36,11 +36,14 @@ class LocalAttribution(tables.ShownAsTable):
     method : str
         The attribution that was used, for captions and messages.
     data : float64 array of shape (n, p), optional
-        The rows that were explained; plots colour the contributions by them.
+        The rows that were explained, levels of categorical columns as their numbers; plots colour
+        the contributions by them.
     index : pandas.Index of length n, optional
         What the rows were called in the frame that was explained; ``to_frame`` keeps it.
     output_names : tuple, optional
         What the K outputs are called: the classes; their numbers without it.
+    categories : tuple, optional
+        The levels of every categorical column, None for the others, as the model has them.
     """
 
     values: np.ndarray
@@ -50,6 +53,7 @@ class LocalAttribution(tables.ShownAsTable):
     data: np.ndarray | None = None
     index: Any = None
     output_names: tuple | None = None
+    categories: tuple[tuple | None, ...] | None = None
 
     def __post_init__(self):
         values = np.asarray(self.values, dtype=np.float64)
@@ -219,9 +223,20 @@ class LocalAttribution(tables.ShownAsTable):
             values=self.values,
             base_values=self.base_values,
             data=self.data,
+            display_data=None if self.categories is None else self.shown_data(),
             feature_names=list(self.feature_names),
             **({} if self.output_names is None else {"output_names": list(self.output_names)}),
         )
+
+    def shown_data(self) -> np.ndarray:
+        """Return the rows that were explained as objects, levels as the words that they are."""
+        shown = np.array(self.data, dtype=object)
+        for k, levels in enumerate(self.categories or ()):
+            if levels is not None:
+                numbers = shown[:, k].astype(np.float64)
+                number = np.nan_to_num(numbers, nan=len(levels)).astype(np.intp)
+                shown[:, k] = np.array([*levels, None], dtype=object)[number]
+        return shown
 
     def plot(
         self, *, row=None, max_display: int | None = 12, ax=None, title=None, figsize=None
