@@ -76,7 +76,9 @@ def as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray
     classes = getattr(model, "classes_", numbers)  # of a forest, whose loss is squared, too
     refuse_other_targets(y, may_be_text=classes is not None)
     y = np.asarray(y)
-    if classes is None and loss.name == "several_targets" and y.ndim == 1:
+    if loss.name == "several_targets" and y.ndim == 2:
+        classes = None  # a number for each target
+    elif loss.name == "several_targets" and classes is None:
         classes = range(loss.n_outputs)  # a row is of one class or of another
     is_of_targets = loss.name == "several_targets" and classes is None
     shape = (n_rows, loss.n_outputs) if is_of_targets else (n_rows,)

@@ -260,15 +260,23 @@ class _Rows:
     def _add_given_parts(self, rows: slice, edges, out: np.ndarray) -> None:
         """Do what the kernel `add_parts` does, for a loss that kernels do not know."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
-        links, each, (feature, part) = self.ensemble.predictor.links, np.arange(len(weight)), edges
-        X = columns_of(block)
+        (feature, part), each = edges, np.arange(len(weight))
+        predictor = self.ensemble.predictor
+        lower = predictor.links.lower[: len(self.ensemble.feature)].astype(np.int64)
+        node = np.arange(len(lower))
+        parent, side = node.copy(), np.zeros(len(lower), dtype=np.int64)
+        for s in (0, 1):
+            inner = lower[:, s] != node  # a leaf leads to itself
+            parent[lower[inner, s]], side[lower[inner, s]] = node[inner], s
         for m, g, h in self._by_tree(block, rows):
             of_row = weight * np.array([g, h, np.ones(len(g))])
-            at = np.full(len(g), links.roots[m])
-            for _ in range(links.levels[m]):
-                side = (X[links.column[at], each] <= links.threshold[at]).astype(np.intp)
-                out[feature[at], each] += np.einsum("ij,ji->i", part[at, side], of_row)
-                at = links.lower[at, side]
+            at = predictor.find_leaves(block, range(m, m + 1))[0].astype(np.int64)
+            for _ in range(predictor.links.levels[m]):  # up, from the leaves to the root
+                up, taken = parent[at], side[at]
+                is_root = up == at
+                moved = np.einsum("ij,ji->i", part[up, taken], of_row)
+                out[feature[up], each] += np.where(is_root, 0.0, moved)
+                at = up
 
     def _by_tree(self, block, rows: slice) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield the derivatives of some rows before each tree, with its number."""

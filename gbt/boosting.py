@@ -190,8 +190,8 @@ class _Trees:
     def __init__(self, start: Ensemble | None):
         self.records = [np.empty(0, NODE_RECORD) if start is None else records_of(start)]
         self.sizes: list[int] = [] if start is None else np.diff(start.tree_offset).tolist()
-        has_sets = start is not None and start.level_sets is not None
-        self.level_sets: list[LevelSets] = [start.level_sets] if has_sets else []
+        sets = None if start is None else start.level_sets
+        self.level_sets: list[LevelSets] = [] if sets is None else [sets]
 
     def append(self, grown: np.ndarray, sizes: list[int], level_sets: list[LevelSets]) -> None:
         """Take trees that have grown in one call; the sets are those of one tree, or none."""
@@ -201,7 +201,7 @@ class _Trees:
 
     def last(self, n: int) -> list[Tree]:
         """Return the last trees to be walked; they have grown in a call each."""
-        level_sets = self.level_sets[-n:] or [None] * n
+        level_sets: Sequence[LevelSets | None] = self.level_sets[-n:] or [None] * n
         return [
             Tree(**arrays_of(tree), level_sets=sets)
             for tree, sets in zip(self.records[-n:], level_sets, strict=True)

@@ -391,21 +391,19 @@ class Ensemble(Nodes):
     def raw_predict(self, X, n_jobs: int | None = None) -> np.ndarray:
         """Return the raw prediction of every row, float64 of shape (n,), or (n, n_outputs)."""
         if self.n_outputs > 1:
-            X = self.as_input(X)
-            return np.column_stack([output.raw_predict(X, n_jobs) for output in self.outputs])
+            X, outputs = self.as_input(X), self.outputs
+            raw = [o.predictor.raw_predict(X, o.base_score, n_jobs) for o in outputs]
+            return np.column_stack(raw)
         return self.predictor.raw_predict(self.as_input(X), self.base_score, n_jobs)
 
     def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each round in turn, each time a new array."""
         X = np.asarray(self.as_input(X), dtype=np.float64)
-        if self.n_outputs > 1:
-            of_outputs = [output.staged_raw_predict(X, n_jobs) for output in self.outputs]
-            yield from map(np.column_stack, zip(*of_outputs, strict=True))
-            return
-        out = np.full(len(X), self.base_score)
-        for tree in self.trees:
-            tree.add_values(X, out, n_jobs)
-            yield out.copy()
+        out = np.repeat(np.atleast_1d(self.base_score)[:, np.newaxis], len(X), axis=1)
+        for m, tree in enumerate(self.trees):
+            tree.add_values(X, out[m % self.n_outputs], n_jobs)
+            if (m + 1) % self.n_outputs == 0:
+                yield out[0].copy() if self.n_outputs == 1 else out.T.copy()
 
     def apply(self, X, n_jobs: int | None = None) -> np.ndarray:
         """Return the number, within its tree, of every leaf reached: int32 of shape (n, M)."""

@@ -20,7 +20,7 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions import (
     partial_inner,
@@ -349,21 +349,13 @@ REFUSED = {
         lambda X, y: GradientBoostingClassifier(loss="exponential").fit(X, y > 0),
         "loss='exponential'",
     ),
-    "poisson": (
-        lambda X, y: HistGradientBoostingRegressor(loss="poisson").fit(X, y**2),
-        "loss='poisson'",
-    ),
     "an init": (
         lambda X, y: GradientBoostingRegressor(init=LinearRegression()).fit(X, y),
         "init=LinearRegression",
     ),
-    "classes": (lambda X, y: RandomForestClassifier(2).fit(X, np.arange(250) % 3), "several cl"),
-    "classes, boosting": (
-        lambda X, y: GradientBoostingClassifier(n_estimators=2).fit(X, np.arange(250) % 3),
-        "several classes",
-    ),
-    "targets": (
-        lambda X, y: ExtraTreeRegressor().fit(X, np.column_stack([y, y])), "several classes or targ"
+    "targets that are classes": (
+        lambda X, y: RandomForestClassifier(2).fit(X, np.column_stack([y > 0, y > 1])),
+        "several targets that are classes",
     ),
     "categories": (
         lambda X, y: HistGradientBoostingRegressor(categorical_features=[1]).fit(np.abs(X), y),

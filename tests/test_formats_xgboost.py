@@ -921,9 +921,10 @@ def test_constraints_that_constrain_nothing_are_not_refused():
 @pytest.mark.parametrize(
     ("objective", "others", "message"),
     [
-        ("reg:absoluteerror", {}, "objective='reg:absoluteerror'"),
-        ("count:poisson", {}, "objective='count:poisson'"),
-        ("multi:softprob", {"num_class": 2}, "several classes.*num_class is 2"),
+        ("reg:squaredlogerror", {}, "objective='reg:squaredlogerror'"),
+        ("rank:pairwise", {}, "objective='rank:pairwise'"),
+        ("multi:softprob", {"num_class": 2, "num_parallel_tree": 2}, "with 2 outputs"),
+        ("reg:quantileerror", {"quantile_alpha": [0.1, 0.9]}, "several targets, here 2"),
     ],
 )
 def test_refused_objectives(objective, others, message):
@@ -934,15 +935,14 @@ def test_refused_objectives(objective, others, message):
         as_ensemble(booster)
 
 
-@pytest.mark.parametrize("strategy", ["one_output_per_tree", "multi_output_tree"])
-def test_several_targets_are_refused(strategy):
+def test_trees_of_several_targets_are_refused():
     xgboost = peer("xgboost")
     X, y, weight = training_data("reg:squarederror")
     model = xgboost.XGBRegressor(
-        n_jobs=1, n_estimators=2, multi_strategy=strategy, tree_method="hist"
+        n_jobs=1, n_estimators=2, multi_strategy="multi_output_tree", tree_method="hist"
     )
     model.fit(X, np.column_stack([y, weight]))
-    with pytest.raises(ValueError, match=r"several targets.*num_target is 2"):
+    with pytest.raises(ValueError, match=r"multi_output_tree.* its leaves have several values"):
         as_ensemble(model)
 
 

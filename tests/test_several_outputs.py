@@ -614,3 +614,39 @@ def test_functions_are_attributions_of_every_output():
     result = partial(tree_inner, ifa=by_value)(model, new, y_new, per_output=True)
     assert_close(result.per_output[:, 0].sum(), result.values[0], 1e4)
     assert_same(result.values[1:], np.zeros(4))
+
+
+@pytest.mark.parametrize("splitter", ["greedy", "cross_validated"])
+def test_categories(splitter, tmp_path):
+    """Sets of levels are walked by every output."""
+    X, y = table(400)
+    level = np.array(["red", "green", "blue", "grey"], dtype=object)
+    names = level[np.where(np.random.default_rng(1).random(400) < 0.7, y, 3)]
+    frame = pd.DataFrame({"colour": pd.Categorical(names), "x": X[:, 0], "z": X[:, 3]})
+    asked = {"max_depth": 3, "splitter": splitter, "random_state": 0}
+    model = GBTClassifier(n_estimators=4, **asked).fit(frame, y)
+    assert model.ensemble_.level_sets is not None
+    assert model.score(frame, y) > 0.8
+    raw = model.decision_function(frame)
+    for measure in PATHS.values():
+        result = measure(model, frame)
+        terms = np.abs(result.values).sum(axis=1) + np.abs(raw) + 2
+        assert_close(result.residual(raw), np.zeros((400, 3)), terms)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inner = tree_inner(model, frame, y, per_output=True)
+        unbiased = unbiased_gain(model, frame, y, frame, y)
+    gain = total_gain(model, per_output=True)
+    assert_close(inner.per_output, gain.per_output, gain.values.sum())
+    assert unbiased.ranking()[0] == 0
+    model.save(tmp_path / "model.json")
+    again = gbt.load(tmp_path / "model.json")
+    assert_same(again.decision_function(frame), raw)
+    if splitter == "greedy":
+        more = GBTClassifier(n_estimators=2, warm_start=True, **asked)
+        more.fit(frame, y).set_params(n_estimators=4).fit(frame, y)
+        assert_same(more.decision_function(frame), raw)
+    stopped = GBTClassifier(n_estimators=30, early_stopping_rounds=2, **asked)
+    stopped.fit(frame, y, eval_set=[(frame, y)])
+    losses = [log_loss(y, p) for p in stopped.staged_predict_proba(frame)]
+    assert_close(stopped.evals_result_["eval_0"][: len(losses)], losses, 10.0)

@@ -97,11 +97,11 @@ def _discrepancy(kept: Ensemble, of_rows: Ensemble, largest_target: float) -> st
 def _as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
     """Return targets as the loss takes them; labels of ``classes_`` become their numbers."""
     y, classes = np.asarray(y), getattr(model, "classes_", None)
-    is_of_targets = ensemble.loss.name == "several_targets" and classes is None
+    is_of_targets = ensemble.loss.name == "several_targets" and (classes is None or y.ndim == 2)
     shape = (n_rows, ensemble.n_outputs) if is_of_targets else (n_rows,)
     if y.shape != shape:
         raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, {shape}.")
-    if classes is not None and len(classes) == max(2, ensemble.n_outputs):
+    if not is_of_targets and classes is not None and len(classes) == max(2, ensemble.n_outputs):
         is_class = np.array([y == label for label in np.asarray(classes).tolist()])
         unknown = ~is_class.any(axis=0)
         if unknown.any():
