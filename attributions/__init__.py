@@ -21,7 +21,7 @@ Matplotlib.
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attributions import plots
@@ -91,7 +91,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     if name in _MODULES:
@@ -99,7 +99,7 @@ def __getattr__(name):
     raise AttributeError(f"module 'attributions' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return [*__all__, *(name for name in globals() if name.startswith("__"))]
 
 
@@ -109,7 +109,7 @@ class _Package(ModuleType):
     Importing a module makes it an attribute of its package, where it would hide the function.
     """
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _HOME and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 

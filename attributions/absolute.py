@@ -8,10 +8,12 @@ No target enters, so this says what the model *uses*, not what is *useful*. A pi
 it against ``tree_inner`` on held-out rows (``attributions.plots.UsedUsefulDisplay``).
 """
 
+from typing import Any
+
 import numpy as np
 
 from attributions.groups import Groups, labels_of
-from attributions.individual import as_individual
+from attributions.individual import BoundAttribution, as_individual
 from attributions.inner import touched_features
 from attributions.inputs import as_rows, as_weight
 from attributions.results import GlobalAttribution
@@ -24,13 +26,13 @@ LEVELS = ("tree", "forest")
 
 
 def absolute(
-    model,
-    X,
+    model: Any,
+    X: Any,
     *,
-    ifa="predecomp",
+    ifa: Any = "predecomp",
     level: str = "tree",
-    sample_weight=None,
-    groups=None,
+    sample_weight: Any = None,
+    groups: Any = None,
     per_output: bool = False,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -72,7 +74,9 @@ def absolute(
     weight = as_weight(sample_weight, len(X))
     together = Groups.of(groups, len(X))
 
-    def by_tree(block, bound, touched):
+    def by_tree(
+        block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
+    ) -> np.ndarray:
         r, total = np.zeros((2, *block.shape[1:]))
         ones = np.ones((1, block.shape[2]))
         for m, k in enumerate(touched):
@@ -81,13 +85,15 @@ def absolute(
             total[k] += np.abs(r[k])
         return total
 
-    def by_forest(block, bound, touched):
+    def by_forest(
+        block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
+    ) -> np.ndarray:
         total = np.zeros(block.shape[1:])
         for trees in tree_blocks(len(touched)):
             bound.add(block, trees, np.ones((len(trees), block.shape[2])), total)
         return np.abs(total)
 
-    def contributions(rows):
+    def contributions(rows: slice) -> tuple[np.ndarray, np.ndarray | None]:
         block, of_output = transposed(X[rows]), by_tree if level == "tree" else by_forest
         total = np.zeros(block.shape[1:])
         parts = np.zeros((len(bounds), len(total)))

@@ -13,6 +13,7 @@ docs/inference.md measures it.
 
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -25,7 +26,14 @@ from attributions.results import GlobalAttribution
 
 
 def cross_fit(
-    estimator, X, y, measure=tree_inner, *, cv=5, groups=None, random_state=0
+    estimator: Any,
+    X: Any,
+    y: Any,
+    measure: Any = tree_inner,
+    *,
+    cv: Any = 5,
+    groups: Any = None,
+    random_state: Any = 0,
 ) -> GlobalAttribution:
     """Fit a model for each fold on the other folds, judge it on the fold, and sum over the folds.
 
@@ -70,7 +78,9 @@ def cross_fit(
     return replace(merged, method=merged.method.replace("(", f"({len(folds)} fits, ", 1))
 
 
-def _of_fold(estimator, X, y, measure, groups, fold) -> GlobalAttribution:
+def _of_fold(
+    estimator: Any, X: Any, y: Any, measure: Any, groups: Any, fold: Any
+) -> GlobalAttribution:
     """Fit on one side of a fold and judge on the other."""
     fitted_on, held_out = fold
     model = clone(estimator).fit(_safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on))
@@ -78,7 +88,7 @@ def _of_fold(estimator, X, y, measure, groups, fold) -> GlobalAttribution:
     return measure(model, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options)
 
 
-def _splitter(estimator, cv, groups, random_state):
+def _splitter(estimator: Any, cv: Any, groups: Any, random_state: Any) -> Any:
     """Turn a number of folds into a splitter."""
     if not isinstance(cv, int | np.integer):
         return cv

@@ -5,6 +5,8 @@ slow and takes memory. It serves models that have no solver of their own (Huber,
 rules of choice), and it is what the solvers of `attributions.stump_models` are tested against.
 """
 
+from typing import Any
+
 import numpy as np
 
 from attributions.stump_problem import StumpProblem
@@ -24,7 +26,7 @@ def explicit_columns(problem: StumpProblem) -> np.ndarray:
     return np.hstack([of_node[problem.rows.leaves], problem.columns(rows)[1:].T])
 
 
-def fit_explicit(estimator, problem: StumpProblem) -> tuple[np.ndarray, np.ndarray]:
+def fit_explicit(estimator: Any, problem: StumpProblem) -> tuple[np.ndarray, np.ndarray]:
     """Fit a clone of an estimator; return fitted values of nodes and raw coefficients."""
     from sklearn.base import clone
 

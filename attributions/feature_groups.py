@@ -7,6 +7,7 @@ how its members vary together, so it is made of the rows' contributions, summed 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> 
     )
 
 
-def _membership(feature_names, members) -> tuple[tuple[str, ...], np.ndarray]:
+def _membership(feature_names: tuple[str, ...], members: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the names of the sums, and a matrix of 0 and 1: which feature is in which of them."""
     position = {name: k for k, name in enumerate(feature_names)}
     group_of: dict[str, str] = {}

@@ -110,7 +110,7 @@ def raw_constant(model: Ensemble, task: Task) -> float:
     return model.loss.best_constant(y, np.ones(1))
 
 
-def _scaled(result, factor):
+def _scaled(result: GlobalAttribution, factor: float) -> GlobalAttribution:
     """Return an importance in another unit."""
     numbers = {name: getattr(result, name) for name in ("values", "standard_error", "per_tree")}
     return replace(result, **{k: factor * v for k, v in numbers.items() if v is not None})

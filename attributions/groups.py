@@ -14,6 +14,7 @@ G rows and p columns. A model must not have been fitted on other rows of the gro
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Groups:
     of_row: np.ndarray
 
     @classmethod
-    def of(cls, groups, n_rows: int) -> "Groups | None":
+    def of(cls, groups: Any, n_rows: int) -> "Groups | None":
         """Take one label a row; None stays None: all rows are independent."""
         if groups is None:
             return None

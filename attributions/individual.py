@@ -15,7 +15,7 @@ attribution is asked for, or an object with ``name`` and ``bind``.
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class IndividualAttribution(Protocol):
         ...
 
 
-def as_individual(ifa) -> IndividualAttribution:
+def as_individual(ifa: Any) -> IndividualAttribution:
     """Turn a name, an attribution or a function into an attribution.
 
     Parameters
@@ -95,7 +95,7 @@ def as_individual(ifa) -> IndividualAttribution:
     )
 
 
-def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttribution:
+def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) -> LocalAttribution:
     """Sum an individual attribution over the trees of a model.
 
     Parameters
@@ -122,7 +122,7 @@ def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttributi
     X = finite_rows(ensemble, X)
     values = np.empty((*X.shape, ensemble.n_outputs))
 
-    def add(block, rows):
+    def add(block: np.ndarray, rows: slice) -> None:
         ones = np.ones((TREES_AT_ONCE, block.shape[2]))
         for k, bound in enumerate(bounds):
             out = np.zeros(block.shape[1:])
@@ -150,7 +150,7 @@ def attribute(model, X, individual, n_jobs: int | None = None) -> LocalAttributi
 
 
 def attribute_per_tree(
-    model, X, individual, n_jobs: int | None = None
+    model: Any, X: Any, individual: Any, n_jobs: int | None = None
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield the attribution of every tree in turn, in one pass over the model.
 
@@ -179,7 +179,7 @@ def attribute_per_tree(
     for m in range(ensemble.n_trees):
         values = np.empty(X.shape)
 
-        def add(first, last, m=m, values=values):
+        def add(first: int, last: int, m: int = m, values: np.ndarray = values) -> None:
             own, bound = m // ensemble.n_outputs, bounds[m % ensemble.n_outputs]
             for rows, block in blocks[first:last]:
                 out = np.zeros(block.shape[1:])
@@ -190,7 +190,7 @@ def attribute_per_tree(
         yield m, values
 
 
-def names_of_outputs(model, ensemble: Ensemble) -> tuple:
+def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple:
     """Return what the outputs are called: the classes of an estimator, or their numbers."""
     classes = getattr(model, "classes_", ())
     if len(classes) == ensemble.n_outputs:
@@ -218,7 +218,7 @@ class _BoundFunction:
         self.ensemble = ensemble
         self.base_values = np.zeros(ensemble.n_trees)
 
-    def add(self, X, trees, row_weight, out):
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
         rows = np.ascontiguousarray(X[0].T)
         if self.ensemble.categories is not None:
@@ -226,7 +226,7 @@ class _BoundFunction:
         for m, weight in zip(trees, row_weight, strict=True):
             out += weight * self.values_of(m, rows).T
 
-    def values_of(self, m, rows):
+    def values_of(self, m: int, rows: np.ndarray) -> np.ndarray:
         """Return r_mk of rows of shape (n, p), checked."""
         name = self.attribution.name
         values = np.asarray(self.attribution.function(self.ensemble, m, rows), dtype=np.float64)

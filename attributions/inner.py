@@ -36,9 +36,10 @@ training rows that every tree has seen not even that: the model keeps those sums
 reads them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -56,18 +57,19 @@ from gbt.model import Ensemble
 from gbt.predictor import transposed
 from gbt.stages import Stage, stages
 
+Contributions = tuple[np.ndarray, np.ndarray | None]  # of rows, and their sums by tree
 FOREST_VARIANTS = ("residual", "target")
 
 
 def tree_inner(
-    model,
-    X,
-    y,
+    model: Any,
+    X: Any,
+    y: Any,
     *,
-    ifa="predecomp",
-    sample_weight=None,
-    groups=None,
-    training=None,
+    ifa: Any = "predecomp",
+    sample_weight: Any = None,
+    groups: Any = None,
+    training: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
     standard_error: bool = True,
@@ -149,14 +151,14 @@ def tree_inner(
 
 
 def partial_inner(
-    model,
-    X,
-    y,
+    model: Any,
+    X: Any,
+    y: Any,
     *,
-    ifa="saabas",
-    sample_weight=None,
-    groups=None,
-    training=None,
+    ifa: Any = "saabas",
+    sample_weight: Any = None,
+    groups: Any = None,
+    training: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
     standard_error: bool = True,
@@ -213,15 +215,15 @@ def partial_inner(
 
 
 def forest_inner(
-    model,
-    X,
-    y,
+    model: Any,
+    X: Any,
+    y: Any,
     *,
-    ifa="predecomp",
+    ifa: Any = "predecomp",
     variant: str = "residual",
-    sample_weight=None,
-    groups=None,
-    training=None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    training: Any = None,
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -266,16 +268,26 @@ def forest_inner(
     return _guarded(result, model, training, ifa, contributions, n_jobs)
 
 
-def _parts(result, ensemble: Ensemble, per_tree: bool, per_output: bool) -> GlobalAttribution:
+def _parts(
+    result: GlobalAttribution, ensemble: Ensemble, per_tree: bool, per_output: bool
+) -> GlobalAttribution:
     """Keep of the sums by tree what was asked for: themselves, or their sums by output."""
+    by_tree = result.per_tree
     return replace(
         result,
-        per_tree=result.per_tree if per_tree else None,
-        per_output=sum_by_output(ensemble, result.per_tree) if per_output else None,
+        per_tree=by_tree if per_tree else None,
+        per_output=None if by_tree is None or not per_output else sum_by_output(ensemble, by_tree),
     )
 
 
-def _guarded(result, model, training, ifa, contributions, n_jobs) -> GlobalAttribution:
+def _guarded(
+    result: GlobalAttribution,
+    model: Any,
+    training: Any,
+    ifa: Any,
+    contributions: Callable,
+    n_jobs: int | None,
+) -> GlobalAttribution:
     """Add to a result the kurtosis of what the training rows contribute, if they are given."""
     if training is None:
         return result
@@ -304,7 +316,9 @@ class JudgedRows:
     groups: Groups | None
 
     @classmethod
-    def of(cls, model, X, y, ifa, sample_weight=None, groups=None):
+    def of(
+        cls, model: Any, X: Any, y: Any, ifa: Any, sample_weight: Any = None, groups: Any = None
+    ) -> "JudgedRows":
         """Check the arguments of the public functions."""
         ensemble = as_ensemble(model)
         individual = as_individual(ifa)
@@ -325,11 +339,18 @@ class JudgedRows:
         """Whether the rows of a leaf share their contributions, so that gradients can be summed."""
         return all(isinstance(bound, PathChanges) for bound in self.bounds)
 
-    def warn_of_seen(self, n_jobs) -> None:
+    def warn_of_seen(self, n_jobs: int | None) -> None:
         """Warn whoever called a public function if the model has seen some of the rows."""
         warn_of_seen_rows(self.ensemble, self.X, self.y, n_jobs, stacklevel=3)
 
-    def sum(self, contributions, name, standard_error, n_jobs, detail=""):
+    def sum(
+        self,
+        contributions: Callable,
+        name: str,
+        standard_error: bool,
+        n_jobs: int | None,
+        detail: str = "",
+    ) -> GlobalAttribution:
         """Add up the contributions of all rows."""
         sums = sum_over_rows(contributions, len(self.X), n_jobs, self.groups)
         return GlobalAttribution(
@@ -342,13 +363,13 @@ class JudgedRows:
             groups=labels_of(self.groups),
         )
 
-    def sum_by_leaf(self, name, n_jobs):
+    def sum_by_leaf(self, name: str, n_jobs: int | None) -> GlobalAttribution:
         """Add up gradients by leaf, and multiply at the end; see `PathChanges.sum_by_tree`."""
 
-        def sums_of(rows):
+        def sums_of(rows: slice) -> list[np.ndarray]:
             return self.sum_gradients(transposed(self.X[rows], dtype=self.X.dtype), rows)
 
-        def merge(sums, others):
+        def merge(sums: list[np.ndarray], others: list[np.ndarray]) -> list[np.ndarray]:
             return [np.add(one, other, out=one) for one, other in zip(sums, others, strict=True)]
 
         by_tree = self.by_tree(merge_blocks(sums_of, merge, len(self.X), n_jobs))
@@ -373,7 +394,7 @@ class JudgedRows:
         ]
         return np.stack(of_outputs, axis=1).reshape(self.ensemble.n_trees, self.ensemble.n_features)
 
-    def sum_gradients(self, block, rows: slice) -> list[np.ndarray]:
+    def sum_gradients(self, block: np.ndarray, rows: slice) -> list[np.ndarray]:
         """Return, for each output, the sum of w g over the rows that reach each node or place."""
         ensemble, y, weight = self.ensemble, self.y[rows], self.weight[rows]
         if ensemble.loss.kind != GIVEN:
@@ -387,11 +408,11 @@ class JudgedRows:
             sums[k] += np.bincount(leaves.ravel(), terms, minlength=len(sums[k]))
         return sums
 
-    def steps(self, block, rows: slice) -> Iterator[Stage]:
+    def steps(self, block: np.ndarray, rows: slice) -> Iterator[Stage]:
         """Yield the derivatives of the rows of a transposed block *before* each tree."""
         return stages(self.ensemble, block, self.y[rows])
 
-    def tree_inner(self, rows: slice, per_tree: bool = False):
+    def tree_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         n_outputs = self.ensemble.n_outputs
@@ -411,7 +432,7 @@ class JudgedRows:
             by_tree = self.by_tree(self.sum_gradients(block, rows))
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
-    def partial_inner(self, rows: slice, per_tree: bool = False):
+    def partial_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
         """Return w_i q_ik of the partial form, and with ``per_tree`` its sum by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         n_outputs = self.ensemble.n_outputs
@@ -428,7 +449,7 @@ class JudgedRows:
                     by_tree[m * n_outputs + output, k] = step[k].sum(axis=1)
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
-    def forest_inner(self, rows: slice, variant: str):
+    def forest_inner(self, rows: slice, variant: str) -> Contributions:
         """Return w_i q_ik of ForestInner."""
         block, y, weight = transposed(self.X[rows]), self.y[rows], self.weight[rows]
         n_outputs = self.ensemble.n_outputs
@@ -446,7 +467,7 @@ class JudgedRows:
         ]
         return self.by_row(sum(products[1:], start=products[0])), None
 
-    def base_share(self, rows: slice):
+    def base_share(self, rows: slice) -> np.ndarray:
         """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m."""
         share = np.zeros(rows.stop - rows.start)
         block = transposed(self.X[rows])

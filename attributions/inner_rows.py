@@ -5,6 +5,7 @@ and with what needs the single rows: the bootstrap, and sums over features (``gr
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from attributions.row_sums import row_blocks
 from gbt.parallel import over_blocks
 
 
-def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) -> LocalAttribution:
+def tree_inner_rows(
+    model: Any, X: Any, y: Any, *, ifa: Any = "predecomp", n_jobs: int | None = None
+) -> LocalAttribution:
     """Return q_ik: whether feature k helped (> 0) or hurt (< 0) the prediction of row i.
 
     Parameters
@@ -40,7 +43,7 @@ def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) 
     rows.warn_of_seen(n_jobs)
     base_values = np.empty(len(rows.X))
 
-    def contributions(block):
+    def contributions(block: slice) -> tuple[np.ndarray, np.ndarray | None]:
         base_values[block] = rows.base_share(block)
         return rows.tree_inner(block)
 
@@ -48,7 +51,9 @@ def tree_inner_rows(model, X, y, *, ifa="predecomp", n_jobs: int | None = None) 
     return _as_result(rows, values, base_values, "tree_inner", row_labels(X))
 
 
-def partial_inner_rows(model, X, y, *, ifa="saabas", n_jobs: int | None = None) -> LocalAttribution:
+def partial_inner_rows(
+    model: Any, X: Any, y: Any, *, ifa: Any = "saabas", n_jobs: int | None = None
+) -> LocalAttribution:
     """Return the q_ik of `partial_inner`: whether feature k's shape is right for row i.
 
     Parameters
@@ -68,12 +73,12 @@ def partial_inner_rows(model, X, y, *, ifa="saabas", n_jobs: int | None = None) 
     return _as_result(rows, values, np.zeros(len(values)), "partial_inner", row_labels(X))
 
 
-def _row_by_row(contributions: Callable, rows: JudgedRows, n_jobs) -> np.ndarray:
+def _row_by_row(contributions: Callable, rows: JudgedRows, n_jobs: int | None) -> np.ndarray:
     """Return the contributions of all rows, made in the blocks in which they are summed."""
     values = np.empty(rows.X.shape)
     blocks = row_blocks(len(rows.X))
 
-    def fill(first, last):
+    def fill(first: int, last: int) -> None:
         for block in blocks[first:last]:
             values[block], _ = contributions(block)
 
@@ -81,7 +86,9 @@ def _row_by_row(contributions: Callable, rows: JudgedRows, n_jobs) -> np.ndarray
     return values
 
 
-def _as_result(rows: JudgedRows, values, base_values, name, index) -> LocalAttribution:
+def _as_result(
+    rows: JudgedRows, values: np.ndarray, base_values: np.ndarray, name: str, index: Any
+) -> LocalAttribution:
     """Name what was computed."""
     return LocalAttribution(
         values=values,

@@ -9,6 +9,7 @@ for the ridge.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -54,7 +55,7 @@ class LogisticRidge:
 
 
 def newton(
-    problem: StumpProblem, penalty: float, predictor=None
+    problem: StumpProblem, penalty: float, predictor: Any = None
 ) -> tuple[RidgeSolution, StumpProblem]:
     """Return the solution and the weighted least squares problem that it solves."""
     y, weight = problem.rows.response, problem.rows.weight
@@ -85,7 +86,7 @@ def linear_predictor(problem: StumpProblem, solution: RidgeSolution) -> np.ndarr
     return out
 
 
-def _left_out_loss(problem, step, solution):
+def _left_out_loss(problem: StumpProblem, step: StumpProblem, solution: RidgeSolution) -> float:
     """Return the mean log-loss of rows that are left out."""
     loss = 0.0
     for rows in step.blocks():

@@ -5,7 +5,7 @@ Nothing in a file is executed. Pickles are refused, since reading one runs whate
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gbt.formats.imported import Imported
 from gbt.formats.lightgbm import import_lightgbm
@@ -74,7 +74,7 @@ def _is_ours(content: bytes) -> bool:
     return isinstance(document, dict) and document.get("format") == "gbt"
 
 
-def _own(model) -> ModelFile:
+def _own(model: Any) -> ModelFile:
     """Take a model of ours, with the classes that a classifier knows."""
     if isinstance(model, Ensemble):
         return ModelFile(model, [])

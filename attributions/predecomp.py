@@ -9,6 +9,8 @@ The sum telescopes, so f_m(x) = p(root) + sum_k f_mk(x) for any row (Proposition
 that of predicting.
 """
 
+from typing import Any
+
 import numpy as np
 
 from attributions.individual import attribute
@@ -43,7 +45,7 @@ class PathChanges:
         node = ensemble.predictor.links.node  # that stands at a place
         self.reached_feature, self.reached_change = self.feature[node], self.change[node]
 
-    def add(self, X, trees, row_weight, out):
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
         links = self.ensemble.predictor.links.of(trees)
         add_value_changes(
@@ -66,7 +68,7 @@ class PathChanges:
         return np.bincount(cell, worth, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def predecomp(model, X, *, n_jobs: int | None = None) -> LocalAttribution:
+def predecomp(model: Any, X: Any, *, n_jobs: int | None = None) -> LocalAttribution:
     """Split predictions among the features along the paths of the trees.
 
     Parameters

@@ -100,7 +100,7 @@ def sum_over_rows(
     RowSums
     """
 
-    def sums_of(block):
+    def sums_of(block: slice) -> RowSums:
         return RowSums.of(*contributions(block))
 
     if groups is None:
@@ -144,10 +144,10 @@ def merge_blocks(
     n_begun = n_merged = 0
     turn = Condition()
 
-    def may_go_on():
+    def may_go_on() -> bool:
         return n_begun == len(blocks) or n_begun - n_merged < 2 * n_threads
 
-    def work():
+    def work() -> None:
         nonlocal merged, n_begun, n_merged
         try:
             while True:

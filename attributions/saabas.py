@@ -13,6 +13,8 @@ count, W = n, are the rule of the treeinterpreter package (Saabas 2014). XGBoost
 ``approx_contribs`` uses the hessian.
 """
 
+from typing import Any
+
 from attributions.individual import attribute, node_cover
 from attributions.kernels.paths import average_leaves
 from attributions.predecomp import PathChanges
@@ -50,7 +52,9 @@ class Saabas:
         return PathChanges(ensemble, mean_value)
 
 
-def saabas(model, X, *, weights: str = "hessian", n_jobs: int | None = None) -> LocalAttribution:
+def saabas(
+    model: Any, X: Any, *, weights: str = "hessian", n_jobs: int | None = None
+) -> LocalAttribution:
     """Split predictions by the changes of the mean leaf value along the paths of the trees.
 
     Parameters

@@ -110,13 +110,13 @@ def simulated(
     )
 
 
-def _draw_features(rng, n_rows):
+def _draw_features(rng: np.random.Generator, n_rows: int) -> np.ndarray:
     """Draw column j uniformly from 0, 1, ..., j."""
     largest = np.arange(1, N_FEATURES + 1)
     return rng.integers(0, largest, size=(n_rows, N_FEATURES), endpoint=True).astype(np.float64)
 
 
-def _draw_target(rng, s, task, protocol):
+def _draw_target(rng: np.random.Generator, s: np.ndarray, task: str, protocol: str) -> np.ndarray:
     """Draw y given the mean s of the relevant features."""
     if task == "regression":
         scale = 100 * np.var(s) if protocol == "code" else np.sqrt(100 * np.var(s))

@@ -14,6 +14,7 @@ All rows of a leaf have the same stumps, so a linear model needs no more than th
 leaf. Memory grows with rows plus nodes, not with their product.
 """
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -115,7 +116,9 @@ class StumpProblem:
         Rows ``fold_edges[t]:fold_edges[t + 1]`` are fold t.
     """
 
-    def __init__(self, tree: Tree, rows: TreeRows, raw: RawColumns | None, fold_edges):
+    def __init__(
+        self, tree: Tree, rows: TreeRows, raw: RawColumns | None, fold_edges: np.ndarray
+    ) -> None:
         self.tree, self.rows, self.raw = tree, rows, raw
         n_nodes = tree.n_nodes
         self.node_weight = _total(tree, np.bincount(rows.leaves, rows.grown, minlength=n_nodes))
@@ -143,7 +146,7 @@ class StumpProblem:
             other.__dict__.pop(of_rows, None)
         return other
 
-    def _find_units(self):
+    def _find_units(self) -> None:
         """Find centre and scale of the raw columns, in standard units, from the rows that grew."""
         self.centre, self.factor = np.zeros(self.n_raw), np.zeros(self.n_raw)
         if self.raw is None:
@@ -168,7 +171,7 @@ class StumpProblem:
             columns[1:] = (raw - self.centre[:, np.newaxis]) * self.factor[:, np.newaxis]
         return columns
 
-    def blocks(self, rows: slice | None = None):
+    def blocks(self, rows: slice | None = None) -> Iterator[slice]:
         """Cut some rows into blocks that fit into cache."""
         rows = rows or slice(0, len(self.rows.leaves))
         for start in range(rows.start, rows.stop, ROWS_AT_ONCE):

@@ -7,6 +7,7 @@ nothing is fitted until the user has said what is meant.
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -79,14 +80,14 @@ def as_target(column: Column, task: str | None = None, positive: str | None = No
     return Target(y, y is not column.numbers, f"Task: {what}, {why}.{rule}")
 
 
-def _looks_like_classes(column):
+def _looks_like_classes(column: Any) -> bool:
     """Say whether values are classes by the rule."""
     known = column.numbers[~np.isnan(column.numbers)]
     is_few = column.n_distinct <= FEW and bool((known == np.floor(known)).all())
     return column.kind == "words" or column.n_distinct == 2 or is_few
 
 
-def _two_classes(column, positive):
+def _two_classes(column: Any, positive: str | None) -> tuple[np.ndarray, str]:
     """Return 0 and 1, nan where missing, and words for the two."""
     values = np.unique(column.numbers[~np.isnan(column.numbers)])
     labels = list(column.words) or [f"{value:.15g}" for value in values]
@@ -104,7 +105,7 @@ def _two_classes(column, positive):
     return y, f"{elided(labels[place])!r} ({100 * np.nanmean(y):.1f} % of rows) against {others}"
 
 
-def _place(label, labels, name):
+def _place(label: str, labels: list[str], name: str) -> int:
     """Return which label is meant; 1.0 means the number 1."""
     if label not in labels:
         with suppress(ValueError):

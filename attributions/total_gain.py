@@ -10,13 +10,17 @@ distinct values a feature has to cut at. `attributions.tree_inner` on other rows
 the training rows themselves, with PreDecomp, it is this number (Proposition 3).
 """
 
+from typing import Any
+
 import numpy as np
 
 from attributions.results import GlobalAttribution
 from gbt.formats import as_ensemble
 
 
-def total_gain(model, *, per_tree: bool = False, per_output: bool = False) -> GlobalAttribution:
+def total_gain(
+    model: Any, *, per_tree: bool = False, per_output: bool = False
+) -> GlobalAttribution:
     """Sum the gains of the splits on each feature.
 
     Parameters

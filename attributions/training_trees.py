@@ -47,7 +47,9 @@ class TrainingTrees:
     rows: str
 
     @classmethod
-    def of(cls, model, X, y, sample_weight=None, rows="all") -> "TrainingTrees":
+    def of(
+        cls, model: Any, X: Any, y: Any, sample_weight: Any = None, rows: str = "all"
+    ) -> "TrainingTrees":
         """Check the arguments of the public functions."""
         if rows not in ROWS:
             raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
@@ -118,7 +120,15 @@ class TrainingTrees:
                 drawn[seen] = 1.0
             yield drawn
 
-    def _check(self, m, tree, leaves, response, weight, count):
+    def _check(
+        self,
+        m: int,
+        tree: Any,
+        leaves: np.ndarray,
+        response: np.ndarray,
+        weight: np.ndarray,
+        count: np.ndarray,
+    ) -> None:
         """Refuse rows that do not add up to what the leaves of a tree keep."""
         leaf = tree.left < 0
         n_nodes = tree.n_nodes

@@ -15,6 +15,8 @@
 They work for any individual attribution, so that methods are compared on one footing.
 """
 
+from typing import Any
+
 import numpy as np
 
 from attributions.individual import (
@@ -31,7 +33,9 @@ from gbt.predictor import over_transposed
 AGGREGATES = ("sum", "absolute", "rank", "rank_where_used")
 
 
-def aggregate_trees(ensemble: Ensemble, X, individual, aggregate: str, n_jobs=None) -> np.ndarray:
+def aggregate_trees(
+    ensemble: Ensemble, X: Any, individual: Any, aggregate: str, n_jobs: int | None = None
+) -> np.ndarray:
     """Return what an individual attribution says of every row, float64 of shape (n, p).
 
     Parameters
@@ -54,7 +58,7 @@ def aggregate_trees(ensemble: Ensemble, X, individual, aggregate: str, n_jobs=No
     X = finite_rows(ensemble, X)
     values = np.empty(X.shape)
 
-    def add(block, rows):
+    def add(block: np.ndarray, rows: slice) -> None:
         of_tree, total = np.zeros((2, *block.shape[1:]))
         ones = np.ones((1, block.shape[2]))
         for m in range(ensemble.n_trees):
@@ -70,7 +74,9 @@ def aggregate_trees(ensemble: Ensemble, X, individual, aggregate: str, n_jobs=No
     return values / ensemble.n_trees if aggregate == "rank" else values
 
 
-def _ranks_where_used(ensemble, X, individual, n_jobs):
+def _ranks_where_used(
+    ensemble: Ensemble, X: Any, individual: Any, n_jobs: int | None
+) -> np.ndarray:
     """Return mean ranks over the trees that give a feature something, and 0 without such a tree."""
     shape = (len(X), ensemble.n_features)
     total, n_used = np.zeros(shape), np.zeros(shape[1])

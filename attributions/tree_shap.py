@@ -23,6 +23,7 @@ A child without cover has share 0, and so have both children of a node without c
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class TreeShap:
 
     credits_splits_only = True
 
-    def __init__(self, background=None, cover: str = "hessian"):
+    def __init__(self, background: Any = None, cover: str = "hessian") -> None:
         self.background = background
         self.cover = cover
 
@@ -92,7 +93,14 @@ class BoundTreeShap:
         Instead of it, rows that are a game each.
     """
 
-    def __init__(self, ensemble: Ensemble, base_values, *, edge_share=None, background=None):
+    def __init__(
+        self,
+        ensemble: Ensemble,
+        base_values: np.ndarray,
+        *,
+        edge_share: np.ndarray | None = None,
+        background: Any = None,
+    ) -> None:
         self.base_values = base_values
         offset = ensemble.tree_offset
         feature, threshold, _, right, missing_left = ensemble.structure
@@ -120,7 +128,7 @@ class BoundTreeShap:
             self.weights,
         )
 
-    def add(self, X, trees, row_weight, out):
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add the sum over ``trees`` of their row weights times r_mk(x_i) to ``out[k, i]``."""
         n, n_at_once = X.shape[2], min(X.shape[2], kernels.ROWS_AT_ONCE)
         decision, inside = np.empty((2, self.n_levels, n_at_once), dtype=np.bool_)
@@ -177,7 +185,7 @@ def gauss_legendre(n_points: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tree_shap(
-    model, X, *, background=None, cover: str = "hessian", n_jobs: int | None = None
+    model: Any, X: Any, *, background: Any = None, cover: str = "hessian", n_jobs: int | None = None
 ) -> LocalAttribution:
     """Split predictions by Shapley values.
 

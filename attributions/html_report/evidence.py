@@ -165,7 +165,7 @@ def gather(model: Ensemble, task: Task, findings: Findings, origin: Origin) -> E
     )
 
 
-def choose_rows(loss, raw_prediction, random) -> tuple[np.ndarray, list[str]]:
+def choose_rows(loss: Any, raw_prediction: np.ndarray, random: Any) -> tuple[np.ndarray, list[str]]:
     """Return the rows that can be looked at one by one, and why each; all rows of a small table.
 
     Parameters

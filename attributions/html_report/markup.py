@@ -64,14 +64,14 @@ def data(identifier: str, content: Any) -> Markup:
     return Markup(f'<script type="application/json" id="{identifier}">{text}</script>')
 
 
-def _escaped(child):
+def _escaped(child: Any) -> str:
     """Return the text of a child."""
     if child is None:
         return ""
     return child if isinstance(child, Markup) else escape(str(child))
 
 
-def _attribute(key, value):
+def _attribute(key: str, value: Any) -> str:
     """Return an attribute with the blank before it."""
     if value is None or value is False:
         return ""

@@ -4,6 +4,8 @@ Of every row the features that moved it most are kept, and the sum over the othe
 contributions shown add up to the prediction.
 """
 
+from typing import Any
+
 import numpy as np
 
 from attributions.html_report.cells import (
@@ -83,6 +85,6 @@ def row_number(evidence: Evidence, row: int) -> int:
     return int(row if source is None else source.held_out[row]) + 1
 
 
-def _rounded(number):
+def _rounded(number: Any) -> Any:
     """Return a number with as many digits as are shown."""
     return float(f"{number:.{SIGNIFICANT}g}")

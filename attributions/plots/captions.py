@@ -1,5 +1,7 @@
 """What methods and their units are called in titles and on axes, and what marks mean."""
 
+from typing import Any
+
 import numpy as np
 
 TITLES = {
@@ -34,7 +36,7 @@ JUDGED = ("tree_inner", "partial_inner", "forest_inner")  # row by row, by the t
 DOUBTED = "\n(hollow: intervals not to be relied on, few rows may carry the sum)"
 
 
-def are_doubtful(result) -> np.ndarray:
+def are_doubtful(result: Any) -> np.ndarray:
     """Return which features have intervals that are not to be relied on, as far as is known."""
     if result.is_reliable is None:
         return np.zeros(len(result.values), dtype=bool)
@@ -48,7 +50,7 @@ def title_of(method: str) -> str:
     return TITLES.get(kind, kind) + (f" ({', '.join(details)})" if details else "")
 
 
-def value_label(result, intervals: bool = True) -> str:
+def value_label(result: Any, intervals: bool = True) -> str:
     """Name the values of features: unit, over how many rows they are summed, what is drawn."""
     kind = result.method.split("(")[0]
     said = [] if kind in NOT_SUMS else [f"sum over {result.n_samples:,} rows"]

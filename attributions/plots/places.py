@@ -1,6 +1,6 @@
 """Where names stand: apart from one another, and beside what they name."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class Box(NamedTuple):
     high: np.ndarray
 
     @classmethod
-    def of(cls, extent) -> "Box":
+    def of(cls, extent: Any) -> "Box":
         """Take over what Matplotlib says of an artist's extent."""
         return cls(extent.min, extent.max)
 
@@ -34,7 +34,9 @@ class Box(NamedTuple):
         return int(inside.all(axis=1).sum())
 
 
-def place_beside(point, size, points, gap, taken, frame, is_needed) -> tuple[Box, bool] | None:
+def place_beside(
+    point: Any, size: Any, points: Any, gap: float, taken: Any, frame: Any, is_needed: Any
+) -> tuple[Box, bool] | None:
     """Return a free place for a name of some size beside its point, and whether it is far off.
 
     A place is free if it lies in the frame and meets no other name. The nearest that hides no point
@@ -96,6 +98,6 @@ def spread(places: np.ndarray, gap: float, low: float, high: float) -> np.ndarra
     return moved
 
 
-def _end(places, group, gap, side):
+def _end(places: Any, group: Any, gap: float, side: int) -> float:
     """Return the highest (+1) or lowest (-1) place of a group of names."""
     return np.mean(places[group]) + side * gap * (len(group) - 1) / 2

@@ -119,7 +119,7 @@ def printed_width(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
-def _printed(character):
+def _printed(character: str) -> str:
     """Return a character that stays on its line."""
     if character.isprintable() or unicodedata.category(character) == "Cf":  # Cf joins letters
         return character

@@ -6,6 +6,7 @@ caller does not use is never imported. Each has one file here, with one function
 """
 
 from importlib import import_module
+from typing import Any
 
 from gbt.formats.imported import Imported, warn_of
 from gbt.formats.training_rows import complete
@@ -26,7 +27,7 @@ _TAKEN = (
 )
 
 
-def as_ensemble(model, X=None, y=None, sample_weight=None) -> Ensemble:
+def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None) -> Ensemble:
     """Return the trees of a model.
 
     Parameters
@@ -68,7 +69,7 @@ def as_ensemble(model, X=None, y=None, sample_weight=None) -> Ensemble:
     return warn_of(imported) if X is None else complete(imported, model, X, y, sample_weight)
 
 
-def _import(model) -> Imported:
+def _import(model: Any) -> Imported:
     """Hand the model to the file that knows it."""
     if isinstance(model, Ensemble):
         return Imported(model, "given")

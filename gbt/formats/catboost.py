@@ -36,7 +36,7 @@ OF_CLASSES = "MultiClass"
 MOST_LEVELS = 16  # that CatBoost grows
 
 
-def import_catboost(model) -> Imported | None:
+def import_catboost(model: Any) -> Imported | None:
     """Turn a model of CatBoost into an `Ensemble`; None for what is no model.
 
     Refused are other losses than RMSE, Logloss and MultiClass, several targets, trees that are not
@@ -52,7 +52,7 @@ def import_catboost(model) -> Imported | None:
     return kept(model, hash(state), lambda: _import(_as_json(model), model.get_all_params()))
 
 
-def _as_json(model) -> dict[str, Any]:
+def _as_json(model: Any) -> dict[str, Any]:
     """Return what CatBoost writes down as JSON, which it only does to files."""
     with TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.json")

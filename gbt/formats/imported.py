@@ -6,7 +6,7 @@ stays as it was.
 
 import warnings
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
 from gbt.model import Ensemble
@@ -43,7 +43,7 @@ class Imported(NamedTuple):
 _KEPT: dict[int, tuple[ref, Hashable, Imported]] = {}  # by id: not all models can be keys
 
 
-def kept(model, state: Hashable, make: Callable[[], Imported]) -> Imported:
+def kept(model: Any, state: Hashable, make: Callable[[], Imported]) -> Imported:
     """Return what was made of a model when it was in this state, or make it now."""
     key = id(model)
     found = _KEPT.get(key)

@@ -54,7 +54,9 @@ def _sealed(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def in_preorder(library: str, roots, stops, left, right) -> Preorder:
+def in_preorder(
+    library: str, roots: np.ndarray, stops: np.ndarray, left: np.ndarray, right: np.ndarray
+) -> Preorder:
     """Put the nodes that walks from the roots reach in preorder; others are left out.
 
     Parameters
@@ -71,7 +73,7 @@ def in_preorder(library: str, roots, stops, left, right) -> Preorder:
     tree, latest = np.empty((2, n_nodes), dtype=np.int64)
     tree[roots] = np.arange(len(roots))
 
-    def refuse(wrong, nodes, of_tree, what):
+    def refuse(wrong: np.ndarray, nodes: Any, of_tree: Any, what: str) -> None:
         if wrong.any():
             node, m = nodes[np.argmax(wrong)], of_tree[np.argmax(wrong)]
             raise InvalidModelError(
@@ -138,13 +140,13 @@ def below_in_float32(threshold: np.ndarray) -> np.ndarray:
 def to_ensemble(
     nodes: Preorder,
     *,
-    feature,
-    threshold,
-    missing_left,
-    value,
-    sum_gradient=None,
-    sum_hessian=None,
-    n_samples=None,
+    feature: Any,
+    threshold: Any,
+    missing_left: Any,
+    value: Any,
+    sum_gradient: Any = None,
+    sum_hessian: Any = None,
+    n_samples: Any = None,
     values_are_known: bool = True,
     **others: Any,
 ) -> Ensemble:
