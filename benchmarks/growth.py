@@ -41,8 +41,7 @@ from gbt import reference
 from gbt.columns import MAX_BINS, Columns
 from gbt.cores import available_cores
 from gbt.kernels.histogram import LANES
-from gbt.kernels.refine import MOST_NARROW_BINS
-from gbt.kernels.search import ASKED_LENGTH, RUNNING
+from gbt.kernels.memory import SCRATCH
 from gbt.kernels.tasks import LARGE
 
 ROOT = Path(__file__).parent.parent
@@ -339,12 +338,7 @@ def bytes_by_part(
         "raw predictions, g": 16 * n_rows,
         "hashes of rows": 8 * n_rows,
         "targets, h": 16 * n_rows if is_logistic else 0,
-        "narrow bins": 32 * n_threads * (MOST_NARROW_BINS + 2),
-        # Of each bin the sums before it, its box, what is asked of it, its bound, and a mark.
-        "what is found of bins": 8
-        * (RUNNING + 1 + ASKED_LENGTH + 2)
-        * n_threads
-        * (MOST_NARROW_BINS + 2),
+        "scratch": SCRATCH.itemsize * n_threads,
         "histograms": 16 * numbers * n_slots * (n_bins + 1),
     }
 

@@ -22,11 +22,12 @@ from numba import njit
 import gbt
 from benchmarks.training_speed import SIZES, data_of
 from gbt.columns import Columns
-from gbt.kernels.histogram import LANES, Layout, add_pairs, group_bits, missing_bin_after
+from gbt.kernels.histogram import LANES, Layout, add_rows, group_bits, missing_bin_after
+from gbt.kernels.memory import COLUMN, PACK, SCRATCH
+from gbt.kernels.packed_bins import ALL_BINS
 from gbt.kernels.partition import partition_rows
-from gbt.kernels.search import ASKED_LENGTH, RUNNING, Notes, survey
-from gbt.kernels.tasks import BINS_PER_SORTED_ROW, LARGE
-from gbt.kernels.words import ALL_BINS
+from gbt.kernels.search import Terms, survey
+from gbt.kernels.tasks import LARGE
 
 REPEATS = 7
 LAYOUT = Layout(width=2, count_bits=20, hessian=2**40)
@@ -34,24 +35,17 @@ OUT_OF_REACH = 1e300  # a score to beat
 
 
 @njit(nogil=True)
-def add_often(times, words, rows, entries, first, histogram):
-    """Add rows to the histograms of one word."""
+def add_often(times, packed_bins, rows, entries, pack, histogram):
+    """Add rows to the histograms of one pack of columns."""
     for _ in range(times):
-        add_pairs(
-            words, rows, entries, LAYOUT.count_bits, first, ALL_BINS, np.int64(LANES), histogram
-        )
+        add_rows(packed_bins, rows, entries, LAYOUT, pack, ALL_BINS, histogram)
 
 
 @njit(nogil=True)
-def survey_often(
-    times, histogram, n_bins, missing_bin, bits, is_atomic, one_value, node, limits, floor, notes,
-):  # fmt: skip
+def survey_often(times, histogram, column, bits, is_closed, one_value, terms, floor, scratch):
     """Survey one column."""
     for _ in range(times):
-        survey(
-            histogram, np.int64(0), n_bins, missing_bin, bits, is_atomic, one_value, LAYOUT, node,
-            limits, floor, notes,
-        )  # fmt: skip
+        survey(histogram, column, bits, is_closed, one_value, terms, floor, scratch)
 
 
 @njit(nogil=True)
@@ -81,11 +75,14 @@ def price(often, *arguments, times=200):
 def price_of_addition(n_bins: int) -> float:
     """Return nanoseconds to add a row to one column's histogram."""
     rng, n = np.random.default_rng(0), 2000
-    words = rng.integers(0, n_bins, size=(n, LANES)).astype(np.uint8).view(np.uint64)[:, 0].copy()
-    first = np.arange(LANES, dtype=np.uint64) * np.uint64(n_bins + 1)
+    bins = rng.integers(0, n_bins, size=(n, LANES)).astype(np.uint8)
+    pack = np.zeros(1, PACK)[0]
+    pack["stop"], pack["lane_first_bin"] = LANES, np.arange(LANES) * (n_bins + 1)
     histogram = np.zeros(2 * LANES * (n_bins + 1), dtype=np.int64)
     rows, entries = np.arange(n, dtype=np.int32), rng.integers(0, 99, size=n)
-    return price(add_often, words, rows, entries, first, histogram) / (n * LANES)
+    return price(add_often, bins.view(np.uint64)[:, 0].copy(), rows, entries, pack, histogram) / (
+        n * LANES
+    )
 
 
 def price_of_partition() -> float:
@@ -96,35 +93,28 @@ def price_of_partition() -> float:
     return price(partition_often, codes, n, n // 2, rows, buffer) / n
 
 
-def price_of_survey(n_bins: int, bits: int, n_rows: int, is_atomic: bool) -> float:
-    """Return nanoseconds to survey a column in which no bin comes near the best of the node.
-
-    By itself; growing draws the boxes of up to eight columns at once, which takes less.
-    """
+def price_of_survey(n_bins: int, bits: int, n_rows: int, is_closed: bool) -> float:
+    """Return nanoseconds to survey a column in which no bin comes near the best of the node."""
     rng, missing_bin = np.random.default_rng(0), missing_bin_after(n_bins)
     bins, g = rng.integers(0, n_bins, size=n_rows), rng.integers(-(2**40), 2**40, size=n_rows)
     size = (2 * np.abs(g) >> LAYOUT.count_bits) + 1 << LAYOUT.count_bits | 1
     histogram = np.zeros((missing_bin + 1, 2), dtype=np.int64)
     np.add.at(histogram, bins >> bits << bits, np.column_stack([g, size]))
-    node = (int(g.sum()), n_rows * LAYOUT.hessian, n_rows)
-    notes = Notes(
-        running=np.empty((RUNNING, n_bins + 1), dtype=np.int64),
-        upper=np.empty(n_bins),
-        asked=np.empty((n_bins, ASKED_LENGTH), dtype=np.int64),
-        bounds=np.empty(n_bins),
-    )
+    terms = Terms(int(g.sum()), n_rows * LAYOUT.hessian, n_rows, 1.0, 1.0, 1, *LAYOUT)
+    column, scratch = np.zeros(1, COLUMN)[0], np.zeros(1, SCRATCH)[0]
+    column["n_bins"], column["missing_bin"] = n_bins, missing_bin
     one_value = np.zeros(n_bins, dtype=np.int64)
     return price(
-        survey_often, histogram.ravel(), n_bins, missing_bin, bits, is_atomic, one_value, node,
-        (1.0, 1.0, 1), OUT_OF_REACH, notes,
+        survey_often, histogram.ravel(), column, bits, is_closed, one_value, terms, OUT_OF_REACH,
+        scratch,
     )  # fmt: skip
 
 
-def searches_of(tree, max_depth: int, is_large, is_sorted) -> tuple[int, int, list[int]]:
+def searches_of(tree, max_depth: int, is_large) -> tuple[int, int, list[int]]:
     """Return rows added to a histogram, rows partitioned, and the sizes of the nodes surveyed.
 
     The root is added up, then of every two children that may be split the smaller one, where the
-    larger one is large and its histogram the difference, else both. The smallest are sorted.
+    larger one is large and its histogram the difference, else both.
     """
     n, depth = tree.n_samples, tree.depth
     added, partitioned, surveyed = int(n[0]), 0, [int(n[0])]
@@ -135,7 +125,7 @@ def searches_of(tree, max_depth: int, is_large, is_sorted) -> tuple[int, int, li
             if is_large(larger):
                 added, surveyed = added + smaller, [*surveyed, smaller, larger]
                 continue
-            filled = [rows for rows in (smaller, larger) if rows >= 2 and not is_sorted(rows)]
+            filled = [rows for rows in (smaller, larger) if rows >= 2]
             added, surveyed = added + sum(filled), surveyed + filled
     return added, partitioned, surveyed
 
@@ -163,19 +153,14 @@ def profile(case) -> tuple[float, dict[str, float]]:
     added = partitioned = 0
     surveys: Counter[tuple[int, int, int, bool]] = Counter()
     for tree in model.ensemble_.trees:
-        of_tree = searches_of(
-            tree,
-            case.max_depth,
-            is_large=is_large,
-            is_sorted=lambda n: n * p * BINS_PER_SORTED_ROW < all_bins,
-        )
+        of_tree = searches_of(tree, case.max_depth, is_large)
         added, partitioned = added + of_tree[0], partitioned + of_tree[1]
         for n_rows in of_tree[2]:
             rounded = 2 ** round(np.log2(n_rows))
             for k in range(p):
                 bits = 0 if is_large(n_rows) else bits_of(int(n_bins[k]), n_rows)
-                is_atomic = bool(n_bins[k] == columns.n_values[k])
-                surveys[int(n_bins[k]), bits, rounded, is_atomic] += 1
+                is_closed = bits == 0 and bool(n_bins[k] == columns.n_values[k])
+                surveys[int(n_bins[k]), bits, rounded, is_closed] += 1
     per_tree = 1e-3 / case.n_rounds
     steps = {
         "histograms": added * p * price_of_addition(int(n_bins.mean())) * per_tree,

@@ -18,7 +18,7 @@ and its histogram is exact, where bins are not put together to groups.
 
 The bins of eight columns are packed into one word a row, so that one read serves eight histograms::
 
-    words[block, row]    bin of column 8 block, of column 8 block + 1, ..., of column 8 block + 7
+    packed_bins[b, row]    bin of column 8 b, of column 8 b + 1, ..., of column 8 b + 7
 
 Cost: one sort a column; 4 + 4 + 1 bytes a value beside the table itself, which is kept, not copied:
 thresholds are midpoints of its values.
@@ -68,8 +68,8 @@ class Columns:
         Distinct values present, which is also the code of missing ones.
     n_present : int64 array of shape (p,)
         Rows that have a value.
-    words : uint64 array of shape (ceil(p / 8), n)
-        Bins, packed.
+    packed_bins : uint64 array of shape (ceil(p / 8), n)
+        Bins of eight columns in a word, see above.
     n_bins : int64 array of shape (p,)
         Of present values.
     missing_bin : int64 array of shape (p,)
@@ -87,7 +87,7 @@ class Columns:
     order: np.ndarray
     n_values: np.ndarray
     n_present: np.ndarray
-    words: np.ndarray
+    packed_bins: np.ndarray
     n_bins: np.ndarray
     missing_bin: np.ndarray
     bin_start: np.ndarray
@@ -106,7 +106,7 @@ class Columns:
             order=np.empty((p, n), dtype=np.int32),
             n_values=np.empty(p, dtype=np.int64),
             n_present=np.empty(p, dtype=np.int64),
-            words=np.zeros((-(-p // LANES), n), dtype=np.uint64),
+            packed_bins=np.zeros((-(-p // LANES), n), dtype=np.uint64),
             n_bins=np.empty(p, dtype=np.int64),
             missing_bin=np.empty(p, dtype=np.int64),
             bin_start=np.full((p, MAX_BINS + 2), n, dtype=np.int64),
@@ -173,14 +173,14 @@ class Columns:
         by_value = self.order[k, : self.n_present[k]]
         return self.table[~by_value[by_value < 0], k].astype(np.int64)
 
-    def write_thresholds(self, nodes: np.ndarray, beside: np.ndarray) -> None:
+    def write_thresholds(self, nodes: np.ndarray, rows_at_cut: np.ndarray) -> None:
         """Write down the thresholds of some nodes, which are records, where they split.
 
-        ``beside`` are the rows with the highest value below a cut and the lowest above, -1 if there
-        is none: then no value goes right.
+        ``rows_at_cut`` are the rows with the highest value below a cut and the lowest above, -1 if
+        there is none: then no value goes right.
         """
         is_split = nodes["feature"] >= 0
-        feature, (low, high) = nodes["feature"][is_split], beside[is_split].T
+        feature, (low, high) = nodes["feature"][is_split], rows_at_cut[is_split].T
         below, above = (self.table[rows, feature].astype(np.float64) for rows in (low, high))
         threshold = np.where(high < 0, np.finfo(np.float64).max, thresholds_between(below, above))
         nodes["threshold"][is_split] = threshold
@@ -188,7 +188,7 @@ class Columns:
     def bins(self, k: int) -> np.ndarray:
         """Return the bin of every row in one column, a view of one byte in each word."""
         word, lane = divmod(k, LANES)
-        return self.words[word].view(np.uint8)[lane::LANES]
+        return self.packed_bins[word].view(np.uint8)[lane::LANES]
 
 
 def _columns_of(table: np.ndarray, start: int, stop: int) -> Iterator[tuple[int, np.ndarray]]:

@@ -27,7 +27,7 @@ import numpy as np
 from gbt.columns import Columns
 from gbt.fixed_point import refuse_square_overflow, to_fixed_point
 from gbt.kernels.derivatives import GIVEN, KINDS, write_derivatives
-from gbt.kernels.finish import add_values, finish_tree
+from gbt.kernels.finish import finish_tree
 from gbt.kernels.memory import Training
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.partition import partition_rows
@@ -63,26 +63,22 @@ class TreeGrowth:
 
     def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
-        y, weight, raw_prediction, gradient, hessian = self.training
+        y, _, raw_prediction, gradient, hessian = self.training
         if self.plan.loss != GIVEN:
             write_derivatives(self.plan.loss, y, raw_prediction, gradient, hessian)
         rows, nodes, sets = self._grow_nodes(m, rows, features)
         tree = records(len(nodes), NODE_RECORD)
-        beside = np.empty((len(nodes), 2), dtype=np.int32)
-        if not finish_tree(
-            rows, nodes, gradient, hessian, weight, self.plan.limits.reg_lambda,
-            self.plan.learning_rate, self.leaf_of_row, tree, beside,
-        ):  # fmt: skip
+        rows_at_cut = np.empty((len(nodes), 2), dtype=np.int32)
+        rates = (self.plan.limits.reg_lambda, self.plan.learning_rate)
+        if not finish_tree(rows, nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut):
             refuse_square_overflow()
-        self.columns.write_thresholds(tree, beside)
+        self.columns.write_thresholds(tree, rows_at_cut)
         if self.columns.n_levels.any():
             in_preorder: list[np.ndarray | None] = [None] * len(nodes)
             for place, levels in zip(nodes["place"], sets, strict=True):
                 in_preorder[place] = levels
             self.level_sets.append(LevelSets.of(in_preorder))
             tree["threshold"][self.level_sets[-1].of_node >= 0] = 0.0
-        if len(rows) == self.columns.n_rows:
-            add_values(tree, self.leaf_of_row, raw_prediction)
         return tree, [len(tree)]
 
     def _grow_nodes(self, m, rows, features):

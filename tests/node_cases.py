@@ -12,6 +12,10 @@ from hypothesis import strategies as st
 from gbt import reference
 from gbt.columns import Columns
 from gbt.kernels.histogram import Layout
+from gbt.kernels.memory import SCRATCH
+from gbt.kernels.nodes import records
+from gbt.kernels.search import Sums, Terms
+from gbt.splitting.greedy_growth import table_of
 
 NUMBER = 7  # of the node among others
 NO_CUT = (-np.inf, None, None)
@@ -40,6 +44,16 @@ class NodeCase:
         return layout_of(self.hessian)
 
     @property
+    def terms(self):
+        """Return what enters the score of every cut."""
+        return Terms(*self.node, *self.limits, *self.layout)
+
+    @property
+    def table(self):
+        """Return the columns as kernels take them."""
+        return table_of(self.columns)[0]
+
+    @property
     def entries(self):
         return entries_of(self.gradient, self.hessian, self.layout)
 
@@ -52,7 +66,7 @@ class NodeCase:
 
     def sums(self, rows):
         """Return g, h and the number of rows."""
-        return int(self.gradient[rows].sum()), int(self.hessian[rows].sum()), len(rows)
+        return Sums(int(self.gradient[rows].sum()), int(self.hessian[rows].sum()), len(rows))
 
     @property
     def node(self):
@@ -134,6 +148,15 @@ class NodeCase:
         codes = self.codes(k)
         is_left = (codes <= code) & (codes < self.columns.n_values[k])
         return score, int(codes[is_left].max()), bool(missing_left)
+
+
+def empty_scratch():
+    """Return scratch in which nothing but marks has a meaning yet."""
+    scratch = records(1, SCRATCH)
+    for name in ("narrow", "running", "keys"):
+        scratch[name] = 99
+    scratch["upper"], scratch["marks"] = np.nan, 0
+    return scratch[0]
 
 
 def layout_of(hessian):

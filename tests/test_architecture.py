@@ -53,7 +53,6 @@ ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.formats",
     "gbt.parallel",
     "gbt.tables",
-    "gbt.categories",
     "gbt.level_sets",
     "gbt.kernels.descent",
     "gbt.kernels.walk",

@@ -201,22 +201,21 @@ def test_subsampled_trees_are_grown_on_their_rows_and_columns(task, n_jobs):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_growing_comes_up_for_air_after_every_phase(n_jobs, monkeypatch):
-    """A large table in small: a phase a call, after which Python may look for signals."""
+def test_growing_comes_up_for_air_after_every_level(n_jobs, monkeypatch):
+    """A large table in small: a level a call, after which Python may look for signals."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
     asked = {"n_estimators": 3, "max_depth": 5, "n_jobs": n_jobs}
     with with_threads(least_values=100):
         at_once = fit(X, y, **asked).ensemble
         monkeypatch.setattr(greedy_growth, "VALUES_AT_ONCE", 1)
-        monkeypatch.setattr(greedy_growth, "LEAST_PHASES", 1)
         ends = []
         monkeypatch.setattr(
             Helpers, "call", lambda self, call=Helpers.call: (ends.append(0), call(self))
         )
         paused = fit(X, y, **asked).ensemble
-    # Search and partition of five levels; derivatives, integers, leaves and raw predictions.
-    assert len(ends) >= 3 * (2 * 5 + 4)
+    # Three trees of five levels, the root opened before them and the leaves written after them.
+    assert len(ends) == 3 * (1 + 5 + 1)
     for name in (*NODE_DTYPES, "tree_offset"):
         assert_same(getattr(at_once, name), getattr(paused, name))
 

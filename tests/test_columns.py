@@ -81,7 +81,7 @@ def test_hand_example(dtype):
     assert_same(columns.n_bins, [3])
     assert_same(columns.bins(0), [1, 2, 16, 1, 0])
     assert_same(columns.bin_start[0, :5], [0, 1, 3, 4, 5])
-    assert_same(columns.words, [[1, 2, 16, 1, 0]])
+    assert_same(columns.packed_bins, [[1, 2, 16, 1, 0]])
 
 
 def test_both_zeros_are_one_value():
@@ -208,9 +208,9 @@ def test_words_hold_the_bins_of_eight_columns_lane_by_lane(p):
     X = np.random.default_rng(p).integers(0, 300, size=(500, p)).astype(float)
     X[::7, -1] = NAN
     columns = Columns.from_table(X)
-    assert columns.words.shape == (-(-p // 8), 500)
-    for k in range(8 * len(columns.words)):
-        lane = columns.words[k // 8] // np.uint64(256 ** (k % 8)) % np.uint64(256)
+    assert columns.packed_bins.shape == (-(-p // 8), 500)
+    for k in range(8 * len(columns.packed_bins)):
+        lane = columns.packed_bins[k // 8] // np.uint64(256 ** (k % 8)) % np.uint64(256)
         if k < p:
             assert_same(columns.bins(k), lane)
             assert_same(bins_by_definition(columns, k), lane)
@@ -232,7 +232,7 @@ def test_a_column_without_values_and_one_of_a_single_value():
 
 
 BUT_FOR_THE_ORDER = (
-    *("codes", "n_values", "n_present", "words"),
+    *("codes", "n_values", "n_present", "packed_bins"),
     *("n_bins", "missing_bin", "bin_start", "one_value"),
 )
 
@@ -266,5 +266,5 @@ def test_long_columns_of_float32_and_float64_are_ranked_alike():
     X[rng.random(X.shape) < 0.1] = np.nan
     X[:100, 0], X[100:200, 0] = 0.0, -0.0
     one, other = Columns.from_table(X), Columns.from_table(X.astype(np.float64))
-    for name in ("codes", "n_values", "n_present", "n_bins", "words", "one_value"):
+    for name in ("codes", "n_values", "n_present", "n_bins", "packed_bins", "one_value"):
         assert_same(getattr(one, name), getattr(other, name))

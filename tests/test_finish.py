@@ -48,8 +48,8 @@ def test_thresholds_of_nodes_that_split(dtype):
     X = np.array([[0.1, -5.0], [3.0, np.nan], [0.2, 7.0]], dtype=dtype)
     nodes = records(4, NODE_RECORD)
     nodes["feature"], nodes["threshold"] = [0, -1, 1, 1], 9.0
-    beside = np.array([[2, 1], [-1, -1], [2, -1], [0, 2]], dtype=np.int32)
-    Columns.from_table(X).write_thresholds(nodes, beside)
+    rows_at_cut = np.array([[2, 1], [-1, -1], [2, -1], [0, 2]], dtype=np.int32)
+    Columns.from_table(X).write_thresholds(nodes, rows_at_cut)
     assert_same(nodes["threshold"], [(float(dtype(0.2)) + 3.0) / 2, 9.0, LARGEST, 1.0])
 
 

@@ -12,7 +12,7 @@ from numba import njit
 from gbt.fixed_point import to_fixed_point
 from gbt.kernels.memory import BLOCK, RULES, Rows, Training
 from gbt.kernels.nodes import records
-from gbt.kernels.quantise import choose_scales, enter_rows, measure_rows
+from gbt.kernels.quantise import choose_scales, measure_rows, quantise_rows
 from tests.asserts import assert_same
 
 
@@ -127,7 +127,7 @@ def begin(training, rows, all_rules, blocks, size):
     if is_finite:
         for b in range(len(blocks)):
             stop = min((b + 1) * size, rules.n_listed)
-            enter_rows(training, rows, rules, b * size, stop, blocks[b])
+            quantise_rows(training, rows, rules, b * size, stop, blocks[b])
     return is_finite
 
 

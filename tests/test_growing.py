@@ -12,7 +12,6 @@ from gbt import reference
 from gbt.columns import Columns
 from gbt.growing import growth_of
 from gbt.kernels import tasks
-from gbt.kernels.memory import MOST_BITS
 from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Plan, Splits
@@ -224,7 +223,7 @@ def test_columns_with_a_heavy_value_are_not_grouped():
     X = np.column_stack([values * (rng.random(n) < 0.4), values, rng.integers(0, 9, n), values])
     X[:, 3] = NAN
     growth = growth_for(Columns.from_table(X), np.zeros(n), np.ones(n))
-    assert growth.table.facts[:, MOST_BITS].tolist() == [0, 4, 4, 4]
+    assert growth.table.columns["most_bits"].tolist() == [0, 4, 4, 4]
 
 
 @pytest.mark.parametrize("n_missing", [0, 30])
@@ -327,10 +326,10 @@ def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
     node["slot"] = -1
 
     @njit(error_model="numpy")
-    def part(table, rows, nodes, rules):
-        tasks.part(0, table, rows, nodes, rules)
+    def partition(table, rows, nodes, rules):
+        tasks.partition(0, table, rows, nodes, rules)
 
-    part(growth.table, rows, growth.nodes, growth.rules[0])
+    partition(growth.table, rows, growth.nodes, growth.rules[0])
 
     assert_same(rows.listed, [0, 1, 2, 3, 4, 6, 8, 5, 7, 9, 10, 11])
     gathered = rows.gathered.reshape(12, -1)
@@ -350,7 +349,7 @@ def test_a_float32_table_grows_the_tree_of_its_float64_copy(growth):
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="the steps that threads share exist compiled only")
 @given(large_growths() | growths())
-def test_crews_of_any_size_grow_the_same_tree(growth):
+def test_teams_of_any_size_grow_the_same_tree(growth):
     """However small the table: a helper is called for every two values."""
     table, gradient, hessian, parameters = growth
     columns = table if isinstance(table, Columns) else Columns.from_table(table)

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from gbt.kernels import histogram as histogram_kernels
 from gbt.kernels.histogram import LANES
+from gbt.kernels.memory import COLUMN, PACK
+from gbt.kernels.nodes import records
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import added_by_definition, entries_of, layout_of
 
 kernels = FromPython(histogram_kernels)
-add_pairs, add_fours = kernels.add_pairs, kernels.add_fours
 pytestmark = pytest.mark.kernels
 
 
@@ -68,8 +69,8 @@ def test_the_sum_of_all_sizes_fits_whatever_the_gradients(n):
 
 
 @st.composite
-def words_of_rows(draw):
-    """Draw rows of one word of 1 to 8 columns, the bins of its lanes, and some of the rows."""
+def packed_rows(draw):
+    """Draw rows of one pack of 1 to 8 columns, the bins of its lanes, and some of the rows."""
     n, n_lanes = draw(st.integers(1, 40)), draw(st.integers(1, LANES))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_bins = rng.integers(1, 256, size=n_lanes)  # present ones; one more for missing rows
@@ -77,32 +78,32 @@ def words_of_rows(draw):
     gradient = rng.integers(-(2**55), 2**55, size=n)
     hessian = np.full(n, 3) if draw(st.booleans()) else rng.integers(0, 2**55, size=n)
     rows = np.flatnonzero(rng.random(n) < draw(st.sampled_from([1.0, 0.5])))
-    start = draw(st.sampled_from([0, 5]))  # the histograms of words before this one
+    start = draw(st.sampled_from([0, 5]))  # the histograms of packs before this one
     return bins, n_bins + 1, start, gradient, hessian, rows
 
 
 def histogram_of(bins, lengths, start, entries, layout, rows, mask=2**64 - 1):
-    """Fill the histograms of one word by the kernel; before and behind it nothing may change."""
+    """Fill the histograms of one pack by the kernel; before and behind it nothing may change."""
     (n_lanes, n), width = bins.shape, layout.width
-    words = np.zeros(n, dtype=np.uint64)
+    packed_bins = np.zeros(n, dtype=np.uint64)
     for lane, own in enumerate(bins):
-        words |= own.astype(np.uint64) << np.uint64(8 * lane)
-    first = np.full(LANES, start + lengths.sum() + 4, dtype=np.uint64)  # of the unused lanes
-    first[:n_lanes] = start + np.append(0, np.cumsum(lengths)[:-1])
+        packed_bins |= own.astype(np.uint64) << np.uint64(8 * lane)
+    pack = records(1, PACK)[0]
+    pack["start"], pack["stop"] = 16, 16 + n_lanes
+    pack["lane_first_bin"][:] = start + lengths.sum() + 4  # of the unused lanes
+    pack["lane_first_bin"][:n_lanes] = start + np.append(0, np.cumsum(lengths)[:-1])
     histogram = np.zeros((start + lengths.sum() + 5) * width, dtype=np.int64)
     gathered = entries.reshape(n, -1)[rows].ravel()
-    add = add_pairs if width == 2 else add_fours
-    add(
-        words, rows.astype(np.int32), gathered, layout.count_bits, first, np.uint64(mask), n_lanes,
-        histogram,
-    )  # fmt: skip
+    kernels.add_rows(
+        packed_bins, rows.astype(np.int32), gathered, layout, pack, np.uint64(mask), histogram
+    )
     histogram = histogram.reshape(-1, width)
     assert not histogram[:start].any()
     assert not histogram[start + lengths.sum() : -1].any()
     return histogram[start : start + lengths.sum()]
 
 
-@given(words_of_rows())
+@given(packed_rows())
 def test_bins_add_up_the_entries_of_their_rows(drawn):
     bins, lengths, start, gradient, hessian, rows = drawn
     layout = layout_of(hessian)
@@ -118,7 +119,7 @@ def test_bins_add_up_the_entries_of_their_rows(drawn):
     assert_same(found, np.concatenate(expected))
 
 
-@given(words_of_rows(), st.data())
+@given(packed_rows(), st.data())
 def test_two_children_add_up_to_their_parent(drawn, data):
     bins, lengths, start, gradient, hessian, rows = drawn
     goes_left = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
@@ -171,7 +172,7 @@ def test_no_mask_moves_missing_rows_to_present_ones(n_bins):
         assert all(b // 2**bits * 2**bits < missing for b in range(n_bins))
 
 
-@given(words_of_rows(), st.data())
+@given(packed_rows(), st.data())
 def test_a_mask_puts_bins_together(drawn, data):
     """A group has the place of its first bin, and other places are left alone."""
     bins, lengths, start, gradient, hessian, rows = drawn
@@ -190,7 +191,9 @@ def test_a_mask_puts_bins_together(drawn, data):
 def test_a_cleared_column_is_empty_where_its_groups_are(n_bins, bits, width):
     missing = histogram_kernels.missing_bin_after(n_bins)
     histogram = np.full((3 + missing + 2, width), 99)
-    kernels.clear_column(3, n_bins, missing, bits, width, histogram.ravel())
+    column = records(1, COLUMN)[0]
+    column["first_bin"], column["n_bins"], column["missing_bin"] = 3, n_bins, missing
+    kernels.clear_column(column, bits, width, histogram.ravel())
     expected = np.full_like(histogram, 99)
     expected[3 : 3 + n_bins : 2**bits] = expected[3 + missing] = 0
     assert_same(histogram, expected)

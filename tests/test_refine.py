@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from gbt.columns import Columns
 from gbt.kernels import refine as refine_kernels
 from gbt.kernels import search as search_kernels
+from gbt.kernels.memory import FOUND, Rows
+from gbt.kernels.nodes import NODE, records
+from gbt.kernels.search import Cut
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import (
@@ -15,6 +18,7 @@ from tests.node_cases import (
     NUMBER,
     NodeCase,
     added_by_definition,
+    empty_scratch,
     entries_of,
     layout_of,
     node_cases,
@@ -29,47 +33,52 @@ class Column:
 
     def __init__(self, case, k, bits=0):
         columns = case.columns
-        self.case, self.k, self.bits = case, k, bits
+        self.case, self.k, self.bits, self.table = case, k, bits, case.table
+        self.facts = self.table.columns[k]
+        self.facts["first_bin"] = 3  # after another column's bins
         self.codes, self.order = columns.codes[k], columns.order[k]
         self.n_values, self.n_present = int(columns.n_values[k]), int(columns.n_present[k])
         self.bin_start, self.n_bins = columns.bin_start[k], int(columns.n_bins[k])
-        self.missing_bin, self.one_value = int(columns.missing_bin[k]), columns.one_value[k]
-        self.words, self.lane = columns.words[k // 8], k % 8
+        self.packed_bins, self.lane = columns.packed_bins[k // 8], k % 8
         self.missing = case.missing(k)
 
+    @property
+    def rows(self):
+        nothing = np.empty(0, dtype=np.int64)
+        return Rows(
+            self.case.entries, self.case.node_of_row, self.case.rows, nothing,
+            nothing.astype(np.int32),
+        )  # fmt: skip
+
     def no_cut(self):
-        return -np.inf, np.int64(-1), False
+        return Cut(-np.inf, np.int64(-1), False)
 
     def survey(self, to_beat):
-        """Return the best edge, its code -1 - bin, and the bins in question with their bounds."""
-        notes = scratch_notes()
-        score, last, missing_left, _, n_asked = search.survey(
-            *self.histogram(), self.n_bins, self.missing_bin, self.bits,
-            self.n_bins == self.n_values, self.one_value, self.case.layout, self.case.node,
-            self.case.limits, to_beat, notes,
+        """Return the best edge, its code that of its bin, and the candidates."""
+        scratch = empty_scratch()
+        is_closed = self.bits == 0 and self.n_bins == self.n_values
+        edge, _, n_candidates = search.survey(
+            self.histogram(), self.facts, self.bits, is_closed, self.case.columns.one_value[self.k],
+            self.case.terms, to_beat, scratch,
         )  # fmt: skip
-        return (score, ~last, missing_left), notes.asked[:n_asked], notes.bounds[:n_asked]
+        return edge, scratch["candidates"][:n_candidates].copy()
 
     def edge(self):
-        """Return the best cut between bins, after a histogram of another column's 3 bins."""
-        (score, code, missing_left), _, _ = self.survey(0.0)
-        if score == -np.inf:
+        """Return the best cut between bins."""
+        edge, _ = self.survey(0.0)
+        if edge.score == -np.inf:
             return self.no_cut()
-        code = refine.last_code(
-            self.codes, self.order, self.bin_start, self.n_bins, self.bits, ~code
-        )
-        return score, code, missing_left
+        stop = self.bin_start[min(edge.code + 2**self.bits, self.n_bins)]
+        return edge._replace(code=refine.last_code(self.codes, self.order, stop))
 
     def histogram(self):
         padding = np.full(3 * self.case.layout.width, 99)
-        return np.append(padding, self.case.histogram(self.k, self.bits)), 3
+        return np.append(padding, self.case.histogram(self.k, self.bits))
 
     def walk(self, b, best):
-        case = self.case
         return refine.walk(
             self.codes, self.order[self.bin_start[b] : self.bin_start[b + 1]],
-            case.before(self.k, b), NUMBER, case.entries, case.node_of_row, case.layout,
-            self.missing, case.node, case.limits, best,
+            self.case.before(self.k, b), self.missing, NUMBER, self.rows, self.case.terms, best,
         )  # fmt: skip
 
     def scan(self, b, best):
@@ -77,57 +86,36 @@ class Column:
         case, rows = self.case, self.case.rows_in_bin(self.k, b)
         keys = sorted((int(self.codes[row]) << 32) + int(row) for row in rows)
         return refine.scan(
-            np.array([0, *keys]), 1, 1 + len(keys), case.before(self.k, b), case.entries,
-            case.layout, self.missing, case.node, case.limits, best,
+            np.array([0, *keys]), 1, 1 + len(keys), case.before(self.k, b), self.missing,
+            case.entries, case.terms, best,
         )  # fmt: skip
 
     def narrow(self, shift, best, to_beat=0.0):
-        case = self.case
         return refine.search_narrow_bins(
-            self.codes, self.order, self.n_values, self.n_present, np.int64(shift), case.rows,
-            NUMBER, case.entries, case.node_of_row, case.layout, case.node, case.limits, to_beat,
-            scratch_notes(), np.zeros(9000, dtype=np.int64),
-            np.full(27000, 99, dtype=np.int64), best,
+            self.k, np.int64(shift), NUMBER, self.case.rows, self.table, self.rows,
+            self.case.terms, to_beat, empty_scratch(), best,
         )  # fmt: skip
 
     def ask(self, to_beat):
-        """Return the bins in question, and how many rows they hold, of the node and in all."""
-        edge, asked, bounds = self.survey(to_beat)
-        bins = asked[bounds >= edge[0], search.BIN].tolist()
+        """Return the candidates, and how many rows they hold, of the node and in all."""
+        edge, candidates = self.survey(to_beat)
+        bins = candidates["bin"][candidates["bound"] >= edge.score].tolist()
         groups = [range(b, min(b + 2**self.bits, self.n_bins)) for b in bins]
         own, all_bins = self.case.columns.bins(self.k)[self.case.rows], np.diff(self.bin_start)
         n_own = sum(np.isin(own, group).sum() for group in groups)
         return bins, n_own, sum(all_bins[group].sum() for group in groups)
 
     def refine(self, to_beat):
-        case, keys, marks = self.case, np.full(9000, 99), np.zeros(9000, dtype=np.int64)
-        histogram, first = self.histogram()
-        found = refine.refine_column(
-            self.codes, self.order, self.bin_start, self.one_value, self.n_values, self.n_bins,
-            self.missing_bin, self.bits, self.words, self.lane, histogram, first, case.layout,
-            case.rows, NUMBER, case.entries, case.node_of_row, case.node, case.limits, to_beat,
-            scratch_notes(), marks, np.full(27000, 99, dtype=np.int64),
-            keys[: refine.MOST_SORTED + 1],
+        scratch, found, node = empty_scratch(), records(1, FOUND)[0], records(1, NODE)[0]
+        found["bits"], node["to_beat"] = self.bits, to_beat
+        node["start"], node["stop"] = 0, len(self.case.rows)
+        best = refine.refine_column(
+            NUMBER, self.k, found, node, self.histogram(), self.table, self.rows, self.case.terms,
+            scratch,
         )  # fmt: skip
-        assert (keys[refine.MOST_SORTED + 1 :] == 99).all()
-        assert not marks.any()
-        return found
-
-    def sort(self):
-        case = self.case
-        return refine.sort_column(
-            self.codes, self.n_values, case.rows, case.entries, case.layout, case.node,
-            case.limits, np.empty(len(case.rows), dtype=np.int64),
-        )  # fmt: skip
-
-
-def scratch_notes():
-    return search_kernels.Notes(
-        running=np.full((search.RUNNING, 9000), 99),
-        upper=np.full(9000, np.nan),
-        asked=np.full((9000, search.ASKED_LENGTH), 99),
-        bounds=np.full(9000, np.nan),
-    )
+        assert (scratch["keys"][refine.MOST_SORTED + 1 :] == 99).all()
+        assert not scratch["marks"].any()
+        return best
 
 
 @given(st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 5), max_size=200))
@@ -233,17 +221,20 @@ def test_rows_in_bins_in_question_are_picked(case, bits, data):
         bins = case.columns.bins(column.k) >> bits << bits
         expected = [row for row in case.rows.tolist() if marks[bins[row]]]
         keys = np.full(len(case.rows) + 1, -1)
-        refine.pick(column.words, column.lane, bits, case.rows, marks, keys)
+        refine.pick(column.packed_bins, column.lane, bits, case.rows, marks, keys)
         assert keys[: len(expected)].tolist() == expected
 
 
 @given(st.lists(st.sampled_from([1.0, 2.0, 3.0])), st.sampled_from([-np.inf, 0.0, 2.0, 9.0]))
 def test_bins_below_a_score_are_dropped(drawn, score):
-    asked = np.arange(len(drawn) * 5).reshape(-1, 5)
-    bounds, expected = np.array(drawn), asked[np.array(drawn, dtype=float) >= score].copy()
-    n_kept = refine.drop_below(score, asked, bounds, len(drawn))
-    assert_same(asked[:n_kept], expected)
-    assert bounds[:n_kept].tolist() == [bound for bound in drawn if bound >= score]
+    candidates = records(len(drawn), search_kernels.CANDIDATE)
+    candidates["bin"], candidates["left_n"] = np.arange(len(drawn)), 7 * np.arange(len(drawn))
+    for name in ("rows", "left_g", "left_h"):
+        candidates[name] = 99
+    candidates["bound"] = drawn
+    expected = candidates[candidates["bound"] >= score].copy()
+    n_kept = refine.drop_below(score, candidates, len(drawn))
+    assert candidates[:n_kept].tolist() == expected.tolist()
 
 
 @given(node_cases(), group_bits)
@@ -460,9 +451,3 @@ def test_bins_of_many_values(n_rows, n_missing, is_constant, edge_is_best):
         walked = column.walk(b, walked)
     narrow = column.narrow(4, column.no_cut(), to_beat=expected[0])
     assert case.as_seen_here(0, walked) == case.as_seen_here(0, narrow) == expected
-
-
-@given(node_cases())
-def test_sorting_all_rows_finds_the_best_cut(case):
-    for column in columns_of(case):
-        assert case.as_seen_here(column.k, column.sort()) == case.best_cut(column.k)

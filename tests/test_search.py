@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from gbt.columns import Columns
 from gbt.kernels import search as search_kernels
+from gbt.kernels.histogram import Layout
 from tests.asserts import assert_same
 from tests.compiled import FromPython
-from tests.node_cases import MISSING_ROWS_THAT_TIE, NodeCase, node_cases
+from tests.node_cases import MISSING_ROWS_THAT_TIE, NodeCase, empty_scratch, node_cases
 
 search = FromPython(search_kernels)
+Sums, Terms = search_kernels.Sums, search_kernels.Terms
+LAYOUT = Layout(2, 8, 1)  # does not enter the score of a cut
 pytestmark = pytest.mark.kernels
 
 
@@ -42,14 +45,14 @@ def test_score_is_symmetric_to_the_last_bit(sums, hessian):
     ],
 )
 def test_cuts_that_are_not_allowed_score_minus_infinity(left, limits, allowed):
-    score = search.score_cut(*left, (3, 5, 4), limits)
+    score = search.score_cut(*left, Terms(3, 5, 4, *limits, *LAYOUT))
     assert (score > -np.inf) == allowed
 
 
 def test_missing_rows_go_where_the_score_is_larger():
     """Present rows g = +2 | -2; one missing row of g = -2 belongs to the right."""
-    node, missing, limits = (-2, 3, 3), (-2, 1, 1), (0.0, 0.0, 1)
-    score, missing_left = search.score_both_ways(2, 1, 1, missing, node, limits)
+    missing, terms = Sums(-2, 1, 1), Terms(-2, 3, 3, 0.0, 0.0, 1, *LAYOUT)
+    score, missing_left = search.score_both_ways(2, 1, 1, missing, terms)
     assert (score, missing_left) == (2**2 / 1 + 4**2 / 2, False)
 
 
@@ -59,21 +62,22 @@ def test_where_it_makes_no_difference_missing_rows_join_the_heavier_side(
     left_h, missing_left, n_missing
 ):
     """There are none, or one without gradient and hessian."""
-    node, missing, limits = (0, 4, 4 + n_missing), (0, 0, n_missing), (0.0, 0.0, 1)
-    assert search.score_both_ways(1, left_h, 2, missing, node, limits)[1] == missing_left
+    missing, terms = Sums(0, 0, n_missing), Terms(0, 4, 4 + n_missing, 0.0, 0.0, 1, *LAYOUT)
+    assert search.score_both_ways(1, left_h, 2, missing, terms)[1] == missing_left
 
 
 @pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
 def test_of_equal_scores_that_with_missing_rows_on_the_heavier_side_is_taken(
     left, right, missing, missing_left
 ):
-    node, limits = (*np.sum([left, right, missing], axis=0).tolist(), 3), (0.0, 0.0, 1)
+    sums = np.sum([left, right, missing], axis=0).tolist()
+    terms = Terms(*sums, 3, 0.0, 0.0, 1, *LAYOUT)
     scores = [
-        search.score_cut(*left, 1, node, limits),
-        search.score_cut(left[0] + missing[0], left[1] + missing[1], 2, node, limits),
+        search.score_cut(*left, 1, terms),
+        search.score_cut(left[0] + missing[0], left[1] + missing[1], 2, terms),
     ]
     assert scores[0] == scores[1]
-    found = search.score_both_ways(*left, 1, (*missing, 1), node, limits)
+    found = search.score_both_ways(*left, 1, Sums(*missing, 1), terms)
     assert found == (scores[0], missing_left)
 
 
@@ -84,24 +88,21 @@ class Surveyed:
     """One column of a case after a survey, with memory of its own."""
 
     def __init__(self, case, k, bits=0, *, floor):
-        n_bins, most = int(case.columns.n_bins[k]), 300
-        notes = search_kernels.Notes(
-            running=np.full((search.RUNNING, most), 99),
-            upper=np.full(most, np.nan),
-            asked=np.full((most, search.ASKED_LENGTH), 99),
-            bounds=np.full(most, np.nan),
-        )
-        first, width = 3, case.layout.width  # after another column's bins
-        histogram = np.append(np.full(first * width, 99), case.histogram(k, bits))
-        self.score, self.last, self.missing_left, self.largest, n_asked = search.survey(
-            histogram, first, n_bins, int(case.columns.missing_bin[k]), bits,
-            n_bins == case.columns.n_values[k], case.columns.one_value[k], case.layout, case.node,
-            case.limits, floor, notes,
+        column, scratch, first = case.table.columns[k], empty_scratch(), 3
+        column["first_bin"] = first  # after another column's bins
+        histogram = np.append(np.full(first * case.layout.width, 99), case.histogram(k, bits))
+        is_closed = bool(bits == 0 and column["n_bins"] == column["n_values"])
+        cut, self.largest, n_candidates = search.survey(
+            histogram, column, bits, is_closed, case.columns.one_value[k], case.terms, floor,
+            scratch,
         )  # fmt: skip
-        self.asked = notes.asked[:n_asked]
-        self.bound = dict(zip(self.asked[:, search.BIN].tolist(), notes.bounds, strict=False))
-        self.upper = notes.upper
-        self.n_above = (notes.upper >= floor).sum()
+        self.score, self.last, self.missing_left = cut
+        self.candidates = scratch["candidates"][:n_candidates].copy()
+        self.bound = dict(
+            zip(self.candidates["bin"].tolist(), self.candidates["bound"], strict=True)
+        )
+        self.upper = scratch["upper"][: -(-int(column["n_bins"]) // 2**bits)]
+        self.n_above = (self.upper >= floor).sum()
 
     def bound_of(self, group):
         return self.bound.get(group, -np.inf)
@@ -145,7 +146,7 @@ def test_a_survey_finds_the_best_edge_and_bounds_the_rest(case, bits):
         assert inside <= max(found.largest, score)
         assert found.largest == max(found.bound.values(), default=-np.inf)
         groups = groups_of(case, k, bits)
-        for group, n, *left in found.asked.tolist():
+        for group, n, *left, _ in found.candidates.tolist():
             assert n == len(groups[group])
             assert tuple(left) == case.before(k, group)
 
@@ -376,7 +377,7 @@ def test_a_bound_allows_for_rounding():
         gradient[1], gradient[2] = abs(gradient[1]), 0
         hessian = np.array([rng.integers(2**50, 2**54), 1, 1, rng.integers(2**50, 2**54)])
         case = NodeCase(columns, gradient, hessian, rows, (0.5, 0.0, 1))
-        score = search.score_cut(*case.sums(rows[:2]), case.node, case.limits)
+        score = search.score_cut(*case.sums(rows[:2]), case.terms)
         assert score <= bounds_of(case, 0)[1]
 
 
@@ -392,7 +393,7 @@ def is_seen(x, bins, gradient, hessian, min_hessian=0.0):
     columns.set_bins(0, np.array(bins))
     rows = np.arange(4, dtype=np.int32)
     case = NodeCase(columns, np.array(gradient), np.array(hessian), rows, (0.5, min_hessian, 1))
-    score = search.score_cut(*case.sums(rows[:2]), case.node, case.limits)
+    score = search.score_cut(*case.sums(rows[:2]), case.terms)
     assert score > -np.inf
     found = Surveyed(case, 0, floor=score)
     return max(found.score, found.bound_of(bins[-2])) >= score

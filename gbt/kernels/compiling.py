@@ -18,7 +18,7 @@ from numba.core import event
 
 from gbt.kernels.announcement import announce_compilation
 
-IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # crews of threads need it
+IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # teams of threads need it
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 

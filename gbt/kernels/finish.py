@@ -39,22 +39,23 @@ def put_in_preorder(nodes):
 
 
 @internal
-def write_sums(record, g, h, score_of_children, reg_lambda, learning_rate):
+def write_sums(record, g, h, score_of_children, rates):
     """Write down the sums of a node and what follows from them; gains only of splits."""
+    reg_lambda, learning_rate = rates
     score, step = score_and_step(g, h, reg_lambda)
     record.sum_gradient, record.sum_hessian, record.value = g, h, -learning_rate * step
     record.gain = score_of_children - score if record.feature >= 0 else 0.0
 
 
 @internal
-def finish_leaves(
-    first, last, rows, nodes, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row,
-    tree,
-):  # fmt: skip
+def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree):
     """Write the leaves among the nodes first:last to their places, with the sums over their rows.
 
-    See ``finish_tree``.
+    Raw predictions follow where all rows take part. See ``finish_tree``.
     """
+    gradient, hessian, weight = training.gradient, training.hessian, training.weight
+    raw_prediction = training.raw_prediction
+    has_all = nodes[0].stop - nodes[0].start == len(leaf_of_row)
     for j in range(first, last):
         node = nodes[j]
         if node.left < 0:
@@ -69,11 +70,15 @@ def finish_leaves(
                 g += w * gradient[row]
                 h += w * of_row(hessian, row)
                 leaf_of_row[row] = node.place
-            write_sums(record, g, h, 0.0, reg_lambda, learning_rate)
+            write_sums(record, g, h, 0.0, rates)
+            if has_all:
+                value = record.value
+                for i in range(node.start, node.stop):
+                    raw_prediction[np.uint64(rows[i])] += value
 
 
 @internal
-def finish_splits(nodes, reg_lambda, learning_rate, tree, beside):
+def finish_splits(nodes, rates, tree, rows_at_cut):
     """Write the other nodes to their places; say whether all numbers of the tree are finite.
 
     See ``finish_tree``.
@@ -86,51 +91,35 @@ def finish_splits(nodes, reg_lambda, learning_rate, tree, beside):
             record.feature, record.missing_left = node.feature, node.missing_left != 0
             record.threshold = 0.0
             record.left, record.right = nodes[node.left].place, nodes[node.right].place
-            beside[node.place, 0], beside[node.place, 1] = node.low_row, node.high_row
+            rows_at_cut[node.place, 0], rows_at_cut[node.place, 1] = node.low_row, node.high_row
             g = h = score = 0.0
             for child in (tree[record.left], tree[record.right]):
                 g += child.sum_gradient
                 h += child.sum_hessian
-                score += score_and_step(child.sum_gradient, child.sum_hessian, reg_lambda)[0]
-            write_sums(record, g, h, score, reg_lambda, learning_rate)
+                score += score_and_step(child.sum_gradient, child.sum_hessian, rates[0])[0]
+            write_sums(record, g, h, score, rates)
         for number in (record.sum_gradient, record.sum_hessian, record.gain, record.value):
             is_finite &= np.isfinite(number)
     return is_finite
 
 
 @uncounted
-def finish_tree(
-    rows, nodes, gradient, hessian, weight, reg_lambda, learning_rate, leaf_of_row, tree, beside
-):  # fmt: skip
+def finish_tree(rows, nodes, training, rates, leaf_of_row, tree, rows_at_cut):
     """Write every node to its place in preorder; say whether all numbers are finite.
 
-    Thresholds come later (``gbt.columns``). Where threads share the work they go through the steps
-    by themselves.
+    Thresholds come later (``gbt.columns``). Where all rows of the table take part, the value of its
+    leaf is added to every row's raw prediction. Where threads share the work they go through the
+    steps by themselves.
 
-    rows              (m,)           int32         IN    rows of a node beside each other
-    nodes             (n_nodes,)     NODE          IN    children after their parent
-    gradient          (n,)           float64       IN
-    hessian, weight   (n,) or (1,)   float64       IN
-    leaf_of_row       (n,)           int32         OUT   of the rows that take part
-    tree              (n_nodes,)     NODE_RECORD   OUT   see ``gbt.model``
-    beside            (n_nodes, 2)   int32         OUT   of a split: rows with the highest value
-                                                         below and the lowest above, -1 if none is
+    rows          (m,)           int32         IN    rows of a node beside each other
+    nodes         (n_nodes,)     NODE          IN    children after their parent
+    training                     ``Training``  INOUT raw predictions change
+    rates         2 x float64                  IN    lambda and learning rate
+    leaf_of_row   (n,)           int32         OUT   of the rows that take part
+    tree          (n_nodes,)     NODE_RECORD   OUT   see ``gbt.tree``
+    rows_at_cut   (n_nodes, 2)   int32         OUT   of a split: rows with the highest value below
+                                                     the cut and the lowest above, -1 if none is
     """
     put_in_preorder(nodes)
-    finish_leaves(
-        np.int64(0), len(nodes), rows, nodes, gradient, hessian, weight, reg_lambda, learning_rate,
-        leaf_of_row, tree,
-    )  # fmt: skip
-    return finish_splits(nodes, reg_lambda, learning_rate, tree, beside)
-
-
-@uncounted
-def add_values(tree, leaf_of_row, raw_prediction):
-    """Add to every row's raw prediction the value of its leaf.
-
-    tree             (n_nodes,)   NODE_RECORD   IN
-    leaf_of_row      (n,)         int32         IN
-    raw_prediction   (n,)         float64       INOUT
-    """
-    for row in range(len(leaf_of_row)):
-        raw_prediction[row] += tree[leaf_of_row[row]].value
+    finish_leaves(np.int64(0), len(nodes), rows, nodes, training, rates, leaf_of_row, tree)
+    return finish_splits(nodes, rates, tree, rows_at_cut)

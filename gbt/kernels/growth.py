@@ -1,6 +1,6 @@
-"""Growth: what the leader of a crew decides while a tree grows.
+"""Growth: what the leader of a team decides while a tree grows.
 
-A level of the tree is three phases, SEARCH, REFINE and PART, whose tasks all threads share
+A level of the tree is three phases, SEARCH, REFINE and PARTITION, whose tasks all threads share
 (``gbt.kernels.tasks``). Between them the leader lists what is to be done: which nodes to search,
 in which columns to look inside bins, which nodes to split, which histograms to keep.
 """
@@ -10,27 +10,23 @@ import numpy as np
 from gbt.kernels.compiling import inlined, internal
 from gbt.kernels.nodes import open_node
 from gbt.kernels.tasks import (
-    ALL_WORDS,
-    PART,
-    REFINE,
-    SEARCH,
-    aim,
+    ALL_PACKS,
+    begin_search,
     best_column,
     blocks_of,
     by_size,
-    conclude,
     is_in_question,
     is_large,
     is_searched,
+    record_split,
 )
 
 # Typed, as in ``gbt.kernels.tasks``.
 ZERO, NOTHING = np.int64(0), np.int64(-1)
-GROWN = -3  # in place of a phase: no node splits
 
 
 @internal
-def release(node, slots):
+def release_slot(node, slots):
     """Give back the slot of a node, if it has one."""
     if node.slot >= 0:
         height = slots.free[-1]
@@ -40,17 +36,42 @@ def release(node, slots):
 
 
 @internal
-def take(node, slots):
+def take_slot(node, slots):
     """Take a slot for a node."""
     slots.free[-1] -= 1
     node.slot = slots.free[slots.free[-1]]
 
 
 @internal
-def list_task(tasks, n_tasks, first, second, word):
+def list_task(tasks, n_tasks, node, other, place):
     """Write down a task and return how many there are now."""
-    tasks[n_tasks, 0], tasks[n_tasks, 1], tasks[n_tasks, 2] = first, second, word
+    task = tasks[n_tasks]
+    task.node, task.other, task.place = node, other, place
     return n_tasks + 1
+
+
+@inlined
+def open_root(table, nodes, slots, tasks, rules, blocks, n_threads):
+    """Open the root, which owns all listed rows; list its search and return the number of tasks."""
+    n_slots = len(slots.found)
+    for slot in range(n_threads, n_slots):  # the first ones are the threads' own
+        slots.free[slot - n_threads] = slot
+    slots.free[-1] = n_slots - n_threads
+    root = nodes[0]
+    open_node(root, ZERO, rules.n_listed, ZERO)
+    root.g = root.h = root.magnitude = 0
+    for b in range(blocks_of(rules.n_listed)):
+        root.g, root.h = root.g + blocks[b].g, root.h + blocks[b].h
+        root.magnitude += blocks[b].magnitude
+    if not is_searched(root, rules):
+        return 0
+    if not is_large(root.stop, rules):
+        return list_task(tasks, ZERO, ZERO, NOTHING, ALL_PACKS)
+    take_slot(root, slots)
+    begin_search(root, rules)
+    for p in range(len(table.packs)):
+        list_task(tasks, np.int64(p), ZERO, NOTHING, np.int64(p))
+    return len(table.packs)
 
 
 @inlined
@@ -61,52 +82,51 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
         smaller, larger = by_size(nodes, left)
         n_rows = nodes[larger].stop - nodes[larger].start
         is_wanted = is_searched(nodes[smaller], rules) or is_searched(nodes[larger], rules)
-        if is_wanted and is_large(n_rows, table):
-            take(nodes[smaller], slots)
-            aim(nodes[smaller], nodes[smaller].slot, slots, rules)
-            aim(nodes[larger], nodes[larger].slot, slots, rules)
+        if is_wanted and is_large(n_rows, rules):
+            take_slot(nodes[smaller], slots)
+            begin_search(nodes[smaller], rules)
+            begin_search(nodes[larger], rules)
             continue
-        release(nodes[larger], slots)
-        if is_searched(nodes[larger], rules):
-            n_tasks = list_task(tasks, n_tasks, larger, NOTHING, ALL_WORDS)
-        if is_searched(nodes[smaller], rules):
-            n_tasks = list_task(tasks, n_tasks, smaller, NOTHING, ALL_WORDS)
-    for word in range(len(table.words)):
+        release_slot(nodes[larger], slots)
+        for j in (larger, smaller):
+            if is_searched(nodes[j], rules):
+                n_tasks = list_task(tasks, n_tasks, j, NOTHING, ALL_PACKS)
+    for p in range(len(table.packs)):
         for left in range(first, n_nodes, 2):
             if nodes[left].slot >= 0:
                 smaller, larger = by_size(nodes, left)
-                n_tasks = list_task(tasks, n_tasks, smaller, larger, word)
+                n_tasks = list_task(tasks, n_tasks, smaller, larger, p)
     return n_tasks
 
 
 @inlined
-def list_candidates(first, n_nodes, table, nodes, slots, tasks):
+def list_refinements(first, n_nodes, nodes, slots, tasks):
     """List the columns of large nodes in which a cut not looked at could beat all others."""
-    n_tasks = ZERO
+    n_tasks, n_columns = ZERO, slots.found.shape[1]
     for j in range(first, n_nodes):
-        slot = nodes[j].slot
-        if slot >= 0:
-            best, p = best_column(slot, slots), len(table.facts)
-            for i in range(best + 1, best + 1 + p):  # the best last: it is taken first
-                k = i if i < p else i - p
-                if is_in_question(slot, k, slots):
-                    n_tasks = list_task(tasks, n_tasks, j, k, ZERO)
+        if nodes[j].slot >= 0:
+            found = slots.found[nodes[j].slot]
+            best = best_column(found)
+            for i in range(best + 1, best + 1 + n_columns):  # the best last: it is taken first
+                k = i if i < n_columns else i - n_columns
+                if is_in_question(found[k], nodes[j]):
+                    n_tasks = list_task(tasks, n_tasks, j, NOTHING, k)
     return n_tasks
 
 
 @inlined
-def conclude_all(first, n_nodes, table, nodes, slots, rules):
+def record_splits(first, n_nodes, table, nodes, slots, rules):
     """Write down the splits of the large nodes; keep the slots that their children will need."""
     for j in range(first, n_nodes):
         node = nodes[j]
         if node.slot >= 0:
-            conclude(node, node.slot, table, slots, rules)
-            if node.feature < 0 or not is_large(node.stop - node.start, table):
-                release(node, slots)
+            record_split(node, slots.found[node.slot], table, rules)
+            if node.feature < 0 or not is_large(node.stop - node.start, rules):
+                release_slot(node, slots)
 
 
 @inlined
-def open_children(first, n_nodes, nodes, tasks, rules):
+def list_splits(first, n_nodes, nodes, tasks, rules):
     """List the nodes to split now, all that can be or the one of largest gain; number children."""
     n_tasks = ZERO
     if rules.max_leaves < 0:
@@ -121,51 +141,7 @@ def open_children(first, n_nodes, nodes, tasks, rules):
                 best = j
         if best >= 0:
             n_tasks = list_task(tasks, n_tasks, best, NOTHING, ZERO)
-    for task in range(n_tasks):
-        parent = nodes[tasks[task, 0]]
-        parent.left, parent.right = n_nodes + 2 * task, n_nodes + 2 * task + 1
+    for t in range(n_tasks):
+        parent = nodes[tasks[t].node]
+        parent.left, parent.right = n_nodes + 2 * t, n_nodes + 2 * t + 1
     return n_tasks
-
-
-@inlined
-def plant(table, nodes, slots, tasks, rules, blocks, n_threads):
-    """Open the root, which owns all listed rows, list its search and count the tasks."""
-    n_slots = len(slots.to_beat)
-    for slot in range(n_threads, n_slots):  # the first ones are the threads' own
-        slots.free[slot - n_threads] = slot
-    slots.free[-1] = n_slots - n_threads
-    root = nodes[0]
-    open_node(root, ZERO, rules.n_listed, ZERO)
-    root.g = root.h = root.magnitude = 0
-    for b in range(blocks_of(rules.n_listed)):
-        root.g, root.h = root.g + blocks[b].g, root.h + blocks[b].h
-        root.magnitude += blocks[b].magnitude
-    if not is_searched(root, rules):
-        return 0
-    if not is_large(root.stop, table):
-        return list_task(tasks, ZERO, ZERO, NOTHING, ALL_WORDS)
-    take(root, slots)
-    aim(root, root.slot, slots, rules)
-    for word in range(len(table.words)):
-        list_task(tasks, np.int64(word), ZERO, NOTHING, np.int64(word))
-    return len(table.words)
-
-
-@inlined
-def next_phase_of_tree(kind, first, n_nodes, table, nodes, slots, tasks, rules):
-    """Decide what comes after a phase of growing; return what ``gbt.kernels.rounds`` asks for."""
-    if kind == SEARCH:
-        kind = REFINE
-        n_tasks = list_candidates(first, n_nodes, table, nodes, slots, tasks)
-    elif kind == REFINE:
-        kind = PART
-        conclude_all(first, n_nodes, table, nodes, slots, rules)
-        n_tasks = open_children(first, n_nodes, nodes, tasks, rules)
-        if n_tasks == 0:
-            kind = GROWN
-        else:
-            first, n_nodes = n_nodes, n_nodes + 2 * n_tasks
-    else:
-        kind = SEARCH
-        n_tasks = list_searches(first, n_nodes, table, nodes, slots, tasks, rules)
-    return kind, n_tasks, first, n_nodes

@@ -106,97 +106,73 @@ def subtract(histogram, start, stop, other):
 
 
 @internal
-def clear_column(first, n_bins, missing_bin, bits, width, histogram):
+def clear_column(column, bits, width, histogram):
     """Empty the groups of one column."""
     # Unsigned indices, as below.
-    one, last, place = np.uint64(1), np.uint64(width - 1), np.uint64(first * width)
-    for _ in range(0, n_bins, 1 << bits):
+    one, last, place = np.uint64(1), np.uint64(width - 1), np.uint64(column.first_bin * width)
+    for _ in range(0, column.n_bins, 1 << bits):
         histogram[place] = histogram[place + one] = 0
         histogram[place + last - one] = histogram[place + last] = 0
         place += np.uint64(width << bits)
-    clear(histogram, (first + missing_bin) * width, (first + missing_bin + 1) * width)
+    missing = (column.first_bin + column.missing_bin) * width
+    clear(histogram, missing, missing + width)
 
 
 @step
-def starts_of(first, width):
-    """Return the places where the histograms of eight lanes start.
+def are_far_apart(rows, packed_bins):
+    """Say whether reading the bins of some rows takes longer than asking for them ahead."""
+    return len(packed_bins) > MOST_ROWS_NEARBY or len(packed_bins) > LANES * len(rows)
 
-    Read once: what is read inside the loops below might, for all the compiler knows, be overwritten
-    by every addition, and would be read again.
+
+@step
+def add_row(i, packed_bins, rows, entries, layout, starts, mask, n_lanes, histogram):
+    """Add entry i of some rows, see ``add_rows``."""
+    # Unsigned and flat: signed or two-dimensional indices take half as long again.
+    one, two, four, byte = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(255)
+    bins, entry, nothing = packed_bins[np.uint64(rows[i])] & mask, np.uint64(i), np.int64(0)
+    if layout.width == 2:
+        g = entries[entry]
+        size = size_of(g, layout.count_bits)
+        for lane in range(4):
+            add_pair(histogram, starts[lane] + (bins >> np.uint64(8 * lane) & byte) * two, g, size)
+        if n_lanes > 4:
+            for lane in range(4, 8):
+                place = starts[lane] + (bins >> np.uint64(8 * lane) & byte) * two
+                add_pair(histogram, place, g, size)
+    else:
+        g, h = entries[entry * two], entries[entry * two + one]
+        size = size_of(g, layout.count_bits)
+        for lane in range(4):
+            place = starts[lane] + (bins >> np.uint64(8 * lane) & byte) * four
+            add_four(histogram, place, g, size, h, nothing)
+        if n_lanes > 4:
+            for lane in range(4, 8):
+                place = starts[lane] + (bins >> np.uint64(8 * lane) & byte) * four
+                add_four(histogram, place, g, size, h, nothing)
+
+
+@internal
+def add_rows(packed_bins, rows, entries, layout, pack, mask, histogram):
+    """Add some rows to the histograms of the columns of one pack.
+
+    packed_bins   (n,)             uint64   IN      of all rows of the table
+    rows          (m,)             int32    IN
+    entries       (m * width/2,)   int64    IN      of these rows
+    layout        ``Layout``                IN
+    pack          PACK                      IN      see ``gbt.kernels.memory``
+    mask                           uint64   IN      bits of a word that tell groups of bins apart
+    histogram     (bins * width,)  int64    INOUT   bins of all columns, end to end
     """
-    return (
+    # Read once: what is read inside the loop might, for all the compiler knows, be overwritten by
+    # every addition, and would be read again.
+    first, width = pack.lane_first_bin, np.uint64(layout.width)
+    starts = (
         first[0] * width, first[1] * width, first[2] * width, first[3] * width,
         first[4] * width, first[5] * width, first[6] * width, first[7] * width,
     )  # fmt: skip
-
-
-@step
-def are_far_apart(rows, words):
-    """Say whether reading the words of some rows takes longer than asking for them ahead."""
-    return len(words) > MOST_ROWS_NEARBY or len(words) > LANES * len(rows)
-
-
-@step
-def add_row_of_pairs(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram):
-    """Add entry i, see ``add_pairs``."""
-    # Unsigned and flat: signed or two-dimensional indices take half as long again.
-    two, byte = np.uint64(2), np.uint64(255)
-    word, g = words[np.uint64(rows[i])] & mask, entries[np.uint64(i)]
-    size = size_of(g, count_bits)
-    for lane in range(4):
-        add_pair(histogram, starts[lane] + (word >> np.uint64(8 * lane) & byte) * two, g, size)
-    if n_lanes > 4:
-        for lane in range(4, 8):
-            add_pair(histogram, starts[lane] + (word >> np.uint64(8 * lane) & byte) * two, g, size)
-
-
-@step
-def add_row_of_fours(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram):
-    """Add entry i, see ``add_fours``."""
-    four, two, one, byte = np.uint64(4), np.uint64(2), np.uint64(1), np.uint64(255)
-    word, entry = words[np.uint64(rows[i])] & mask, np.uint64(i) * two
-    g, h = entries[entry], entries[entry + one]
-    size, nothing = size_of(g, count_bits), np.int64(0)
-    for lane in range(4):
-        place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * four
-        add_four(histogram, place, g, size, h, nothing)
-    if n_lanes > 4:
-        for lane in range(4, 8):
-            place = starts[lane] + (word >> np.uint64(8 * lane) & byte) * four
-            add_four(histogram, place, g, size, h, nothing)
-
-
-@internal
-def add_pairs(words, rows, entries, count_bits, first, mask, n_lanes, histogram):
-    """Add some rows, 2 numbers each, to the histograms of the columns of one word.
-
-    words        (n,)           uint64   IN      of all rows of the table
-    rows         (m,)           int32    IN
-    entries      (m,)           int64    IN      of these rows
-    count_bits                  int64    IN      see ``Layout``
-    first        (8,)           uint64   IN      first bin of the histogram of each lane
-    mask                        uint64   IN      bits of a word that tell groups of bins apart
-    n_lanes                     int64    IN      lanes in use
-    histogram    (bins * 2,)    int64    INOUT   bins of all columns, end to end
-    """
-    starts, last = starts_of(first, np.uint64(2)), len(rows) - 1
-    if are_far_apart(rows, words):
-        for i in range(len(rows)):
-            prefetch(words, rows[min(i + AHEAD, last)])
-            add_row_of_pairs(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram)
-    else:
-        for i in range(len(rows)):
-            add_row_of_pairs(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram)
-
-
-@internal
-def add_fours(words, rows, entries, count_bits, first, mask, n_lanes, histogram):
-    """Do what ``add_pairs`` does with 4 numbers a row, of entries of 2."""
-    starts, last = starts_of(first, np.uint64(4)), len(rows) - 1
-    if are_far_apart(rows, words):
-        for i in range(len(rows)):
-            prefetch(words, rows[min(i + AHEAD, last)])
-            add_row_of_fours(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram)
-    else:
-        for i in range(len(rows)):
-            add_row_of_fours(i, words, rows, entries, count_bits, starts, mask, n_lanes, histogram)
+    n_lanes, last = pack.stop - pack.start, len(rows) - 1
+    is_far = are_far_apart(rows, packed_bins)
+    for i in range(len(rows)):
+        if is_far:
+            prefetch(packed_bins, rows[min(i + AHEAD, last)])
+        add_row(i, packed_bins, rows, entries, layout, starts, mask, n_lanes, histogram)

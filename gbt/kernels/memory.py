@@ -1,8 +1,12 @@
 """Memory: what growing a tree works on, laid out once for all trees of a fit.
 
-The table with its columns, the rows with what they carry, slots for what is known of nodes while
-they are searched, each thread's scratch, and what a tree must respect. ``greedy_growth``
-makes the arrays; the tasks of ``gbt.kernels.tasks`` hand them on whole.
+The table with its columns, the rows with what they carry, slots for what is known of large nodes,
+each thread's scratch, and what a tree must respect. ``gbt.splitting.greedy_growth`` makes the
+arrays. ``Work`` holds all of them; a kernel is handed the parts that it needs.
+
+Many small facts of one thing are a record of an array, ``columns[k].n_bins``: Numba hands a record
+on as one address, and an array as seven numbers or nine, each of which costs lines of machine code
+to compile wherever it is handed on.
 """
 
 from typing import NamedTuple
@@ -10,25 +14,47 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.compiling import internal
-from gbt.kernels.histogram import Layout
-from gbt.kernels.search import Notes
+from gbt.kernels.histogram import LANES, Layout
+from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
+from gbt.kernels.search import CANDIDATE, RUNNING, Terms
 
-# What is known of a column of the table, a row of integers each.
-N_VALUES, N_BINS, MISSING_BIN, FIRST_BIN, MOST_BITS, IS_ALLOWED, COLUMN_FACTS = 0, 1, 2, 3, 4, 5, 6
+MOST_BINS = MOST_NARROW_BINS + 16  # that of missing rows, and some to spare: a cache line's worth
+
+# A column of the table.
+COLUMN = np.dtype(
+    [
+        ("n_values", np.int64),  # distinct values, which is also the code of missing ones
+        ("n_present", np.int64),  # rows that have a value
+        ("n_bins", np.int64),  # of present values
+        ("missing_bin", np.int64),  # counted from the first
+        ("first_bin", np.int64),  # of the column's histogram, counted through all columns
+        ("most_bits", np.int64),  # groups of at most 2^most_bits bins
+        ("is_allowed", np.int64),  # whether the tree may split on it
+    ]
+)
+# A pack: up to eight columns whose bins of a row share a word.
+PACK = np.dtype(
+    [
+        ("start", np.int64),  # columns start:stop
+        ("stop", np.int64),
+        ("first_bin", np.int64),  # bins first_bin:last_bin of all histograms
+        ("last_bin", np.int64),
+        ("lane_first_bin", np.uint64, (LANES,)),  # of each column; where there is none, a bin that
+        # nobody reads
+    ]
+)
 
 
 class Table(NamedTuple):
     """The columns, see ``gbt.columns.Columns``, and where their histograms lie."""
 
-    codes: np.ndarray
-    order: np.ndarray
-    words: np.ndarray
-    bin_start: np.ndarray
-    one_value: np.ndarray
-    facts: np.ndarray  # (p, COLUMN_FACTS) int64; FIRST_BIN is that of the column's histogram
-    first: np.ndarray  # (words, 8) uint64, first bin of the histogram of each lane
-    word_start: np.ndarray  # (words + 1,) int64, first bin of each word's histograms
-    n_bins: int  # of all columns, that of missing rows included, without gaps
+    codes: np.ndarray  # (p, n) int32
+    order: np.ndarray  # (p, n) int32
+    packed_bins: np.ndarray  # (packs, n) uint64
+    bin_start: np.ndarray  # (p, bins + 2) int64
+    one_value: np.ndarray  # (p, bins) int64
+    columns: np.ndarray  # (p,) COLUMN
+    packs: np.ndarray  # (packs,) PACK
 
 
 class Rows(NamedTuple):
@@ -58,35 +84,48 @@ class Training(NamedTuple):
 class Grown(NamedTuple):
     """Trees that have grown, end to end."""
 
-    trees: np.ndarray  # (most,) NODE_RECORD, see ``gbt.model``
-    beside: np.ndarray  # (most, 2) int32, rows beside the cuts, see ``gbt.kernels.finish``
+    trees: np.ndarray  # (most,) NODE_RECORD, see ``gbt.tree``
+    rows_at_cut: np.ndarray  # (most, 2) int32, see ``gbt.kernels.finish``
     sizes: np.ndarray  # (most trees,) int64, nodes of each
+
+
+# What is known of a column in a node while that is searched.
+FOUND = np.dtype(
+    [
+        ("bits", np.int64),  # bins are groups of 2^bits; 0 in large nodes
+        ("bound", np.float64),  # of the cuts that were not looked at
+        ("score", np.float64),  # of the best cut found
+        ("code", np.int64),  # of that cut; ~bin if it is the last of a bin
+        ("missing_left", np.int64),  # of that cut
+    ]
+)
 
 
 class Slots(NamedTuple):
     """Places for what is known of a node while it is searched; every thread has one of its own."""
 
     histogram: np.ndarray  # (slots, bins * width) int64
-    bits: np.ndarray  # (slots, p) int64, bins are groups of 2^bits; 0 in large nodes
-    score: np.ndarray  # (slots, p) float64, of the best cut found in each column
-    bound: np.ndarray  # (slots, p) float64, of the cuts that were not looked at
-    code: np.ndarray  # (slots, p) int64, of the cut; ~bin if it is the last of a bin
-    missing_left: np.ndarray  # (slots, p) int64, of the cut
-    to_beat: np.ndarray  # (slots,) float64, least score of interest
+    found: np.ndarray  # (slots, p) FOUND
     free: np.ndarray  # (slots + 1,) int64, a stack of slots not in use, its height at the end
 
 
-class Scratch(NamedTuple):
-    """Arrays of each thread's own."""
+# Each thread's own arrays. Sizes are whole cache lines, so that no narrow bin lies in two.
+SCRATCH = np.dtype(
+    [
+        ("narrow", np.int64, (MOST_BINS * 4,)),  # a histogram
+        ("running", np.int64, (RUNNING, MOST_BINS)),  # sums over all bins before: g; h; size
+        ("upper", np.float64, (MOST_BINS,)),  # what no score in a bin's box exceeds
+        ("candidates", CANDIDATE, (MOST_BINS,)),
+        ("marks", np.int64, (MOST_BINS,)),  # all 0
+        ("keys", np.int64, (MOST_SORTED + 8,)),  # rows that are sorted, and one to spare
+        ("column", COLUMN),  # narrow bins, as those of a column
+        ("rest_of_line", np.int64),
+    ],
+    align=True,
+)
 
-    running: np.ndarray  # as in ``gbt.kernels.search.Notes``
-    upper: np.ndarray
-    asked: np.ndarray
-    bounds: np.ndarray
-    marks: np.ndarray  # (threads, most bins) int64, all 0
-    narrow: np.ndarray  # (threads, most bins * 4) int64
-    keys: np.ndarray  # (threads, most rows sorted) int64
-
+# What a task is about: two nodes and a pack, or a node and a column.
+TASK = np.dtype([("node", np.int64), ("other", np.int64), ("place", np.int64)])
 
 # What a tree must respect. A record, so that helpers see the next tree's.
 RULES = np.dtype(
@@ -99,14 +138,18 @@ RULES = np.dtype(
         ("max_leaves", np.int64),  # -1 without limit
         ("learning_rate", np.float64),
         ("loss", np.int64),  # see ``gbt.kernels.derivatives``
+        ("most_rows_small", np.int64),  # a node of more rows is large, see ``gbt.kernels.tasks``
         # Set for each request.
         ("n_trees", np.int64),  # to grow
         ("n_listed", np.int64),  # rows that take part
-        # Where growing goes on, see ``gbt.kernels.rounds``.
-        ("phase", np.int64),  # that is over
-        ("first_open", np.int64),  # nodes that were opened last
+        ("n_levels", np.int64),  # to grow before the caller wants to be asked again
+        # How far growing has come, see ``gbt.kernels.rounds``.
+        ("n_grown", np.int64),  # trees
+        ("first_node", np.int64),  # where the tree begins, see ``Grown``
         ("n_nodes", np.int64),  # of the tree so far
-        ("n_phases", np.int64),  # before the caller wants to be asked again
+        ("first_open", np.int64),  # nodes that were opened last
+        ("n_searches", np.int64),  # tasks that search these
+        ("overflow", np.int64),
         # Set for each tree; the first three are the first three limits in the integers' units.
         ("penalty", np.float64),
         ("min_hessian", np.float64),
@@ -114,12 +157,9 @@ RULES = np.dtype(
         ("g_scale", np.float64),
         ("h_scale", np.float64),
         ("repeats", np.int64),  # whether whole weights multiply, see ``gbt.kernels.quantise``
-        ("n_grown", np.int64),  # trees before it in this call, or what overflows
-        ("first_node", np.int64),  # where it begins, see ``Grown``
         *((name, np.int64) for name in Layout._fields),  # of entries and bins
     ]
 )
-
 
 # What is known of a block of rows, which take part in a tree.
 BLOCK = np.dtype(
@@ -135,6 +175,22 @@ BLOCK = np.dtype(
 )
 
 
+class Work(NamedTuple):
+    """All that the threads of a team share while trees grow."""
+
+    queue: np.ndarray  # (QUEUE_LENGTH,) int64, see ``gbt.kernels.thread_team``
+    table: Table
+    rows: Rows
+    nodes: np.ndarray  # (most,) NODE, of a tree
+    slots: Slots
+    tasks: np.ndarray  # (most,) TASK, of a phase
+    rules: np.ndarray  # (1,) RULES
+    scratch: np.ndarray  # (threads,) SCRATCH
+    training: Training
+    blocks: np.ndarray  # (most,) BLOCK, of rows
+    grown: Grown
+
+
 @internal
 def layout_of(rules):
     """Return the layout of entries, see ``gbt.kernels.histogram``."""
@@ -142,23 +198,11 @@ def layout_of(rules):
 
 
 @internal
-def limits_of(rules):
-    """Return the limits as the search takes them."""
-    return rules.penalty, rules.min_hessian, rules.min_rows
-
-
-@internal
-def sums_of(node):
-    """Return the sums of g and h over a node and its number of rows."""
-    return node.g, node.h, node.stop - node.start
-
-
-@internal
-def notes_of(thread, scratch):
-    """Return where a thread writes down what it finds of bins."""
-    return Notes(
-        scratch.running[thread], scratch.upper[thread], scratch.asked[thread],
-        scratch.bounds[thread],
+def terms_of(node, rules):
+    """Return what enters the scores of a node's cuts."""
+    return Terms(
+        node.g, node.h, node.stop - node.start, rules.penalty, rules.min_hessian, rules.min_rows,
+        rules.width, rules.count_bits, rules.hessian,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ NODE = np.dtype(
         ("cut", np.int64),  # codes up to it go left
         ("missing_left", np.int64),
         ("gain", np.float64),
+        ("to_beat", np.float64),  # the least score of interest while it is searched
         ("left", np.int64),  # children; -1 if there are none
         ("right", np.int64),
         ("low_row", np.int64),  # a row with the highest value that went left

@@ -155,7 +155,7 @@ def choose_scales(training, rules, blocks):
 
 
 @internal
-def enter_rows(training, rows, rules, start, stop, block):
+def quantise_rows(training, rows, rules, start, stop, block):
     """Write the entries of a block of the rows that take part, and the sums over it.
 
     block   BLOCK   OUT   see ``gbt.kernels.memory``
@@ -168,20 +168,17 @@ def enter_rows(training, rows, rules, start, stop, block):
     sum_g = sum_h = magnitude = np.int64(0)
     for i in range(np.uint64(start), np.uint64(stop)):
         row = i if has_all else np.uint64(listed[i])
+        listed[i], rows.node[row] = row, 0
         w = of_row(weight, row)
         g = integer_of(gradient[row], w, g_scale, repeats)
         if has_hessian:
             h = integer_of(of_row(hessian, row), w, h_scale, repeats)
             entries[row * two], entries[row * two + one] = g, h
+            if not has_all:
+                gathered[i * two], gathered[i * two + one] = g, h
         else:
             entries[row] = g
-        if has_all:
-            listed[i] = row
-        else:
-            rows.node[row] = 0
-            if has_hessian:
-                gathered[i * two], gathered[i * two + one] = g, h
-            else:
+            if not has_all:
                 gathered[i] = g
         sum_g, sum_h, magnitude = sum_g + g, sum_h + h, magnitude + abs(g)
     block.g, block.h, block.magnitude = sum_g, sum_h, magnitude

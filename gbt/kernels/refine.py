@@ -15,30 +15,18 @@ Three ways lead to these cuts, and the cheapest is taken:
     narrow     | | | | | | | | | | | | | | | | | |
     walked                  ...
 
-Each way the sums left of a bin are known from a histogram, and what is inside adds to them. See
-``gbt.kernels.search`` for what is meant by node, limits, sums and cut, and
-
-    entries        int64   of all rows, see ``gbt.kernels.histogram``
-    node_of_row    int32   of all rows, see ``gbt.kernels.memory.Rows``
+Each way the sums left of a bin are known from a histogram, and what is inside adds to them.
+``gbt.kernels.search`` says what is meant by terms, sums and cut, and ``gbt.kernels.memory`` what
+the rows carry.
 """
 
 import numpy as np
 
 from gbt.kernels.compiling import internal, step
-from gbt.kernels.histogram import are_far_apart, hessian_of, size_of
+from gbt.kernels.histogram import LANES, are_far_apart, hessian_of, size_of
 from gbt.kernels.instructions import AHEAD, add_four, add_pair, prefetch
 from gbt.kernels.ranking import position_of
-from gbt.kernels.search import (
-    ASKED_LENGTH,
-    BIN,
-    LEFT_G,
-    LEFT_H,
-    LEFT_N,
-    ROWS,
-    missing_of,
-    score_both_ways,
-    survey,
-)
+from gbt.kernels.search import Cut, Sums, is_closed, score_both_ways, sums_of_missing, survey
 
 FEWEST_NARROW_BINS, MOST_NARROW_BINS = 256, 4096
 MOST_SORTED = 1024
@@ -60,19 +48,22 @@ def cost_of_walking(n_rows):
     return cost
 
 
+@step
+def left_of(candidate):
+    """Return the sums over the rows before a candidate."""
+    return Sums(candidate.left_g, candidate.left_h, candidate.left_n)
+
+
 @internal
-def walk(
-    codes, in_order, before, number, entries, node_of_row, layout, missing, node, limits, best
-):
+def walk(codes, in_order, before, missing, number, rows, terms, best):
     """Return the better of the cut ``best`` and the best inside a range of rows, walking them.
 
     in_order   (k,) int32   IN   part of the column's order, from where a new value starts
-    before     3 x int64    IN   sums of g, h and rows left of them
-    number     int64        IN   of the node, as in ``node_of_row``
+    before     Sums         IN   over the node's rows left of them
+    number     int64        IN   of the node, as in ``rows.node``
     """
-    numbers = layout.width // 2
+    entries, node_of_row, numbers = rows.entries, rows.node, terms.width // 2
     g, h, n = before
-    best_score, best_code, best_missing_left = best
     n_scored, last = n, np.int64(0)
     end = len(in_order) - 1
     for i in range(len(in_order)):
@@ -84,36 +75,36 @@ def walk(
             row = ~row
             if n > n_scored:
                 n_scored = n
-                score, missing_left = score_both_ways(g, h, n, missing, node, limits)
-                if score >= best_score:  # only then read the code, which may be far away
+                score, missing_left = score_both_ways(g, h, n, missing, terms)
+                if score >= best.score:  # only then read the code, which may be far away
                     code = np.int64(codes[last])
-                    if score > best_score or code > best_code:
-                        best_score, best_code, best_missing_left = score, code, missing_left
+                    if score > best.score or code > best.code:
+                        best = Cut(score, code, missing_left)
         if node_of_row[row] == number:
             g += entries[row * numbers]
-            h += hessian_of(entries, np.uint64(row), layout)
+            h += hessian_of(entries, np.uint64(row), terms)
             n += 1
             last = row
-    return best_score, best_code, best_missing_left
+    return best
 
 
 @internal
-def pick(words, lane, bits, listed, marks, keys):
+def pick(packed_bins, lane, bits, listed, marks, keys):
     """Write down which of the listed rows are in bins that are marked.
 
-    words    (n,)     uint64   IN    bins of the column, in one of their lanes
-    bits              int64    IN    bins are groups of 2^bits
-    listed   (m,)     int32    IN    rows of the node
-    marks             int64    IN    1 or 0 by bin
-    keys              int64    OUT   one longer than these rows are many
+    packed_bins   (n,)   uint64   IN    of all rows, those of the column in one lane
+    bits                 int64    IN    bins are groups of 2^bits
+    listed        (m,)   int32    IN    rows of the node
+    marks                int64    IN    1 or 0 by bin
+    keys                 int64    OUT   one longer than these rows are many
     """
     shift, mask, n = np.uint64(8 * lane), np.uint64(255 >> bits << bits), 0
     last = len(listed) - 1
     for i in range(len(listed)):  # without a branch, as in ``gbt.kernels.partition``
-        prefetch(words, listed[min(i + AHEAD, last)])
+        prefetch(packed_bins, listed[min(i + AHEAD, last)])
         row = listed[i]
         keys[n] = row
-        n += marks[words[np.uint64(row)] >> shift & mask]
+        n += marks[packed_bins[np.uint64(row)] >> shift & mask]
 
 
 @internal
@@ -136,42 +127,41 @@ def sort_keys(keys, n):
 
 
 @internal
-def scan(keys, start, stop, before, entries, layout, missing, node, limits, best):
+def scan(keys, start, stop, before, missing, entries, terms, best):
     """Return the better of the cut ``best`` and the best after any of some rows in their order.
 
-    keys     int64       IN   code << 32 | row
-    before   3 x int64   IN   sums of g, h and rows left of them
+    keys     int64   IN   code << 32 | row
+    before   Sums    IN   over the node's rows left of them
     """
-    numbers = layout.width // 2
+    numbers = terms.width // 2
     g, h, n = before
-    best_score, best_code, best_missing_left = best
     for k in range(start, stop):
         row, code = keys[k] & 0xFFFFFFFF, keys[k] >> 32
         g += entries[row * numbers]
-        h += hessian_of(entries, np.uint64(row), layout)
+        h += hessian_of(entries, np.uint64(row), terms)
         n += 1
         if k + 1 == stop or keys[k + 1] >> 32 != code:
-            score, missing_left = score_both_ways(g, h, n, missing, node, limits)
-            if score > best_score or (score == best_score and code > best_code):
-                best_score, best_code, best_missing_left = score, code, missing_left
-    return best_score, best_code, best_missing_left
+            score, missing_left = score_both_ways(g, h, n, missing, terms)
+            if score > best.score or (score == best.score and code > best.code):
+                best = Cut(score, code, missing_left)
+    return best
 
 
 @step
-def add_row(codes, padding, shift, entries, row, layout, narrow):
+def add_row(codes, padding, shift, entries, row, terms, narrow):
     """Add a row to its narrow bin. Widths are written out and numbers unsigned."""
     narrow_bin, two = (np.uint64(codes[row]) + padding) >> shift, np.uint64(2)
-    if layout.width == 2:
+    if terms.width == 2:
         g = entries[row]
-        add_pair(narrow, narrow_bin * two, g, size_of(g, layout.count_bits))
+        add_pair(narrow, narrow_bin * two, g, size_of(g, terms.count_bits))
     else:
         g, h = entries[row * two], entries[row * two + np.uint64(1)]
-        size, nothing = size_of(g, layout.count_bits), np.int64(0)
+        size, nothing = size_of(g, terms.count_bits), np.int64(0)
         add_four(narrow, narrow_bin * np.uint64(4), g, size, h, nothing)
 
 
 @internal
-def fill_narrow_bins(codes, padding, shift, listed, entries, layout, narrow):
+def fill_narrow_bins(codes, padding, shift, listed, entries, terms, narrow):
     """Add the rows of a node to the narrow bins of one column.
 
     listed     (m,)                int32   IN      rows of the node
@@ -179,20 +169,18 @@ def fill_narrow_bins(codes, padding, shift, listed, entries, layout, narrow):
     narrow     (bins * width,)     int64   INOUT
     """
     padding, shift = np.uint64(padding), np.uint64(shift)
-    numbers = np.uint64(layout.width // 2)
-    last = len(listed) - 1
+    numbers, last = np.uint64(terms.width // 2), len(listed) - 1
     if len(listed) == len(codes):  # in their order: half the time
         for i in range(len(codes)):
-            add_row(codes, padding, shift, entries, np.uint64(i), layout, narrow)
-    elif are_far_apart(listed, codes):
-        for i in range(len(listed)):
+            add_row(codes, padding, shift, entries, np.uint64(i), terms, narrow)
+        return
+    is_far = are_far_apart(listed, codes)
+    for i in range(len(listed)):
+        if is_far:
             ahead = np.uint64(listed[min(i + AHEAD, last)])
             prefetch(codes, ahead)
             prefetch(entries, ahead * numbers)
-            add_row(codes, padding, shift, entries, np.uint64(listed[i]), layout, narrow)
-    else:
-        for row in listed:
-            add_row(codes, padding, shift, entries, np.uint64(row), layout, narrow)
+        add_row(codes, padding, shift, entries, np.uint64(listed[i]), terms, narrow)
 
 
 @internal
@@ -216,146 +204,112 @@ def narrow_padding(n_values, shift):
 
 @internal
 def search_narrow_bins(
-    codes, order, n_values, n_present, shift, listed, number, entries, node_of_row,
-    layout, node, limits, to_beat, notes, marks, narrow, best,
+    k, shift, number, listed, table, rows, terms, to_beat, scratch, best
 ):  # fmt: skip
-    """Return the better of the cut ``best`` and the best of a column, by way of narrow bins."""
-    padding = narrow_padding(n_values, shift)
-    asked, bounds = notes.asked, notes.bounds
-    n_bins, nothing = (n_values + padding) >> shift, np.int64(0)
-    for place in range((n_bins + 1) * layout.width):
+    """Return the better of the cut ``best`` and the best of column k, by way of narrow bins."""
+    codes, order, nothing = table.codes[k], table.order[k], np.int64(0)
+    narrow, nowhere = scratch.narrow[:], scratch.marks[:]  # slices are of the type of other arrays
+    n_values, candidates = table.columns[k].n_values, scratch.candidates
+    padding, column = narrow_padding(n_values, shift), scratch.column
+    column.first_bin, column.n_bins = 0, (n_values + padding) >> shift
+    column.missing_bin = column.n_bins
+    for place in range((column.n_bins + 1) * terms.width):
         narrow[place] = 0
-    fill_narrow_bins(codes, padding, shift, listed, entries, layout, narrow)
-    # Of narrow bins it is not known which hold one value; marks are all 0.
-    score, last, missing_left, _, n_asked = survey(
-        narrow, nothing, n_bins, n_bins, nothing, shift == 0, marks, layout, node, limits,
-        max(to_beat, best[0]), notes,
-    )  # fmt: skip
-    code = ((last + 1) << shift) - padding - 1
-    if score > best[0] or (score == best[0] and last >= 0 and code > best[1]):
-        best = (score, code, missing_left)
+    fill_narrow_bins(codes, padding, shift, listed, rows.entries, terms, narrow)
+    # Of narrow bins it is not known which hold one value.
+    edge, _, n_candidates = survey(
+        narrow, column, nothing, shift == 0, nowhere, terms, max(to_beat, best.score), scratch
+    )
+    code = ((edge.code + 1) << shift) - padding - 1
+    if edge.score > best.score or (
+        edge.score == best.score and edge.code >= 0 and code > best.code
+    ):
+        best = Cut(edge.score, code, edge.missing_left)
     if shift == 0:
         return best
-    missing = missing_of(narrow, nothing, n_bins, layout)
-    for a in range(n_asked):
-        if bounds[a] >= best[0]:
-            low = (asked[a, BIN] << shift) - padding
-            start = position_of(codes, order, nothing, n_present, low)
-            stop = position_of(codes, order, start, n_present, low + (np.int64(1) << shift))
-            before = asked[a, LEFT_G], asked[a, LEFT_H], asked[a, LEFT_N]
+    missing = sums_of_missing(narrow, nothing, column.n_bins, terms)
+    for a in range(n_candidates):
+        candidate = candidates[a]
+        if candidate.bound >= best.score:
+            low = (candidate.bin << shift) - padding
+            start = position_of(codes, order, nothing, table.columns[k].n_present, low)
+            stop = position_of(
+                codes, order, start, table.columns[k].n_present, low + (np.int64(1) << shift)
+            )
             best = walk(
-                codes, order[start:stop], before, number, entries, node_of_row, layout, missing,
-                node, limits, best,
-            )  # fmt: skip
+                codes, order[start:stop], left_of(candidate), missing, number, rows, terms, best
+            )
     return best
 
 
 @internal
-def last_code(codes, order, bin_start, n_bins, bits, b):
-    """Return the last code of a bin, or of the group of 2^bits bins that begins with it."""
-    row = order[bin_start[min(b + (1 << bits), n_bins)] - 1]
+def last_code(codes, order, stop):
+    """Return the code of the last row before a position of a column's order."""
+    row = order[stop - 1]
     return np.int64(codes[max(row, ~row)])
 
 
 @internal
-def drop_below(score, asked, bounds, n_asked):
-    """Keep the bins in question whose bound reaches a score; return how many they are."""
+def drop_below(score, candidates, n_candidates):
+    """Keep the candidates whose bound reaches a score; return how many they are."""
     n_kept = np.int64(0)
-    for a in range(n_asked):
-        if bounds[a] >= score:
-            bounds[n_kept] = bounds[a]
-            for c in range(ASKED_LENGTH):
-                asked[n_kept, c] = asked[a, c]
+    for a in range(n_candidates):
+        if candidates[a].bound >= score:
+            candidates[n_kept] = candidates[a]
             n_kept += 1
     return n_kept
 
 
 @internal
-def refine_column(
-    codes, order, bin_start, one_value, n_values, n_bins, missing_bin, bits, words, lane,
-    histogram, first, layout, listed, number, entries, node_of_row, node, limits,
-    to_beat, notes, marks, narrow, keys,
-):  # fmt: skip
-    """Return the best cut of one feature, if its score reaches ``to_beat``, else some cut.
+def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
+    """Return the best cut of column k in node j, if its score reaches that to beat, else some cut.
 
-    codes, ..., n_values, n_bins, missing_bin   of the feature, see ``gbt.columns.Columns``
-    words, lane                                 its bins, see ``pick``
-    histogram, first, bits, layout              see ``gbt.kernels.search.survey``
-    listed                                      rows of the node
-    number                                      of the node in ``node_of_row``
-    marks     (most bins,)            int64     INOUT   all 0
-    notes, narrow, keys                         scratch, see ``gbt.kernels.search.Notes``
+    found   FOUND   IN   what a survey found of the column, see ``gbt.kernels.memory``
     """
-    asked, bounds = notes.asked, notes.bounds
-    score, last, missing_left, _, n_asked = survey(
-        histogram, first, n_bins, missing_bin, bits, n_bins == n_values, one_value, layout, node,
-        limits, to_beat, notes,
-    )  # fmt: skip
-    best = (score, np.int64(-1), missing_left)
-    if last >= 0:
-        best = (score, last_code(codes, order, bin_start, n_bins, bits, last), missing_left)
-    n_asked = drop_below(score, asked, bounds, n_asked)
+    column, bin_start, bits = table.columns[k], table.bin_start[k], found.bits
+    codes, order, candidates = table.codes[k], table.order[k], scratch.candidates
+    listed = rows.listed[node.start : node.stop]
+    one_value = table.one_value[k]
+    best, _, n_candidates = survey(
+        histogram, column, bits, is_closed(column, bits), one_value, terms, node.to_beat, scratch
+    )
+    if best.code >= 0:
+        stop = bin_start[min(best.code + (1 << bits), column.n_bins)]
+        best = Cut(best.score, last_code(codes, order, stop), best.missing_left)
+    n_candidates = drop_below(best.score, candidates, n_candidates)
     n_own = n_all = np.int64(0)
-    for a in range(n_asked):
-        b = asked[a, BIN]
-        n_own += asked[a, ROWS]
-        n_all += bin_start[min(b + (1 << bits), n_bins)] - bin_start[b]
-    shift = narrow_shift(n_values, len(listed))
+    for a in range(n_candidates):
+        b = candidates[a].bin
+        n_own += candidates[a].rows
+        n_all += bin_start[min(b + (1 << bits), column.n_bins)] - bin_start[b]
+    shift = narrow_shift(column.n_values, len(listed))
     time_of_walk = n_all * cost_of_walking(len(codes))
     time_of_sort = len(listed) * PER_ROW_LOOKED_AT + n_own * PER_ROW_SORTED
-    time_of_narrow = len(listed) * PER_ROW + (n_values >> shift) * PER_NARROW_BIN
-    missing = missing_of(histogram, first, missing_bin, layout)
+    time_of_narrow = len(listed) * PER_ROW + (column.n_values >> shift) * PER_NARROW_BIN
+    missing = sums_of_missing(histogram, column.first_bin, column.missing_bin, terms)
     if n_own <= MOST_SORTED and time_of_sort < min(time_of_walk, time_of_narrow):
-        for a in range(n_asked):
-            marks[asked[a, BIN]] = 1
-        pick(words, lane, bits, listed, marks, keys)
-        for k in range(n_own):
-            keys[k] |= np.int64(codes[keys[k]]) << 32
+        keys, marks, start = scratch.keys, scratch.marks, np.int64(0)
+        for a in range(n_candidates):
+            marks[candidates[a].bin] = 1
+        pick(table.packed_bins[k // LANES], k % LANES, bits, listed, marks, keys)
+        for i in range(n_own):
+            keys[i] |= np.int64(codes[keys[i]]) << 32
         sort_keys(keys, n_own)
-        start = np.int64(0)
-        for a in range(n_asked):
-            marks[asked[a, BIN]] = 0
-            stop = start + asked[a, ROWS]
-            before = asked[a, LEFT_G], asked[a, LEFT_H], asked[a, LEFT_N]
-            best = scan(keys, start, stop, before, entries, layout, missing, node, limits, best)
+        for a in range(n_candidates):
+            candidate = candidates[a]
+            marks[candidate.bin] = 0
+            stop = start + candidate.rows
+            best = scan(keys, start, stop, left_of(candidate), missing, rows.entries, terms, best)
             start = stop
     elif time_of_walk < time_of_narrow:
-        for a in range(n_asked):
-            if bounds[a] >= best[0]:
-                b = asked[a, BIN]
-                start, stop = bin_start[b], bin_start[min(b + (1 << bits), n_bins)]
-                before = asked[a, LEFT_G], asked[a, LEFT_H], asked[a, LEFT_N]
-                best = walk(
-                    codes, order[start:stop], before, number, entries, node_of_row, layout,
-                    missing, node, limits, best,
-                )  # fmt: skip
+        for a in range(n_candidates):
+            candidate = candidates[a]
+            if candidate.bound >= best.score:
+                b = candidate.bin
+                in_order = order[bin_start[b] : bin_start[min(b + (1 << bits), column.n_bins)]]
+                best = walk(codes, in_order, left_of(candidate), missing, j, rows, terms, best)
     else:
         best = search_narrow_bins(
-            codes, order, n_values, bin_start[n_bins], shift, listed, number, entries,
-            node_of_row, layout, node, limits, to_beat, notes, marks,
-            narrow, best,
-        )  # fmt: skip
+            k, shift, j, listed, table, rows, terms, node.to_beat, scratch, best
+        )
     return best
-
-
-@internal
-def sort_column(codes, missing_code, listed, entries, layout, node, limits, keys):
-    """Return the best cut of one feature of a small node, by sorting all its rows.
-
-    keys   (m,) int64   scratch
-    """
-    numbers, nothing = layout.width // 2, np.int64(0)
-    n_present = missing_g = missing_h = missing_n = nothing
-    for row in listed:
-        if codes[row] == missing_code:
-            missing_g += entries[row * numbers]
-            missing_h += hessian_of(entries, np.uint64(row), layout)
-            missing_n += 1
-        else:
-            keys[n_present] = np.int64(codes[row]) << 32 | row
-            n_present += 1
-    sort_keys(keys, n_present)
-    return scan(
-        keys, nothing, n_present, (nothing, nothing, nothing), entries, layout,
-        (missing_g, missing_h, missing_n), node, limits, (-np.inf, nothing, np.bool_(False)),
-    )  # fmt: skip

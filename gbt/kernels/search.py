@@ -36,14 +36,10 @@ Ties of the score: the lowest feature, then the highest cut; a cut with missing 
 them on either side, and at equal score they go where the present rows have more hessian, then left.
 
 Most bins fall behind the best score in step 2, which therefore asks nothing: a loop adds up, and
-another, whose turns do not depend on each other and become vector instructions, draws all boxes, of
-several columns at once. Only boxes that reach the best score are opened.
+another, whose turns do not depend on each other and become vector instructions, bounds all bins.
+Only bins whose bound reaches the best score are looked at.
 
-Arguments that travel together are tuples:
-
-    node     int64 sums of g and h over the node's rows, int64 number of rows
-    limits   float64 lambda, float64 least H of a side, int64 least rows of a side
-    cut      float64 score, int64 code, bool whether missing rows go left
+Numbers that travel together are tuples: ``Terms``, ``Sums``, ``Cut``.
 """
 
 from typing import NamedTuple
@@ -58,17 +54,48 @@ SAFETY = 1.0 + 1e-12
 # Rows of ``running``.
 G, H, SIZE, RUNNING = 0, 1, 2, 3
 LARGEST = np.finfo(np.float64).max  # below inf, the floor of a node that no cut is good enough for
-# Columns of ``asked``.
-BIN, ROWS, LEFT_G, LEFT_H, LEFT_N, ASKED_LENGTH = 0, 1, 2, 3, 4, 5
+
+# A bin, or group of bins, whose bound reaches the best score so far.
+CANDIDATE = np.dtype(
+    [
+        ("bin", np.int64),  # the first, of a group
+        ("rows", np.int64),  # that the node has in it
+        ("left_g", np.int64),  # sums over the rows before it
+        ("left_h", np.int64),
+        ("left_n", np.int64),
+        ("bound", np.float64),  # of the cuts inside it and the one after it
+    ]
+)
 
 
-class Notes(NamedTuple):
-    """What a survey writes down of the bins, or groups of bins, of a column."""
+class Terms(NamedTuple):
+    """What enters the score of every cut of a node."""
 
-    running: np.ndarray  # (3, bins + 1) int64, of all bins before: g; h, if they have it; size
-    upper: np.ndarray  # (bins,) float64, what no score in a bin's box exceeds
-    asked: np.ndarray  # (bins, 5) int64, of those in question: number, rows; g, h, n before it
-    bounds: np.ndarray  # (bins,) float64, of those in question
+    g: int  # sums over the node's rows
+    h: int
+    n: int  # number of rows
+    penalty: float  # lambda, in units of h
+    min_hessian: float  # of a side
+    min_rows: int  # of a side
+    width: int  # see ``gbt.kernels.histogram.Layout``
+    count_bits: int
+    hessian: int
+
+
+class Sums(NamedTuple):
+    """Sums over some rows."""
+
+    g: int
+    h: int
+    n: int
+
+
+class Cut(NamedTuple):
+    """A cut of one column."""
+
+    score: float
+    code: int  # the last that goes left
+    missing_left: bool
 
 
 @step
@@ -82,119 +109,95 @@ def score_of(left_g, left_h, right_g, right_h, penalty):
 
 
 @step
-def score_cut(left_g, left_h, left_n, node, limits):
+def score_cut(left_g, left_h, left_n, terms):
     """Return the score of a cut, or -inf where a side is too light or has too few rows.
 
     left_g, left_h, left_n   int64   IN   sums over the rows that go left
     """
-    right_h = node[1] - left_h
-    right_n = node[2] - left_n
-    penalty, min_hessian, min_rows = limits
+    right_h = terms.h - left_h
+    right_n = terms.n - left_n
     is_allowed = (
         (left_h > 0)
         & (right_h > 0)
-        & (left_n >= min_rows)
-        & (right_n >= min_rows)
-        & (np.float64(left_h) >= min_hessian)
-        & (np.float64(right_h) >= min_hessian)
+        & (left_n >= terms.min_rows)
+        & (right_n >= terms.min_rows)
+        & (np.float64(left_h) >= terms.min_hessian)
+        & (np.float64(right_h) >= terms.min_hessian)
     )
     score = score_of(
         np.float64(left_g),
         np.float64(left_h),
-        np.float64(node[0] - left_g),
+        np.float64(terms.g - left_g),
         np.float64(right_h),
-        penalty,
+        terms.penalty,
     )
     return score if is_allowed else -np.inf
 
 
 @step
-def score_both_ways(g, h, n, missing, node, limits):
+def score_both_ways(g, h, n, missing, terms):
     """Return the score of a cut and whether missing rows go left.
 
-    g, h, n     int64       IN   sums over the present rows left of the cut
-    missing     3 x int64   IN   sums over the node's rows without a value
+    g, h, n   int64   IN   sums over the present rows left of the cut
+    missing   Sums    IN   over the node's rows without a value
     """
-    missing_right = score_cut(g, h, n, node, limits)
-    more_on_the_left = h >= node[1] - missing[1] - h
-    if missing[2] == 0:
+    missing_right = score_cut(g, h, n, terms)
+    more_on_the_left = h >= terms.h - missing.h - h
+    if missing.n == 0:
         return missing_right, more_on_the_left
-    missing_left = score_cut(g + missing[0], h + missing[1], n + missing[2], node, limits)
+    missing_left = score_cut(g + missing.g, h + missing.h, n + missing.n, terms)
     if missing_left > missing_right or (missing_left == missing_right and more_on_the_left):
         return missing_left, True
     return missing_right, False
 
 
 @step
-def sums_in(g, size, h, layout):
-    """Return the sums of g, h, |g| and n in the numbers of a bin, or in those of several added up.
+def sums_in(g, size, h, terms):
+    """Return the sums of g, h and n in the numbers of a bin, or in those of several added up."""
+    rows = size & ((1 << terms.count_bits) - 1)
+    return Sums(g, rows * terms.hessian if terms.width == 2 else h, rows)
 
-    layout   3 x int64   IN   see ``gbt.kernels.histogram``
+
+@step
+def sums_of_missing(histogram, first, missing_bin, terms):
+    """Return the sums over the node's rows without a value in one column.
+
+    histogram     (bins * width,)   int64   IN
+    first                           int64   IN   the column's first bin
+    missing_bin                     int64   IN   counted from there
     """
-    width, count_bits, hessian = layout
-    rows = size & ((1 << count_bits) - 1)
-    return g, rows * hessian if width == 2 else h, magnitude_in(size, count_bits), rows
+    one, before_last = np.uint64(1), np.uint64(terms.width - 2)  # h, where an entry has it
+    place = np.uint64(first + missing_bin) * np.uint64(terms.width)
+    return sums_in(histogram[place], histogram[place + one], histogram[place + before_last], terms)
 
 
 @step
-def bin_of(histogram, place, layout):
-    """Return the sums of g, h, |g| and n over the rows of one bin.
-
-    histogram   (bins * width,)   int64    IN
-    place                         uint64   IN   of the bin's first number
-    layout      3 x int64                  IN   see ``gbt.kernels.histogram``
-    """
-    one, before_last = np.uint64(1), np.uint64(layout.width - 2)  # h, where an entry has it
-    return sums_in(histogram[place], histogram[place + one], histogram[place + before_last], layout)
+def is_closed(column, bits):
+    """Say whether nothing is inside any bin of a column, put together in groups of 2^bits."""
+    return bits == 0 and column.n_bins == column.n_values
 
 
 @step
-def missing_of(histogram, first, missing_bin, layout):
-    """Return the sums of g, h and n over the node's rows without a value in one column."""
-    g, h, _, n = bin_of(histogram, np.uint64(first + missing_bin) * np.uint64(layout.width), layout)
-    return g, h, n
+def add_up_bins(histogram, first, n_bins, bits, width, running):
+    """Write down for every bin the sums over those before it, and after the last over all.
 
-
-@step
-def groups_in(n_bins, bits):
-    """Return how many groups of 2^bits bins there are."""
-    return (n_bins + (1 << bits) - 1) >> bits
-
-
-@step
-def add_up(histogram, first, n_bins, bits, width, start, running):
-    """Write down for every bin the sums over those before it, and at the end over all.
-
-    They begin at ``start``. Returns where they end, the place of the sums over all.
+    Returns how many bins there are, groups of 2^bits.
     """
     of_g, of_h, of_size = running[G], running[H], running[SIZE]
-    # Widths are written out and indices unsigned, as in ``gbt.kernels.histogram``.
-    one, two, to = np.uint64(1), np.uint64(2), np.uint64(start)
+    # Indices are unsigned, as in ``gbt.kernels.histogram``.
+    one, two, to = np.uint64(1), np.uint64(2), np.uint64(0)
     place, to_next = np.uint64(first * width), np.uint64(width << bits)
     g = h = size = np.int64(0)
-    if width == 2:
-        for _ in range(0, n_bins, 1 << bits):
-            of_g[to], of_size[to] = g, size
-            g += histogram[place]
-            size += histogram[place + one]
-            place += to_next
-            to += one
-    else:
-        for _ in range(0, n_bins, 1 << bits):
-            of_g[to], of_h[to], of_size[to] = g, h, size
-            g += histogram[place]
-            size += histogram[place + one]
+    for _ in range(0, n_bins, 1 << bits):
+        of_g[to], of_h[to], of_size[to] = g, h, size
+        g += histogram[place]
+        size += histogram[place + one]
+        if width == 4:
             h += histogram[place + two]
-            place += to_next
-            to += one
+        place += to_next
+        to += one
     of_g[to], of_h[to], of_size[to] = g, h, size
     return np.int64(to)
-
-
-@step
-def sums_before(b, running, layout):
-    """Return the sums of g, h, |g| and n over the rows of all bins before one."""
-    return sums_in(running[G, b], running[SIZE, b], running[H, b], layout)
 
 
 @step
@@ -212,12 +215,15 @@ def box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed):
 
 
 @step
-def bound_of(low, high, light, heavy, node_g, node_h, h_unit, penalty, min_hessian):
-    """Return what no score of a cut exceeds with 2 G_l in low:high and H_l in light:heavy.
+def bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hessian):
+    """Return what no score of a cut in a box exceeds, with missing rows of these sums on the left.
 
-    low, high, node_g        int64   IN   twice the sums
-    light, heavy, node_h     int64   IN   in units of ``h_unit``
+    box                           int64   IN   see ``box_of``
+    missing_g, node_g             int64   IN   twice the sums
+    missing_h, node_h             int64   IN   in units of ``h_unit``, as the box
     """
+    low, high = box[0] + missing_g, box[1] + missing_g
+    light, heavy = box[2] + missing_h, box[3] + missing_h
     left, right = h_unit * float(light), h_unit * float(node_h - heavy)
     left_weight = (left if left > min_hessian else min_hessian) + penalty
     right_weight = (right if right > min_hessian else min_hessian) + penalty
@@ -234,103 +240,91 @@ def bound_of(low, high, light, heavy, node_g, node_h, h_unit, penalty, min_hessi
 
 
 @step
-def draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, upper):
-    """Write down for every bin in start:stop what no score in its box exceeds.
+def bound_bins(running, n_bins, is_closed, missing, terms, upper):
+    """Write down for every bin what no score in its box exceeds.
 
     The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it;
     with missing rows it has two, with them on either side. Where a side would be too light with all
     that may be on it, it is -inf.
-
-    Several columns without missing rows, end to end, are like one, but for what is written for the
-    place between two of them, which means nothing.
     """
-    width, count_bits, hessian = layout
-    penalty, min_hessian, min_rows = limits
-    of_g, of_size = running[G, start : stop + 1], running[SIZE, start : stop + 1]
-    if width == 4:
-        of_h, h_mask, h_unit = running[H, start : stop + 1], np.int64(-1), 1.0
-        node_h, missing_h = node[1], missing[1]
+    count_bits, penalty, min_hessian = terms.count_bits, terms.penalty, terms.min_hessian
+    of_g, of_size = running[G], running[SIZE]
+    if terms.width == 4:
+        of_h, h_mask, h_unit = running[H], np.int64(-1), 1.0
+        node_h, missing_h = terms.h, missing.h
     else:  # all rows have the same hessian: it is the unit
-        of_h, h_mask, h_unit = of_size, (np.int64(1) << count_bits) - 1, float(hessian)
-        node_h, missing_h = node[2], missing[2]
-        min_hessian = max(min_hessian, h_unit * min_rows)
-    node_g, missing_g, to = 2 * node[0], 2 * missing[0], upper[start:stop]
+        of_h, h_mask, h_unit = of_size, (np.int64(1) << count_bits) - 1, float(terms.hessian)
+        node_h, missing_h = terms.n, missing.n
+        min_hessian = max(min_hessian, h_unit * terms.min_rows)
+    node_g, missing_g, to, zero = 2 * terms.g, 2 * missing.g, upper[:n_bins], np.int64(0)
     for b in range(len(to)):
-        low, high, light, heavy = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
-        to[b] = bound_of(
-            low, high, light, heavy, node_g, node_h, h_unit, penalty, min_hessian
-        )  # fmt: skip
-    if missing[2] == 0:
+        box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
+        to[b] = bound_of(box, zero, zero, node_g, node_h, h_unit, penalty, min_hessian)
+    if missing.n == 0:
         return
     for b in range(len(to)):
-        low, high, light, heavy = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
-        bound = bound_of(
-            low + missing_g, high + missing_g, light + missing_h, heavy + missing_h,
-            node_g, node_h, h_unit, penalty, min_hessian,
-        )  # fmt: skip
+        box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
+        bound = bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hessian)
         to[b] = bound if bound > to[b] else to[b]
 
 
 @step
-def count_boxes(start, stop, upper, floor):
-    """Return of how many bins in start:stop the box may hold a score of ``floor``."""
-    n_above, of_bin = np.int64(0), upper[start:stop]
+def count_reaching(upper, n_bins, floor):
+    """Return of how many bins the bound reaches ``floor``."""
+    n_reaching, of_bin = np.int64(0), upper[:n_bins]
     for b in range(len(of_bin)):
-        n_above += of_bin[b] >= floor
-    return n_above
+        n_reaching += of_bin[b] >= floor
+    return n_reaching
 
 
 @internal
-def open_boxes(start, stop, bits, one_value, layout, missing, node, limits, floor, notes):
-    """Look at the bins in start:stop whose box may hold a score of ``floor``; see ``survey``."""
-    running, upper, asked, bounds = notes
-    n_left, first_floor = count_boxes(start, stop, upper, floor), floor
-    best, largest = -np.inf, -np.inf
-    last, best_missing_left = np.int64(-1), False
-    place, one, n_asked = np.uint64(start), np.uint64(1), np.int64(0)  # unsigned, as elsewhere
+def score_bins(n_bins, bits, one_value, missing, terms, floor, scratch):
+    """Look at the bins whose bound reaches ``floor``; see ``survey``."""
+    running, upper, candidates = scratch.running, scratch.upper, scratch.candidates
+    n_left, first_floor = count_reaching(upper, n_bins, floor), floor
+    best, largest = Cut(-np.inf, np.int64(-1), False), -np.inf
+    place, one, n_candidates = np.uint64(0), np.uint64(1), np.int64(0)  # unsigned, as elsewhere
     while n_left > 0:
         if upper[place] >= first_floor:
             n_left -= 1
             if upper[place] >= floor:  # which has risen since
-                b = (np.int64(place) - start) << bits
-                g, h, _, n = sums_before(place, running, layout)
-                with_g, with_h, _, with_n = sums_before(place + one, running, layout)
-                if with_n > n + 1 and not (bits == 0 and one_value[b] == 1):
-                    largest, bounds[n_asked] = max(largest, upper[place]), upper[place]
-                    asked[n_asked, BIN], asked[n_asked, ROWS] = b, with_n - n
-                    asked[n_asked, LEFT_G], asked[n_asked, LEFT_H] = g, h
-                    asked[n_asked, LEFT_N] = n
-                    n_asked += 1
-                score, missing_left = score_both_ways(with_g, with_h, with_n, missing, node, limits)
-                if score >= floor and with_n > n:  # a bin without rows repeats the cut before it
-                    best = floor = score
-                    last, best_missing_left = b, missing_left
+                b, after = np.int64(place) << bits, place + one
+                left = sums_in(running[G, place], running[SIZE, place], running[H, place], terms)
+                with_bin = sums_in(
+                    running[G, after], running[SIZE, after], running[H, after], terms
+                )
+                if with_bin.n > left.n + 1 and not (bits == 0 and one_value[b] == 1):
+                    largest, candidate = max(largest, upper[place]), candidates[n_candidates]
+                    candidate.bin, candidate.rows = b, with_bin.n - left.n
+                    candidate.left_g, candidate.left_h, candidate.left_n = left
+                    candidate.bound = upper[place]
+                    n_candidates += 1
+                score, missing_left = score_both_ways(
+                    with_bin.g, with_bin.h, with_bin.n, missing, terms
+                )
+                if score >= floor and with_bin.n > left.n:  # else it repeats the cut before it
+                    floor, best = score, Cut(score, b, missing_left)
         place += one
-    return best, last, best_missing_left, largest, n_asked
+    return best, largest, n_candidates
 
 
 @internal
-def survey(
-    histogram, first, n_bins, missing_bin, bits, is_atomic, one_value, layout, node, limits, floor,
-    notes,
-):  # fmt: skip
-    """Score the cuts between the bins of one feature, and bound all others.
+def survey(histogram, column, bits, is_closed, one_value, terms, floor, scratch):
+    """Score the cuts between the bins of one column, and bound all others.
 
-    Returns the best score, the highest bin before such a cut and whether missing rows go left; the
-    largest bound; and how many bins are in question because their bound reaches ``floor``. Score
-    and bound are -inf, and the bin is -1, where nothing reaches it.
+    Returns the best cut between bins, with the bin before it in place of its code, the highest of
+    equals; the largest bound; and how many candidates there are, bins whose bound reaches
+    ``floor``. Score and bound are -inf, and the bin is -1, where nothing reaches it.
 
-    histogram                  int64     IN    see ``bin_of``
-    first                      int64     IN    bin of the histogram where the feature begins
-    n_bins, missing_bin        int64     IN    of the feature, see ``gbt.columns.Columns``
-    bits                       int64     IN    bins are groups of 2^bits
-    is_atomic                  bool      IN    whether nothing is inside any single bin
-    one_value   (bins,)        int64     IN    1 if nothing is inside a single bin, else 0
-    notes                                OUT   see ``Notes``
+    histogram   (bins * width,)  int64     IN
+    column      COLUMN                     IN    see ``gbt.kernels.memory``
+    bits                         int64     IN    bins are groups of 2^bits
+    is_closed                    bool      IN    whether nothing is inside any bin
+    one_value   (bins,)          int64     IN    1 if nothing is inside a single bin, else 0
+    scratch     SCRATCH                    OUT   ``running``, ``upper`` and ``candidates``
     """
-    start, running = np.int64(0), notes.running
-    missing = missing_of(histogram, first, missing_bin, layout)
-    stop = add_up(histogram, first, n_bins, bits, layout.width, start, running)
-    is_closed = is_atomic and bits == 0
-    draw_boxes(running, start, stop, is_closed, layout, missing, node, limits, notes.upper)
-    return open_boxes(start, stop, bits, one_value, layout, missing, node, limits, floor, notes)
+    running, upper = scratch.running, scratch.upper
+    missing = sums_of_missing(histogram, column.first_bin, column.missing_bin, terms)
+    n_bins = add_up_bins(histogram, column.first_bin, column.n_bins, bits, terms.width, running)
+    bound_bins(running, n_bins, is_closed, missing, terms, upper)
+    return score_bins(n_bins, bits, one_value, missing, terms, floor, scratch)

@@ -13,32 +13,28 @@ import numpy as np
 
 from gbt.columns import MAX_BINS, Columns
 from gbt.fixed_point import refuse_overflow, refuse_square_overflow
-from gbt.kernels import crew
 from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
 from gbt.kernels.memory import (
     BLOCK,
-    COLUMN_FACTS,
-    FIRST_BIN,
-    IS_ALLOWED,
-    MISSING_BIN,
-    MOST_BITS,
-    N_BINS,
-    N_VALUES,
+    COLUMN,
+    FOUND,
+    PACK,
     RULES,
+    SCRATCH,
+    TASK,
     Grown,
     Rows,
-    Scratch,
     Slots,
     Table,
     Training,
+    Work,
 )
 from gbt.kernels.nodes import NODE, records
 from gbt.kernels.quantise import ROWS_PER_TASK
-from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
-from gbt.kernels.rounds import PAUSED, SQUARE_OVERFLOWS, SUM_OVERFLOWS, grow_trees
-from gbt.kernels.search import ASKED_LENGTH, RUNNING
-from gbt.kernels.tasks import FOLLOW, LARGE
+from gbt.kernels.rounds import OF_SQUARE, OF_SUM, grow_trees
+from gbt.kernels.tasks import LARGE
+from gbt.kernels.thread_team import task_queue
 from gbt.level_sets import LevelSets
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
@@ -48,9 +44,8 @@ from gbt.tree import NODE_RECORD
 # columns, of which a level looks at most once.
 LEAST_VALUES_PER_THREAD = 20_000
 # What one call looks at: so many rows times columns, a tenth of a second, during which nobody can
-# interrupt it; in memory for so many nodes. A phase looks at most values once.
+# interrupt it; in memory for so many nodes. A level looks at most values once, and is never less.
 VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
-LEAST_PHASES = 3  # search, refine, partition: a level of a large table
 NO_LIMIT = -1
 MOST_OF_ANYTHING = 2**31  # more rows, levels or leaves than a table gives
 
@@ -61,37 +56,46 @@ class GreedyGrowth:
     def __init__(self, columns: Columns, training: Training, plan: Plan):
         n, p = columns.n_rows, columns.n_columns
         self.columns = columns
-        self.table = _table_of(columns)
+        self.table, n_bins = table_of(columns)
         n_values = n * p
-        self.n_phases = max(VALUES_AT_ONCE // max(n_values, 1), LEAST_PHASES)
+        self.n_levels = max(VALUES_AT_ONCE // max(n_values, 1), 1)
         n_jobs = plan.n_jobs if IS_COMPILING else 1
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
         n_nodes = 2 * n - 1
-        n_large = n_values // (LARGE * self.table.n_bins) + 1
+        n_large = n_values // (LARGE * n_bins) + 1
         if plan.shape.max_depth is not None:
             n_nodes = min(n_nodes, 2 ** (min(plan.shape.max_depth, 60) + 1) - 1)
             n_large = min(n_large, 2 ** min(plan.shape.max_depth, 60))
         if plan.shape.max_leaves is not None:
             n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
         n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
-        n_tasks = n_nodes + n_slots * max(p, len(columns.words))
+        n_tasks = n_nodes + n_slots * max(p, len(self.table.packs))
         width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
         self.rules = records(1, RULES)
         for rule, value in _rules_of(plan).items():
             self.rules[rule] = value
         self.rules["width"] = width
+        self.rules["most_rows_small"] = LARGE * n_bins // max(p, 1)
         self.rows = _rows_of(n, width)
         self.leaf_of_row = self.rows.node
         self.nodes = records(n_nodes, NODE)
-        self.slots = _slots_of(n_slots, p, int(self.table.word_start[-1]), width)
-        self.scratch = _scratch_of(n_threads)
         self.grown = _room_for_trees(n_nodes, VALUES_AT_ONCE // max(n_values, 1))
-        shared = (
-            crew.board_for(n_threads), self.table, self.rows, self.nodes, self.slots,
-            np.empty((n_tasks, 3), dtype=np.int64), self.rules, self.scratch, training,
-            records(n // ROWS_PER_TASK + 1, BLOCK), self.grown,
-        )  # fmt: skip
-        self.lead, *helpers = [partial(grow_trees, thread, *shared) for thread in range(n_threads)]
+        self.scratch = _scratch_of(n_threads)
+        self.slots = _slots_of(n_slots, p, int(self.table.packs["last_bin"].max(initial=0)), width)
+        work = Work(
+            queue=task_queue(n_threads),
+            table=self.table,
+            rows=self.rows,
+            nodes=self.nodes,
+            slots=self.slots,
+            tasks=records(n_tasks, TASK),
+            rules=self.rules,
+            scratch=self.scratch,
+            training=training,
+            blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
+            grown=self.grown,
+        )
+        self.lead, *helpers = [partial(grow_trees, thread, work) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
         self.features = None  # that a tree may split on
         self.split_scores: list[np.ndarray | None] = []  # they are gains, which the nodes have
@@ -99,29 +103,29 @@ class GreedyGrowth:
 
     def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
         """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
+        rules = self.rules
         n_listed = len(self.rows.listed) if rows is None else len(rows)
         if rows is not None:
             self.rows.listed[:n_listed] = rows
-        self.rules["n_listed"], self.rules["n_trees"] = n_listed, min(most, len(self.grown.sizes))
         if features is not self.features:
-            self.table.facts[:, IS_ALLOWED] = 0
-            self.table.facts[features, IS_ALLOWED] = 1
+            self.table.columns["is_allowed"] = 0
+            self.table.columns["is_allowed"][features] = 1
             self.features = features
-        self.rules["phase"], self.rules["first_open"], self.rules["n_nodes"] = FOLLOW, 0, 0
-        self.rules["n_grown"] = self.rules["first_node"] = 0
-        n_trees = PAUSED
-        while n_trees == PAUSED:
-            self.rules["n_phases"] = self.n_phases
+        n_trees = min(most, len(self.grown.sizes))
+        rules["n_listed"], rules["n_trees"] = n_listed, n_trees
+        rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
+        while rules["n_grown"][0] < n_trees:
+            rules["n_levels"] = self.n_levels
             self.helpers.call()
-            n_trees = self.lead()
-        if n_trees == SUM_OVERFLOWS:
-            refuse_overflow()
-        if n_trees == SQUARE_OVERFLOWS:
-            refuse_square_overflow()
+            self.lead()
+            if rules["overflow"][0] == OF_SUM:
+                refuse_overflow()
+            if rules["overflow"][0] == OF_SQUARE:
+                refuse_square_overflow()
         sizes = self.grown.sizes[:n_trees].tolist()
         n_nodes = sum(sizes)
         trees = self.grown.trees[:n_nodes].copy()
-        self.columns.write_thresholds(trees, self.grown.beside[:n_nodes])
+        self.columns.write_thresholds(trees, self.grown.rows_at_cut[:n_nodes])
         return trees, sizes
 
 
@@ -131,7 +135,7 @@ def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
     n_nodes = n_trees * most_nodes
     return Grown(
         trees=records(n_nodes, NODE_RECORD),
-        beside=np.empty((n_nodes, 2), dtype=np.int32),
+        rows_at_cut=np.empty((n_nodes, 2), dtype=np.int32),
         sizes=np.empty(n_trees, dtype=np.int64),
     )
 
@@ -152,28 +156,17 @@ def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
     """Lay out places for what is known of nodes, with histograms of so many bins."""
     return Slots(
         histogram=aligned(n_slots, (n_bins + 1) * width),
-        bits=np.empty((n_slots, p), dtype=np.int64),
-        score=np.empty((n_slots, p)),
-        bound=np.empty((n_slots, p)),
-        code=np.empty((n_slots, p), dtype=np.int64),
-        missing_left=np.empty((n_slots, p), dtype=np.int64),
-        to_beat=np.empty(n_slots),
+        found=records(n_slots * p, FOUND).reshape(n_slots, p),
         free=np.empty(n_slots + 1, dtype=np.int64),
     )
 
 
-def _scratch_of(n_threads: int) -> Scratch:
+def _scratch_of(n_threads: int) -> np.ndarray:
     """Lay out each thread's own arrays."""
-    most_bins = max(MOST_NARROW_BINS, MAX_BINS) + 2  # that of missing rows, and one to spare
-    return Scratch(
-        running=np.empty((n_threads, RUNNING, most_bins), dtype=np.int64),
-        upper=np.empty((n_threads, most_bins)),
-        asked=np.empty((n_threads, most_bins, ASKED_LENGTH), dtype=np.int64),
-        bounds=np.empty((n_threads, most_bins)),
-        marks=np.zeros((n_threads, most_bins), dtype=np.int64),
-        narrow=aligned(n_threads, most_bins * 4),
-        keys=np.empty((n_threads, MOST_SORTED + 1), dtype=np.int64),
-    )
+    memory = aligned(n_threads, SCRATCH.itemsize // 8)
+    memory[:] = 0
+    scratch = memory.ravel().view(SCRATCH)
+    return scratch if IS_COMPILING else scratch.view(np.recarray)
 
 
 def aligned(*shape: int) -> np.ndarray:
@@ -207,30 +200,31 @@ def _limit(number: int | None) -> int:
     return NO_LIMIT if number is None else min(number, MOST_OF_ANYTHING)
 
 
-def _table_of(columns: Columns) -> Table:
-    """Return the columns as the kernels take them, and lay out their histograms."""
-    p, n_words = columns.n_columns, len(columns.words)
+def table_of(columns: Columns) -> tuple[Table, int]:
+    """Return the columns as the kernels take them, their histograms laid out, and bins in all."""
+    p, n_packs = columns.n_columns, len(columns.packed_bins)
+    facts, packs = records(p, COLUMN), records(n_packs, PACK)
     first_bin = np.cumsum([0, *(columns.missing_bin + 1)])
-    n_bins = first_bin[-1]
-    first = np.full((n_words, LANES), n_bins, dtype=np.uint64)  # read by nobody
-    first.ravel()[:p] = first_bin[:-1]
-    facts = np.empty((p, COLUMN_FACTS), dtype=np.int64)
-    facts[:, N_VALUES] = columns.n_values
-    facts[:, N_BINS] = columns.n_bins
-    facts[:, MISSING_BIN] = columns.missing_bin
-    facts[:, FIRST_BIN] = first_bin[:-1]
-    facts[:, MOST_BITS] = np.where(_has_heavy_bins(columns), 0, MOST_GROUP_BITS)
-    return Table(
+    facts["n_values"], facts["n_present"] = columns.n_values, columns.n_present
+    facts["n_bins"], facts["missing_bin"] = columns.n_bins, columns.missing_bin
+    facts["first_bin"] = first_bin[:-1]
+    facts["most_bits"] = np.where(_has_heavy_bins(columns), 0, MOST_GROUP_BITS)
+    packs["start"] = LANES * np.arange(n_packs)
+    packs["stop"] = np.minimum(packs["start"] + LANES, p)
+    packs["first_bin"], packs["last_bin"] = first_bin[packs["start"]], first_bin[packs["stop"]]
+    lane_first_bin = np.full(n_packs * LANES, first_bin[-1], dtype=np.uint64)
+    lane_first_bin[:p] = first_bin[:-1]
+    packs["lane_first_bin"] = lane_first_bin.reshape(n_packs, LANES)
+    table = Table(
         codes=columns.codes,
         order=columns.order,
-        words=columns.words,
+        packed_bins=columns.packed_bins,
         bin_start=columns.bin_start,
         one_value=columns.one_value,
-        facts=facts,
-        first=first,
-        word_start=np.append(first_bin[:-1][::LANES], n_bins),
-        n_bins=int((columns.n_bins + 1).sum()),
+        columns=facts,
+        packs=packs,
     )
+    return table, int((columns.n_bins + 1).sum())
 
 
 def _has_heavy_bins(columns: Columns) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A crew: every task is done once, no phase begins too early, and nobody is waited for."""
+"""A thread_team: every task is done once, no phase begins too early, and nobody is waited for."""
 
 import threading
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from gbt.kernels import crew
+from gbt.kernels import thread_team
 from gbt.kernels.atomics import add, give_way, load, replace, store
 from gbt.kernels.compiling import kernel
 from tests.asserts import assert_same
@@ -17,77 +17,77 @@ pytestmark = pytest.mark.skipif(
 
 
 @kernel
-def do_task(board, task, times, numbers):
+def do_task(queue, task, times, numbers):
     """Count the task of this phase, and write down what the phase before it left, plus one."""
-    phase = load(board, crew.KIND)
+    phase = load(queue, thread_team.KIND)
     most = numbers.shape[1]
     add(times, phase * most + task, 1)
     number = 1
     for other in range(most):
         number += numbers[phase - 1, other] if phase > 0 else 0
     numbers[phase, task] = number % 1_000_003
-    crew.report_done(board)
+    thread_team.report_done(queue)
 
 
 @kernel
-def lead(board, first, n_tasks, times, numbers):
+def lead(queue, first, n_tasks, times, numbers):
     """Lead through the phases from the first on; return how often one ended with tasks undone."""
     n_early = 0
     for phase in range(first, len(n_tasks)):
-        crew.open_phase(board, phase, n_tasks[phase])
-        task = crew.next_task(board, n_tasks[phase])
+        thread_team.offer_tasks(queue, phase, n_tasks[phase])
+        task = thread_team.next_task(queue, n_tasks[phase])
         while task >= 0:
-            do_task(board, task, times, numbers)
-            task = crew.next_task(board, n_tasks[phase])
+            do_task(queue, task, times, numbers)
+            task = thread_team.next_task(queue, n_tasks[phase])
         for task in range(n_tasks[phase]):
             n_early += numbers[phase, task] == 0
     return n_early
 
 
 @kernel
-def help_out(board, times, numbers):
+def help_out(queue, times, numbers):
     """Do tasks until none are offered for some time; return how many."""
     n_done = 0
-    task = crew.next_offer(board)
+    task = thread_team.wait_for_task(queue)
     while task >= 0:
-        do_task(board, task, times, numbers)
+        do_task(queue, task, times, numbers)
         n_done += 1
-        task = crew.next_offer(board)
+        task = thread_team.wait_for_task(queue)
     return n_done
 
 
 @kernel
-def claim_all(board):
+def claim_all(queue):
     """Return the tasks of the phase in the order in which they are handed out."""
-    tasks = [crew.claim(board)]
+    tasks = [thread_team.claim(queue)]
     while tasks[-1] >= 0:
-        tasks.append(crew.claim(board))
+        tasks.append(thread_team.claim(queue))
     return tasks[:-1]
 
 
 @kernel
-def open_phase(board, kind, n_tasks):
-    crew.open_phase(board, kind, n_tasks)
+def offer_tasks(queue, kind, n_tasks):
+    thread_team.offer_tasks(queue, kind, n_tasks)
 
 
 @kernel
-def begin(board):
-    crew.begin(board)
+def begin(queue):
+    thread_team.begin(queue)
 
 
 @kernel
-def end(board):
-    crew.end(board)
+def end(queue):
+    thread_team.end(queue)
 
 
 @kernel
-def ticket_of(board):
-    return load(board, crew.TICKET)
+def ticket_of(queue):
+    return load(queue, thread_team.TICKET)
 
 
 @kernel
-def use_ticket(board, ticket):
-    return replace(board, crew.TICKET, ticket, ticket - 1)
+def use_ticket(queue, ticket):
+    return replace(queue, thread_team.TICKET, ticket, ticket - 1)
 
 
 @kernel
@@ -97,22 +97,22 @@ def store_and_add(array):
 
 
 @kernel
-def wait_for_the_end(board, n_tasks, flags):
+def wait_for_the_end(queue, n_tasks, flags):
     """Wait as the leader does; return whether the last task was done by then."""
     store(flags, 0, 1)
-    task = crew.next_task(board, n_tasks)
+    task = thread_team.next_task(queue, n_tasks)
     return task, load(flags, 1)
 
 
 @kernel
-def do_the_last_task(board, flags, n_turns):
+def do_the_last_task(queue, flags, n_turns):
     """Take some time over a task, and report it."""
     while load(flags, 0) == 0:
         give_way()
     for _ in range(n_turns):
         give_way()
     store(flags, 1, 1)
-    crew.report_done(board)
+    thread_team.report_done(queue)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -122,7 +122,7 @@ def _compiled():
 
 
 def new_board():
-    return crew.board_for(3)
+    return thread_team.task_queue(3)
 
 
 def memory(n_tasks):
@@ -161,10 +161,10 @@ def many_phases():
 
 @pytest.mark.parametrize("n_helpers", [0, 1, 2])
 def test_every_task_is_done_once_and_no_phase_begins_too_early(n_helpers):
-    n_tasks, board = many_phases(), new_board()
+    n_tasks, queue = many_phases(), new_board()
     times, numbers = memory(n_tasks)
-    helpers = [start(help_out, board, times, numbers) for _ in range(n_helpers)]
-    n_early = lead(board, 0, n_tasks, times, numbers)
+    helpers = [start(help_out, queue, times, numbers) for _ in range(n_helpers)]
+    n_early = lead(queue, 0, n_tasks, times, numbers)
     for thread, _ in helpers:
         thread.join()
     assert n_early == 0
@@ -175,42 +175,42 @@ def test_every_task_is_done_once_and_no_phase_begins_too_early(n_helpers):
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_a_leader_without_helpers_waits_for_none(n_threads):
     """Whether it knows that it is alone or not."""
-    n_tasks, board = np.array([3, 0, 1]), crew.board_for(n_threads)
+    n_tasks, queue = np.array([3, 0, 1]), thread_team.task_queue(n_threads)
     times, numbers = memory(n_tasks)
-    assert lead(board, 0, n_tasks, times, numbers) == 0
+    assert lead(queue, 0, n_tasks, times, numbers) == 0
     assert_all_done_once(n_tasks, times, numbers)
 
 
 def test_a_helper_that_comes_in_the_middle_is_no_trouble():
     """Nor is one that comes when all is finished, and finds nothing to do."""
-    n_tasks, board = many_phases(), new_board()
+    n_tasks, queue = many_phases(), new_board()
     times, numbers = memory(n_tasks)
-    lead(board, 0, n_tasks[:2500], times, numbers)
-    thread, _ = start(help_out, board, times, numbers)
-    lead(board, 2500, n_tasks, times, numbers)
+    lead(queue, 0, n_tasks[:2500], times, numbers)
+    thread, _ = start(help_out, queue, times, numbers)
+    lead(queue, 2500, n_tasks, times, numbers)
     thread.join()
-    assert help_out(board, times, numbers) == 0
+    assert help_out(queue, times, numbers) == 0
     assert_all_done_once(n_tasks, times, numbers)
 
 
 def test_the_leader_waits_for_a_task_that_was_claimed():
     for n_turns in (0, 1, 1000, 10_000):
-        board, flags = new_board(), np.zeros(2, dtype=np.int64)
-        open_phase(board, 0, 1)
-        assert list(claim_all(board)) == [0]
-        thread, results = start(wait_for_the_end, board, 1, flags)
-        do_the_last_task(board, flags, n_turns)
+        queue, flags = new_board(), np.zeros(2, dtype=np.int64)
+        offer_tasks(queue, 0, 1)
+        assert list(claim_all(queue)) == [0]
+        thread, results = start(wait_for_the_end, queue, 1, flags)
+        do_the_last_task(queue, flags, n_turns)
         thread.join()
         assert results == [(-1, 1)]
 
 
 def test_helpers_do_work():
     """The leader opens a phase and does nothing: the tasks are done all the same."""
-    n_tasks, board = np.array([5]), new_board()
+    n_tasks, queue = np.array([5]), new_board()
     times, numbers = memory(n_tasks)
-    open_phase(board, 0, 5)
-    helpers = [start(help_out, board, times, numbers) for _ in range(2)]
-    while board[crew.DONE] < 5:
+    offer_tasks(queue, 0, 5)
+    helpers = [start(help_out, queue, times, numbers) for _ in range(2)]
+    while queue[thread_team.DONE] < 5:
         pass
     for thread, _ in helpers:
         thread.join()
@@ -223,41 +223,48 @@ def test_a_helper_goes_home_from_an_empty_board():
 
 
 def test_a_helper_stays_as_long_as_somebody_leads():
-    """Several times as long as it looks at a board that nobody leads."""
-    board, (times, numbers) = new_board(), memory([1])
-    begin(board)
-    thread, results = start(help_out, board, times, numbers)
+    """Several times as long as it looks at a queue that nobody leads."""
+    queue, (times, numbers) = new_board(), memory([1])
+    begin(queue)
+    thread, results = start(help_out, queue, times, numbers)
     for _ in range(5):
         help_out(new_board(), times, numbers)
-    open_phase(board, 0, 1)
-    while board[crew.DONE] < 1 and thread.is_alive():
+    offer_tasks(queue, 0, 1)
+    while queue[thread_team.DONE] < 1 and thread.is_alive():
         pass
-    end(board)
+    end(queue)
     thread.join()
     assert results == [1]
 
 
 def test_tasks_are_handed_out_from_the_last_to_the_first():
-    board = new_board()
+    queue = new_board()
     for n_tasks in (4, 0, 2):
-        open_phase(board, 0, n_tasks)
-        assert list(claim_all(board)) == list(range(n_tasks))[::-1]
+        offer_tasks(queue, 0, n_tasks)
+        assert list(claim_all(queue)) == list(range(n_tasks))[::-1]
 
 
 def test_a_ticket_of_an_earlier_phase_is_worth_nothing():
     """Although as many tasks are left now as were left then."""
-    board = new_board()
-    open_phase(board, 0, 2)
-    old = ticket_of(board)
-    claim_all(board)
-    open_phase(board, 1, 2)
-    assert not use_ticket(board, old)
-    assert use_ticket(board, ticket_of(board))
-    assert list(claim_all(board)) == [0]
+    queue = new_board()
+    offer_tasks(queue, 0, 2)
+    old = ticket_of(queue)
+    claim_all(queue)
+    offer_tasks(queue, 1, 2)
+    assert not use_ticket(queue, old)
+    assert use_ticket(queue, ticket_of(queue))
+    assert list(claim_all(queue)) == [0]
 
 
 def test_entries_of_the_board_do_not_share_a_cache_line():
-    places = [crew.TICKET, crew.DONE, crew.KIND, crew.LEADING, crew.ALONE, crew.BOARD_LENGTH]
+    places = [
+        thread_team.TICKET,
+        thread_team.DONE,
+        thread_team.KIND,
+        thread_team.LEADING,
+        thread_team.ALONE,
+        thread_team.QUEUE_LENGTH,
+    ]
     assert (np.diff(places) >= 8).all()
 
 
@@ -266,5 +273,5 @@ def test_single_steps_by_hand():
     assert store_and_add(array) == (40, 42)
     assert_same(array, [1, 42, 3])
     assert not use_ticket(array, 7)
-    assert use_ticket(array, array[crew.TICKET])
+    assert use_ticket(array, array[thread_team.TICKET])
     assert_same(array, [0, 42, 3])
