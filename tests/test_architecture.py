@@ -1,12 +1,14 @@
 """The house: imports run one way, Numba stays in its place, and no file grows too large to read."""
 
 import ast
+import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from numba import config
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*ROOT.glob("gbt/**/*.py"), *ROOT.glob("attributions/**/*.py")])
@@ -215,6 +217,50 @@ def test_what_draws_examples_stays_in_the_kit_for_tests(path):
     module = module_name(path)
     if not is_within(module, ["attributions.testing"]):
         assert not is_within_any(imports_of(path), ["hypothesis", "pytest", "attributions.testing"])
+
+
+FAST_LANE = [
+    "finish", "growth", "histogram", "memory", "nodes", "packed_bins", "partition", "quantise",
+    "refine", "rounds", "search", "tasks", "thread_team",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAST_LANE)
+def test_kernels_of_the_fast_lane_take_ten_parameters_at_most(name):
+    """What belongs together is a record or a named tuple."""
+    path = ROOT / f"gbt/kernels/{name}.py"
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            assert len(node.args.args) <= 10, f"{name}: {node.name}"
+
+
+COUNT_LINES = """
+import numpy as np
+from numba.core import codegen
+lines = []
+add = codegen.CPUCodeLibrary.add_ir_module
+def count(self, module):
+    lines.append(str(module).count("\\n"))
+    return add(self, module)
+codegen.CPUCodeLibrary.add_ir_module = count
+from gbt import GBTRegressor
+from attributions import tree_inner
+X = np.random.default_rng(0).normal(size=(200, 10))
+model = GBTRegressor(n_estimators=2).fit(X, X[:, 0])
+tree_inner(model, X, X[:, 0])
+print(sum(lines))
+"""
+MOST_LINES = 90_000  # of LLVM, of which 20,000 are those of attributions; see docs/tricks.md
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_first_fit_compiles_no_more_than_its_budget(tmp_path):
+    """What compiles takes time before the first model; only less code makes it less."""
+    counted = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", COUNT_LINES], capture_output=True, text=True,
+        check=True, cwd=ROOT, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+    )  # fmt: skip
+    assert 20_000 < int(counted.stdout) <= MOST_LINES
 
 
 HEAVY = ["numba", "sklearn", "scipy", "matplotlib", "pandas", "shap", "xgboost", "hypothesis"]

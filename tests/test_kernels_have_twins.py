@@ -32,7 +32,6 @@ TWINS = {
     },
     "gbt.kernels.finish": {
         "finish_tree": "gbt/reference.py::write",
-        "add_values": "gbt/reference.py::leaf_values",
     },
     "gbt.kernels.partition": {
         "partition_rows": "test_partition.py::test_against_list_comprehensions",
@@ -101,7 +100,6 @@ TWINS = {
 WAITING = {"gbt.kernels.levels.scan_levels", "attributions.kernels.shap.decide_by_levels"}
 # Modules of parts, and the tests that ask these parts themselves or see them through the whole.
 PARTS = {
-    "gbt.kernels.crew": "tests/test_crew.py",
     "gbt.kernels.descent": "tests/test_descent.py",
     "gbt.kernels.finish": "tests/test_finish.py",
     "gbt.kernels.growth": "tests/test_growing.py",
@@ -109,6 +107,7 @@ PARTS = {
     "gbt.kernels.levels": "tests/test_policies.py",
     "gbt.kernels.memory": "tests/test_growing.py",
     "gbt.kernels.nodes": "tests/test_growing.py",
+    "gbt.kernels.packed_bins": "tests/test_growing.py",
     "gbt.kernels.quantise": "tests/test_fixed_point.py",
     "gbt.kernels.ranking": "tests/test_ranking.py",
     "gbt.kernels.refine": "tests/test_refine.py",
@@ -117,7 +116,7 @@ PARTS = {
     "gbt.kernels.search": "tests/test_search.py",
     "gbt.kernels.tasks": "tests/test_growing.py",
     "gbt.kernels.walk": "tests/test_ensemble.py",
-    "gbt.kernels.words": "tests/test_growing.py",
+    "gbt.kernels.thread_team": "tests/test_thread_team.py",
     "attributions.kernels.contrasts": "tests/test_unbiased_gain.py",
     "attributions.kernels.paths": "tests/test_inner.py",
     "attributions.kernels.stumps": "tests/test_stump_models.py",
