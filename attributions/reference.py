@@ -23,9 +23,17 @@ import numpy as np
 
 
 def takes_left(tree, t, x):
-    """Say whether x goes left at node t: nan where the tree says so, else x <= threshold."""
-    value = x[tree.feature[t]]
-    return bool(tree.missing_left[t]) if np.isnan(value) else value <= tree.threshold[t]
+    """Say whether x goes left at node t: nan where the tree says so, else x <= threshold.
+
+    The number of a level goes left if its bit is set in the node's level set.
+    """
+    value, sets = x[tree.feature[t]], getattr(tree, "level_sets", None)
+    if np.isnan(value):
+        return bool(tree.missing_left[t])
+    if sets is not None and sets.of_node[t] >= 0:
+        word = int(sets.words[sets.start[sets.of_node[t]] + int(value) // 64])
+        return bool(word >> (int(value) % 64) & 1)
+    return value <= tree.threshold[t]
 
 
 def path(tree, x):

@@ -229,8 +229,10 @@ def read_lines(path: Path) -> list[dict[str, str]]:
 
 
 def report(path: Path) -> str:
-    """Return the tables of means over splits, and over tables."""
+    """Return the tables of means over the splits that all methods have, and over tables."""
     lines = pd.DataFrame(read_lines(path)).astype({"score": float, "seconds": float})
+    n_methods = lines.groupby(["table", "split"])["method"].transform("nunique")
+    lines = lines[n_methods == lines["method"].nunique()]
     means = lines.pivot_table(
         index=["task", "table", "most_levels"], columns="method", values="score", sort=False
     )[[m for m in METHODS if m in set(lines["method"])]]

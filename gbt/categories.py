@@ -152,11 +152,16 @@ class Table:
             return [categories[code] for code in used if code >= 0], place
         rows = column.to_list() if hasattr(column, "to_list") else column.tolist()
         first: dict[Any, int] = {}
-        # 1, 1.0 and True are one key: the type tells them apart.
-        place = np.array(
-            [-1 if is_missing(v) else first.setdefault((type(v), v), len(first)) for v in rows],
-            dtype=np.int64,
-        )
+        try:  # 1, 1.0 and True are one key: the type tells them apart
+            place = np.array(
+                [-1 if is_missing(v) else first.setdefault((type(v), v), len(first)) for v in rows],
+                dtype=np.int64,
+            )
+        except TypeError as error:
+            raise ValueError(
+                f"Column {k} is categorical and holds what cannot be compared ({error}); levels are"
+                " words, whole numbers or booleans."
+            ) from error
         return [value for _, value in first], place
 
     def with_columns(self, numbers: dict[int, np.ndarray]) -> Any:

@@ -191,13 +191,17 @@ def choose_rows(loss: Any, raw_prediction: np.ndarray, random: Any) -> tuple[np.
 
 
 def xgboost_scores(model: Ensemble, task: Task, origin: Origin) -> dict[str, float]:
-    """Return how good XGBoost is on the same rows with the same parameters, if it is installed."""
+    """Return how good XGBoost is on the same rows with the same parameters, if it is installed.
+
+    It gets words as the numbers that the model has for them, in alphabetical order.
+    """
     if find_spec("xgboost") is None:
         return {}
     import xgboost
 
     kind = xgboost.XGBClassifier if task.is_classification else xgboost.XGBRegressor
     other = kind(**origin.parameters, random_state=origin.seed, tree_method="hist")
-    other.fit(task.X_train, task.y_train)
-    raw_prediction = other.predict(task.X_valid, output_margin=True).astype(np.float64)
+    X_train, X_valid = (np.asarray(model.as_input(X)) for X in (task.X_train, task.X_valid))
+    other.fit(X_train, task.y_train)
+    raw_prediction = other.predict(X_valid, output_margin=True).astype(np.float64)
     return measures(model.loss, task.y_valid, raw_prediction)
