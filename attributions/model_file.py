@@ -41,7 +41,18 @@ class ModelFile(NamedTuple):
 
 
 def read_model(path: Path) -> ModelFile:
-    """Read a model."""
+    """Read a model of one output."""
+    model = _read(path)
+    if model.ensemble.n_outputs > 1:
+        raise UnusableModelError(
+            f"--model {path} has {model.ensemble.n_outputs} outputs, such as several classes; a"
+            " report explains models of one: two classes, or one number."
+        )
+    return model
+
+
+def _read(path: Path) -> ModelFile:
+    """Read a model by what its file begins with."""
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -274,6 +274,7 @@ def test_a_model_of_lightgbm(run, tmp_path):
         (None, ["--model", "broken.json"], "cannot be used"),
         (None, ["--model", "pickle.pkl"], "looks like a pickle"),
         (None, ["--model", "other.json"], "no column for 'a', 'b'"),
+        (None, ["--model", "several.json"], "has 3 outputs"),
         (None, ["--report", "."], "is a folder; name a file"),
         (None, ["--report", "nowhere/out.html"], "there is no folder"),
         (None, ["--data", "nowhere.csv"], "There is no file nowhere.csv"),
@@ -290,6 +291,7 @@ def test_what_cannot_be_reported_is_refused_in_words(
     X = np.arange(20.0).reshape(10, 2)
     model = gbt.GBTClassifier(n_estimators=2).fit(X, X[:, 0] > 8).ensemble_
     replace(model, feature_names=("a", "b")).save("other.json")
+    gbt.GBTClassifier(n_estimators=2).fit(X, np.arange(10) % 3).save("several.json")
     given = ["--data", "table.csv", "--target", "y", "--report", "out.html", *arguments]
     status, _, error = run(*given)
     assert status == 2

@@ -199,9 +199,10 @@ def xgboost_scores(model: Ensemble, task: Task, origin: Origin) -> dict[str, flo
         return {}
     import xgboost
 
+    # Words go in as the numbers of their levels: XGBoost's own way with words is another model.
+    X_train, X_valid = (np.asarray(model.as_input(X)) for X in (task.X_train, task.X_valid))
     kind = xgboost.XGBClassifier if task.is_classification else xgboost.XGBRegressor
     other = kind(**origin.parameters, random_state=origin.seed, tree_method="hist")
-    X_train, X_valid = (np.asarray(model.as_input(X)) for X in (task.X_train, task.X_valid))
     other.fit(X_train, task.y_train)
     raw_prediction = other.predict(X_valid, output_margin=True).astype(np.float64)
     return measures(model.loss, task.y_valid, raw_prediction)

@@ -112,8 +112,8 @@ def _about_scores(evidence):
     yield f"The constant model gives every row the number that is best for {whose} rows."
     if evidence.of_xgboost:
         yield (
-            "XGBoost was fitted to the same rows with the same parameters. Where it is clearly"
-            " better or worse, something is odd."
+            "XGBoost was fitted to the same rows with the same parameters, words as numbers in"
+            " alphabetical order. Where it is clearly better or worse, something is odd."
         )
     yield (
         f"All importances below are in per cent of the constant model's {_loss(evidence)} on"
