@@ -67,12 +67,22 @@ def respelt(X):
     yield "floats", X.astype({"zip": float})
     yield "polars", pl.DataFrame({name: X[name].tolist() for name in X})
     words = pl.Series("color", X["color"].tolist())
-    yield "polars categories", pl.DataFrame(
-        {"size": X["size"].tolist(), "color": words.cast(pl.Categorical), "zip": X["zip"].tolist()}
+    yield (
+        "polars categories",
+        pl.DataFrame(
+            {
+                "size": X["size"].tolist(),
+                "color": words.cast(pl.Categorical),
+                "zip": X["zip"].tolist(),
+            }
+        ),
     )
     enum = pl.Enum(["white", "red", "green", "blue", "unheard of"])
-    yield "polars enum", pl.DataFrame(
-        {"size": X["size"].tolist(), "color": words.cast(enum), "zip": X["zip"].tolist()}
+    yield (
+        "polars enum",
+        pl.DataFrame(
+            {"size": X["size"].tolist(), "color": words.cast(enum), "zip": X["zip"].tolist()}
+        ),
     )
 
 
@@ -164,9 +174,7 @@ def test_attributions_add_up(splitter):
         background.base_values + background.values.sum(axis=1), raw[:40],
         np.abs(background.values).sum(axis=1) + np.abs(background.base_values), k=1000,
     )  # fmt: skip
-    assert_close(
-        background.base_values[0], raw[40:60].mean(), np.abs(raw[40:60]).mean(), k=1000
-    )
+    assert_close(background.base_values[0], raw[40:60].mean(), np.abs(raw[40:60]).mean(), k=1000)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1.0]), st.sampled_from(POLICIES))

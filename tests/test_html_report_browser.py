@@ -161,7 +161,8 @@ def test_the_page_is_not_wider_than_the_screen(browser, report, width):
         "[...document.querySelectorAll('figure svg')].flatMap((s) => {"
         " const b = s.getBoundingClientRect();"
         " return [...s.querySelectorAll('text')].filter((t) => {"
-        " const r = t.getBoundingClientRect(); return r.left < b.left - 1 || r.right > b.right + 1 || r.top < b.top - 1"
+        " const r = t.getBoundingClientRect();"
+        " return r.left < b.left - 1 || r.right > b.right + 1 || r.top < b.top - 1"
         " || r.bottom > b.bottom + 1; }).map((t) => t.textContent); })"
     )
     assert outside == []

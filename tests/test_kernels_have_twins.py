@@ -57,7 +57,9 @@ TWINS = {
     "gbt.kernels.walk": {
         "goes_left": "attributions/reference.py::takes_left",
         "find_leaves": "attributions/reference.py::path",
-        "add_up_children": "test_ensemble.py::test_the_statistics_of_the_training_rows_are_the_models_own",
+        "add_up_children": (
+            "test_ensemble.py::test_the_statistics_of_the_training_rows_are_the_models_own"
+        ),
     },
     "attributions.kernels.contrasts": {
         "add_up_rows": "attributions/reference.py::unbiased_gain",
