@@ -9,7 +9,7 @@ is loaded; there is no deadline, because the first call of all may compile for s
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, TypeVar
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gbt.model import Ensemble
@@ -52,7 +52,13 @@ def check_on(
 
         def check(function: Callable, models: Models = None) -> None:
             # No database: what failed before is a matter of another function than the one here.
-            @settings(deadline=None, database=None, report_multiple_bugs=False)
+            # No time limits: a busy machine draws slowly, which says nothing about the function.
+            @settings(
+                deadline=None,
+                database=None,
+                report_multiple_bugs=False,
+                suppress_health_check=[HealthCheck.too_slow],
+            )
             @given(draw(models))
             def holds(case: C) -> None:
                 try:
