@@ -216,9 +216,7 @@ def test_each_check_of_importances_fails_on_its_defect(check, find):
     with pytest.raises(AssertionError, match=f"^{check.__name__}: ") as failure:
         check(IMPORTANCE_DEFECTS[check.__name__])
     assert "\ntree 0\n  " in str(failure.value)
-    assert "  y 0.0  weight 2.0" in str(failure.value) or "  y -2.0  weight 2.0" in str(
-        failure.value
-    )
+    assert "  weight 2.0\n" in f"{failure.value}\n"
 
 
 def test_standard_errors_of_merged_chunks_are_compared(find):
