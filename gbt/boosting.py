@@ -1,6 +1,7 @@
-"""The loop around the loop: who sees which rows and columns, who watches, and when it ends.
+"""Boosting: tree after tree; who sees which rows and columns, who watches, and when it ends.
 
-Boosting itself, in the paper's letters, is in ``gbt.kernels.rounds``::
+The algorithm is this, and for one output of a loss that kernels know ``gbt.kernels.rounds`` has it
+compiled::
 
     f_0 = base score
     for m = 1 .. M:   g, h = derivatives of the loss at f_(m-1)
@@ -20,16 +21,15 @@ from gbt.categories import Categories, EncodedRows, count_levels
 from gbt.columns import Columns
 from gbt.evaluation import Callback, EvalSet, Metric, Watch
 from gbt.growing import growth_of
+from gbt.grown_trees import GrownTrees
 from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
-from gbt.level_sets import LevelSets
 from gbt.losses import Loss
 from gbt.model import Ensemble
 from gbt.progress import Progress
 from gbt.sampling import sampled_features, sampled_rows
 from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Limits, Plan, Policy, Shape
-from gbt.tree import NODE_RECORD, Tree, arrays_of, end_to_end, records_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Boosted:
     ensemble: Ensemble
     evals_result: dict[str, list[float]]
     best_iteration: int
-    split_scores: np.ndarray | None  # of the trees that were grown, see `Growth`
+    split_scores: np.ndarray | None  # see `NewTrees`
 
 
 def boost(
@@ -114,50 +114,40 @@ def boost(
     patience = parameters.early_stopping_rounds
     seen_rows = SeenRows.of((X, y), eval_sets[-1][:2] if patience else None, n_jobs)
     columns = Columns.from_table(X, n_jobs, count_levels(categories, X.shape[1]))
-    training = Training(
-        y=y,
-        weight=sample_weight,
-        raw_prediction=np.full(len(y), np.atleast_1d(base_score)[0]),
-        gradient=np.empty(len(y)),
-        hessian=np.empty(1 if loss.has_one_hessian else len(y)),
-    )
-    outputs = _Outputs(loss, base_score, training)
-    growth = growth_of(splitter, columns, training, parameters.plan(loss, n_jobs, seed))
+    outputs = _Outputs(loss, base_score, y, sample_weight)
+    growth = growth_of(splitter, columns, outputs.training, parameters.plan(loss, n_jobs, seed))
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
     all_features = np.arange(columns.n_columns)
-    all_rows = np.arange(len(y), dtype=np.int32) if parameters.subsample < 1.0 else None
+    is_sampled = parameters.subsample < 1.0
+    all_rows = np.arange(len(y) if is_sampled else 0, dtype=np.int32)
     one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.is_in_steps
-    trees = _Trees(start)
+    trees = GrownTrees(start)
     if start is not None:
         _check_start(start, base_score, parameters, feature_names, seen_rows)
         outputs.go_on_from(start.raw_predict(X.view(EncodedRows), n_jobs))
         watch.record_all(start, n_jobs)
     is_over = watch.is_over
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
-        while (m := len(trees.sizes)) < parameters.n_estimators * loss.n_outputs and not is_over:
-            rows = all_rows
-            if rows is not None:
-                rows = sampled_rows(seed, m, rows, parameters.subsample)
+        while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
+            rows = sampled_rows(seed, m, all_rows, parameters.subsample) if is_sampled else None
             features = sampled_features(seed, m, all_features, parameters.colsample)
             most = 1 if one_by_one else parameters.n_estimators - m
             outputs.before_tree(m)
-            trees.append(*growth.grow(m, rows, features, most), growth.level_sets[-1:])
+            trees.add(growth.grow(m, rows, features, most))
             if rows is not None and len(rows) < len(y):
-                (tree,) = trees.last(1)
-                tree.add_values(X, training.raw_prediction, n_jobs)
+                trees.last(1)[0].add_values(X, outputs.training.raw_prediction, n_jobs)
             if not outputs.after_tree(m):
                 continue
             m //= loss.n_outputs
             if eval_sets:
                 watch.record(trees.last(loss.n_outputs), n_jobs)
             progress.show(m, watch.headline)
-            are_stubs = max(trees.sizes[-loss.n_outputs :]) == 1
-            is_stub = are_stubs and getattr(splitter, "stop_at_stub", False)
-            is_asked_to_end = watch.ask(callbacks, m, parameters.n_estimators)
-            is_over = is_stub or is_asked_to_end or watch.is_over
+            has_split = max(trees.sizes[-loss.n_outputs :]) > 1
+            is_stub = not has_split and getattr(splitter, "stop_at_stub", False)
+            is_over = watch.ask(callbacks, m, parameters.n_estimators) or is_stub or watch.is_over
 
-    best_iteration = watch.best_iteration if patience else len(trees.sizes) // loss.n_outputs - 1
+    best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
     ensemble = Ensemble(
         **trees.arrays(),
         base_score=base_score,
@@ -167,56 +157,14 @@ def boost(
         feature_names=feature_names,
         seen_rows=seen_rows,
         categories=categories,
-        level_sets=None if categories is None else trees.all_sets(),
+        level_sets=None if categories is None else trees.all_level_sets(),
     )
-    n_before = 0 if start is None else start.n_trees
-    n_kept = (best_iteration + 1) * loss.n_outputs
-    scores = [
-        of_tree
-        for of_tree in growth.split_scores[: max(n_kept - n_before, 0)]
-        if of_tree is not None
-    ]
     return Boosted(
         ensemble.truncate(best_iteration + 1),
         watch.evals_result,
         best_iteration,
-        np.sum(scores, axis=0) if scores else None,
+        trees.sum_of_scores((best_iteration + 1) * loss.n_outputs),
     )
-
-
-class _Trees:
-    """The trees so far: records of nodes, of one tree or of many, and where they end."""
-
-    def __init__(self, start: Ensemble | None):
-        self.records = [np.empty(0, NODE_RECORD) if start is None else records_of(start)]
-        self.sizes: list[int] = [] if start is None else np.diff(start.tree_offset).tolist()
-        sets = None if start is None else start.level_sets
-        self.level_sets: list[LevelSets] = [] if sets is None else [sets]
-
-    def append(self, grown: np.ndarray, sizes: list[int], level_sets: list[LevelSets]) -> None:
-        """Take trees that have grown in one call; the sets are those of one tree, or none."""
-        self.records.append(grown)
-        self.sizes.extend(sizes)
-        self.level_sets.extend(level_sets)
-
-    def last(self, n: int) -> list[Tree]:
-        """Return the last trees to be walked; they have grown in a call each."""
-        level_sets: Sequence[LevelSets | None] = self.level_sets[-n:] or [None] * n
-        return [
-            Tree(**arrays_of(tree), level_sets=sets)
-            for tree, sets in zip(self.records[-n:], level_sets, strict=True)
-        ]
-
-    def arrays(self) -> dict[str, Any]:
-        """Return what a model has of the nodes, and where its trees begin."""
-        nodes = arrays_of(end_to_end(self.records))
-        return {**nodes, "tree_offset": np.cumsum([0, *self.sizes])}
-
-    def all_sets(self) -> LevelSets:
-        """Return the level sets of all nodes; where no column has a level no tree has any."""
-        if self.level_sets:
-            return LevelSets.end_to_end(self.level_sets)
-        return LevelSets.of([None] * sum(self.sizes))
 
 
 class _Outputs:
@@ -226,11 +174,18 @@ class _Outputs:
     for all outputs before the first tree of a round.
     """
 
-    def __init__(self, loss: Loss, base_score: Any, training: Training):
-        self.loss, self.training, self.n = loss, training, loss.n_outputs
-        self.raw = training.raw_prediction[np.newaxis]
+    def __init__(self, loss: Loss, base_score: Any, y: np.ndarray, sample_weight: np.ndarray):
+        self.loss, self.n = loss, loss.n_outputs
+        self.training = Training(
+            y=y,
+            weight=sample_weight,
+            raw_prediction=np.full(len(y), np.atleast_1d(base_score)[0]),
+            gradient=np.empty(len(y)),
+            hessian=np.empty(1 if loss.has_one_hessian else len(y)),
+        )
+        self.raw = self.training.raw_prediction[np.newaxis]
         if self.n > 1:
-            self.raw = np.repeat(base_score[:, np.newaxis], len(training.y), axis=1)
+            self.raw = np.repeat(base_score[:, np.newaxis], len(y), axis=1)
 
     def go_on_from(self, raw_prediction: np.ndarray) -> None:
         """Take the raw predictions of a model, of shape (n,) or (n, K)."""

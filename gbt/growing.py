@@ -26,6 +26,7 @@ import numpy as np
 
 from gbt.columns import Columns
 from gbt.fixed_point import refuse_square_overflow, to_fixed_point
+from gbt.grown_trees import NewTrees
 from gbt.kernels.derivatives import GIVEN, KINDS, write_derivatives
 from gbt.kernels.finish import finish_tree
 from gbt.kernels.memory import Training
@@ -58,10 +59,9 @@ class TreeGrowth:
         self.training = training
         self.plan = plan
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
-        self.split_scores: list[np.ndarray | None] = []
-        self.level_sets: list[LevelSets] = []  # tree by tree, where columns are categorical
+        self.split_scores: np.ndarray | None = None  # of the tree that grows
 
-    def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
+    def grow(self, m, rows, features, most) -> NewTrees:
         """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
         y, _, raw_prediction, gradient, hessian = self.training
         if self.plan.loss != GIVEN:
@@ -73,13 +73,14 @@ class TreeGrowth:
         if not finish_tree(rows, nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut):
             refuse_square_overflow()
         self.columns.write_thresholds(tree, rows_at_cut)
+        level_sets = None
         if self.columns.n_levels.any():
             in_preorder: list[np.ndarray | None] = [None] * len(nodes)
             for place, levels in zip(nodes["place"], sets, strict=True):
                 in_preorder[place] = levels
-            self.level_sets.append(LevelSets.of(in_preorder))
-            tree["threshold"][self.level_sets[-1].of_node >= 0] = 0.0
-        return tree, [len(tree)]
+            level_sets = LevelSets.of(in_preorder)
+            tree["threshold"][level_sets.of_node >= 0] = 0.0
+        return NewTrees(tree, [len(tree)], level_sets, self.split_scores)
 
     def _grow_nodes(self, m, rows, features):
         """Return rows, those of a leaf beside each other, and nodes of one tree with level sets."""
@@ -88,7 +89,7 @@ class TreeGrowth:
         g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
         h, h_scale = to_fixed_point(self.training.hessian, weight, rows, n)
         derivatives = Derivatives(g, h, g_scale, h_scale)
-        self.split_scores.append(None)
+        self.split_scores = None
         random = np.random.default_rng([self.plan.seed, m, DRAWS_OF_POLICY])
         nodes = [_Node(0, len(rows), depth=0)]
         opened = nodes[:]
@@ -127,8 +128,8 @@ class TreeGrowth:
             judged = splits.candidate >= 0
             gain = splits.gain[judged] / derivatives.gain_scale
             scores = np.bincount(splits.candidate[judged], gain, minlength=self.columns.n_columns)
-            so_far = self.split_scores[-1]
-            self.split_scores[-1] = scores if so_far is None else so_far + scores
+            so_far = self.split_scores
+            self.split_scores = scores if so_far is None else so_far + scores
         for j, node in enumerate(asked):
             node.feature, node.cut = int(splits.feature[j]), int(splits.cut[j])
             node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])

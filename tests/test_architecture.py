@@ -35,6 +35,7 @@ FLOORS = [
         "gbt.documents",
         "gbt.targets",
         "gbt.categories",
+        "gbt.grown_trees",
     },
     {"gbt.splitting", "gbt.evaluation", "gbt.stages"},
     {"gbt.growing"},

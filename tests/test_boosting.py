@@ -253,7 +253,7 @@ def test_an_overflow_after_some_trees_is_told_and_leaves_nothing_behind(n_jobs):
         assert growth.rules["n_trees"] > 1
         growth.training.raw_prediction[:] = 0.0
         growth.rules["learning_rate"] = 0.5
-        tree, sizes = growth.grow(0, None, np.arange(1), 1)
+        tree, sizes, *_ = growth.grow(0, None, np.arange(1), 1)
     alone, _ = grow_tree(Columns.from_table(X), -growth.training.y, np.ones(40), max_depth=2)
     assert sizes == [alone.n_nodes]
     for name in NODE_DTYPES:

@@ -206,7 +206,7 @@ def compare_trees(seed):
     for m, their_tree in enumerate(their_trees):
         training.gradient[:], training.hessian[:] = loss.gradient_hessian(given.y, margin)
         hessian = training.hessian
-        nodes, _ = growth.grow(0, None, np.arange(columns.n_columns), 1)
+        nodes = growth.grow(0, None, np.arange(columns.n_columns), 1).nodes
         leaves = growth.leaf_of_row
         our_tree = Tree(**arrays_of(nodes))
         if (given.weight * hessian).sum() < given.min_child_weight:
@@ -258,7 +258,7 @@ def test_a_defect_is_not_excused(defect):
     plan = Plan(GIVEN, limits, Shape(given.max_depth, None), asked["learning_rate"])
     training = Training(given.y, np.ones(1), np.zeros(len(given.y)), gradient, hessian)
     growth = growth_of(Greedy(), Columns.from_table(given.X), training, plan)
-    nodes, _ = growth.grow(0, None, np.arange(given.X.shape[1]), 1)
+    nodes = growth.grow(0, None, np.arange(given.X.shape[1]), 1).nodes
     slack = given.weight * (np.abs(given.y) + 1)
     with pytest.raises(AssertionError):
         compare_tree(given, Tree(**arrays_of(nodes)), their_trees[0], gradient, hessian, slack)

@@ -61,11 +61,10 @@ def grow_with(growth, rows=None, features=None):
     """Return one tree and the leaf of each of its rows; None is all."""
     if features is None:
         features = np.arange(growth.columns.n_columns)
-    nodes, sizes = growth.grow(0, rows, features, 1)
-    assert sizes == [len(nodes)]
+    grown = growth.grow(0, rows, features, 1)
+    assert grown.sizes == [len(grown.nodes)]
     leaves = growth.leaf_of_row if rows is None else growth.leaf_of_row[rows]
-    sets = getattr(growth, "level_sets", [])
-    return Tree(**arrays_of(nodes), level_sets=sets[-1] if sets else None), leaves.copy()
+    return Tree(**arrays_of(grown.nodes), level_sets=grown.level_sets), leaves.copy()
 
 
 def one_if_equal(numbers):

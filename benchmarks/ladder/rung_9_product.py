@@ -41,7 +41,7 @@ def grow(table, gradient, max_depth, reg_lambda):
         plan = Plan(GIVEN, limits, shape, learning_rate=1.0, n_jobs=None)
         table.growth = growth_of(Greedy(), table.columns, table.training, plan)
     np.multiply(gradient, UNIT, out=table.training.gradient)
-    nodes, _ = table.growth.grow(0, None, np.arange(table.columns.n_columns), 1)
+    nodes = table.growth.grow(0, None, np.arange(table.columns.n_columns), 1).nodes
     return renumbered(nodes, max_depth)
 
 

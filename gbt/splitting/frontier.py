@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from gbt.columns import Columns
-from gbt.level_sets import LevelSets
+from gbt.grown_trees import NewTrees
 
 
 @dataclass(frozen=True)
@@ -144,19 +144,11 @@ class Growth(Protocol):
 
     ``leaf_of_row``, an int32 array, says by row of the table which leaf of the last tree it is in,
     in memory that the next tree is grown in. Without meaning where a row takes no part.
-
-    ``split_scores``, a list of float64 arrays of shape (p,), says tree by tree what the policy
-    found its candidates worth, added up by feature; None if it was not asked or does not tell.
-    ``level_sets`` are those of the trees, where columns are categorical.
     """
 
     leaf_of_row: np.ndarray
-    split_scores: list[np.ndarray | None]
-    level_sets: list[LevelSets]
 
-    def grow(
-        self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int
-    ) -> tuple[np.ndarray, list[int]]:
+    def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow trees, one after the other, at most so many.
 
         Parameters
@@ -169,12 +161,5 @@ class Growth(Protocol):
         features : int array
             The columns that they may split on, ascending.
         most : int
-
-        Returns
-        -------
-        nodes : array of dtype ``gbt.tree.NODE_RECORD``
-            Trees end to end, each in preorder.
-        sizes : list of int
-            Nodes of each tree.
         """
         ...

@@ -13,6 +13,7 @@ import numpy as np
 
 from gbt.columns import MAX_BINS, Columns
 from gbt.fixed_point import refuse_overflow, refuse_square_overflow
+from gbt.grown_trees import NewTrees
 from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
 from gbt.kernels.memory import (
@@ -35,7 +36,6 @@ from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.kernels.rounds import OF_SQUARE, OF_SUM, grow_trees
 from gbt.kernels.tasks import LARGE
 from gbt.kernels.thread_team import task_queue
-from gbt.level_sets import LevelSets
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
 from gbt.tree import NODE_RECORD
@@ -98,10 +98,8 @@ class GreedyGrowth:
         self.lead, *helpers = [partial(grow_trees, thread, work) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
         self.features = None  # that a tree may split on
-        self.split_scores: list[np.ndarray | None] = []  # they are gains, which the nodes have
-        self.level_sets: list[LevelSets] = []  # tables with categories take the common road
 
-    def grow(self, m, rows, features, most) -> tuple[np.ndarray, list[int]]:
+    def grow(self, m, rows, features, most) -> NewTrees:
         """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
         rules = self.rules
         n_listed = len(self.rows.listed) if rows is None else len(rows)
@@ -126,7 +124,7 @@ class GreedyGrowth:
         n_nodes = sum(sizes)
         trees = self.grown.trees[:n_nodes].copy()
         self.columns.write_thresholds(trees, self.grown.rows_at_cut[:n_nodes])
-        return trees, sizes
+        return NewTrees(trees, sizes)
 
 
 def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
