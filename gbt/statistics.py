@@ -15,7 +15,7 @@ import numpy as np
 
 from gbt.kernels import walk
 
-STATISTICS = ("sum_gradient", "sum_hessian", "n_samples", "gain")  # what rows tell of a tree
+TOLD_BY_ROWS = ("sum_gradient", "sum_hessian", "n_samples", "gain")
 
 
 def node_statistics(left, right, leaves, gradient, hessian, reg_lambda) -> dict[str, np.ndarray]:
@@ -81,7 +81,7 @@ def refit(
         )
     return {
         name: np.concatenate([np.empty(0), *(of_tree[name] for of_tree in refitted)])
-        for name in STATISTICS
+        for name in TOLD_BY_ROWS
     }
 
 

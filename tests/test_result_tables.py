@@ -60,6 +60,7 @@ def test_the_head_is_as_long_as_asked_for():
     assert repr(many).splitlines()[-1] == "  ... 20 more features"
     assert [line.split()[1] for line in repr(many.head(2)).splitlines()[2:4]] == ["x29", "x28"]
     assert repr(many.head(2)).splitlines()[-1] == "  ... 28 more features"
+    assert repr(many.head(29)).splitlines()[-1] == "  ... 1 more feature"
     assert len(repr(many.head(100)).splitlines()) == 32
     assert len(repr(many.head(0)).splitlines()) == 3
     for n in (-1, 2.5, "3"):

@@ -142,7 +142,7 @@ class GlobalAttribution(tables.ShownAsTable):
         if self._kind not in _NOT_SUMS:
             title += f", sum over {self.n_samples:,} rows"
         hidden = len(self) - len(shown)
-        return tables.Table(title, columns, note=f"{hidden:,} more features" if hidden else "")
+        return tables.Table(title, columns, note=tables.more(hidden, "feature"))
 
     @classmethod
     def from_rows(

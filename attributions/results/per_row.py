@@ -156,11 +156,8 @@ class LocalAttribution(tables.ShownAsTable):
                 break
             shown[k] = column
         hidden = [
-            f"{n_hidden:,} more {what}"
-            for n_hidden, what in (
-                (n_rows - n_shown, "rows"),
-                (n_features - len(shown), "features"),
-            )
+            tables.more(n_hidden, what)
+            for n_hidden, what in ((n_rows - n_shown, "row"), (n_features - len(shown), "feature"))
             if n_hidden
         ]
         return tables.Table(

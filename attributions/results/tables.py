@@ -117,6 +117,11 @@ def p_values(heading: str, values: np.ndarray) -> Column:
     return Column(heading, ["<0.0001" if p < 1e-4 else f"{p:.4f}" for p in values])
 
 
+def more(n: int, what: str) -> str:
+    """Say how many of something are not shown; nothing if all are."""
+    return f"{n:,} more {what}{'s' * (n > 1)}" if n else ""
+
+
 def as_count(n: int) -> int:
     """Return how many rows of a table are asked for, if that is a number of rows."""
     try:
