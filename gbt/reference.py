@@ -297,12 +297,12 @@ class Node:
     left: int = -1
     right: int = -1
     missing_left: bool = False
-    levels: dict | None = None
     sum_gradient: float = 0.0
     sum_hessian: float = 0.0
     n_samples: int = 0
     gain: float = 0.0
     value: float = 0.0
+    levels: dict | None = None  # which go left, where a categorical column is split
 
 
 @dataclass

@@ -127,8 +127,6 @@ def test_refused():
         model = train(parameters)
         with pytest.raises(ValueError, match=message):
             as_ensemble(model)
-    with pytest.raises(ValueError, match="loss_function='MultiClass'"):
-        as_ensemble(train(task=1, X=X, y=np.arange(300) % 3))
     table = np.column_stack([X.astype(object), np.array(["a", "b", "c"])[np.arange(300) % 3]])
     model = train(X=table, y=y, cat_features=[4])
     with pytest.raises(ValueError, match="categorical features cannot be imported"):

@@ -246,10 +246,10 @@ def test_rows_out_of_bag_that_do_not_exist():
 
 def test_several_outputs_and_classes():
     two = RandomForestRegressor(2).fit(X, np.column_stack([y, y]))
-    with refused("several classes or targets cannot be imported"):
+    with refused("several classes or targets, here 2, has no local MDI"):
         attributions.local_mdi(two, X, y)
     three = RandomForestClassifier(2).fit(X, np.arange(N) % 3)
-    with refused("several classes or targets cannot be imported"):
+    with refused("several classes or targets, here 3, has no local MDI"):
         attributions.mdi_plus(three, X, np.arange(N) % 3)
 
 

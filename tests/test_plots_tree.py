@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 
 from attributions.plots import TreeDisplay
 from gbt import GBTRegressor
-from gbt.tree import Tree
+from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_same
 from tests.pictures import assert_apart, assert_inside, box_of, words_on, written
 
@@ -145,7 +145,7 @@ def test_trees_can_be_read_and_what_is_cut_is_counted(depth):
 
 
 def _root_only():
-    arrays = {name: getattr(by_hand(), name)[1:2] for name in by_hand().__dataclass_fields__}
+    arrays = {name: getattr(by_hand(), name)[1:2] for name in NODE_DTYPES}
     return Tree(**arrays)
 
 

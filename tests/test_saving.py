@@ -864,7 +864,7 @@ def test_numbers_of_nodes_are_finite(name, value, path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"base_score": np.nan}, "base_score must be finite; got nan"),
+        ({"base_score": np.nan}, r"base_score must be finite, one an output; got nan"),
         ({"learning_rate": np.nan}, "learning_rate must be in"),
         ({"reg_lambda": np.inf}, "reg_lambda must be in"),
         ({"input_dtype": np.int64}, "input_dtype must be float64 or float32"),

@@ -1,5 +1,6 @@
 """A table becomes a task: what its target is taken for, which columns it keeps, how rows split."""
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,6 +13,7 @@ from attributions.table_columns import as_column
 from attributions.table_file import TableFile, UnusableTableError, read_table
 from attributions.table_target import as_target
 from attributions.table_task import Question, halves, table_task, task_of_model
+from gbt import GBTRegressor
 from tests.asserts import assert_same
 
 
@@ -280,5 +282,7 @@ def test_a_model_may_have_underscores_for_blanks(tmp_path, names, taken):
     rows = [f"{i * i % 7}.5,{i % 5}.25,{i % 3}" for i in range(40)]
     (tmp_path / "table.csv").write_text("\n".join([",".join(names), *rows]))
     question = Question("price", "regression", None, (), (), 0)
-    task = task_of_model(read_table(tmp_path / "table.csv"), question, ["floor_area"])
+    model = GBTRegressor(n_estimators=1).fit(np.arange(6.0)[:, np.newaxis], np.arange(6.0))
+    ensemble = replace(model.ensemble_, feature_names=("floor_area",))
+    task = task_of_model(read_table(tmp_path / "table.csv"), question, ensemble)
     assert task.feature_names == (taken,)

@@ -16,6 +16,7 @@ from attributions.testing import ensembles, rows_for
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.losses import LOSSES
+from gbt.tree import NODE_DTYPES
 from tests.asserts import EPS, assert_close, assert_same, peer
 from tests.kernel_call import call
 from tests.tree_cases import ensemble_of, fit_values, stump_on
@@ -191,7 +192,7 @@ def dealt_out(loss):
     nodes = {"feature": [0, -1, 0, -1, -1], "threshold": [0.5, 0, 1.5, 0, 0]}
     nodes |= {"left": [1, -1, 3, -1, -1], "right": [2, -1, 4, -1, -1]}
     stump = stump_on(0, 0.0)
-    blank = {name: np.zeros(5, getattr(stump, name).dtype) for name in vars(stump)}
+    blank = {name: np.zeros(5, getattr(stump, name).dtype) for name in NODE_DTYPES}
     tree = replace(
         stump,
         **{name: np.array(nodes.get(name, zeros), zeros.dtype) for name, zeros in blank.items()},
