@@ -1,0 +1,43 @@
+"""Cross-validated boosting in the simulations and on the real tables of Adler and Painsky (2022).
+
+python -m benchmarks.cvb                     all parts
+python -m benchmarks.cvb null power          these parts: null, power, real
+python -m benchmarks.cvb --write             and the CSV files, docs/cvb.md and its picture
+python -m benchmarks.cvb --from-results      the tables again, from the CSV files
+python -m benchmarks.cvb --quick             tries the machinery in seconds: no numbers
+
+Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
+there. Real tables come from the folder $GBT_DATA and are skipped without it.
+"""
+
+import sys
+
+from benchmarks.cvb import real, simulations
+from benchmarks.cvb.picture import draw
+from benchmarks.study import command
+from benchmarks.study.command import own_table
+from benchmarks.study.files import DOCS
+
+PARTS = {part.name: part for part in (*map(simulations.part, simulations.PAPER), real.PART)}
+
+
+def sections(parts, tables) -> dict[str, str]:
+    """Return the tables of all parts, and the importances of Amazon."""
+    found = own_table(parts, tables)
+    if "real" in tables:
+        found["amazon"] = real.amazon_table(tables["real"])
+    return found
+
+
+STUDY = command.Study(
+    "cvb", __doc__, PARTS, sections, draw=lambda tables: draw(tables, DOCS / "cvb.svg")
+)
+
+
+def main(arguments=None) -> int:
+    """Run parts and print their tables; return the exit code."""
+    return command.main(STUDY, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Which trainer predicts best, and which importance selects best, on many real tables."""
