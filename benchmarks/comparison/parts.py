@@ -1,0 +1,100 @@
+"""The two parts: simulated tables, and real ones with noise planted in them."""
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.comparison import designs
+from benchmarks.comparison.designs import KINDS, N_ROWS, REAL, USEFUL, Drawn
+from benchmarks.comparison.methods import METHODS, N_TREES, compared
+from benchmarks.study.command import own_table
+from benchmarks.study.part import Part
+from benchmarks.study.tables import chosen, markdown, short_share, values_of
+
+SIMULATED = {
+    "nothing, number": lambda n, rng: designs.nothing("number", n, rng),
+    "nothing, class": lambda n, rng: designs.nothing("class", n, rng),
+    "mixed, number": lambda n, rng: designs.mixed("number", n, rng),
+    "mixed, class": lambda n, rng: designs.mixed("class", n, rng),
+    "mixed, heavy tails": lambda n, rng: designs.mixed("heavy tails", n, rng),
+    "Sun (2022), number": lambda n, rng: designs.of_the_paper("regression", n, rng),
+    "Sun (2022), class": lambda n, rng: designs.of_the_paper("classification", n, rng),
+}
+
+
+def counted(drawn: Drawn, size: str, rng: np.random.Generator):
+    """Yield a row a method: findings among the noise and among the useful, order, and cost."""
+    is_useful = drawn.kind == USEFUL
+    seed = int(rng.integers(2**31))
+    found = compared(drawn, N_TREES if size == "full" else 3, seed)
+    for method, result in found.items():
+        row = {"method": method, "seconds": result.seconds}
+        for kind in KINDS:
+            row[f"n {kind}"] = int((drawn.kind == kind).sum())
+            row[f"false {kind}"] = int(result.is_found[drawn.kind == kind].sum())
+        row["n useful"] = int(is_useful.sum())
+        row["true useful"] = int(result.is_found[is_useful].sum())
+        row["auc"] = roc_auc_score(is_useful, result.values) if is_useful.any() else 0.5
+        yield row
+
+
+def simulate(cell, rng, size):
+    """Draw one of the simulated tables and compare."""
+    yield from counted(SIMULATED[cell["data"]](N_ROWS if size == "full" else 200, rng), size, rng)
+
+
+def plant(cell, rng, size):
+    """Draw from a real table, plant noise, and compare."""
+    yield from counted(
+        designs.real(cell["data"], N_ROWS if size == "full" else 200, rng), size, rng
+    )
+
+
+def cells(rows) -> list[str]:
+    """Return what one method did in some tables: false findings, true ones, order."""
+    false = [short_share(rows, f"false {kind}", f"n {kind}") for kind in KINDS]
+    true = short_share(rows, "true useful", "n useful")
+    return [*false, true, "-" if true == "-" else f"{np.mean([row['auc'] for row in rows]):.3f}"]
+
+
+HEADING = ("method", *(f"noise found: {kind}" for kind in KINDS), "useful found", "AUC")
+
+
+def table(rows) -> str:
+    """List a line a table and method."""
+    lines = []
+    for name in values_of(rows, "data"):
+        for method in METHODS:
+            of_line = chosen(rows, data=name, method=method)
+            milliseconds = 1000 * np.median([row["seconds"] for row in of_line])
+            lines.append([name, method, *cells(of_line), f"{milliseconds:.0f}"])
+    return markdown(["data", *HEADING, "ms"], lines)
+
+
+def summary(rows) -> str:
+    """List a line a method, over all tables in which something is useful."""
+    useful = [row for row in rows if row["n useful"]]
+    lines = []
+    for method in METHODS:
+        of_method = chosen(useful, method=method)
+        cost = [
+            np.median([row["seconds"] for row in chosen(of_method, data=name)])
+            / np.median([row["seconds"] for row in chosen(useful, data=name, method=METHODS[0])])
+            for name in values_of(useful, "data")
+        ]
+        lines.append([method, *cells(of_method), f"{np.exp(np.mean(np.log(cost))):.1f}"])
+    return markdown([*HEADING, "time, a greedy fit is 1"], lines)
+
+
+def sections(parts, tables) -> dict[str, str]:
+    """Return the long table of every part and its summary."""
+    found = own_table(parts, tables)
+    return {**found, **{f"{name} summary": summary(rows) for name, rows in tables.items()}}
+
+
+PARTS = {
+    part.name: part
+    for part in (
+        Part("simulated", tuple({"data": name} for name in SIMULATED), simulate, 100, table),
+        Part("real", tuple({"data": name} for name in REAL), plant, 30, table, needs=REAL),
+    )
+}
