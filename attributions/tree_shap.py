@@ -109,23 +109,19 @@ class BoundTreeShap:
         kernels.describe_splits(offset, feature, right, earlier_depth, n_levels, n_distinct)
         n_points = np.maximum(1, -(-n_distinct // 2))
         self.n_levels = max(1, n_levels.max(initial=0))
-        self.points, self.weights = quadratures(n_points)
+        self.quadrature = kernels.Quadrature(*quadratures(n_points))
         self.edge_share = edge_share
-        self.trees = (
-            offset,
-            feature,
-            threshold,
-            right,
-            missing_left,
-            sets_of(ensemble.level_sets),
-            ensemble.value,
-            earlier_depth,
-        )
-        self.games = (
-            np.empty((0, ensemble.n_features)) if background is None else background,
-            n_points,
-            self.points,
-            self.weights,
+        self.background = np.empty((0, ensemble.n_features)) if background is None else background
+        self.trees = kernels.Trees(
+            tree_offset=offset,
+            feature=feature,
+            threshold=threshold,
+            right=right,
+            missing_left=missing_left,
+            value=ensemble.value,
+            sets=sets_of(ensemble.level_sets),
+            earlier_depth=earlier_depth,
+            n_points=n_points,
         )
 
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
@@ -133,27 +129,17 @@ class BoundTreeShap:
         n, n_at_once = X.shape[2], min(X.shape[2], kernels.ROWS_AT_ONCE)
         decision, inside = np.empty((2, self.n_levels, n_at_once), dtype=np.bool_)
         inside[0] = True
-        product, below = aligned((2, self.n_levels, self.points.shape[1], n_at_once))
+        n_points = self.quadrature.points.shape[1]
+        block = kernels.Block(decision, inside, *aligned((2, self.n_levels, n_points, n_at_once)))
         edge_share = self.edge_share
         if edge_share is None:
-            edge_share = np.empty(len(self.trees[1]))
+            edge_share = np.empty(len(self.trees.feature))
+        games = kernels.Games(edge_share, self.background)
         for start in range(0, n, kernels.ROWS_AT_ONCE):
             kernels.add_shapley(
-                X,
-                start,
-                min(n_at_once, n - start),
-                trees.start,
-                trees.stop,
-                *self.trees,
-                edge_share,
-                *self.games,
-                row_weight,
-                decision,
-                inside,
-                product,
-                below,
-                out,
-            )
+                X, start, min(n_at_once, n - start), trees.start, self.trees, games,
+                self.quadrature, row_weight, block, out,
+            )  # fmt: skip
 
 
 def aligned(shape: tuple[int, ...]) -> np.ndarray:

@@ -573,9 +573,14 @@ def test_results_of_several_outputs():
     with pytest.raises(ValueError, match="is of one output"):
         b.output(0)
     assert b.plot(row="r3").ax_ is not None
+
+
+def test_to_shap_has_an_axis_of_outputs():
+    model, X, _ = fitted(labels=["c", "a", "b"])
     with warnings.catch_warnings():  # of Matplotlib about shap
         warnings.simplefilter("ignore")
-        explanation = result.to_shap()
+        peer("shap")
+        explanation = predecomp(model, X).to_shap()
     assert explanation.values.shape == (300, 5, 3)
     assert explanation[..., 1].values.shape == (300, 5)
 

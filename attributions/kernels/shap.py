@@ -41,10 +41,12 @@ Cost per row and game: inner nodes x ceil(d/2) points x some 20 operations, 8 ro
 Memory: depth x points x 512 rows, twice.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gbt.kernels.compiling import kernel
-from gbt.kernels.walk import goes_left, is_listed
+from gbt.kernels.walk import Sets, goes_left, is_listed
 
 ROWS_AT_ONCE = 512  # 256 takes a seventh longer: what a split costs whatever the number of rows
 
@@ -53,6 +55,43 @@ ROWS_AT_ONCE = 512  # 256 takes a seventh longer: what a split costs whatever th
 # A row outside gets no credit.
 LEFT, RIGHT, OUTSIDE, CREDIT = range(4)
 N_NUMBERS = 5
+
+
+class Trees(NamedTuple):
+    """The nodes of M trees; those without comment are the arrays of ``Ensemble``."""
+
+    tree_offset: np.ndarray  # (M + 1,) int64
+    feature: np.ndarray
+    threshold: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    value: np.ndarray
+    sets: Sets | None
+    earlier_depth: np.ndarray  # (n_nodes,) int64, from `describe_splits`
+    n_points: np.ndarray  # (M,) int64, points of quadrature that a tree takes
+
+
+class Games(NamedTuple):
+    """What is played: one game, or one a background row."""
+
+    edge_share: np.ndarray  # (n_nodes,) float64, the one game, or else room for the one at hand
+    background: np.ndarray  # (B, p) float64, without rows where there is one game
+
+
+class Quadrature(NamedTuple):
+    """Gauss-Legendre: row q of both, float64 of shape (Q + 1, Q), is the rule of q points."""
+
+    points: np.ndarray
+    weights: np.ndarray
+
+
+class Block(NamedTuple):
+    """Work of a block of R rows, by depth below D; ``inside[0]`` is True on entry."""
+
+    decision: np.ndarray  # (D, R) bool, True is left
+    inside: np.ndarray  # (D, R) bool
+    product: np.ndarray  # (D, Q, R) float64
+    below: np.ndarray  # (D, Q, R) float64
 
 
 @kernel
@@ -113,16 +152,17 @@ def share_cover(tree_offset, right, value, cover, edge_share, expected):
 
 
 @kernel
-def follow_background(z, root, end, feature, threshold, right, missing_left, sets, edge_share):
-    """Make a background row a game of one tree: share 1 for the edges it would take, else 0.
+def follow_background(z, m, trees, edge_share):
+    """Make a background row a game of tree m: share 1 for the edges it would take, else 0.
 
-    z             (p,)        float64  IN
-    root, end                 int64    IN   the nodes of the tree
-    feature ...   (n_nodes,)           IN   the node arrays of ``Ensemble``
-    sets          ``Sets`` or None     IN
-    edge_share    (n_nodes,)  float64  OUT  from root to end
+    z             (p,)        float64    IN
+    trees                     ``Trees``  IN
+    edge_share    (n_nodes,)  float64    OUT  at the nodes of the tree
     """
-    for node in range(root, end):
+    feature, right, sets = trees.feature, trees.right, trees.sets
+    threshold, missing_left = trees.threshold, trees.missing_left
+    root = trees.tree_offset[m]
+    for node in range(root, trees.tree_offset[m + 1]):
         if right[node] >= 0:
             is_left = goes_left(z[feature[node]], node, threshold, missing_left, sets)
             edge_share[node + 1] = 1.0 if is_left else 0.0
@@ -130,20 +170,20 @@ def follow_background(z, root, end, feature, threshold, right, missing_left, set
 
 
 @kernel
-def weigh_split(
-    node, root, right, value, edge_share, share_earlier, n_points, points, weights, d, edges, leaves
-):
+def weigh_split(node, m, trees, edge_share, share_earlier, quadrature, d, edges, leaves):
     """Work out the five numbers of both edges below a split, and those of its leaves together.
 
-    node, root                                 int64    IN   the split and the root of its tree
-    right, value, edge_share  (n_nodes,)                IN   as for `add_shapley`
-    share_earlier                              float64  IN   r'
-    n_points                                   int64    IN
-    points, weights           (Q + 1, Q)       float64  IN   row n_points is the quadrature
-    d                                          int64    IN   depth of the split
-    edges                     (D, 2, Q, 5)     float64  OUT  at depth d
-    leaves                    (Q, 5)           float64  OUT  0 if there is no leaf
+    node, m                         int64           IN   the split and its tree
+    trees                           ``Trees``       IN
+    edge_share      (n_nodes,)      float64         IN   of ``Games``
+    share_earlier                   float64         IN   r'
+    quadrature                      ``Quadrature``  IN
+    d                               int64           IN   depth of the split
+    edges           (D, 2, Q, 5)    float64         OUT  at depth d
+    leaves          (Q, 5)          float64         OUT  0 if there is no leaf
     """
+    right, value, root = trees.right, trees.value, trees.tree_offset[m]
+    points, weights, n_points = quadrature.points, quadrature.weights, trees.n_points[m]
     for q in range(n_points):
         t, weight = points[n_points, q], weights[n_points, q]
         a_earlier = t + (1.0 - t) * share_earlier
@@ -269,49 +309,40 @@ def start_game(n_rows, n_points, row_weight, n_games, product):
 
 
 @kernel
-def add_shapley(
-    X, start, n_rows, first, last, tree_offset, feature, threshold, right, missing_left, sets,
-    value, earlier_depth, edge_share, background, n_points, points, weights, row_weight,
-    decision, inside, product, below, out,
-):  # fmt: skip
+def add_shapley(X, start, n_rows, first, trees, games, quadrature, row_weight, block, out):
     """Add the Shapley values of some trees for a block of rows, of each tree the mean over games.
 
-    X                (2, p, n)        float64  IN     rows; X[1] has -inf where X[0] has nan
-    start, n_rows                     int64    IN     the block, at most R rows
-    first, last                       int64    IN     trees first to last - 1
-    tree_offset      (M + 1,)         int64    IN
-    feature ...      (n_nodes,)                IN     the node arrays of ``Ensemble``
-    sets             ``Sets`` or None          IN
-    earlier_depth    (n_nodes,)       int64    IN     from `describe_splits`
-    edge_share       (n_nodes,)       float64  IN     the game; with a background WORK
-    background       (B, p)           float64  IN     one game a row; if none, the shares are it
-    n_points         (M,)             int64    IN     points that a tree takes
-    points, weights  (Q + 1, Q)       float64  IN     row q is Gauss-Legendre with q points
-    row_weight       (last-first, n)  float64  IN
-    decision         (D, R)           bool     WORK   True is left; row d is of depth d, D > depths
-    inside           (D, R)           bool     WORK
-    product, below   (D, Q, R)        float64  WORK
-    out              (p, n)           float64  INOUT
+    X                (2, p, n)    float64         IN     rows; X[1] has -inf where X[0] has nan
+    start, n_rows                 int64           IN     the block, at most R rows
+    first                         int64           IN     the first of T trees
+    trees                         ``Trees``       IN
+    games                         ``Games``       IN
+    quadrature                    ``Quadrature``  IN
+    row_weight       (T, n)       float64         IN
+    block                         ``Block``       WORK
+    out              (p, n)       float64         INOUT
     """
+    decision, inside, product, below = block
+    edge_share, background = games
+    feature, right, missing_left = trees.feature, trees.right, trees.missing_left
+    threshold, sets, earlier_depth = trees.threshold, trees.sets, trees.earlier_depth
     n_levels, rows = decision.shape[0], slice(start, start + n_rows)
+    most_points = quadrature.points.shape[1]
     path = np.empty(n_levels, np.int64)  # the split at each depth
     taken = np.empty(n_levels, np.int64)  # side of the edge that leads on from it
     share = np.empty(n_levels)  # r of the edge into each depth
-    edges = np.empty((n_levels, 2, points.shape[1], N_NUMBERS))  # the two below each depth
-    leaves = np.empty((points.shape[1], N_NUMBERS))
+    edges = np.empty((n_levels, 2, most_points, N_NUMBERS))  # the two below each depth
+    leaves = np.empty((most_points, N_NUMBERS))
     share[0] = 1.0
     n_games = max(1, background.shape[0])
-    for m in range(first, last):
-        root, q = tree_offset[m], n_points[m]
+    for m in range(first, first + row_weight.shape[0]):
+        root, q = trees.tree_offset[m], trees.n_points[m]
         for game in range(n_games):
             if background.shape[0]:
-                follow_background(
-                    background[game], root, tree_offset[m + 1], feature, threshold, right,
-                    missing_left, sets, edge_share,
-                )  # fmt: skip
+                follow_background(background[game], m, trees, edge_share)
             start_game(n_rows, q, row_weight[m - first, rows], n_games, product)
             d = np.int64(0)  # a plain 0 has a type of its own, and kernels are compiled twice
-            for node in range(root, tree_offset[m + 1]):
+            for node in range(root, trees.tree_offset[m + 1]):
                 if right[node] >= 0:
                     path[d], taken[d] = node, LEFT
                     if d > 0:
@@ -322,10 +353,7 @@ def add_shapley(
                     k, e = feature[node], earlier_depth[node]
                     x = X[int(missing_left[node]), k, rows]
                     decide(n_rows, d, x, node, threshold, missing_left, sets, decision)
-                    weigh_split(
-                        node, root, right, value, edge_share, share[e], q, points, weights, d,
-                        edges, leaves,
-                    )  # fmt: skip
+                    weigh_split(node, m, trees, edge_share, share[e], quadrature, d, edges, leaves)
                     pay_leaves(
                         n_rows, q, d, e, leaves, decision, inside, product, below, out[k, rows]
                     )
