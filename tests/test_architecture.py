@@ -205,7 +205,7 @@ def test_numba_stays_in_the_kernels(path):
 @pytest.mark.parametrize("path", SOURCES, ids=module_name)
 def test_files_and_functions_can_be_read(path):
     lines = path.read_text().splitlines()
-    assert len(lines) <= 650
+    assert len(lines) <= 610  # 500 is the aim; three files are longer
     for node in ast.walk(ast.parse("\n".join(lines))):
         if isinstance(node, ast.FunctionDef):
             documentation = ast.get_docstring(node) or ""
@@ -220,19 +220,15 @@ def test_what_draws_examples_stays_in_the_kit_for_tests(path):
         assert not is_within_any(imports_of(path), ["hypothesis", "pytest", "attributions.testing"])
 
 
-FAST_LANE = [
-    "finish", "growth", "histogram", "memory", "nodes", "packed_bins", "partition", "quantise",
-    "refine", "rounds", "search", "tasks", "thread_team",
-]  # fmt: skip
+KERNELS = sorted([*ROOT.glob("gbt/kernels/*.py"), *ROOT.glob("attributions/kernels/*.py")])
 
 
-@pytest.mark.parametrize("name", FAST_LANE)
-def test_kernels_of_the_fast_lane_take_ten_parameters_at_most(name):
+@pytest.mark.parametrize("path", KERNELS, ids=module_name)
+def test_kernels_take_ten_parameters_at_most(path):
     """What belongs together is a record or a named tuple."""
-    path = ROOT / f"gbt/kernels/{name}.py"
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef):
-            assert len(node.args.args) <= 10, f"{name}: {node.name}"
+            assert len(node.args.args) <= 10, f"{path.name}: {node.name}"
 
 
 COUNT_LINES = """
