@@ -36,6 +36,7 @@ from scipy.stats import rankdata
 
 from attributions import total_gain, unbiased_gain
 from benchmarks.settling import settle
+from benchmarks.study.files import page_with
 from gbt import GBTClassifier, GBTRegressor
 
 SEED = 2333
@@ -435,17 +436,6 @@ def write(command: str, rows: Rows) -> None:
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
 
 
-def page_with(tables: dict[str, str], page: str) -> str:
-    """Return the text of the page with some of its tables replaced."""
-    for name, table in tables.items():
-        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-        if page.count(begin) != 1 or page.count(end) != 1:
-            raise ValueError(f"{PAGE} needs {begin!r} and {end!r}, once each, around its table.")
-        before, rest = page.split(begin)
-        page = f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}"
-    return page
-
-
 def main(arguments=None):
     """Simulate, or read what was simulated, and print the tables."""
     parser = argparse.ArgumentParser(
@@ -470,7 +460,7 @@ def main(arguments=None):
     tables = {name: as_markdown(table(rows)) for name, table in command.tables.items()}
     print("\n\n".join(tables.values()))
     if options.write:
-        PAGE.write_text(page_with(tables, PAGE.read_text()))
+        PAGE.write_text(page_with(tables, PAGE.read_text(), PAGE.name))
     return 0
 
 

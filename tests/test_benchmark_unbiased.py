@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks import unbiased
-from benchmarks.unbiased import COMMANDS, EXAMPLE_1, NOISE, PAGE, RHO, as_markdown, page_with, read
+from benchmarks.study.files import page_with
+from benchmarks.unbiased import COMMANDS, EXAMPLE_1, NOISE, PAGE, RHO, as_markdown, read
 from tests.asserts import assert_same
 
 
@@ -48,7 +49,7 @@ def test_the_page_has_the_tables_of_the_files(command):
     rows = read(command)
     tables = {name: as_markdown(table(rows)) for name, table in COMMANDS[command].tables.items()}
     page = PAGE.read_text()
-    assert page_with(tables, page) == page
+    assert page_with(tables, page, PAGE.name) == page
 
 
 def test_what_the_page_says_of_the_files():
@@ -101,4 +102,4 @@ def test_the_notebooks_medians_without_an_effect():
 
 def test_a_page_without_its_marks_is_refused():
     with pytest.raises(ValueError, match="drift: begin"):
-        page_with({"drift": "| |"}, "nothing")
+        page_with({"drift": "| |"}, "nothing", PAGE.name)

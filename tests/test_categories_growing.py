@@ -16,6 +16,7 @@ from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_close, assert_same
 from tests.test_growing import gradients, parameters_of_trees
+from tests.test_policies import with_parts
 from tests.trainer import grow_with, growth_for
 
 pytestmark = pytest.mark.kernels
@@ -149,12 +150,6 @@ def check_against_the_page(case, splits, cut_by_the_page):
             went_left = splits.goes_left[j][codes]
         assert_same(went_left, np.array([reference.goes_left(x, cut) for x in X[rows]], dtype=bool))
         assert splits.gain[j] == pytest.approx(cut.gain, rel=1e-12)
-
-
-def with_parts(module, parts, ask):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "random_parts", lambda frontier, n_parts, n_columns=None: parts)
-        return ask()
 
 
 @given(frontiers(), st.integers(2, 5))
