@@ -126,12 +126,13 @@ def are_far_apart(rows, packed_bins):
 
 @step
 def add_row(i, packed_bins, rows, entries, layout, starts, mask, n_lanes, histogram):
-    """Add entry i of some rows, see ``add_rows``."""
+    """Add the i-th of some rows, see ``add_rows``."""
     # Unsigned and flat: signed or two-dimensional indices take half as long again.
     one, two, four, byte = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(255)
-    bins, entry, nothing = packed_bins[np.uint64(rows[i])] & mask, np.uint64(i), np.int64(0)
+    row, nothing = np.uint64(rows[i]), np.int64(0)
+    bins = packed_bins[row] & mask
     if layout.width == 2:
-        g = entries[entry]
+        g = entries[row]
         size = size_of(g, layout.count_bits)
         for lane in range(4):
             add_pair(histogram, starts[lane] + (bins >> np.uint64(8 * lane) & byte) * two, g, size)
@@ -140,7 +141,7 @@ def add_row(i, packed_bins, rows, entries, layout, starts, mask, n_lanes, histog
                 place = starts[lane] + (bins >> np.uint64(8 * lane) & byte) * two
                 add_pair(histogram, place, g, size)
     else:
-        g, h = entries[entry * two], entries[entry * two + one]
+        g, h = entries[row * two], entries[row * two + one]
         size = size_of(g, layout.count_bits)
         for lane in range(4):
             place = starts[lane] + (bins >> np.uint64(8 * lane) & byte) * four
@@ -157,7 +158,7 @@ def add_rows(packed_bins, rows, entries, layout, pack, mask, histogram):
 
     packed_bins   (n,)             uint64   IN      of all rows of the table
     rows          (m,)             int32    IN
-    entries       (m * width/2,)   int64    IN      of these rows
+    entries       (n * width/2,)   int64    IN      of all rows
     layout        ``Layout``                IN
     pack          PACK                      IN      see ``gbt.kernels.memory``
     mask                           uint64   IN      bits of a word that tell groups of bins apart
@@ -170,9 +171,11 @@ def add_rows(packed_bins, rows, entries, layout, pack, mask, histogram):
         first[0] * width, first[1] * width, first[2] * width, first[3] * width,
         first[4] * width, first[5] * width, first[6] * width, first[7] * width,
     )  # fmt: skip
-    n_lanes, last = pack.stop - pack.start, len(rows) - 1
+    n_lanes, numbers, last = pack.stop - pack.start, np.uint64(layout.width // 2), len(rows) - 1
     is_far = are_far_apart(rows, packed_bins)
     for i in range(len(rows)):
         if is_far:
-            prefetch(packed_bins, rows[min(i + AHEAD, last)])
+            ahead = np.uint64(rows[min(i + AHEAD, last)])
+            prefetch(packed_bins, ahead)
+            prefetch(entries, ahead * numbers)
         add_row(i, packed_bins, rows, entries, layout, starts, mask, n_lanes, histogram)

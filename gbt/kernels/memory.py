@@ -66,9 +66,7 @@ class Rows(NamedTuple):
     entries: np.ndarray  # (n * width / 2,) int64, by row of the table
     node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
     listed: np.ndarray  # (n,) int32, rows of a node beside each other
-    gathered: np.ndarray  # (n * width / 2,) int64, entries of the rows as listed
-    buffer: np.ndarray  # (n * width,) int32, the same memory: a node that is partitioned needs no
-    # entries any more, and its children's are gathered afterwards
+    buffer: np.ndarray  # (n,) int32, for rows that go right while a node is partitioned
 
 
 class Training(NamedTuple):
@@ -204,9 +202,3 @@ def terms_of(node, rules):
         node.g, node.h, node.stop - node.start, rules.penalty, rules.min_hessian, rules.min_rows,
         rules.width, rules.count_bits, rules.hessian,
     )  # fmt: skip
-
-
-@internal
-def has_all_rows(node, rows):
-    """Say whether a node has all rows of the table, in their order; then entries need no copy."""
-    return node.stop - node.start == len(rows.node)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gbt.kernels.compiling import internal
 from gbt.kernels.histogram import LANES, add_rows, clear, clear_column, group_bits
-from gbt.kernels.memory import has_all_rows, terms_of
+from gbt.kernels.memory import terms_of
 from gbt.kernels.search import is_closed, survey
 
 ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
@@ -32,17 +32,15 @@ def group_bins(pack, n_rows, columns, found):
 @internal
 def fill_histograms(p, node, mask, table, rows, layout, slot, slots):
     """Make the histograms of the columns of pack p from the rows of a node, bins grouped."""
-    width, numbers, pack = layout.width, layout.width // 2, table.packs[p]
+    width, pack = layout.width, table.packs[p]
     histogram, found = slots.histogram[slot], slots.found[slot]
     if mask == ALL_BINS:
         clear(histogram, pack.first_bin * width, pack.last_bin * width)
     else:
         for k in range(pack.start, pack.stop):
             clear_column(table.columns[k], found[k].bits, width, histogram)
-    source = rows.entries if has_all_rows(node, rows) else rows.gathered
     listed = rows.listed[node.start : node.stop]
-    entries = source[node.start * numbers : node.stop * numbers]
-    add_rows(table.packed_bins[p], listed, entries, layout, pack, mask, histogram)
+    add_rows(table.packed_bins[p], listed, rows.entries, layout, pack, mask, histogram)
 
 
 @internal

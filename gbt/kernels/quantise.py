@@ -161,7 +161,7 @@ def quantise_rows(training, rows, rules, start, stop, block):
     block   BLOCK   OUT   see ``gbt.kernels.memory``
     """
     gradient, hessian, weight = training.gradient, training.hessian, training.weight
-    listed, entries, gathered = rows.listed, rows.entries, rows.gathered
+    listed, entries = rows.listed, rows.entries
     has_all, has_hessian = rules.n_listed == len(gradient), rules.width == 4
     g_scale, h_scale, repeats = rules.g_scale, rules.h_scale, rules.repeats != 0
     two, one, h = np.uint64(2), np.uint64(1), rules.hessian
@@ -174,11 +174,7 @@ def quantise_rows(training, rows, rules, start, stop, block):
         if has_hessian:
             h = integer_of(of_row(hessian, row), w, h_scale, repeats)
             entries[row * two], entries[row * two + one] = g, h
-            if not has_all:
-                gathered[i * two], gathered[i * two + one] = g, h
         else:
             entries[row] = g
-            if not has_all:
-                gathered[i] = g
         sum_g, sum_h, magnitude = sum_g + g, sum_h + h, magnitude + abs(g)
     block.g, block.h, block.magnitude = sum_g, sum_h, magnitude

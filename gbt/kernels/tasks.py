@@ -82,19 +82,15 @@ def is_searched(node, rules):
 
 
 @internal
-def gather(rows, node, layout):
-    """Put the entries of a node's rows beside each other, and add up g, h and |g|."""
-    # Unsigned indices, as in ``gbt.kernels.histogram``.
-    one, numbers = np.uint64(1), np.uint64(layout.width // 2)
+def add_up_rows(rows, node, layout):
+    """Add up g, h and |g| of a node's rows."""
+    numbers = np.uint64(layout.width // 2)  # unsigned, as in ``gbt.kernels.histogram``
     g = h = magnitude = np.int64(0)
     for i in range(np.uint64(node.start), np.uint64(node.stop)):
         ahead = np.uint64(rows.listed[min(i + np.uint64(AHEAD), np.uint64(node.stop - 1))])
         prefetch(rows.entries, ahead * numbers)
-        row, to = np.uint64(rows.listed[i]), i * numbers
+        row = np.uint64(rows.listed[i])
         of_row = rows.entries[row * numbers]
-        rows.gathered[to] = of_row
-        if layout.width == 4:
-            rows.gathered[to + one] = rows.entries[row * numbers + one]
         g += of_row
         magnitude += abs(of_row)
         h += hessian_of(rows.entries, row, layout)
@@ -106,7 +102,7 @@ def partition(j, table, rows, nodes, rules):
     """Give the rows of a node to its children."""
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
-    listed, buffer = rows.listed[start:stop], rows.buffer[start * rules.width :]
+    listed, buffer = rows.listed[start:stop], rows.buffer[start:stop]
     n_left, parent.low_row, parent.high_row = partition_rows(
         table.codes[k], table.columns[k].n_values, parent.cut, parent.missing_left, listed, buffer
     )
@@ -121,12 +117,12 @@ def partition(j, table, rows, nodes, rules):
     smaller, larger = nodes[first], nodes[second]
     larger.slot = parent.slot
     if may_split(larger, rules):
-        gather(rows, smaller, layout_of(rules))
+        add_up_rows(rows, smaller, layout_of(rules))
         if is_large(larger.stop - larger.start, rules):  # its histogram will be a difference, too
             larger.g, larger.h = parent.g - smaller.g, parent.h - smaller.h
             larger.magnitude = parent.magnitude - smaller.magnitude
         else:
-            gather(rows, larger, layout_of(rules))
+            add_up_rows(rows, larger, layout_of(rules))
 
 
 @internal

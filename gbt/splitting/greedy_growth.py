@@ -140,13 +140,11 @@ def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
 
 def _rows_of(n: int, width: int) -> Rows:
     """Lay out what rows carry, where bins have so many numbers."""
-    gathered = aligned(n * width // 2)
     return Rows(
         entries=aligned(n * width // 2),
         node=np.empty(n, dtype=np.int32),
         listed=np.empty(n, dtype=np.int32),
-        gathered=gathered,
-        buffer=gathered.view(np.int32),
+        buffer=np.empty(n, dtype=np.int32),
     )
 
 
