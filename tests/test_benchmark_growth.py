@@ -130,7 +130,6 @@ def test_parts_are_the_sizes_of_the_arrays(n_columns, is_logistic):
     grown = growth_for(columns, np.zeros(4_000), hessian, max_depth=3)
     parts = growth.bytes_by_part(4_000, n_columns, 3, n_threads=1, is_logistic=is_logistic)
     assert parts["entries"] == grown.rows.entries.nbytes
-    assert parts["gathered entries"] == grown.rows.gathered.nbytes
     assert parts["codes"] == columns.codes.nbytes
     assert parts["order"] == columns.order.nbytes
     assert parts["packed bins"] == columns.packed_bins.nbytes

@@ -141,9 +141,7 @@ def begun(gradient, hessian, weight, rows, n_listed, **asked):
     n, nothing = len(gradient), np.empty(0)
     listed = np.array([*rows, *[99] * (n - len(rows))], dtype=np.int32)
     entries = np.full(n * rules["width"][0] // 2, 99)
-    memory = Rows(
-        entries, np.full(n, -1, dtype=np.int32), listed, np.full_like(entries, 99), listed
-    )
+    memory = Rows(entries, np.full(n, -1, dtype=np.int32), listed, buffer=np.empty_like(listed))
     training = Training(nothing, weight, nothing, gradient, hessian)
     blocks = records(-(-n_listed // 2), BLOCK)
 
@@ -182,7 +180,6 @@ def test_a_tree_begins_with_what_its_rows_carry(rows, one_hessian, one_weight):
         entries = np.column_stack([g, h])
     assert_same(memory.entries.reshape(5, -1)[own], entries[own])
     if rows:  # the others take no part
-        assert_same(memory.gathered.reshape(5, -1)[: len(own)], entries[own])
         assert_same(memory.node, np.where(np.isin(range(5), own), 0, -1))
     assert (rules["g_scale"], rules["h_scale"]) == (g_scale, h_scale)
     assert rules["repeats"] == 1  # weights are whole

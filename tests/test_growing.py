@@ -312,14 +312,14 @@ def test_one_number_stands_for_all_rows(growth, weight, are_some):
 
 @pytest.mark.parametrize("width", [2, 4])
 def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
-    """Rows 4 to 9 of 12; those that go right wait in the memory of the node's gathered entries."""
+    """Rows 4 to 9 of 12; those that go right wait in the buffer, in the node's own places."""
     columns = Columns.from_table(np.arange(12.0).reshape(-1, 1) % 2)
     hessian = np.ones(12) if width == 2 else np.arange(1.0, 13.0)
     growth = growth_for(columns, np.zeros(12), hessian)
     assert growth.rules["width"] == width
     growth.rules["count_bits"], growth.rules["n_listed"] = 4, 12
     rows, node = growth.rows, growth.nodes[:1]
-    rows.entries[:], rows.gathered[:], rows.listed[:] = 5, -7, np.arange(12)
+    rows.entries[:], rows.buffer[:], rows.listed[:] = 5, -7, np.arange(12)
     node["start"], node["stop"], node["left"], node["right"] = 4, 10, 1, 2
     for name in ("depth", "g", "h", "magnitude", "feature", "cut", "missing_left"):
         node[name] = 0
@@ -332,10 +332,9 @@ def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
     partition(growth.table, rows, growth.nodes, growth.rules[0])
 
     assert_same(rows.listed, [0, 1, 2, 3, 4, 6, 8, 5, 7, 9, 10, 11])
-    gathered = rows.gathered.reshape(12, -1)
-    assert (gathered[:4] == -7).all()
-    assert (gathered[10:] == -7).all()
-    assert (gathered[4:10] == 5).all()  # both children are small
+    assert (rows.buffer[:4] == -7).all()
+    assert (rows.buffer[10:] == -7).all()
+    assert rows.buffer[4:7].tolist() == [5, 7, 9]
 
 
 @given(growths())

@@ -93,9 +93,8 @@ def histogram_of(bins, lengths, start, entries, layout, rows, mask=2**64 - 1):
     pack["lane_first_bin"][:] = start + lengths.sum() + 4  # of the unused lanes
     pack["lane_first_bin"][:n_lanes] = start + np.append(0, np.cumsum(lengths)[:-1])
     histogram = np.zeros((start + lengths.sum() + 5) * width, dtype=np.int64)
-    gathered = entries.reshape(n, -1)[rows].ravel()
     kernels.add_rows(
-        packed_bins, rows.astype(np.int32), gathered, layout, pack, np.uint64(mask), histogram
+        packed_bins, rows.astype(np.int32), entries, layout, pack, np.uint64(mask), histogram
     )
     histogram = histogram.reshape(-1, width)
     assert not histogram[:start].any()

@@ -44,10 +44,9 @@ class Column:
 
     @property
     def rows(self):
-        nothing = np.empty(0, dtype=np.int64)
         return Rows(
-            self.case.entries, self.case.node_of_row, self.case.rows, nothing,
-            nothing.astype(np.int32),
+            self.case.entries, self.case.node_of_row, self.case.rows,
+            buffer=np.empty(0, dtype=np.int32),
         )  # fmt: skip
 
     def no_cut(self):
