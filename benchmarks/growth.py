@@ -335,7 +335,6 @@ def bytes_by_part(
         "entries": 8 * numbers * n_rows,
         "node numbers, rows listed, rows that wait": 12 * n_rows,
         "raw predictions, g": 16 * n_rows,
-        "hashes of rows": 8 * n_rows,
         "targets, h": 16 * n_rows if is_logistic else 0,
         "scratch": SCRATCH.itemsize * n_threads,
         "histograms": 16 * numbers * n_slots * (n_bins + 1),

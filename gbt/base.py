@@ -12,7 +12,7 @@ or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 import os
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -30,6 +30,7 @@ from gbt.parallel import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, explain_unknown
 from gbt.sampling import RandomState, Sampling, hold_out, seed_of
 from gbt.saving import describe_estimator, save
+from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables import refuse_other_targets, refuse_other_values, unmasked
@@ -199,7 +200,9 @@ class BaseGBT(NamedParameters):
         boosted = self._boost(
             X, target, weight, eval_sets, seed, None if start is None else start.ensemble_
         )
-        self.ensemble_ = boosted.ensemble
+        tuned = eval_sets[-1][:2] if self.early_stopping_rounds else None
+        seen_rows = SeenRows.of((X, target), tuned, self.n_jobs)
+        self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
         scores = [None if start is None else start.split_scores_, boosted.split_scores]
         told = [of_trees for of_trees in scores if of_trees is not None]

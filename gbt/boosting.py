@@ -103,7 +103,8 @@ def boost(
     are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
     ends when that many trees brought nothing better, and the trees after the best are dropped.
 
-    With ``start``, a model of these very rows, its trees are the first, and counted.
+    With ``start``, a model of these very rows, its trees are the first, and counted. The ensemble
+    does not know yet which rows it has seen, because the memory of growing is still in use here.
     """
     # To Numba what is read-only is of another type.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
@@ -112,7 +113,6 @@ def boost(
         if not np.isfinite(base_score).all():
             raise FloatingPointError("the base score is infinite")
     patience = parameters.early_stopping_rounds
-    seen_rows = SeenRows.of((X, y), eval_sets[-1][:2] if patience else None, n_jobs)
     columns = Columns.from_table(X, n_jobs, count_levels(categories, X.shape[1]))
     outputs = _Outputs(loss, base_score, y, sample_weight)
     growth = growth_of(splitter, columns, outputs.training, parameters.plan(loss, n_jobs, seed))
@@ -124,6 +124,7 @@ def boost(
     one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.is_in_steps
     trees = GrownTrees(start)
     if start is not None:
+        seen_rows = SeenRows.of((X, y), None, n_jobs)
         _check_start(start, base_score, parameters, feature_names, seen_rows)
         outputs.go_on_from(start.raw_predict(X.view(EncodedRows), n_jobs))
         watch.record_all(start, n_jobs)
@@ -155,7 +156,6 @@ def boost(
         reg_lambda=parameters.reg_lambda,
         loss=loss,
         feature_names=feature_names,
-        seen_rows=seen_rows,
         categories=categories,
         level_sets=None if categories is None else trees.all_level_sets(),
     )

@@ -64,8 +64,8 @@ class SeenRows:
         """Remember the rows and targets of trees, and those of early stopping if there are any."""
         none = np.empty(0, dtype=np.uint64)
         return cls(
-            np.sort(hash_rows(*trained, n_jobs)),
-            none if tuned is None else np.sort(hash_rows(*tuned, n_jobs)),
+            _sorted_hashes(*trained, n_jobs),
+            none if tuned is None else _sorted_hashes(*tuned, n_jobs),
         )
 
     def has_trained_on_the_same(self, other: "SeenRows") -> bool:
@@ -83,9 +83,9 @@ class SeenRows:
         """Return how many of some rows the model has seen; 0 if chance may have made them equal."""
         if len(y) > ROWS_ASKED_FIRST:
             some = np.random.default_rng(0).integers(len(y), size=ROWS_ASKED_FIRST)
-            if not self._is_among_all(np.sort(hash_rows(X[some], y[some], n_jobs))).any():
+            if not self._is_among_all(_sorted_hashes(X[some], y[some], n_jobs)).any():
                 return 0
-        given = np.sort(hash_rows(X, y, n_jobs))
+        given = _sorted_hashes(X, y, n_jobs)
         if np.array_equal(given, self.trained):
             return len(given)
         n_found = int(self._is_among_all(given).sum())
@@ -104,6 +104,12 @@ def _is_among(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
         return np.zeros(len(numbers), dtype=bool)
     place = np.searchsorted(others, numbers)
     return others[np.minimum(place, len(others) - 1)] == numbers
+
+
+def _sorted_hashes(X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    hashes = hash_rows(X, y, n_jobs)
+    hashes.sort()
+    return hashes
 
 
 def hash_rows(X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
