@@ -117,7 +117,7 @@ class Columns:
         bits = X.view(f"i{X.itemsize}")
         infinity = int(np.array(np.inf, dtype=X.dtype).view(bits.dtype))
 
-        def rank(start, stop):
+        def rank(start: int, stop: int) -> None:
             keys = np.empty((n, X.itemsize // 4), dtype=np.uint32)
             counts = np.empty((N_DIGITS, 2**DIGIT_BITS), dtype=np.int32)
             for k, column in _columns_of(bits, start, stop):
@@ -225,7 +225,7 @@ def bin_ends(n_rows: int, most: int) -> np.ndarray:
     at an end of the column would have to be looked at whatever they are.
     """
 
-    def ends(m):
+    def ends(m: int) -> np.ndarray:
         share = np.sin(np.arange(1, m + 1) / m * (np.pi / 2)) ** 2
         ends = np.unique(np.rint(n_rows * share).astype(np.int64))
         return ends[ends > 0]

@@ -7,10 +7,12 @@ is made larger than what the file holds.
 
 import json
 import os
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gbt.tree import InvalidModelError
 
@@ -36,11 +38,11 @@ def parse_json(text: str | bytes | bytearray, finite: bool = True) -> Any:
         raise InvalidModelError(f"is not JSON, or not a whole file: {error}") from error
 
 
-def _refuse_constant(name):
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number that JSON has")
 
 
-def as_record(value, where, keys) -> dict[str, Any]:
+def as_record(value: Any, where: str, keys: Sequence[str]) -> dict[str, Any]:
     """Return an object that has these keys and no others."""
     if not isinstance(value, dict):
         raise InvalidModelError(f"{where} must be an object; got {shown(value)}")
@@ -51,21 +53,21 @@ def as_record(value, where, keys) -> dict[str, Any]:
     return value
 
 
-def as_choice(value, where, choices) -> str:
+def as_choice(value: Any, where: str, choices: Collection[str]) -> str:
     """Return a string that is one of a few."""
     if not isinstance(value, str) or value not in choices:
         raise InvalidModelError(f"{where} must be one of {list(choices)}; got {shown(value)}")
     return value
 
 
-def as_strings(value, where) -> list[str]:
+def as_strings(value: Any, where: str) -> list[str]:
     """Return a list of strings."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InvalidModelError(f"{where} must be a list of strings; got {shown(value)}")
     return value
 
 
-def as_array(value, where, dtype, finite: bool = True) -> np.ndarray:
+def as_array(value: Any, where: str, dtype: DTypeLike, finite: bool = True) -> np.ndarray:
     """Return a list of numbers, or of booleans, all of which the dtype can hold."""
     dtype = np.dtype(dtype)
     if not isinstance(value, list) or not set(map(type, value)) <= _JSON_TYPES[dtype.kind]:
@@ -87,18 +89,18 @@ def as_array(value, where, dtype, finite: bool = True) -> np.ndarray:
         raise InvalidModelError(f"{where} has numbers that do not fit into {dtype}") from None
 
 
-def as_number(value, where, dtype):
+def as_number(value: Any, where: str, dtype: DTypeLike) -> Any:
     """Return a single number or boolean that the dtype can hold."""
     if type(value) not in _JSON_TYPES[np.dtype(dtype).kind]:
         raise InvalidModelError(f"{where} must be {_nouns(dtype)}; got {shown(value)}")
     return as_array([value], where, dtype)[0].item()
 
 
-def _nouns(dtype):
+def _nouns(dtype: DTypeLike) -> str:
     return " or ".join(sorted(kind.__name__ for kind in _JSON_TYPES[np.dtype(dtype).kind]))
 
 
-def shown(value):
+def shown(value: Any) -> str:
     """Return the beginning of what a file has, as JSON."""
     try:
         text = json.dumps(value)

@@ -18,18 +18,19 @@ Integers only search. The G and H that a tree stores are float64 sums of the flo
 """
 
 from math import isfinite
+from typing import NoReturn
 
 import numpy as np
 
 from gbt.kernels.quantise import quantise, scale_of
 
 
-def refuse_overflow():
+def refuse_overflow() -> NoReturn:
     """Raise what the estimators put into words."""
     raise FloatingPointError("the sum of their magnitudes overflows")
 
 
-def refuse_square_overflow():
+def refuse_square_overflow() -> NoReturn:
     """Raise the same for what a tree stores."""
     raise FloatingPointError("a squared sum overflows")
 

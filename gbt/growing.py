@@ -61,7 +61,7 @@ class TreeGrowth:
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
         self.split_scores: np.ndarray | None = None  # of the tree that grows
 
-    def grow(self, m, rows, features, most) -> NewTrees:
+    def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
         y, _, raw_prediction, gradient, hessian = self.training
         if self.plan.loss != GIVEN:
@@ -82,7 +82,9 @@ class TreeGrowth:
             tree["threshold"][level_sets.of_node >= 0] = 0.0
         return NewTrees(tree, [len(tree)], level_sets, self.split_scores)
 
-    def _grow_nodes(self, m, rows, features):
+    def _grow_nodes(
+        self, m: int, rows: np.ndarray | None, features: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]:
         """Return rows, those of a leaf beside each other, and nodes of one tree with level sets."""
         n, weight = self.columns.n_rows, self.training.weight
         rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
@@ -106,7 +108,14 @@ class TreeGrowth:
             grown[name] = [getattr(node, name) for node in nodes]
         return rows, grown, [self._level_set(node) for node in nodes]
 
-    def _find_splits(self, opened, derivatives, rows, features, random):
+    def _find_splits(
+        self,
+        opened: list["_Node"],
+        derivatives: Derivatives,
+        rows: np.ndarray,
+        features: np.ndarray,
+        random: np.random.Generator,
+    ) -> None:
         """Ask the policy how to split those of the nodes just opened that may be split."""
         deepest = np.inf if self.plan.shape.max_depth is None else self.plan.shape.max_depth
         least = 2 * self.plan.limits.min_samples_leaf
@@ -140,7 +149,7 @@ class TreeGrowth:
                     "The policy split a categorical column and returned no levels that go left."
                 )
 
-    def _next_to_split(self, nodes):
+    def _next_to_split(self, nodes: list["_Node"]) -> list["_Node"]:
         """Return the nodes to split now: all that can be, or the one of largest gain."""
         waiting = [node for node in nodes if node.feature >= 0 and node.left < 0]
         if self.plan.shape.max_leaves is None or not waiting:
@@ -149,7 +158,7 @@ class TreeGrowth:
             return []
         return [max(waiting, key=lambda node: node.gain)]
 
-    def _split(self, node, rows):
+    def _split(self, node: "_Node", rows: np.ndarray) -> tuple["_Node", "_Node"]:
         """Partition the rows of a node and return its children."""
         own, codes = rows[node.start : node.stop], self.columns.codes[node.feature]
         missing_code = self.columns.n_values[node.feature]
@@ -168,7 +177,7 @@ class TreeGrowth:
         middle, depth = node.start + n_left, node.depth + 1
         return _Node(node.start, middle, depth), _Node(middle, node.stop, depth)
 
-    def _level_set(self, node):
+    def _level_set(self, node: "_Node") -> np.ndarray | None:
         """Say of every level of a categorical column whether it goes left at the node it splits.
 
         Levels that no row has that the trees see go where missing values go.
@@ -183,9 +192,9 @@ class TreeGrowth:
 class _Node:
     """A node of `TreeGrowth`; ``feature`` is -1 as long as it has no split."""
 
-    def __init__(self, start, stop, depth):
+    def __init__(self, start: int, stop: int, depth: int):
         self.start, self.stop, self.depth = start, stop, depth
         self.feature, self.cut, self.missing_left, self.gain = -1, 0, False, 0.0
-        self.goes_left = None  # by code, if a categorical column is split
+        self.goes_left: np.ndarray | None = None  # by code, if a categorical column is split
         self.low_row, self.high_row = 0, 0
         self.left, self.right = -1, -1

@@ -29,9 +29,12 @@ Model = Ensemble | GBTRegressor | GBTClassifier
 
 MOST_ROWS = 2**31 - 1  # that can be fitted: rows are counted in int32
 
-_ESTIMATORS = {"GBTRegressor": GBTRegressor, "GBTClassifier": GBTClassifier}
+_ESTIMATORS: dict[str, type[GBTRegressor | GBTClassifier]] = {
+    "GBTRegressor": GBTRegressor,
+    "GBTClassifier": GBTClassifier,
+}
 _ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
-_LOSSES: dict[str, Callable[..., Any]] = {
+_LOSSES: dict[str, Callable[..., Loss]] = {
     "softmax": Softmax,
     "several_targets": SeveralTargets,
     **{name: type(loss) for name, loss in LOSSES.items()},
@@ -85,7 +88,7 @@ def _rebuild(document: Any, own_loss: Any) -> Model:
     return _rebuild_estimator(_ESTIMATORS[kind], document["estimator"], ensemble)
 
 
-def _rebuild_ensemble(value, version, own_loss) -> Ensemble:
+def _rebuild_ensemble(value: Any, version: int, own_loss: Any) -> Ensemble:
     flags = ("is_forest", "zero_is_missing")
     of_categories = ("categories", "level_sets")
     absent = {"seen_rows", *(() if version > 1 else ("statistics", *flags))}
@@ -123,7 +126,7 @@ def _rebuild_ensemble(value, version, own_loss) -> Ensemble:
     return ensemble
 
 
-def _rebuild_categories(categories, level_sets) -> dict[str, Any]:
+def _rebuild_categories(categories: Any, level_sets: Any) -> dict[str, Any]:
     """Check the levels of all columns and the sets of them that go left."""
     if not isinstance(categories, list) or not any(isinstance(c, list) for c in categories):
         raise InvalidModelError(
@@ -180,7 +183,7 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
         raise InvalidModelError(f"{where}: {error}") from error
 
 
-def _statistics_of_version_1(arrays) -> frozenset[str]:
+def _statistics_of_version_1(arrays: dict[str, np.ndarray]) -> frozenset[str]:
     """Return what the nodes of an older file have: all but what is 0 at every node."""
     unknown = {
         name
@@ -190,7 +193,9 @@ def _statistics_of_version_1(arrays) -> frozenset[str]:
     return frozenset(STATISTICS) - unknown
 
 
-def _rebuild_estimator(cls, value, ensemble):
+def _rebuild_estimator(
+    cls: type[GBTRegressor | GBTClassifier], value: Any, ensemble: Ensemble
+) -> GBTRegressor | GBTClassifier:
     keys = ["parameters", "has_feature_names", "evals_result", "sampling"]
     keys += ["classes"] * (cls is GBTClassifier)
     keys += ["split_scores"] * (isinstance(value, dict) and "split_scores" in value)
@@ -213,7 +218,7 @@ def _rebuild_estimator(cls, value, ensemble):
         model.check_parameters()
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidModelError(f"{where}: {error}") from error
-    if cls is GBTClassifier:
+    if isinstance(model, GBTClassifier):
         model.classes_ = _rebuild_labels(record["classes"])
     own_loss = model._own_loss()
     is_own = isinstance(own_loss, OwnLoss) and isinstance(ensemble.loss, OwnLoss)
@@ -232,7 +237,7 @@ def _rebuild_estimator(cls, value, ensemble):
     return model
 
 
-def _rebuild_losses(value, n_rounds):
+def _rebuild_losses(value: Any, n_rounds: int) -> dict[str, list[float]]:
     if not isinstance(value, dict):
         raise InvalidModelError("estimator.evals_result must be an object")
     losses = {}
@@ -244,7 +249,7 @@ def _rebuild_losses(value, n_rounds):
     return losses
 
 
-def _rebuild_scores(value, n_features):
+def _rebuild_scores(value: Any, n_features: int) -> np.ndarray | None:
     if value is None:
         return None
     scores = as_array(value, "estimator.split_scores", np.float64)
@@ -255,7 +260,7 @@ def _rebuild_scores(value, n_features):
     return scores
 
 
-def _rebuild_labels(value):
+def _rebuild_labels(value: Any) -> np.ndarray:
     where = "estimator.classes"
     record = as_record(value, where, ["dtype", "values"])
     dtype = as_choice(record["dtype"], f"{where}.dtype", ("str", "object", *LABEL_DTYPES))
@@ -268,7 +273,7 @@ def _rebuild_labels(value):
     return labels
 
 
-def _rebuild_sampling(value):
+def _rebuild_sampling(value: Any) -> Sampling:
     where = "estimator.sampling"
     record = as_record(value, where, [field.name for field in fields(Sampling)])
     seed = as_number(record["seed"], f"{where}.seed", np.uint32)

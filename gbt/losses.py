@@ -112,22 +112,24 @@ class HalfSquaredError:
     has_one_hessian = True
     n_outputs = 1
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         return 0.5 * (y - raw_prediction) ** 2
 
-    def gradient_hessian(self, y, raw_prediction, out=None):
+    def gradient_hessian(
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> Pair:
         return _derivatives(self.kind, y, raw_prediction, out)
 
-    def link(self, prediction):
+    def link(self, prediction: float) -> float:
         return float(prediction)
 
-    def inverse_link(self, raw_prediction):
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         return raw_prediction
 
-    def best_constant(self, y, weight):
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         return mean(y, weight)
 
-    def check_target(self, y):
+    def check_target(self, y: np.ndarray) -> None:
         pass
 
 
@@ -140,23 +142,25 @@ class HalfLogistic:
     has_one_hessian = False
     n_outputs = 1
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         # -log p = log(1 + exp(-f)), -log q = log(1 + exp(f))
         return y * np.logaddexp(0.0, -raw_prediction) + (1 - y) * np.logaddexp(0.0, raw_prediction)
 
-    def gradient_hessian(self, y, raw_prediction, out=None):
+    def gradient_hessian(
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> Pair:
         return _derivatives(self.kind, y, raw_prediction, out)
 
-    def link(self, prediction):
+    def link(self, prediction: float) -> float:
         return float(logit(prediction))
 
-    def inverse_link(self, raw_prediction):
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         return expit(raw_prediction)
 
-    def best_constant(self, y, weight):
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         return self.link(mean(y, weight))
 
-    def check_target(self, y):
+    def check_target(self, y: np.ndarray) -> None:
         if not np.isin(y, (0.0, 1.0)).all():
             raise ValueError(f"y must hold 0 and 1 only; it holds {y[~np.isin(y, (0, 1))][0]:g}.")
 
@@ -164,53 +168,60 @@ class HalfLogistic:
 class GivenLoss:
     """What losses share that no kernel knows; each adds ``value`` and ``derivatives``."""
 
-    name: str
     metric: str
     kind = GIVEN
     has_one_hessian = False
     n_outputs = 1
 
-    def derivatives(self, y, raw_prediction):
+    @property
+    def name(self) -> str:
+        raise NotImplementedError
+
+    def derivatives(
+        self, y: np.ndarray, raw_prediction: np.ndarray
+    ) -> Pair | tuple[np.ndarray, float]:
         """Return gradient and hessian; a number may stand for the hessians of all rows."""
         raise NotImplementedError
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
-    def gradient_hessian(self, y, raw_prediction, out=None):
+    def gradient_hessian(
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> Pair:
         if raw_prediction.shape[-1:] != y.shape:
             raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
         gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
         gradient[...], hessian[...] = self.derivatives(y, raw_prediction)
         return gradient, hessian
 
-    def link(self, prediction):
+    def link(self, prediction: float) -> float | np.ndarray:
         return float(prediction)
 
-    def inverse_link(self, raw_prediction):
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         return raw_prediction
 
-    def best_constant(self, y, weight):
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float | np.ndarray:
         """Return where the gradients add up to 0, between the least and the largest target."""
         low, high = y.min(), y.max()
         return float(low) if low == high else brentq(sum_of_gradients(self, y, weight), low, high)
 
-    def check_target(self, y):
+    def check_target(self, y: np.ndarray) -> None:
         pass
 
 
 class _LogLink(GivenLoss):
     """The raw prediction is the logarithm of the mean."""
 
-    def link(self, prediction):
+    def link(self, prediction: float) -> float:
         if not prediction > 0:
             raise ValueError(f"The {self.name} loss predicts means above 0; got {prediction}.")
         return float(np.log(prediction))
 
-    def inverse_link(self, raw_prediction):
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         return np.exp(raw_prediction)
 
-    def best_constant(self, y, weight):
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         return self.link(mean(y, weight))
 
 
@@ -227,14 +238,14 @@ class Poisson(_LogLink):
     name = "poisson"
     metric = "Poisson loss"
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         return np.exp(raw_prediction) - y * raw_prediction
 
-    def derivatives(self, y, raw_prediction):
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         predicted = np.exp(raw_prediction)
         return predicted - y, predicted * np.exp(self.max_delta_step)
 
-    def check_target(self, y):
+    def check_target(self, y: np.ndarray) -> None:
         if (y < 0).any() or not y.any():
             raise ValueError(
                 "The poisson loss needs targets that are not negative, and not all 0; the least is"
@@ -249,14 +260,14 @@ class Gamma(_LogLink):
     name = "gamma"
     metric = "gamma loss"
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         return y * np.exp(-raw_prediction) + raw_prediction
 
-    def derivatives(self, y, raw_prediction):
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         ratio = y * np.exp(-raw_prediction)
         return 1 - ratio, ratio
 
-    def check_target(self, y):
+    def check_target(self, y: np.ndarray) -> None:
         if (y <= 0).any():
             raise ValueError(f"The gamma loss needs targets above 0; the least is {y.min():g}.")
 
@@ -271,19 +282,19 @@ class Quantile(GivenLoss):
     metric = "quantile loss"
     has_one_hessian = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
             raise ValueError(f"alpha must be a number in (0, 1); got {self.alpha!r}.")
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         above = y - raw_prediction
         return np.where(above >= 0, self.alpha * above, (self.alpha - 1) * above)
 
-    def derivatives(self, y, raw_prediction):
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> tuple[np.ndarray, float]:
         below = np.where(raw_prediction > y, 1 - self.alpha, 0.0)
         return np.where(raw_prediction < y, -self.alpha, below), 1.0
 
-    def best_constant(self, y, weight):
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         return quantile(y, weight, self.alpha)
 
 
@@ -295,13 +306,13 @@ class Absolute(GivenLoss):
     metric = "absolute error"
     has_one_hessian = True
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         return np.abs(y - raw_prediction)
 
-    def derivatives(self, y, raw_prediction):
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> tuple[np.ndarray, float]:
         return np.sign(raw_prediction - y), 1.0
 
-    def best_constant(self, y, weight):
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         return quantile(y, weight, 0.5)
 
 
@@ -315,15 +326,15 @@ class Huber(GivenLoss):
     metric = "Huber loss"
     has_one_hessian = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_delta(self.delta)
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         distance = np.abs(y - raw_prediction)
         within = np.minimum(distance, self.delta)
         return within * (distance - 0.5 * within)
 
-    def derivatives(self, y, raw_prediction):
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> tuple[np.ndarray, float]:
         return np.clip(raw_prediction - y, -self.delta, self.delta), 1.0
 
 
@@ -336,33 +347,35 @@ class PseudoHuber(GivenLoss):
     name = "pseudo_huber"
     metric = "pseudo-Huber loss"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_delta(self.delta)
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         return self.delta**2 * (np.hypot(1.0, (y - raw_prediction) / self.delta) - 1)
 
-    def derivatives(self, y, raw_prediction):
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         root = np.hypot(1.0, (y - raw_prediction) / self.delta)
         return (raw_prediction - y) / root, root**-3.0
 
 
-def _check_delta(delta):
+def _check_delta(delta: float) -> None:
     if not 0 < delta < np.inf:
         raise ValueError(f"delta must be a number in (0, inf); got {delta!r}.")
 
 
-def sum_of_gradients(loss, y, weight) -> Callable[[float], float]:
+def sum_of_gradients(loss: Loss, y: np.ndarray, weight: np.ndarray) -> Callable[[float], float]:
     """Return the sum of w g as a function of one raw prediction for all rows."""
 
-    def slope(f):
+    def slope(f: float) -> float:
         gradient, _ = loss.gradient_hessian(y, np.full(len(y), f))
         return float(np.sum(weight * gradient))
 
     return slope
 
 
-def _derivatives(kind, y, raw_prediction, out):
+def _derivatives(
+    kind: int, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None
+) -> Pair:
     """Return the derivatives of a loss that kernels know."""
     if raw_prediction.shape[-1:] != y.shape:  # the kernel does not ask
         raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
@@ -396,7 +409,7 @@ def quantile(y: np.ndarray, weight: np.ndarray, alpha: float) -> float:
 
 # Kernels know these.
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HalfSquaredError(), HalfLogistic())}
-OF_REGRESSION: dict[str, Callable[..., Any]] = {
+OF_REGRESSION: dict[str, Callable[..., Loss]] = {
     "half_squared_error": HalfSquaredError,
     "poisson": Poisson,
     "gamma": Gamma,

@@ -24,9 +24,10 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gbt.categories import Categories, EncodedRows, describe_levels, encode, level_names
 from gbt.level_sets import LevelSets, n_words_for
@@ -108,14 +109,14 @@ class Ensemble(Nodes):
     seen_rows: SeenRows | None = None
     categories: Categories | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
             object.__setattr__(self, name, sealed(np.array(getattr(self, name), dtype=dtype)))
         if self.n_outputs > 1:
             base_score = sealed(np.array(self.base_score, dtype=np.float64))
             object.__setattr__(self, "base_score", base_score)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         base_score = ", ".join(f"{score:.6g}" for score in np.atleast_1d(self.base_score))
         return (
             f"<Ensemble of {self.n_trees} trees, {len(self.feature)} nodes, on {self.n_features}"
@@ -123,15 +124,15 @@ class Ensemble(Nodes):
             f" learning_rate={self.learning_rate:.6g}, reg_lambda={self.reg_lambda:.6g}>"
         )
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__post_init__()  # pickle forgets that arrays are read-only
 
     @classmethod
-    def from_trees(cls, trees: Sequence[Tree], **others) -> "Ensemble":
+    def from_trees(cls, trees: Sequence[Tree], **others: Any) -> "Ensemble":
         """Lay trees end to end; ``others`` are the fields that are not node arrays."""
         for name, dtype in NODE_DTYPES.items():
             of_trees = [getattr(tree, name) for tree in trees]
@@ -353,7 +354,7 @@ class Ensemble(Nodes):
             changed["level_sets"] = self.level_sets.first(stop)
         return replace(self, **changed, tree_offset=self.tree_offset[: n_trees + 1])
 
-    def as_input(self, X) -> np.ndarray:
+    def as_input(self, X: Any) -> np.ndarray:
         """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.
 
         They are float32 if the model or the table is, else float64: what follows works with
@@ -388,7 +389,7 @@ class Ensemble(Nodes):
             self.level_sets,
         )
 
-    def raw_predict(self, X, n_jobs: int | None = None) -> np.ndarray:
+    def raw_predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the raw prediction of every row, float64 of shape (n,), or (n, n_outputs)."""
         if self.n_outputs > 1:
             X, outputs = self.as_input(X), self.outputs
@@ -396,7 +397,7 @@ class Ensemble(Nodes):
             return np.column_stack(raw)
         return self.predictor.raw_predict(self.as_input(X), self.base_score, n_jobs)
 
-    def staged_raw_predict(self, X, n_jobs: int | None = None) -> Iterator[np.ndarray]:
+    def staged_raw_predict(self, X: Any, n_jobs: int | None = None) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each round in turn, each time a new array."""
         X = np.asarray(self.as_input(X), dtype=np.float64)
         out = np.repeat(np.atleast_1d(self.base_score)[:, np.newaxis], len(X), axis=1)
@@ -405,7 +406,7 @@ class Ensemble(Nodes):
             if (m + 1) % self.n_outputs == 0:
                 yield out[0].copy() if self.n_outputs == 1 else out.T.copy()
 
-    def apply(self, X, n_jobs: int | None = None) -> np.ndarray:
+    def apply(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the number, within its tree, of every leaf reached: int32 of shape (n, M)."""
         return self.predictor.apply(self.as_input(X), n_jobs)
 
@@ -456,7 +457,9 @@ class Ensemble(Nodes):
             for t, (k, has_set) in enumerate(zip(self.feature, self.has_set, strict=True))
         ]
 
-    def refit_statistics(self, X, y, sample_weight=None) -> "Ensemble":
+    def refit_statistics(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "Ensemble":
         """Return the same splits and values with the G, H, counts and gains of other rows.
 
         Gradients are taken along the unchanged predictions, so the result says what these rows
@@ -476,16 +479,20 @@ class Ensemble(Nodes):
         return replace(self, **statistics, statistics=frozenset(STATISTICS))
 
 
-class _Trees(Sequence):
+class _Trees(Sequence[Tree]):
     """`Ensemble.trees`: made when asked for, so that an ensemble is arrays and nothing else."""
 
     def __init__(self, ensemble: Ensemble):
         self._ensemble = ensemble
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._ensemble.n_trees
 
-    def __getitem__(self, m):
+    @overload
+    def __getitem__(self, m: int) -> Tree: ...
+    @overload
+    def __getitem__(self, m: slice) -> list[Tree]: ...
+    def __getitem__(self, m: int | slice) -> Tree | list[Tree]:
         if isinstance(m, slice):
             return [self[i] for i in range(*m.indices(len(self)))]
         if not -len(self) <= m < len(self):

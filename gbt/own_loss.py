@@ -23,6 +23,7 @@ from gbt.losses import (
     HalfLogistic,
     HalfSquaredError,
     Loss,
+    Pair,
     mean,
     sum_of_gradients,
 )
@@ -45,19 +46,21 @@ class OwnLoss(GivenLoss):
     metric = "loss"
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The class, and whose it is."""
         return f"{type(self.loss).__name__} (of your own)"
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the loss of every row, checked."""
         return self._checked("value", self.loss.value(y, raw_prediction), raw_prediction.shape)
 
-    def derivatives(self, y, raw_prediction):
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         """Return gradients and hessians, checked."""
         if raw_prediction.ndim > 1:  # one call a tree: written for one dimension
             pairs = [self.derivatives(y, of_tree) for of_tree in raw_prediction]
-            return [np.reshape(part, raw_prediction.shape) for part in zip(*pairs, strict=True)]
+            shape = raw_prediction.shape
+            gradient, hessian = (np.reshape(part, shape) for part in zip(*pairs, strict=True))
+            return gradient, hessian
         gradient, hessian = self.loss.gradient_hessian(y, raw_prediction)
         gradient = self._checked("gradient_hessian", gradient, raw_prediction.shape)
         hessian = self._checked("gradient_hessian", hessian, raw_prediction.shape)
@@ -68,15 +71,15 @@ class OwnLoss(GivenLoss):
             )
         return gradient, hessian
 
-    def link(self, prediction):
+    def link(self, prediction: float) -> float:
         """Turn a prediction into a raw prediction."""
         return float(self.loss.link(prediction))
 
-    def inverse_link(self, raw_prediction):
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         """Turn raw predictions into predictions."""
         return self.loss.inverse_link(raw_prediction)
 
-    def best_constant(self, y, weight):
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         """Return where the gradients add up to 0, near the mean of the targets."""
         slope = sum_of_gradients(self, y, weight)
         start = self.link(mean(y, weight))
@@ -91,7 +94,7 @@ class OwnLoss(GivenLoss):
             f"Found no constant where the gradients of {self.name} add up to 0. Give base_score."
         )
 
-    def _checked(self, method, array, shape):
+    def _checked(self, method: str, array: Any, shape: tuple[int, ...]) -> np.ndarray:
         array = np.asarray(array, dtype=np.float64)
         if array.shape not in (shape, ()) or not np.isfinite(array).all():
             raise ValueError(

@@ -58,7 +58,7 @@ def _pool_of_threads() -> ThreadPoolExecutor:
     return _pool
 
 
-def _offer(work: Callable, *arguments) -> None:
+def _offer(work: Callable[..., object], *arguments: object) -> None:
     """Hand work to the pool, where it may stay undone: who offers it can do without a thread.
 
     Python begins no threads once the main thread has ended, which leaves threads that are no
@@ -137,7 +137,7 @@ class Helpers:
                     self._is_away[i] = True
                     _offer(self._help, i)
 
-    def _help(self, i):
+    def _help(self, i: int) -> None:
         while True:
             with self._lock:
                 if not self._is_called[i]:

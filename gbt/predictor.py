@@ -13,6 +13,7 @@ import numpy as np
 from gbt.kernels import descent, walk
 from gbt.kernels.derivatives import write_derivatives
 from gbt.kernels.descent import N_PLACES, N_TOP, Links
+from gbt.level_sets import LevelSets
 from gbt.parallel import over_blocks
 
 ROWS_AT_ONCE = 480  # see gbt.kernels.descent
@@ -36,12 +37,12 @@ class Predictor:
 
     def __init__(
         self,
-        tree_offset,
-        structure,
-        value,
+        tree_offset: np.ndarray,
+        structure: tuple[np.ndarray, ...],
+        value: np.ndarray,
         n_features: int,
         is_forest: bool = False,
-        level_sets=None,
+        level_sets: LevelSets | None = None,
     ):
         self.tree_offset = tree_offset
         self.structure = structure
@@ -59,7 +60,7 @@ class Predictor:
         """Return base score and values of the leaves reached, added up for every row of floats."""
         out = np.full(len(X), base_score)
 
-        def add(block, rows):
+        def add(block: np.ndarray, rows: slice) -> None:
             self.add_values(block, out[rows])
 
         over_transposed(add, X, n_jobs, dtype=X.dtype)
@@ -74,7 +75,7 @@ class Predictor:
         """Return the leaf, numbered within its tree, of every row in every tree: int32 (n, M)."""
         out = np.empty((len(X), self.n_trees), dtype=np.int32)
 
-        def find(block, rows):
+        def find(block: np.ndarray, rows: slice) -> None:
             out[rows] = self.find_leaves(block, range(self.n_trees)).T - self.tree_offset[:-1]
 
         over_transposed(find, X, n_jobs, dtype=X.dtype)
@@ -197,13 +198,16 @@ class Predictor:
 
 
 def find_leaves_of_tree(
-    structure: tuple[np.ndarray, ...], X: np.ndarray, n_jobs: int | None, level_sets=None
+    structure: tuple[np.ndarray, ...],
+    X: np.ndarray,
+    n_jobs: int | None,
+    level_sets: LevelSets | None = None,
 ) -> np.ndarray:
     """Return the leaf of one tree that each row of ``X`` (floats) reaches, int32 of shape (n,)."""
     leaves = np.empty(len(X), dtype=np.int32)
     sets = walk.sets_of(level_sets)
 
-    def find(start, stop):
+    def find(start: int, stop: int) -> None:
         for first in range(start, stop, ROWS_AT_ONCE):
             rows = slice(first, min(first + ROWS_AT_ONCE, stop))
             # Columns of a frame lie beside each other, for which there is no other kernel.
@@ -266,7 +270,7 @@ def over_transposed(
 ) -> None:
     """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads."""
 
-    def over_range(start, stop):
+    def over_range(start: int, stop: int) -> None:
         memory = np.empty(2 * X.shape[1] * min(rows_at_once, stop - start), dtype)
         for first in range(start, stop, rows_at_once):
             rows = slice(first, min(first + rows_at_once, stop))

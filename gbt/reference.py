@@ -18,15 +18,18 @@ these trees to the last bit, ties included; both then search with integers (``fi
 """
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 FLOAT = np.finfo(np.float64)
 
 
-def sigmoid(f):
+def sigmoid(f: np.ndarray) -> np.ndarray:
     """Return 1 / (1 + exp(-f)); exp sees no positive number and cannot overflow."""
     small = np.exp(-np.abs(f))
     return np.where(f >= 0, 1.0, small) / (1.0 + small)
@@ -55,11 +58,11 @@ class Cut:
     missing_join_more: bool  # do they join the present rows of more hessian, the left if equal?
     left: np.ndarray  # G, H and the number of rows on this side
     right: np.ndarray
-    levels: dict | None = None
+    levels: dict[float, bool] | None = None
     gain: float = 0.0
 
 
-def score(left, right, reg_lambda):
+def score(left: np.ndarray, right: np.ndarray, reg_lambda: float) -> float:
     """Return G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda), alike in left and right.
 
     Cuts that separate the same rows have the same score to the last bit, if their sums are exact.
@@ -71,7 +74,7 @@ def score(left, right, reg_lambda):
     )
 
 
-def preference(cut, reg_lambda):
+def preference(cut: Cut, reg_lambda: float) -> tuple[float, int, float, bool]:
     """Order cuts: largest score; then lowest feature, highest threshold, side of missing rows."""
     ties = -cut.feature, cut.threshold, cut.missing_join_more
     return score(cut.left, cut.right, reg_lambda), *ties
@@ -89,25 +92,25 @@ class Parameters:
     reg_lambda: float = 1.0
     min_split_gain: float = 0.0  # a split must gain more than this
     fixed_point: bool = False  # search with exact sums, see to_fixed_point
-    categorical: tuple = ()  # the columns of numbers of levels
+    categorical: tuple[int, ...] = ()  # the columns of numbers of levels
     categorical_smoothing: float = 0.0  # draws levels of few rows together, see level_cuts
     hessian_scale: float = 1.0  # of the sums, where smoothing is added to them
 
 
-def is_allowed(side, parameters):
+def is_allowed(side: np.ndarray, parameters: Parameters) -> bool:
     """Say whether one side of a cut may become a node."""
     _, hessian, n_samples = map(float, side)
     is_heavy = hessian > 0 and hessian >= parameters.min_child_weight
     return is_heavy and n_samples >= max(parameters.min_samples_leaf, 1)
 
 
-def threshold_between(low, high):
+def threshold_between(low: float, high: float) -> float:
     """Return the midpoint, or ``low`` where no float lies between: low <= threshold < high."""
     middle = low / 2 + high / 2
     return float(middle if low <= middle < high else low)
 
 
-def cuts(feature, x, sums):
+def cuts(feature: int, x: np.ndarray, sums: np.ndarray) -> Iterator[Cut]:
     """Yield the cuts of one feature, from the values and the g, h, 1 of all rows of a node.
 
     Cuts lie between neighbouring distinct values, with missing rows sent to either side, and
@@ -115,7 +118,7 @@ def cuts(feature, x, sums):
     """
     present, missing = sums[~np.isnan(x)].sum(axis=0), sums[np.isnan(x)].sum(axis=0)
     in_order = np.argsort(x, kind="stable")[: np.sum(~np.isnan(x))]  # nan is sorted last
-    left = 0
+    left = np.zeros_like(present)
     for i, following in pairwise(in_order):
         left = left + sums[i]
         if x[i] == x[following]:
@@ -130,7 +133,9 @@ def cuts(feature, x, sums):
         yield Cut(feature, float(FLOAT.max), False, True, present, missing)
 
 
-def level_cuts(feature, x, sums, parameters):
+def level_cuts(
+    feature: int, x: np.ndarray, sums: np.ndarray, parameters: Parameters
+) -> Iterator[Cut]:
     """Yield the cuts of one categorical feature; missing is a level like the others.
 
     Levels are put in the order of G / (H + smoothing) and cut wherever this rises. Those of few
@@ -143,7 +148,7 @@ def level_cuts(feature, x, sums, parameters):
     rare = [v for v, s in own.items() if s[2] < few]
     common = sum((own[v] for v in rare), np.zeros(3, dtype=object))
 
-    def mean(v):
+    def mean(v: float) -> float:
         g, h, _ = common if v in rare else own[v]
         weight = float(h) + smoothing * parameters.hessian_scale
         return float(g) / weight if weight > 0 else math.inf
@@ -151,18 +156,20 @@ def level_cuts(feature, x, sums, parameters):
     means = {v: mean(v) for v in own}
     for highest in sorted(set(means.values()))[:-1]:
         is_left = {v: means[v] <= highest for v in own}
-        left, right = (sum(own[v] for v in own if is_left[v] == side) for side in (True, False))
+        left, right = (
+            np.sum([own[v] for v in own if is_left[v] == side], axis=0) for side in (True, False)
+        )
         missing_left = is_left.get(math.inf, left[1] >= right[1])
         yield Cut(feature, sum(is_left.values()), missing_left, True, left, right, is_left)
 
 
-def score_of_node(total, reg_lambda):
+def score_of_node(total: np.ndarray, reg_lambda: float) -> float:
     """Return G^2 / (H + lambda) of a node that is not split."""
     sum_gradient, sum_hessian, _ = map(float, total)
     return sum_gradient * sum_gradient / (sum_hessian + reg_lambda)
 
 
-def least_gain(sums, parameters):
+def least_gain(sums: np.ndarray, parameters: Parameters) -> float:
     """Return the gain that a split must exceed.
 
     Where all residuals are equal no cut gains anything, but its roundings may seem to: they are
@@ -173,7 +180,7 @@ def least_gain(sums, parameters):
     return max(parameters.min_split_gain, rounding)
 
 
-def best_cut(X, sums, parameters):
+def best_cut(X: np.ndarray, sums: np.ndarray, parameters: Parameters) -> Cut | None:
     """Return the best cut of the rows of a node, or None where the node must stay a leaf."""
     reg_lambda = parameters.reg_lambda
     of_features = [best_allowed(k, X, sums, parameters) for k in range(X.shape[1])]
@@ -186,7 +193,14 @@ def best_cut(X, sums, parameters):
     return cut if cut.gain > least_gain(sums, parameters) else None
 
 
-def best_allowed(feature, X, sums, parameters, of=None, also=lambda cut: True):
+def best_allowed(
+    feature: int,
+    X: np.ndarray,
+    sums: np.ndarray,
+    parameters: Parameters,
+    of: np.ndarray | None = None,
+    also: Callable[[Cut], bool] = lambda cut: True,
+) -> Cut | None:
     """Return the preferred cut of one feature among those allowed, or None.
 
     Cuts lie between values of all rows; ``of`` marks those that score them, all if not given, and
@@ -207,12 +221,14 @@ def best_allowed(feature, X, sums, parameters, of=None, also=lambda cut: True):
 # ------------------------------------- other ways to choose a split, from sets of a node's rows
 
 
-def value_of(side, reg_lambda):
+def value_of(side: np.ndarray, reg_lambda: float) -> float:
     """Return -G / (H + lambda), what the rows of one side would add to their raw predictions."""
     return -float(side[0]) / (float(side[1]) + reg_lambda)
 
 
-def cross_validated_cut(X, sums, folds, parameters):
+def cross_validated_cut(
+    X: np.ndarray, sums: np.ndarray, folds: np.ndarray, parameters: Parameters
+) -> Cut | None:
     """Return the cut of the feature that does best on rows that did not choose its cut, or None.
 
     For each fold the best cut of a feature on the other rows is judged on the fold's, by the loss
@@ -221,7 +237,7 @@ def cross_validated_cut(X, sums, folds, parameters):
     Adler and Painsky 2022, section 3, with folds shared by the features of a node.
     """
 
-    def loss_of(feature):
+    def loss_of(feature: int) -> float:
         loss = 0.0
         for fold in np.unique(folds):
             others, own = folds != fold, folds == fold
@@ -237,11 +253,15 @@ def cross_validated_cut(X, sums, folds, parameters):
             loss += sum(of_sides)
         return loss
 
-    cuts_of = {k: best_allowed(k, X, sums, parameters) for k in range(X.shape[1])}
-    losses = {k: loss_of(k) for k, cut in cuts_of.items() if cut is not None}
+    cuts_of = {
+        k: cut
+        for k in range(X.shape[1])
+        if (cut := best_allowed(k, X, sums, parameters)) is not None
+    }
+    losses = {k: loss_of(k) for k in cuts_of}
     if not losses:
         return None
-    feature = min(losses, key=losses.get)
+    feature = min(losses, key=losses.__getitem__)
     own = score_of_node(sums.sum(axis=0), parameters.reg_lambda)
     improvement = -2 * losses[feature] - own
     cut = cuts_of[feature]
@@ -250,7 +270,9 @@ def cross_validated_cut(X, sums, folds, parameters):
     return cut if improvement >= parameters.min_split_gain and gains else None
 
 
-def unbiased_cut(X, sums, parts, parameters, merged=False):
+def unbiased_cut(
+    X: np.ndarray, sums: np.ndarray, parts: np.ndarray, parameters: Parameters, merged: bool = False
+) -> Cut | None:
     """Return the cut whose place, feature and right to be were chosen by three parts of the rows.
 
     Zhang, Zhang and Li 2023, Algorithm 2. Parts are numbered 0, 1, 2; with ``merged`` the last two
@@ -259,7 +281,7 @@ def unbiased_cut(X, sums, parts, parameters, merged=False):
     judges = (parts > 0, parts > 0) if merged else (parts == 1, parts == 2)
     all_parts = (parts == 0, *judges)
 
-    def worth(cut, learned, judge):
+    def worth(cut: Cut, learned: np.ndarray, judge: np.ndarray) -> float:
         is_left = np.array([goes_left(x, cut) for x in X])
         terms = []
         for side in (is_left, ~is_left, np.ones(len(X), dtype=bool)):
@@ -269,7 +291,7 @@ def unbiased_cut(X, sums, parts, parameters, merged=False):
             terms.append(g * g_judge / weight if weight > 0 else 0.0)
         return terms[0] + terms[1] - terms[2]
 
-    def has_all_parts(cut):
+    def has_all_parts(cut: Cut) -> bool:
         is_left = np.array([goes_left(x, cut) for x in X])
         least = max(parameters.min_samples_leaf, 1)
         return all(
@@ -277,13 +299,14 @@ def unbiased_cut(X, sums, parts, parameters, merged=False):
         )
 
     best = {
-        k: best_allowed(k, X, sums, parameters, of=parts == 0, also=has_all_parts)
+        k: cut
         for k in range(X.shape[1])
+        if (cut := best_allowed(k, X, sums, parameters, of=parts == 0, also=has_all_parts))
     }
-    for_feature = {k: worth(cut, parts == 0, judges[0]) for k, cut in best.items() if cut}
+    for_feature = {k: worth(cut, parts == 0, judges[0]) for k, cut in best.items()}
     if not for_feature:
         return None
-    cut = best[max(for_feature, key=for_feature.get)]
+    cut = best[max(for_feature, key=for_feature.__getitem__)]
     cut.gain = worth(cut, parts == 0 if merged else parts < 2, judges[1])
     return cut if cut.gain >= parameters.min_split_gain else None
 
@@ -302,7 +325,7 @@ class Node:
     n_samples: int = 0
     gain: float = 0.0
     value: float = 0.0
-    levels: dict | None = None  # which go left, where a categorical column is split
+    levels: dict[float, bool] | None = None  # which go left, where a categorical column is split
 
 
 @dataclass
@@ -312,10 +335,16 @@ class Branch:
     rows: np.ndarray
     depth: int
     cut: Cut | None  # None where it must stay a leaf
-    children: tuple = ()
+    children: tuple["Branch", ...] = ()
 
 
-def grow(X, gradient, hessian, sample_weight=None, **parameters):
+def grow(
+    X: ArrayLike,
+    gradient: ArrayLike,
+    hessian: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    **parameters: Any,
+) -> list[Node]:
     """Grow one tree.
 
     Parameters
@@ -350,29 +379,29 @@ def grow(X, gradient, hessian, sample_weight=None, **parameters):
         hessian_scale=h_scale,
     )
 
-    def open_branch(rows, depth):
+    def open_branch(rows: np.ndarray, depth: int) -> Branch:
         may_split = given.max_depth is None or depth < given.max_depth
         return Branch(rows, depth, best_cut(X[rows], sums[rows], scaled) if may_split else None)
 
     branches = [open_branch(np.arange(len(X)), depth=0)]  # in the order of being opened
     n_leaves = 1
     while given.max_leaves is None or n_leaves < given.max_leaves:
-        waiting = [branch for branch in branches if branch.cut and not branch.children]
+        waiting = [(b, b.cut) for b in branches if b.cut and not b.children]
         if not waiting:
             break
-        branch = max(waiting, key=lambda branch: branch.cut.gain)  # of equals the first
-        is_left = np.array([goes_left(X[i], branch.cut) for i in branch.rows])
+        branch, cut = max(waiting, key=lambda pair: pair[1].gain)  # of equals the first
+        is_left = np.array([goes_left(X[i], cut) for i in branch.rows])
         sides = branch.rows[is_left], branch.rows[~is_left]
         branch.children = tuple(open_branch(rows, branch.depth + 1) for rows in sides)
         branches.extend(branch.children)
         n_leaves += 1
 
-    tree = []
+    tree: list[Node] = []
     write(branches[0], tree, weight * gradient, weight * hessian, given)
     return tree
 
 
-def to_fixed_point(x, weight):
+def to_fixed_point(x: np.ndarray, weight: np.ndarray) -> tuple[list[int], float]:
     """Return integers near weight * x * scale, and scale, a power of two: sum|.| is 2^60 to 2^61.
 
     Integers add up without rounding, in whatever order: only so is a tie of scores an equality.
@@ -389,7 +418,7 @@ def to_fixed_point(x, weight):
     return [int(w) * int(r) for w, r in zip(factor, np.rint(real * scale), strict=True)], scale
 
 
-def goes_left(x, split):
+def goes_left(x: np.ndarray, split: Cut | Node) -> bool:
     """Say whether a row takes the left side of a cut, or of a node."""
     value = x[split.feature]
     if math.isnan(value):
@@ -399,17 +428,24 @@ def goes_left(x, split):
     return value <= split.threshold
 
 
-def write(branch, tree, gradient, hessian, parameters):
+def write(
+    branch: Branch,
+    tree: list[Node],
+    gradient: np.ndarray,
+    hessian: np.ndarray,
+    parameters: Parameters,
+) -> Node:
     """Append a branch to the tree, itself first, and return its node.
 
     A leaf adds up its rows in their order, a parent its two children.
     """
     node = Node(n_samples=len(branch.rows))
     tree.append(node)
-    if branch.children:
-        node.feature, node.levels = branch.cut.feature, branch.cut.levels
-        node.threshold = branch.cut.threshold if node.levels is None else 0.0
-        node.missing_left = branch.cut.missing_left
+    cut = branch.cut
+    if cut is not None and branch.children:
+        node.feature, node.levels = cut.feature, cut.levels
+        node.threshold = cut.threshold if node.levels is None else 0.0
+        node.missing_left = cut.missing_left
         node.left = len(tree)
         left = write(branch.children[0], tree, gradient, hessian, parameters)
         node.right = len(tree)
@@ -426,22 +462,22 @@ def write(branch, tree, gradient, hessian, parameters):
     return node
 
 
-def step(node, reg_lambda):
+def step(node: Node, reg_lambda: float) -> float:
     """Return G / (H + lambda), 0 where H + lambda is 0."""
     weight = node.sum_hessian + reg_lambda
     return node.sum_gradient / weight if weight > 0 else 0.0
 
 
 def boost(
-    X,
-    y,
+    X: ArrayLike,
+    y: ArrayLike,
     *,
-    loss="half_squared_error",
-    n_estimators=100,
-    base_score=None,
-    sample_weight=None,
-    **parameters,
-):
+    loss: str = "half_squared_error",
+    n_estimators: int = 100,
+    base_score: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    **parameters: Any,
+) -> "Model":
     """Fit boosted trees.
 
     Parameters
@@ -477,7 +513,15 @@ def boost(
     return model
 
 
-def boost_classes(X, y, *, n_classes, n_estimators=100, sample_weight=None, **parameters):
+def boost_classes(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_classes: int,
+    n_estimators: int = 100,
+    sample_weight: ArrayLike | None = None,
+    **parameters: Any,
+) -> list["Model"]:
     """Fit K trees a round to classes 0 .. K - 1, and return a model for each class.
 
     The probabilities are p_k = exp(f_k) / (exp(f_1) + ... + exp(f_K)). All trees of a round are
@@ -506,12 +550,12 @@ class Model:
     base_score: float
     trees: list[list[Node]]
 
-    def raw_predict(self, X):
+    def raw_predict(self, X: np.ndarray) -> np.ndarray:
         """Return the raw prediction of every row of a table."""
         return sum((leaf_values(tree, X) for tree in self.trees), np.full(len(X), self.base_score))
 
 
-def leaf_values(tree, X):
+def leaf_values(tree: list[Node], X: np.ndarray) -> np.ndarray:
     """Return the value of the leaf that every row reaches."""
     values = []
     for x in X:

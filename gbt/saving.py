@@ -88,7 +88,7 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def describe_estimator(model, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def describe_estimator(model: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a fitted estimator is beside its trees, as JSON has it."""
     defaults = type(model)().get_params(deep=False)
     description = {
@@ -108,7 +108,7 @@ def describe_estimator(model, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return description
 
 
-def _describe_labels(classes):
+def _describe_labels(classes: np.ndarray) -> dict[str, Any]:
     kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
     if kind == "object" and not all(isinstance(label, str) for label in classes):
         kind = f"object of {type(classes[0]).__name__}"
@@ -117,7 +117,7 @@ def _describe_labels(classes):
     return {"dtype": kind, "values": classes.tolist()}
 
 
-def _plain(name, value):
+def _plain(name: str, value: Any) -> Any:
     """Return the value of a parameter as JSON has it, a dict as pairs: its keys may be numbers."""
     if name == "loss" and not isinstance(value, str | None):
         return describe_loss(as_loss(value))
@@ -135,14 +135,14 @@ def _plain(name, value):
     )
 
 
-def _finite(evals_result):
+def _finite(evals_result: dict[str, list[float]]) -> dict[str, list[float]]:
     for name, losses in evals_result.items():
         if not np.isfinite(losses).all():
             raise ValueError(f"evals_result_[{name!r}] is not finite everywhere: cannot be saved.")
     return evals_result
 
 
-def _check_target(path) -> Path:
+def _check_target(path: str | os.PathLike) -> Path:
     """Return the file to write, links followed; say what is wrong with a place that cannot be."""
     target = Path(os.path.realpath(path))
     folder = target.parent

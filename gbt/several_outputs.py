@@ -15,11 +15,12 @@ Raw predictions have the shape (n, K) here, or (T, n, K) before each of T rounds
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from gbt.losses import LOSSES, GivenLoss, Loss, mean
+from gbt.losses import LOSSES, GivenLoss, Loss, Pair, mean
 
 LEAST_HESSIAN = 1e-16
 
@@ -42,20 +43,22 @@ class Softmax(GivenLoss):
     name = "softmax"
     metric = "log loss"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.n_outputs < 2 or not 0 < self.hessian_factor < np.inf:
             raise ValueError(
                 "softmax needs two classes or more and a hessian_factor in (0, inf); got"
                 f" {self.n_outputs} and {self.hessian_factor}."
             )
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         """Return -log p_y of every row."""
         shifted = raw_prediction - raw_prediction.max(axis=-1, keepdims=True)
         own = np.take_along_axis(shifted, y.astype(np.intp)[:, np.newaxis], axis=-1)[..., 0]
         return np.log(np.exp(shifted).sum(axis=-1)) - own
 
-    def gradient_hessian(self, y, raw_prediction, out=None):
+    def gradient_hessian(
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> Pair:
         """Return both derivatives, arrays of the shape of the raw predictions."""
         _check_shape(y, raw_prediction, self.n_outputs)
         p = self.inverse_link(raw_prediction)
@@ -63,7 +66,7 @@ class Softmax(GivenLoss):
         p[..., np.arange(len(y)), y.astype(np.intp)] -= 1
         return p, hessian
 
-    def link(self, prediction):
+    def link(self, prediction: ArrayLike) -> np.ndarray:
         """Turn K probabilities into raw predictions."""
         if np.shape(prediction) != (self.n_outputs,):
             raise ValueError(
@@ -72,20 +75,20 @@ class Softmax(GivenLoss):
             )
         return np.log(prediction)
 
-    def inverse_link(self, raw_prediction):
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the probabilities of the K classes."""
         p = np.exp(raw_prediction - raw_prediction.max(axis=-1, keepdims=True))
         p /= p.sum(axis=-1, keepdims=True)
         return p
 
-    def best_constant(self, y, weight):
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the logarithms of the shares of the classes."""
         each = np.broadcast_to(weight, y.shape)
         shares = np.bincount(y.astype(np.intp), each, minlength=self.n_outputs)
         with np.errstate(divide="ignore"):
             return np.log(shares / shares.sum())
 
-    def check_target(self, y):
+    def check_target(self, y: np.ndarray) -> None:
         """Raise ValueError unless targets are numbers of classes."""
         wrong = ~np.isin(y, np.arange(self.n_outputs))
         if wrong.any():
@@ -110,11 +113,13 @@ class SeveralTargets(GivenLoss):
         """The loss of each."""
         return LOSSES[self.of_each]
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the sum over the targets, of every row."""
         return self.loss.value(y, raw_prediction).sum(axis=-1)
 
-    def gradient_hessian(self, y, raw_prediction, out=None):
+    def gradient_hessian(
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> Pair:
         """Return both derivatives, arrays of the shape of the raw predictions."""
         _check_shape(y, raw_prediction, self.n_outputs)
         pairs = [
@@ -126,19 +131,19 @@ class SeveralTargets(GivenLoss):
         gradient, hessian = (np.stack(part, axis=-1) for part in zip(*pairs, strict=True))
         return gradient, hessian
 
-    def link(self, prediction):
+    def link(self, prediction: ArrayLike) -> np.ndarray:
         """Turn K predictions into raw predictions."""
-        return np.array([self.loss.link(number) for number in prediction])
+        return np.array([self.loss.link(number) for number in np.asarray(prediction)])
 
-    def inverse_link(self, raw_prediction):
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         """Turn raw predictions into predictions."""
         return self.loss.inverse_link(raw_prediction)
 
-    def best_constant(self, y, weight):
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the best constant of each."""
         return np.array([self.loss.link(mean(column, weight)) for column in y.T])
 
-    def check_target(self, y):
+    def check_target(self, y: np.ndarray) -> None:
         """Raise ValueError unless there are K targets a row."""
         if y.ndim != 2 or y.shape[1] != self.n_outputs:
             raise ValueError(
@@ -150,29 +155,31 @@ class SeveralTargets(GivenLoss):
 class OneOutput(GivenLoss):
     """What the trees of one output have for a loss: none, since that takes all outputs."""
 
-    loss: Any
+    loss: Loss
     output: int
 
     metric = "loss"
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Which output, of what loss."""
         return f"output {self.output} of {self.loss.name}"
 
-    def gradient_hessian(self, y, raw_prediction, out=None):
+    def gradient_hessian(
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> NoReturn:
         """Refuse."""
         raise ValueError(
             f"The trees of {self.name} were grown on gradients that take the raw predictions of all"
             " outputs; give the whole model."
         )
 
-    def value(self, y, raw_prediction):
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> NoReturn:
         """Refuse."""
-        return self.gradient_hessian(y, raw_prediction)[0]
+        self.gradient_hessian(y, raw_prediction)
 
 
-def _check_shape(y, raw_prediction, n_outputs):
+def _check_shape(y: np.ndarray, raw_prediction: np.ndarray, n_outputs: int) -> None:
     if raw_prediction.shape[-2:] != (len(y), n_outputs):
         raise ValueError(
             f"y has shape {y.shape}, raw predictions {raw_prediction.shape}; they need {n_outputs}"

@@ -14,11 +14,19 @@ from typing import Any
 import numpy as np
 
 from gbt.kernels import walk
+from gbt.losses import Loss
 
 TOLD_BY_ROWS = ("sum_gradient", "sum_hessian", "n_samples", "gain")
 
 
-def node_statistics(left, right, leaves, gradient, hessian, reg_lambda) -> dict[str, np.ndarray]:
+def node_statistics(
+    left: np.ndarray,
+    right: np.ndarray,
+    leaves: np.ndarray,
+    gradient: np.ndarray,
+    hessian: np.ndarray,
+    reg_lambda: float,
+) -> dict[str, np.ndarray]:
     """Return G, H, row count and gain of every node of a tree from the leaf each row reaches.
 
     Leaves are summed in row order in float64, parents by adding their two children, so that the
@@ -42,7 +50,13 @@ def node_statistics(left, right, leaves, gradient, hessian, reg_lambda) -> dict[
     }
 
 
-def node_gain(left, right, sum_gradient, sum_hessian, reg_lambda) -> np.ndarray:
+def node_gain(
+    left: np.ndarray,
+    right: np.ndarray,
+    sum_gradient: np.ndarray,
+    sum_hessian: np.ndarray,
+    reg_lambda: float,
+) -> np.ndarray:
     """Return the gain of every node of a tree, 0 at a leaf."""
     score = sum_gradient * node_step(sum_gradient, sum_hessian, reg_lambda)
     inner = left >= 0
@@ -51,7 +65,7 @@ def node_gain(left, right, sum_gradient, sum_hessian, reg_lambda) -> np.ndarray:
     return gain
 
 
-def node_step(sum_gradient, sum_hessian, reg_lambda) -> np.ndarray:
+def node_step(sum_gradient: np.ndarray, sum_hessian: np.ndarray, reg_lambda: float) -> np.ndarray:
     """Return G / (H + lambda), or 0 where that is 0 / 0: a node without weight moves nothing."""
     weight = sum_hessian + reg_lambda
     return np.divide(sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)
@@ -61,10 +75,10 @@ def refit(
     trees: Iterable[Any],
     X: np.ndarray,
     y: np.ndarray,
-    weight,
-    loss,
-    base_score,
-    reg_lambda,
+    weight: np.ndarray,
+    loss: Loss,
+    base_score: float | np.ndarray,
+    reg_lambda: float,
     is_forest: bool = False,
 ) -> dict[str, np.ndarray]:
     """Return the statistics that other rows give the nodes of all trees, one array each.
@@ -86,7 +100,12 @@ def refit(
 
 
 def along_rounds(
-    trees: Iterable[Any], X: np.ndarray, y: np.ndarray, loss, base_score, is_forest: bool
+    trees: Iterable[Any],
+    X: np.ndarray,
+    y: np.ndarray,
+    loss: Loss,
+    base_score: float | np.ndarray,
+    is_forest: bool,
 ) -> Iterator[tuple[Any, np.ndarray, np.ndarray, np.ndarray]]:
     """Yield every tree, the leaves that rows reach in it, and their derivatives before it.
 

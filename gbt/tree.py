@@ -93,7 +93,7 @@ class Nodes:
 class Tree(Nodes):
     """One tree in preorder, the root at 0."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Tree of {self.n_nodes} nodes, depth {self.depth.max()}>"
 
     @property
@@ -123,7 +123,7 @@ class Tree(Nodes):
         return find_leaves_of_tree(self.structure, X, n_jobs, self.level_sets)
 
 
-def preorder_links(is_inner, tree_offset) -> tuple[np.ndarray, np.ndarray]:
+def preorder_links(is_inner: np.ndarray, tree_offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r"""Return the children of all nodes of trees in preorder: the leaves alone settle them.
 
     An inner node promises two children, and every node keeps one promise, the latest. So before a

@@ -97,9 +97,9 @@ class GreedyGrowth:
         )
         self.lead, *helpers = [partial(grow_trees, thread, work) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
-        self.features = None  # that a tree may split on
+        self.features: np.ndarray | None = None  # that a tree may split on
 
-    def grow(self, m, rows, features, most) -> NewTrees:
+    def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
         rules = self.rules
         n_listed = len(self.rows.listed) if rows is None else len(rows)

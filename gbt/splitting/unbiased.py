@@ -75,7 +75,9 @@ class Unbiased:
         return cuts.choose(best, is_split, score)
 
 
-def worth(left, total, learned: list[int], judge: int, penalty: float) -> np.ndarray:
+def worth(
+    left: np.ndarray, total: np.ndarray, learned: list[int], judge: int, penalty: float
+) -> np.ndarray:
     """Return what cuts are worth to one part that learned nothing of them, of shape (K, J).
 
     That is G G' / (H' + lambda) of both sides less that of the node, with G of the parts that
@@ -83,7 +85,7 @@ def worth(left, total, learned: list[int], judge: int, penalty: float) -> np.nda
     the sums of the parts on the left and in the node.
     """
 
-    def product(sums):
+    def product(sums: np.ndarray) -> np.ndarray:
         weight = sums[..., judge, H] + penalty
         g = sums[..., learned, G].sum(axis=-1) * sums[..., judge, G]
         return np.divide(g, weight, out=np.zeros_like(g), where=weight > 0)
