@@ -14,15 +14,23 @@ its standard error; and per split ``total_gain`` and ``unbiased_gain``.
 The last part makes a tree into the columns of a linear model, as local MDI+ and MDI+ do.
 """
 
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from math import factorial
+from typing import Any
 
 import numpy as np
+
+Tree = Any  # whatever has the arrays named above
+Ensemble = Any
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # X, y, weight
+Individual = Callable[[Tree, np.ndarray], np.ndarray]  # r: a number a feature, of a tree and a row
+Game = Callable[[frozenset[int]], float]  # v(S): the worth of a coalition of features
 
 # ------------------------------------------------------------------------------------ one tree
 
 
-def takes_left(tree, t, x):
+def takes_left(tree: Tree, t: int, x: np.ndarray) -> bool:
     """Say whether x goes left at node t: nan where the tree says so, else x <= threshold.
 
     The number of a level goes left if its bit is set in the node's level set.
@@ -36,7 +44,7 @@ def takes_left(tree, t, x):
     return value <= tree.threshold[t]
 
 
-def path(tree, x):
+def path(tree: Tree, x: np.ndarray) -> list[int]:
     """Return the nodes that x passes, from the root to its leaf."""
     nodes = [0]
     while tree.left[nodes[-1]] >= 0:
@@ -45,7 +53,7 @@ def path(tree, x):
     return nodes
 
 
-def leaves_below(tree, t):
+def leaves_below(tree: Tree, t: int) -> list[int]:
     """Return the leaves of the subtree at t, t itself if it is one."""
     if tree.left[t] < 0:
         return [t]
@@ -55,7 +63,7 @@ def leaves_below(tree, t):
 # --------------------------------------------------------------- what each feature did to one row
 
 
-def predecomp(tree, x, node_value=None):
+def predecomp(tree: Tree, x: np.ndarray, node_value: np.ndarray | None = None) -> np.ndarray:
     """Credit each change of the node value along the path to the feature split on (equation 9).
 
         f_mk(x) = sum over t on the path with v(t) = k of p(child of t on the path) - p(t)
@@ -69,18 +77,18 @@ def predecomp(tree, x, node_value=None):
     return contribution
 
 
-def saabas(tree, x, leaf_weight):
+def saabas(tree: Tree, x: np.ndarray, leaf_weight: np.ndarray) -> np.ndarray:
     """Do the same with p~(t), the mean value of the leaves below t (the alternative definition)."""
     return predecomp(tree, x, mean_of_leaves(tree, leaf_weight))
 
 
-def mean_of_leaves(tree, leaf_weight):
+def mean_of_leaves(tree: Tree, leaf_weight: np.ndarray) -> np.ndarray:
     """Return p~ of every node: sum of W_l p(l) over the leaves l below, over the sum of W_l.
 
     A leaf is its own mean. Where no leaf below a node weighs anything its children count alike.
     """
 
-    def mean(t):
+    def mean(t: int) -> float:
         ls = leaves_below(tree, t)
         if leaf_weight[ls].any():
             return np.average(tree.value[ls], weights=leaf_weight[ls])
@@ -90,7 +98,7 @@ def mean_of_leaves(tree, leaf_weight):
     return np.array([mean(t) for t in range(len(tree.left))])
 
 
-def recurrence_23(tree, weight, reg_lambda):
+def recurrence_23(tree: Tree, weight: np.ndarray, reg_lambda: float) -> np.ndarray:
     """Return node values from the leaves up.
 
         p(t) = (W_left + lambda)/(W_t + lambda) p(left) + (W_right + lambda)/(W_t + lambda) p(right)
@@ -110,7 +118,7 @@ def recurrence_23(tree, weight, reg_lambda):
 # ------------------------------------------------- Shapley values of one row, over all coalitions
 
 
-def shapley_values(game, n_features):
+def shapley_values(game: Game, n_features: int) -> np.ndarray:
     """Return each player's mean marginal contribution (Shapley 1953), over all 2^p coalitions.
 
         phi_k = sum over S without k of |S|! (p - |S| - 1)! / p! * (v(S + k) - v(S))
@@ -128,13 +136,13 @@ def shapley_values(game, n_features):
     return phi
 
 
-def path_dependent_game(tree, x, cover):
+def path_dependent_game(tree: Tree, x: np.ndarray, cover: np.ndarray) -> Game:
     """Return v(S): known features follow x, unknown ones both children in shares of the cover.
 
     A child of a node without cover has share 0. Lundberg et al. 2020, Algorithm 1.
     """
 
-    def v(S, t=0):
+    def v(S: frozenset[int], t: int = 0) -> float:
         l, r = tree.left[t], tree.right[t]
         if l < 0:
             return tree.value[t]
@@ -147,10 +155,10 @@ def path_dependent_game(tree, x, cover):
     return v
 
 
-def interventional_game(tree, x, background):
+def interventional_game(tree: Tree, x: np.ndarray, background: np.ndarray) -> Game:
     """Return v(S): the mean prediction of the background rows with the features S taken from x."""
 
-    def v(S):
+    def v(S: frozenset[int]) -> float:
         known = list(S)
         total = 0.0
         for z in background:
@@ -165,12 +173,12 @@ def interventional_game(tree, x, background):
 # -------------------------------------------------------------------- what each feature did in all
 
 
-def total_gain(ensemble, n_features):
+def total_gain(ensemble: Ensemble, n_features: int) -> np.ndarray:
     """Add up Delta(t) of Definition 2 over the nodes t of all trees that split on each feature."""
     score = np.zeros(n_features)
     for tree in ensemble.trees:
 
-        def step(t, tree=tree):
+        def step(t: int, tree: Tree = tree) -> float:
             return tree.sum_gradient[t] ** 2 / (tree.sum_hessian[t] + ensemble.reg_lambda)
 
         for t in range(len(tree.left)):
@@ -179,7 +187,13 @@ def total_gain(ensemble, n_features):
     return score
 
 
-def unbiased_gain(ensemble, train, valid, of_split, min_samples=5):
+def unbiased_gain(
+    ensemble: Ensemble,
+    train: Rows,
+    valid: Rows,
+    of_split: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], float],
+    min_samples: int = 5,
+) -> np.ndarray:
     """Add up over the splits on each feature a gain of training and validation rows together.
 
     Zhang, Zhang and Li (2023). ``train`` and ``valid`` are (X, y, weight). ``of_split`` takes four
@@ -203,7 +217,9 @@ def unbiased_gain(ensemble, train, valid, of_split, min_samples=5):
     return np.array(score)
 
 
-def symmetric_gain(train_left, train_right, valid_left, valid_right):
+def symmetric_gain(
+    train_left: np.ndarray, train_right: np.ndarray, valid_left: np.ndarray, valid_right: np.ndarray
+) -> float:
     """Return n_l n_r/n_t (mean g_l - mean g_r) (mean g'_l - mean g'_r) / mean h'_t."""
     (G_l, _, n_l), (G_r, _, n_r) = train_left.sum(axis=0), train_right.sum(axis=0)
     (g_l, h_l, v_l), (g_r, h_r, v_r) = valid_left.sum(axis=0), valid_right.sum(axis=0)
@@ -213,7 +229,9 @@ def symmetric_gain(train_left, train_right, valid_left, valid_right):
     return n_l * n_r / (n_l + n_r) * contrast * (v_l + v_r) / (h_l + h_r)
 
 
-def paper_gain(train_left, train_right, valid_left, valid_right):
+def paper_gain(
+    train_left: np.ndarray, train_right: np.ndarray, valid_left: np.ndarray, valid_right: np.ndarray
+) -> float:
     """Return G_l U_l + G_r U_r - G_t U_t, U the mean ratio over subsets as large as the smaller."""
     k = min(len(valid_left), len(valid_right))
     return sum(
@@ -226,13 +244,15 @@ def paper_gain(train_left, train_right, valid_left, valid_right):
     )
 
 
-def mean_ratio_of_subsets(rows, k):
+def mean_ratio_of_subsets(rows: np.ndarray, k: int) -> float:
     """Return the mean of sum g / sum h over all subsets of k rows, which are (g, h, ...)."""
     sums = [rows[list(chosen)].sum(axis=0) for chosen in combinations(range(len(rows)), k)]
     return np.mean([s[0] / s[1] for s in sums])
 
 
-def steps(ensemble, X, y):
+def steps(
+    ensemble: Ensemble, X: np.ndarray, y: np.ndarray
+) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
     """Yield each tree with g_i and h_i of the rows, taken at the prediction before that tree."""
     raw_prediction = np.full(len(X), float(ensemble.base_score))
     for tree in ensemble.trees:
@@ -241,7 +261,9 @@ def steps(ensemble, X, y):
         raw_prediction = raw_prediction + np.array([tree.value[path(tree, x)[-1]] for x in X])
 
 
-def tree_inner(ensemble, X, y, r=predecomp):
+def tree_inner(
+    ensemble: Ensemble, X: np.ndarray, y: np.ndarray, r: Individual = predecomp
+) -> np.ndarray:
     """Return -(1/alpha) sum_m sum_i r_mk(x_i) g_im, the loss that a feature's steps took away.
 
     On the training rows and with PreDecomp it is the total gain, Proposition 3.
@@ -253,7 +275,7 @@ def tree_inner(ensemble, X, y, r=predecomp):
     return score / ensemble.learning_rate
 
 
-def centred_steps(tree, x):
+def centred_steps(tree: Tree, x: np.ndarray) -> np.ndarray:
     """Return Saabas' contributions: sum_i h_i r_k(x_i) = 0 over the training rows of any node.
 
     At a node t, H_l (p~(l) - p~(t)) + H_r (p~(r) - p~(t)) = H_t p~(t) - H_t p~(t) = 0.
@@ -261,7 +283,9 @@ def centred_steps(tree, x):
     return saabas(tree, x, tree.sum_hessian)
 
 
-def partial_inner(ensemble, X, y, r=centred_steps):
+def partial_inner(
+    ensemble: Ensemble, X: np.ndarray, y: np.ndarray, r: Individual = centred_steps
+) -> np.ndarray:
     """Return (1/alpha) sum_m sum_i r_mk(x_i) (-g_im + h_im F_imk).
 
     F_imk is what the feature contributed in the trees before m, so the bracket is what is left to
@@ -277,12 +301,12 @@ def partial_inner(ensemble, X, y, r=centred_steps):
     return score / ensemble.learning_rate
 
 
-def standard_error(contributions, groups):
+def standard_error(contributions: np.ndarray, groups: Iterable[Hashable]) -> np.ndarray:
     """Return the standard error of the sum of contributions, (n, p), by independent groups.
 
     Rows that have the same label belong together; with a label for each row, rows are independent.
     """
-    sums = {}
+    sums: dict[Hashable, np.ndarray] = {}
     for label, row in zip(groups, contributions, strict=True):
         sums[label] = sums.get(label, 0.0) + row
     n = len(sums)
@@ -290,7 +314,9 @@ def standard_error(contributions, groups):
     return np.sqrt(n / (n - 1) * sum((s - mean) ** 2 for s in sums.values()))
 
 
-def symmetric_t(contributions, level, resamples):
+def symmetric_t(
+    contributions: np.ndarray, level: float, resamples: Sequence[np.ndarray]
+) -> np.ndarray:
     """Return the quantile of |sum* - sum| / standard_error* over tables drawn from the table.
 
     Each of ``resamples`` lists the rows of one such table. 0 / 0 counts as 0, and any other number
@@ -310,7 +336,13 @@ def symmetric_t(contributions, level, resamples):
     return np.sort(t, axis=0)[min(rank, len(resamples)) - 1]
 
 
-def forest_inner(ensemble, X, y, r=predecomp, variant="residual"):
+def forest_inner(
+    ensemble: Ensemble,
+    X: np.ndarray,
+    y: np.ndarray,
+    r: Individual = predecomp,
+    variant: str = "residual",
+) -> np.ndarray:
     """Return (1/alpha) sum_i F_ik R_i with F_ik = sum_m r_mk(x_i), Definition 5.
 
     The two lines of that definition differ: R_i is sum_m -g_im in the first (``"residual"``, which
@@ -329,7 +361,9 @@ def forest_inner(ensemble, X, y, r=predecomp, variant="residual"):
     return score / ensemble.learning_rate
 
 
-def absolute(ensemble, X, r=predecomp, level="tree"):
+def absolute(
+    ensemble: Ensemble, X: np.ndarray, r: Individual = predecomp, level: str = "tree"
+) -> np.ndarray:
     """Return sum_m sum_i |r_mk(x_i)|, or with ``level="forest"`` sum_i |sum_m r_mk(x_i)|.
 
     Table 4 has the first; the text reads as the second.
@@ -344,7 +378,14 @@ def absolute(ensemble, X, r=predecomp, level="tree"):
     return score
 
 
-def permutation(ensemble, X, y, k, orders, score):
+def permutation(
+    ensemble: Ensemble,
+    X: np.ndarray,
+    y: np.ndarray,
+    k: int,
+    orders: Sequence[np.ndarray],
+    score: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> tuple[float, float]:
     """Return the mean drop of a score when column k is shuffled, and its standard error.
 
     Each of ``orders`` is a shuffle: row i gets the value of row ``order[i]``. ``score(y, f)``
@@ -353,7 +394,7 @@ def permutation(ensemble, X, y, k, orders, score):
     ``attributions.shuffle_errors``.
     """
 
-    def raw_predictions(rows):
+    def raw_predictions(rows: np.ndarray) -> np.ndarray:
         return ensemble.base_score + np.array(
             [sum(tree.value[path(tree, x)[-1]] for tree in ensemble.trees) for x in rows]
         )
@@ -374,7 +415,7 @@ def permutation(ensemble, X, y, k, orders, score):
     return drops.mean(), np.sqrt(variance)
 
 
-def auc_by_row(y, prediction):
+def auc_by_row(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """Return one number a row: the mean is the ROC AUC, the spread is that of the AUC.
 
     A row's placement is the share of the other class that it is ranked on the right side of, ties
@@ -394,7 +435,7 @@ def auc_by_row(y, prediction):
 # ------------------------------------------- the splits of a tree as columns of a linear model
 
 
-def node_weights(tree, X, weight):
+def node_weights(tree: Tree, X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return the weight of the rows that pass each node."""
     total = np.zeros(len(tree.left))
     for x, w in zip(X, weight, strict=True):
@@ -402,7 +443,7 @@ def node_weights(tree, X, weight):
     return total
 
 
-def stumps(tree, X, node_weight):
+def stumps(tree: Tree, X: np.ndarray, node_weight: np.ndarray) -> np.ndarray:
     """Return psi_t(x_i), one column a split in preorder (Agarwal et al. 2023, MDI+, section 3).
 
     -sqrt(N_r / N_l) where x goes left at t, sqrt(N_l / N_r) where right, 0 where it does not come
@@ -419,7 +460,9 @@ def stumps(tree, X, node_weight):
     return columns
 
 
-def mdi_columns(tree, X, grown, raw=True):
+def mdi_columns(
+    tree: Tree, X: np.ndarray, grown: np.ndarray, raw: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     """Return all columns of the training rows X, and the feature that each belongs to.
 
     ``grown`` are the weights with which the rows grew the tree. Behind the stumps stand the
@@ -444,7 +487,9 @@ def mdi_columns(tree, X, grown, raw=True):
     return np.hstack(columns), np.array(blocks, dtype=int)
 
 
-def ridge(columns, y, weight, penalty):
+def ridge(
+    columns: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: float
+) -> tuple[float, np.ndarray]:
     """Return intercept and coefficients that minimise sum w (y - b - x c)^2 + penalty |c|^2."""
     design = np.column_stack([np.ones(len(y)), columns])
     shrink = penalty * np.eye(design.shape[1])
@@ -454,7 +499,9 @@ def ridge(columns, y, weight, penalty):
     return found[0], found[1:]
 
 
-def by_block(columns, blocks, coefficients, n_features):
+def by_block(
+    columns: np.ndarray, blocks: np.ndarray, coefficients: np.ndarray, n_features: int
+) -> np.ndarray:
     """Return each feature's part of the linear predictor: local MDI+ of one tree."""
     parts = np.zeros((len(columns), n_features))
     for column, k, c in zip(columns.T, blocks, coefficients, strict=True):
@@ -462,13 +509,15 @@ def by_block(columns, blocks, coefficients, n_features):
     return parts
 
 
-def without_row(columns, y, weight, penalty, i):
+def without_row(
+    columns: np.ndarray, y: np.ndarray, weight: np.ndarray, penalty: float, i: int
+) -> tuple[float, np.ndarray]:
     """Return the ridge's intercept and coefficients that were found without row i."""
     others = np.arange(len(y)) != i
     return ridge(columns[others], y[others], weight[others], penalty)
 
 
-def ranks(row):
+def ranks(row: np.ndarray) -> np.ndarray:
     """Return the ranks of absolute values, from 0; equal ones share the mean of theirs."""
     size = np.abs(row)
     return np.array([np.sum(size < a) + (np.sum(size == a) - 1) / 2 for a in size])

@@ -4,10 +4,12 @@ Where that number is a sum over rows it comes with the standard error of the sum
 separate chunks of rows merge into the result of all.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from attributions.bootstrap import symmetric_t
@@ -20,6 +22,9 @@ from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.row_sums import RowSums, sum_over_rows
 
 if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
     from attributions.plots import ImportanceDisplay
 
 N_SHOWN = 10  # features in the text of a result
@@ -87,7 +92,7 @@ class GlobalAttribution(tables.ShownAsTable):
     kurtosis: np.ndarray | None = None
     per_output: np.ndarray | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
         n_features = len(self.feature_names)
         for name in ("values", "standard_error", "kurtosis", "per_tree", "per_output", "repeats"):
@@ -146,7 +151,10 @@ class GlobalAttribution(tables.ShownAsTable):
 
     @classmethod
     def from_rows(
-        cls, rows: LocalAttribution, sample_weight=None, groups=None
+        cls,
+        rows: LocalAttribution,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> "GlobalAttribution":
         """Sum an attribution of rows over the rows.
 
@@ -322,16 +330,10 @@ class GlobalAttribution(tables.ShownAsTable):
         self._check_mergeable(other)
         squares, others_squares = self._squares, other._squares
         has_error = squares is not None and others_squares is not None
-        zeros = np.zeros(len(self.values))
-        sums = RowSums(
-            self._n_draws, self.values, squares if has_error else zeros, self.per_tree
-        ).merge(
-            RowSums(
-                other._n_draws,
-                other.values,
-                others_squares if has_error else zeros,
-                other.per_tree,
-            )
+        if squares is None or others_squares is None:
+            squares = others_squares = np.zeros(len(self.values))
+        sums = RowSums(self._n_draws, self.values, squares, self.per_tree).merge(
+            RowSums(other._n_draws, other.values, others_squares, other.per_tree)
         )
         return replace(
             self,
@@ -345,7 +347,7 @@ class GlobalAttribution(tables.ShownAsTable):
             per_output=_both(np.add.reduce, self.per_output, other.per_output),
         )
 
-    def grouped(self, members) -> "GlobalAttribution":
+    def grouped(self, members: Mapping[str, Iterable[str]]) -> "GlobalAttribution":
         """Return exact sums over groups of features; see ``attributions.feature_groups.grouped``.
 
         Parameters
@@ -363,7 +365,7 @@ class GlobalAttribution(tables.ShownAsTable):
 
         return grouped(self, members)
 
-    def to_frame(self):
+    def to_frame(self) -> "pandas.DataFrame":
         """Return a pandas.DataFrame, best feature first.
 
         Returns
@@ -389,7 +391,12 @@ class GlobalAttribution(tables.ShownAsTable):
         return pandas.DataFrame(columns, index=index).iloc[self.ranking()]
 
     def plot(
-        self, *, max_display: int | None = 20, ax=None, title=None, figsize=None
+        self,
+        *,
+        max_display: int | None = 20,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
     ) -> "ImportanceDisplay":
         """Draw the best features as bars, with 95 % intervals where there are standard errors.
 
@@ -433,7 +440,7 @@ class GlobalAttribution(tables.ShownAsTable):
         return self.n_samples if self.groups is None else len(self.groups)
 
     @property
-    def _squares(self):
+    def _squares(self) -> np.ndarray | None:
         """Sum of squares about the mean of the draws; None without a standard error."""
         if self._n_draws == 1:
             return np.zeros(len(self.values))
@@ -441,7 +448,7 @@ class GlobalAttribution(tables.ShownAsTable):
             return None
         return self.standard_error**2 * ((self._n_draws - 1) / self._n_draws)
 
-    def _kept_contributions(self, wanted) -> np.ndarray:
+    def _kept_contributions(self, wanted: str) -> np.ndarray:
         """Return what every row contributes, or raise an error that says which results keep it."""
         if self.contributions is None:
             raise ValueError(
@@ -450,7 +457,7 @@ class GlobalAttribution(tables.ShownAsTable):
             )
         return self.contributions
 
-    def _standard_error(self, wanted):
+    def _standard_error(self, wanted: str) -> np.ndarray:
         """Return the standard error, or raise an error that says why there is none."""
         if self.standard_error is None:
             reason = _NO_ERROR.get(self._kind) or (
@@ -461,7 +468,7 @@ class GlobalAttribution(tables.ShownAsTable):
             raise ValueError(f"{self.method} has no standard errors, so no {wanted}: {reason}.")
         return self.standard_error
 
-    def _check_mergeable(self, other):
+    def _check_mergeable(self, other: "GlobalAttribution") -> None:
         """Refuse, by name, what does not add up."""
         if not isinstance(other, GlobalAttribution):
             raise ValueError(f"Only a GlobalAttribution can be merged; got {type(other).__name__}.")
@@ -480,7 +487,7 @@ class GlobalAttribution(tables.ShownAsTable):
             raise ValueError(
                 "Only one of the attributions has per_tree; compute both with it or both without."
             )
-        if mine is not None and mine.shape != others.shape:
+        if mine is not None and others is not None and mine.shape != others.shape:
             raise ValueError(
                 f"per_tree has {len(mine)} trees in one attribution and {len(others)} in the"
                 " other; only attributions of the same model can be merged."
@@ -493,6 +500,10 @@ class GlobalAttribution(tables.ShownAsTable):
                 )
 
 
-def _both(combine, one, another):
+def _both(
+    combine: Callable[[list[np.ndarray]], np.ndarray],
+    one: np.ndarray | None,
+    another: np.ndarray | None,
+) -> np.ndarray | None:
     """Combine what both results have; None where one has none."""
     return None if one is None or another is None else combine([one, another])

@@ -7,15 +7,22 @@ A method that decomposes the whole prediction has the ``residual`` 0:
 with both sides in link space: log-odds for the logistic loss.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attributions.results import tables
 from attributions.results.names import find_feature
+from gbt.categories import Categories
 
 if TYPE_CHECKING:
+    import pandas
+    import shap
+    from matplotlib.axes import Axes
+
     from attributions.plots import LocalAttributionDisplay
 
 N_SHOWN = 5  # rows in the text of a result
@@ -52,10 +59,10 @@ class LocalAttribution(tables.ShownAsTable):
     method: str
     data: np.ndarray | None = None
     index: Any = None
-    output_names: tuple | None = None
-    categories: tuple[tuple | None, ...] | None = None
+    output_names: tuple[Hashable, ...] | None = None
+    categories: Categories | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=np.float64)
         if values.ndim not in (2, 3):
             raise ValueError(
@@ -66,7 +73,7 @@ class LocalAttribution(tables.ShownAsTable):
         if values.ndim == 3:
             names = range(values.shape[2]) if self.output_names is None else self.output_names
             object.__setattr__(self, "output_names", tuple(names))
-            check_shape("output_names", np.empty(len(self.output_names)), values.shape[2:])
+            check_shape("output_names", np.empty(len(names)), values.shape[2:])
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "base_values", np.asarray(self.base_values, dtype=np.float64))
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
@@ -90,7 +97,7 @@ class LocalAttribution(tables.ShownAsTable):
         """Return what the feature of some name contributed to each row: shape (n,) or (n, K)."""
         return self.values[:, find_feature(name, self.feature_names)]
 
-    def output(self, name) -> "LocalAttribution":
+    def output(self, name: Hashable) -> "LocalAttribution":
         """Return the attribution of one output of several, by its name or number.
 
         Parameters
@@ -166,7 +173,7 @@ class LocalAttribution(tables.ShownAsTable):
             note=" and ".join(hidden),
         )
 
-    def residual(self, raw_prediction) -> np.ndarray:
+    def residual(self, raw_prediction: ArrayLike) -> np.ndarray:
         """Return the part of the prediction that the contributions leave unexplained.
 
         Parameters
@@ -184,7 +191,7 @@ class LocalAttribution(tables.ShownAsTable):
         check_shape("raw_prediction", raw_prediction, self.base_values.shape)
         return raw_prediction - self.base_values - self.values.sum(axis=1)
 
-    def to_frame(self):
+    def to_frame(self) -> "pandas.DataFrame":
         """Return the contributions as a pandas.DataFrame of shape (n, p), a column a feature.
 
         Its rows are called what they were in the frame that was explained. With several outputs
@@ -203,7 +210,7 @@ class LocalAttribution(tables.ShownAsTable):
         values = self.values.reshape(len(self), -1)
         return pandas.DataFrame(values, index=self.index, columns=columns)
 
-    def to_shap(self):
+    def to_shap(self) -> "shap.Explanation":
         """Return a shap.Explanation, which shap's own plots draw.
 
         Returns
@@ -236,7 +243,13 @@ class LocalAttribution(tables.ShownAsTable):
         return shown
 
     def plot(
-        self, *, row=None, max_display: int | None = 12, ax=None, title=None, figsize=None
+        self,
+        *,
+        row: Hashable | None = None,
+        max_display: int | None = 12,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
     ) -> "LocalAttributionDisplay":
         """Draw one row as signed bars, or all rows as a swarm.
 

@@ -4,12 +4,13 @@ Numbers of one column have the same number of decimals, so that their points sta
 """
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from attributions.results.names import elided, on_one_line, printed_width
 
@@ -35,7 +36,7 @@ class Column(NamedTuple):
         pads = [" " * (self.width - printed_width(text)) for text in texts]
         return [t + pad if self.is_text else pad + t for t, pad in zip(texts, pads, strict=True)]
 
-    def _short(self, text):
+    def _short(self, text: str) -> str:
         return elided(text, NAME_WIDTH)
 
 
@@ -47,12 +48,12 @@ class Table:
     columns: Sequence[Column]
     note: str = ""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = zip(*(column.lines() for column in self.columns), strict=True)
         rows = ["  " + "  ".join(cells).rstrip() for cells in lines]
         return "\n".join([self.title, *rows, *([f"  ... {self.note}"] if self.note else [])])
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """Return the table for a notebook, names in full."""
         sides = [f' style="text-align: {"left" if c.is_text else "right"}"' for c in self.columns]
         lines = zip(*((c.heading, *c.cells) for c in self.columns), strict=True)
@@ -75,16 +76,16 @@ class ShownAsTable:
     values: np.ndarray
     feature_names: tuple[str, ...]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.head())
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.head()._repr_html_()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.feature_names)
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype)
 
     def head(self) -> Table:
@@ -92,7 +93,7 @@ class ShownAsTable:
         raise NotImplementedError
 
 
-def words(heading: str, cells: Sequence) -> Column:
+def words(heading: str, cells: Iterable[object]) -> Column:
     """Make a column of names."""
     return Column(on_one_line(heading), [on_one_line(cell) for cell in cells], is_text=True)
 
