@@ -9,9 +9,12 @@ import numpy as np
 
 import attributions
 import gbt
+from attributions.plots import ImportanceDisplay, LocalAttributionDisplay, TreeDisplay
 from attributions.results import GlobalAttribution, LocalAttribution
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model import Ensemble
+from gbt.reference import Model, boost
+from gbt.tree import Tree
 
 
 def public_types(X: np.ndarray, y: np.ndarray) -> None:
@@ -20,11 +23,17 @@ def public_types(X: np.ndarray, y: np.ndarray) -> None:
     assert_type(regressor, GBTRegressor)
     assert_type(regressor.fit(X, y), GBTRegressor)
     assert_type(regressor.ensemble_, Ensemble)
+    assert_type(regressor.ensemble_.trees[0], Tree)
+    assert_type(regressor.ensemble_.trees[:2], list[Tree])
     assert_type(regressor.n_estimators, int)
     assert_type(gbt.GBTClassifier(class_weight="balanced").fit(X, y), GBTClassifier)
     assert_type(gbt.GBTClassifier().predict_proba(X), np.ndarray)
     assert_type(gbt.load("model.json"), Ensemble | GBTRegressor | GBTClassifier)
     assert_type(attributions.tree_inner(regressor, X, y), GlobalAttribution)
     assert_type(attributions.predecomp(regressor, X), LocalAttribution)
+    assert_type(attributions.tree_inner(regressor, X, y).plot(), ImportanceDisplay)
+    assert_type(attributions.predecomp(regressor, X).plot(row=0), LocalAttributionDisplay)
+    assert_type(TreeDisplay.from_model(regressor, 0), TreeDisplay)
+    assert_type(boost(X, y, n_estimators=3), Model)
     gbt.GBTRegressor(eta=0.1)  # type: ignore[call-arg]
     gbt.nonsense  # type: ignore[attr-defined]  # noqa: B018

@@ -1,5 +1,7 @@
 """Importance along boosting, as curves."""
 
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 
 from attributions.plots.captions import title_of, value_label
@@ -7,6 +9,10 @@ from attributions.plots.colors import CURVES, GREY, readable
 from attributions.plots.places import spread
 from attributions.plots.sheet import ROW_HEIGHT, Sheet, as_max_display
 from attributions.results import GlobalAttribution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
 DASHES = ("-", "--", ":", "-.")  # the colours begin again with the next
 
@@ -43,13 +49,25 @@ class BoostingDisplay:
 
     @classmethod
     def from_attribution(
-        cls, attribution, *, max_display: int | None = 6, ax=None, title=None, figsize=None
-    ):
+        cls,
+        attribution: GlobalAttribution,
+        *,
+        max_display: int | None = 6,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Make the display and draw it."""
         display = cls(attribution, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(self, ax=None, *, title: str | None = None, figsize=None):
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
         result, names = self.attribution, self.attribution.feature_names
         by_tree = np.asarray(result.per_tree)
@@ -90,7 +108,14 @@ class BoostingDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _name_curves(self, sheet, named, ends, color, fontsize):
+    def _name_curves(
+        self,
+        sheet: Sheet,
+        named: np.ndarray,
+        ends: np.ndarray,
+        color: dict[int, "ColorType"],
+        fontsize: float,
+    ) -> None:
         """Write the names at the right of the axes, near the ends of the curves."""
         ax, names = sheet.ax, self.attribution.feature_names
         n_trees = len(np.asarray(self.attribution.per_tree))

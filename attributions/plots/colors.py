@@ -6,14 +6,22 @@ mixed with black or white until its contrast is that which the Web Content Acces
 2.1 ask for: 3 to 1 for what is drawn (criterion 1.4.11), 4.5 to 1 for what is written (1.4.3).
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.typing import ColorType
+
+RGB = tuple[float, float, float]  # shares of red, green and blue, 0 to 1
 
 BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9A9A9A", "#333333"
 CURVES = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DRAWN, WRITTEN = 3.0, 4.5  # the least contrast
 
 
-def mixed(color, other, share: float) -> tuple[float, float, float]:
+def mixed(color: "ColorType", other: "ColorType", share: float) -> RGB:
     """Return a colour with a share, 0 to 1, of another in it."""
     from matplotlib.colors import to_rgb
 
@@ -21,7 +29,7 @@ def mixed(color, other, share: float) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def seen_through(faces, ink) -> tuple[float, float, float]:
+def seen_through(faces: Sequence["ColorType"], ink: "ColorType") -> RGB:
     """Return what is seen of faces of which each lies over the next.
 
     Below the last is paper, of which nothing is known where all are transparent, except that the
@@ -31,12 +39,12 @@ def seen_through(faces, ink) -> tuple[float, float, float]:
 
     seen = (1.0, 1.0, 1.0) if luminance(ink) < 0.5 else (0.0, 0.0, 0.0)
     for face in reversed(faces):
-        *rgb, alpha = to_rgba(face)
-        seen = mixed(seen, rgb, alpha)
+        red, green, blue, alpha = to_rgba(face)
+        seen = mixed(seen, (red, green, blue), alpha)
     return seen
 
 
-def readable(color, background, least: float = WRITTEN):
+def readable(color: "ColorType", background: "ColorType", least: float = WRITTEN) -> "ColorType":
     """Return a colour, or the nearest mixture with black or white that stands out enough."""
     if contrast(color, background) >= least:
         return color
@@ -45,13 +53,13 @@ def readable(color, background, least: float = WRITTEN):
     return next(m for m in mixtures if contrast(m, background) >= least)
 
 
-def contrast(color, other) -> float:
+def contrast(color: "ColorType", other: "ColorType") -> float:
     """Return the ratio of luminances, from 1 (alike) to 21 (black and white)."""
     low, high = sorted((luminance(color), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
-def luminance(color) -> float:
+def luminance(color: "ColorType") -> float:
     """Return the relative luminance, from 0 (black) to 1 (white), as the guidelines define it."""
     from matplotlib.colors import to_rgb
 

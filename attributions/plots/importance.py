@@ -1,11 +1,16 @@
 """Features by importance, as bars."""
 
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 
 from attributions.plots.captions import DOUBTED, are_doubtful, share, title_of, value_label
 from attributions.plots.colors import BLUE, VERMILION
 from attributions.plots.sheet import TWO_SIDED_95, Sheet, as_max_display, is_crowded
 from attributions.results import GlobalAttribution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class ImportanceDisplay:
@@ -37,13 +42,25 @@ class ImportanceDisplay:
 
     @classmethod
     def from_attribution(
-        cls, attribution, *, max_display: int | None = 20, ax=None, title=None, figsize=None
-    ):
+        cls,
+        attribution: GlobalAttribution,
+        *,
+        max_display: int | None = 20,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Make the display and draw it."""
         display = cls(attribution, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(self, ax=None, *, title: str | None = None, figsize=None):
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
         result, names = self.attribution, self.attribution.feature_names
         ranking = result.ranking()[: self.max_display]

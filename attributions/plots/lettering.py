@@ -6,9 +6,17 @@ where none has them, a name is replaced by its column number, and the picture sa
 there are question marks.)
 """
 
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from attributions.results.names import ELLIPSIS, cut_in_the_middle, on_one_line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontEntry
+    from matplotlib.text import Text
 
 NO_FONT = "names whose letters no installed font has are column numbers"
 UNASSIGNED = 0x0378  # no character has this number: a font that draws it draws placeholders
@@ -32,11 +40,11 @@ class Lettering:
         Letters that no font has.
     """
 
-    def __init__(self, figure, words):
+    def __init__(self, figure: "Figure", words: Iterable[str]):
         from matplotlib.text import Text
 
         families, self.missing = families_for("".join(words) + ELLIPSIS)
-        self.properties = {"parse_math": False, "usetex": False, "family": families}
+        self.properties: dict[str, Any] = {"parse_math": False, "usetex": False, "family": families}
         self._text = Text(**self.properties)
         self._text.set_figure(figure)
 
@@ -54,7 +62,9 @@ class Lettering:
         fits = self.size(text, fontsize)[0] <= room
         return text if fits else self._without_middle(text, room, fontsize, ELLIPSIS, LEAST_LETTERS)
 
-    def _without_middle(self, text, room, fontsize, mark, least):
+    def _without_middle(
+        self, text: str, room: float, fontsize: float, mark: str, least: int
+    ) -> str:
         """Return as much of both ends as fits, with a mark between them."""
         high = max(len(text) - 1, 0)
         low = min(least, high)
@@ -64,7 +74,9 @@ class Lettering:
             low, high = (middle, high) if fits else (low, middle - 1)
         return cut_in_the_middle(text, low, mark)
 
-    def names(self, feature_names, columns, room: float, fontsize: float) -> list[str]:
+    def names(
+        self, feature_names: Sequence[str], columns: Collection[int], room: float, fontsize: float
+    ) -> list[str]:
         """Return what to write for some columns; what would look alike gets its column number."""
         texts = [on_one_line(feature_names[k]) for k in columns]
         texts = [
@@ -81,12 +93,12 @@ class Lettering:
         """Return a text with question marks for the letters that no font has."""
         return "".join("?" if letter in self.missing else letter for letter in text)
 
-    def note(self, feature_names, columns) -> str:
+    def note(self, feature_names: Sequence[str], columns: Collection[int]) -> str:
         """Return a line that says what became of names that cannot be written, if there are any."""
         is_lacking = any(self.missing & set(on_one_line(feature_names[k])) for k in columns)
         return f"\n({NO_FONT})" if is_lacking else ""
 
-    def _numbered(self, text, k, room, fontsize):
+    def _numbered(self, text: str, k: int, room: float, fontsize: float) -> str:
         """Return a text with the number of its column, in the middle where it has to be cut."""
         whole, number = f"{text} [{k}]", f"[{k}]"
         if self.size(whole, fontsize)[0] <= room:
@@ -132,7 +144,7 @@ def letters_of(path: str, letters: set[str]) -> set[str]:
     return {c for c in letters if font.get_char_index(ord(c))}
 
 
-def wrap(text, words: str, room: float, along: str = "width") -> None:
+def wrap(text: "Text", words: str, room: float, along: str = "width") -> None:
     """Write words into a ``Text`` of Matplotlib in lines that fit into the room."""
     lines = []
     for line in words.split("\n"):
@@ -147,7 +159,7 @@ def wrap(text, words: str, room: float, along: str = "width") -> None:
     text.set_text("\n".join(lines))
 
 
-def _is_unusual(font):
+def _is_unusual(font: "FontEntry") -> tuple[bool, float, str]:
     """Sort upright fonts of ordinary weight before others, then by name."""
     weight = font.weight if isinstance(font.weight, int | float) else 400
     return font.style != "normal", abs(weight - 400), font.name

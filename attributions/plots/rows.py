@@ -1,5 +1,8 @@
 """Contributions to rows: one row as signed bars, or all rows as a swarm."""
 
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 
 from attributions.plots.captions import row_label, share, title_of
@@ -8,6 +11,10 @@ from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Sheet, as_max_display
 from attributions.results import LocalAttribution
 from attributions.results.names import find_row, on_one_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
 
 DARKEST = 0.35  # the first colour of a swarm on a dark background; others would not be seen
 
@@ -30,7 +37,13 @@ class LocalAttributionDisplay:
     ax_, figure_ : matplotlib Axes and Figure
     """
 
-    def __init__(self, attribution: LocalAttribution, *, row=None, max_display: int | None = 12):
+    def __init__(
+        self,
+        attribution: LocalAttribution,
+        *,
+        row: Hashable | None = None,
+        max_display: int | None = 12,
+    ):
         attribution.check_one_output("A picture")
         n_rows, n_features = attribution.values.shape
         if n_rows == 0:
@@ -42,19 +55,25 @@ class LocalAttributionDisplay:
     @classmethod
     def from_attribution(
         cls,
-        attribution,
+        attribution: LocalAttribution,
         *,
-        row=None,
+        row: Hashable | None = None,
         max_display: int | None = 12,
-        ax=None,
-        title=None,
-        figsize=None,
-    ):
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Make the display and draw it."""
         display = cls(attribution, row=row, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(self, ax=None, *, title: str | None = None, figsize=None):
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
         result = self.attribution
         rows = result.values if self.row is None else result.values[[self.row]]
@@ -79,7 +98,7 @@ class LocalAttributionDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _heading(self):
+    def _heading(self) -> str:
         """Say which rows are shown, by number and, if they have others, by their labels."""
         result = self.attribution
         if self.row is None:
@@ -88,7 +107,7 @@ class LocalAttributionDisplay:
         called = "" if label == self.row else f" ({on_one_line(label)})"
         return f"Row {self.row}{called}: {title_of(result.method)}"
 
-    def _bars(self, sheet, shown, fontsize):
+    def _bars(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> None:
         """Draw the contributions of one row, with the values of the features in their names."""
         result = self.attribution
         values = result.values[self.row, shown]
@@ -104,7 +123,7 @@ class LocalAttributionDisplay:
             numbers = [f" = {_in_words(value)}" for value in x]
         sheet.name_rows(result.feature_names, shown, fontsize, numbers)
 
-    def _swarm(self, sheet, shown, fontsize):
+    def _swarm(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> None:
         """Draw every row as a point, pushed aside where many contributions are alike.
 
         Points are coloured by the rank of the feature's value, red where it is missing.
@@ -115,7 +134,7 @@ class LocalAttributionDisplay:
         result, ax = self.attribution, sheet.ax
         is_dark = luminance(sheet.colors.background) < 0.2
         cividis = colormaps["cividis"](np.linspace(DARKEST * is_dark, 1, 256))
-        coloring = {"c": sheet.drawn_in(BLUE)}
+        coloring: dict[str, Any] = {"c": sheet.drawn_in(BLUE)}
         to_axis = ax.xaxis.get_transform()
         for place, k in enumerate(shown):
             if result.data is not None:
@@ -131,14 +150,13 @@ class LocalAttributionDisplay:
             points = ax.scatter(values, place + aside, s=7, linewidths=0, zorder=2, **coloring)
         sheet.name_rows(result.feature_names, shown, fontsize)
         if result.data is not None:
-            self._color_bar(sheet, points, shown)
+            self._color_bar(sheet, points, bool(np.isnan(result.data[:, shown]).any()))
 
-    def _color_bar(self, sheet, points, shown):
+    def _color_bar(self, sheet: Sheet, points: "PathCollection", has_missing: bool) -> None:
         """Say what the colours of a swarm mean."""
         bar = sheet.figure.colorbar(points, ax=sheet.ax, aspect=45, pad=0.02, ticks=[0, 1])
         ink = sheet.ax.xaxis.label.get_color()
         bar.ax.set_yticklabels(["low", "high"], color=ink)
-        has_missing = bool(np.isnan(self.attribution.data[:, shown]).any())
         words = "feature value (rank)" + ", red: missing" * has_missing
         label = bar.ax.set_ylabel(words, color=ink, **sheet.lettering.properties)
         height = sheet.ax.get_window_extent().height
@@ -148,14 +166,14 @@ class LocalAttributionDisplay:
         bar.outline.set_visible(False)
 
 
-def _in_words(value):
+def _in_words(value: object) -> str:
     """Return a number in four digits, a level as it is, and nan or None as missing."""
     if value is None or value != value:
         return "missing"
     return f"{value:.4g}" if isinstance(value, float) else on_one_line(value)
 
 
-def _rank_share(column):
+def _rank_share(column: np.ndarray) -> np.ndarray:
     """Return ranks scaled to [0, 1], equal values alike; nan stays nan."""
     known = ~np.isnan(column)
     ranks = np.full(len(column), np.nan)
@@ -164,7 +182,7 @@ def _rank_share(column):
     return ranks
 
 
-def _swarm_offsets(values, n_bins=100, half_width=0.38):
+def _swarm_offsets(values: np.ndarray, n_bins: int = 100, half_width: float = 0.38) -> np.ndarray:
     """Return how far aside each point goes: alternately up and down within its bin."""
     low, high = values.min(), values.max()
     if low == high:

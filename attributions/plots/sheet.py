@@ -1,12 +1,17 @@
 """What every picture needs of its axes: a place, colours, lettering, captions, scales, a layout."""
 
 import operator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from attributions.plots.colors import DRAWN, mixed, readable, seen_through
+from attributions.plots.colors import DRAWN, INK, RGB, mixed, readable, seen_through
 from attributions.plots.lettering import Lettering, wrap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
 TWO_SIDED_95 = 1.959963984540054
 ROW_HEIGHT = 1.45  # of a name on the axis, in font sizes: the least that keeps names apart
@@ -24,10 +29,10 @@ N_TICKS = 4  # on either side of a symlog axis
 class Colors(NamedTuple):
     """The colours of one picture: the background, the ink, and a faint line."""
 
-    background: tuple
-    ink: tuple
-    faint: tuple
-    outside: tuple  # around the axes
+    background: RGB
+    ink: "ColorType"
+    faint: RGB
+    outside: RGB  # around the axes
 
 
 class Sheet:
@@ -55,7 +60,15 @@ class Sheet:
     colors : Colors
     """
 
-    def __init__(self, ax, figsize, words, width, height, n_rows=0):
+    def __init__(
+        self,
+        ax: "Axes | None",
+        figsize: tuple[float, float] | None,
+        words: Iterable[str],
+        width: float,
+        height: float,
+        n_rows: float = 0,
+    ):
         self.ax = new_axes(figsize, width, height, n_rows) if ax is None else own_axes(ax, figsize)
         self.figure = self.ax.figure.canvas.figure
         self.lettering = Lettering(self.figure, words)
@@ -67,15 +80,15 @@ class Sheet:
         self.colors = Colors(background, ink, mixed(background, ink, 0.13), outside)
 
     @property
-    def write(self) -> dict:
+    def write(self) -> dict[str, Any]:
         """Properties of a text in ink within the axes."""
         return {**self.lettering.properties, "color": self.colors.ink}
 
-    def drawn_in(self, color):
+    def drawn_in(self, color: "ColorType") -> "ColorType":
         """Return a colour as it can be seen within the axes."""
         return readable(color, self.colors.background, DRAWN)
 
-    def written_in(self, color):
+    def written_in(self, color: "ColorType") -> "ColorType":
         """Return a colour as it can be read within the axes."""
         return readable(color, self.colors.background)
 
@@ -85,7 +98,9 @@ class Sheet:
         if engine is not None:
             engine.execute(self.figure)
 
-    def caption(self, title: str, x: str, y: str = "", aside: str = "", color=None) -> None:
+    def caption(
+        self, title: str, x: str, y: str = "", aside: str = "", color: "ColorType" = INK
+    ) -> None:
         """Write the title and what the axes show, in lines about as long as the axes.
 
         A few words ``aside`` stand at the title's right in a colour; where there is no room for
@@ -115,7 +130,7 @@ class Sheet:
         wrap(in_x, x, width)
         self.lay_out()
 
-    def quieten(self, grid: str, left: bool = True) -> None:
+    def quieten(self, grid: Literal["both", "x", "y"], left: bool = True) -> None:
         """Take away frames and ticks that carry nothing; show the rest in colours that are seen."""
         ax, ink = self.ax, readable(self.ax.xaxis.label.get_color(), self.colors.outside)
         ax.spines[["top", "right"]].set_visible(False)
@@ -138,7 +153,13 @@ class Sheet:
         fontsize = max(min(largest, height / max(n_wanted, 1)), min(largest, LEAST_FONT))
         return max(min(n_wanted, int(height / fontsize + 1e-9)), 1), fontsize
 
-    def name_rows(self, feature_names, columns, fontsize: float, numbers=None) -> None:
+    def name_rows(
+        self,
+        feature_names: Sequence[str],
+        columns: Collection[int],
+        fontsize: float,
+        numbers: Sequence[str] | None = None,
+    ) -> None:
         """Write the names of columns, and a number behind each, beside rows from top to bottom."""
         numbers = [""] * len(columns) if numbers is None else numbers
         room = self.room("left") - max(self.lettering.size(n, fontsize)[0] for n in numbers)
@@ -168,7 +189,7 @@ class Sheet:
         end = self.figure.bbox.x1
         return min([end, *(o.x0 for o in others if o.x0 >= extent.x1)]) - extent.x1 - gap
 
-    def uncrowd(self, which: str, values) -> str:
+    def uncrowd(self, which: str, values: np.ndarray) -> str:
         """Make an axis symlog if nearly all values would coincide on it; say so for its label.
 
         A linear part, of nearly half the axis, then shows the bulk of the values.
@@ -190,7 +211,7 @@ class Sheet:
         axis.set_minor_locator(ticker.NullLocator())
         return f"\n(symlog axis, linear within \N{PLUS-MINUS SIGN}{linear:g})"
 
-    def say_if_nothing(self, *values) -> None:
+    def say_if_nothing(self, *values: np.ndarray | None) -> None:
         """Say that all values are 0, if they are, since empty axes look like a defect."""
         if not any(np.any(v) for v in values):
             self.ax.text(
@@ -205,15 +226,19 @@ class Sheet:
                 zorder=6,
             )
 
-    def _cell_size(self):
+    def _cell_size(self) -> tuple[float, float]:
         """Return the size in pixels of the part of the figure that the axes were given."""
         cell = self.ax.get_subplotspec()
         if cell is None:
             return self.ax.get_window_extent().size
-        return cell.get_position(self.ax.figure).size * self.ax.figure.bbox.size
+        figure: Any = self.ax.figure  # or one within a figure, which Matplotlib's types leave out
+        (width, height), whole = cell.get_position(figure).size, figure.bbox.size
+        return width * whole[0], height * whole[1]
 
 
-def new_axes(figsize, width, height, n_rows):
+def new_axes(
+    figsize: tuple[float, float] | None, width: float, height: float, n_rows: float
+) -> "Axes":
     """Return the axes of a new figure."""
     try:
         from matplotlib import pyplot
@@ -224,7 +249,7 @@ def new_axes(figsize, width, height, n_rows):
     return pyplot.subplots(figsize=figsize, layout="constrained")[1]
 
 
-def own_axes(ax, figsize):
+def own_axes(ax: "Axes", figsize: tuple[float, float] | None) -> "Axes":
     """Return the caller's axes; refuse anything else."""
     from matplotlib.axes import Axes
 
@@ -264,12 +289,12 @@ def as_max_display(max_display: int | None, n_features: int) -> int:
     return min(count, n_features)
 
 
-def is_crowded(values) -> bool:
+def is_crowded(values: np.ndarray) -> bool:
     """Say whether three quarters of the values that are not 0 would share 2 % of an axis."""
     size = _sizes(values)
     return len(size) > 2 and bool(np.quantile(size, 1 - LONE) < CROWDED * size.max())
 
 
-def _sizes(values):
+def _sizes(values: np.ndarray) -> np.ndarray:
     """Return the absolute values of those that can be drawn and are not 0."""
     return np.abs(values[np.isfinite(values) & (values != 0)])

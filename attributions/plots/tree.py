@@ -4,17 +4,20 @@ The root stands at the left; of two children the upper is the left one, where th
 the question in the box is answered with yes. Text stays level, so sixteen leaves fit on a page.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from attributions.plots.colors import BLUE, VERMILION, mixed, readable
 from attributions.plots.sheet import LEAST_FONT, Sheet
 from attributions.results.names import elided, on_one_line
-from gbt.categories import level_names
+from gbt.categories import Categories, level_names
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
     from gbt.tree import Tree
 
 FONT = 9.0
@@ -76,11 +79,11 @@ class TreeDisplay:
         self,
         tree: "Tree",
         *,
-        feature_names=None,
+        feature_names: Sequence[str] | None = None,
         max_depth: int | None = 4,
         name: str = "Tree",
         statistics: Iterable[str] = tuple(LEGEND),
-        categories=None,
+        categories: Categories | None = None,
     ):
         if max_depth is not None and not (isinstance(max_depth, int) and max_depth >= 0):
             raise ValueError(
@@ -105,22 +108,29 @@ class TreeDisplay:
     @classmethod
     def from_tree(
         cls,
-        tree,
+        tree: "Tree",
         *,
-        feature_names=None,
+        feature_names: Sequence[str] | None = None,
         max_depth: int | None = 4,
-        ax=None,
-        title=None,
-        figsize=None,
-    ):
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Make the display of a tree and draw it."""
         display = cls(tree, feature_names=feature_names, max_depth=max_depth)
         return display.plot(ax, title=title, figsize=figsize)
 
     @classmethod
     def from_model(
-        cls, model, number: int = 0, *, max_depth: int | None = 4, ax=None, title=None, figsize=None
-    ):
+        cls,
+        model: Any,
+        number: int = 0,
+        *,
+        max_depth: int | None = 4,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Make the display of a model's tree, by its number from 0, and draw it.
 
         ``model`` is whatever ``gbt.formats.as_ensemble`` takes.
@@ -142,7 +152,13 @@ class TreeDisplay:
         )
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(self, ax=None, *, title: str | None = None, figsize=None):
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
         depths = self.tree.depth
         depth = int(depths.max() if self.max_depth is None else min(self.max_depth, depths.max()))
@@ -151,7 +167,7 @@ class TreeDisplay:
         sheet = Sheet(ax, figsize, words, width=6.4, height=4.8)
         if ax is None and figsize is None:
             inches = self._arrange(sheet, depth).size / sheet.figure.dpi + (0.3, 1.2)
-            sheet.figure.set_size_inches(np.clip(inches, LEAST_SIZE, LARGEST_SIZE))
+            sheet.figure.set_size_inches(*np.clip(inches, LEAST_SIZE, LARGEST_SIZE))
         sheet.ax.spines[:].set_visible(False)
         sheet.ax.set(xticks=[], yticks=[])
         known = [text for name, text in LEGEND.items() if name in {"values", *self.statistics}]
@@ -167,7 +183,7 @@ class TreeDisplay:
         self.ax_, self.figure_ = sheet.ax, sheet.ax.figure
         return self
 
-    def _heading(self, depth):
+    def _heading(self, depth: int) -> str:
         """Say which tree it is and how much of it is not shown."""
         depths = self.tree.depth
         n_hidden = int((depths > depth).sum())
@@ -178,18 +194,18 @@ class TreeDisplay:
             " nodes not shown"
         )
 
-    def _arrange(self, sheet, depth):
+    def _arrange(self, sheet: Sheet, depth: int) -> Layout:
         """Give every node down to some depth a place: a column a level, a line a leaf."""
         tree, depths = self.tree, self.tree.depth
-        shown = np.flatnonzero(depths <= depth)
+        is_end = (tree.left < 0) | (depths == depth)
+        shown: list[int] = np.flatnonzero(depths <= depth).tolist()
         texts = self._texts(sheet, shown, depths == depth)
         sizes = {t: self._box_size(sheet, texts[t]) for t in shown}
         gap = sheet.lettering.size(NO + MISSING, FONT)[0] * 1.4
         widths = [max(sizes[t][0] for t in shown if depths[t] == d) for d in range(depth + 1)]
         middles = np.cumsum([0.0, *(width + gap for width in widths)])[:-1] + np.array(widths) / 2
 
-        is_end = (tree.left[shown] < 0) | (depths[shown] == depth)
-        ends, inner = shown[is_end], shown[~is_end]
+        ends, inner = [t for t in shown if is_end[t]], [t for t in shown if not is_end[t]]
         # A box of two children has one and a half lines for itself.
         highest = max((sizes[t][1] for t in inner), default=0.0)
         line = 1.15 * max(*(sizes[t][1] for t in ends), highest / 1.5)
@@ -207,7 +223,7 @@ class TreeDisplay:
             np.array([middles[-1] + widths[-1] / 2, line * len(ends)]),
         )
 
-    def _texts(self, sheet, shown, is_deepest):
+    def _texts(self, sheet: Sheet, shown: list[int], is_deepest: np.ndarray) -> dict[int, str]:
         """Write what a box says."""
         tree = self.tree
         room = NAME_WIDTH * FONT * sheet.figure.dpi / 72
@@ -224,7 +240,7 @@ class TreeDisplay:
             texts[t] = "\n".join(lines)
         return texts
 
-    def _question(self, t):
+    def _question(self, t: int) -> str:
         """Ask what rows are asked at a split, naming a few of the levels that go left."""
         sets = self.tree.level_sets
         if sets is None or sets.of_node[t] < 0:
@@ -237,7 +253,7 @@ class TreeDisplay:
         more = f" or {len(levels) - MOST_SHOWN} more" * (len(levels) > MOST_SHOWN)
         return f"is {', '.join(names)}{more}"
 
-    def _sums(self, t):
+    def _sums(self, t: int) -> list[str]:
         """Write what is known of a node: its value and rows, and the sums over these."""
         tree = self.tree
         said = {
@@ -250,7 +266,7 @@ class TreeDisplay:
         lines = [[said[name] for name in pair if name in known] for pair in LINES]
         return ["   ".join(line) for line in lines if line]
 
-    def _count_below(self):
+    def _count_below(self) -> np.ndarray:
         """Return how many nodes hang below every node."""
         n_below = np.zeros(self.tree.n_nodes, dtype=np.int64)
         for t in np.flatnonzero(self.tree.left >= 0)[::-1]:
@@ -258,31 +274,33 @@ class TreeDisplay:
             n_below[t] = 2 + n_below[children].sum()
         return n_below
 
-    def _box_size(self, sheet, text):
+    def _box_size(self, sheet: Sheet, text: str) -> np.ndarray:
         """Return width and height of a box in pixels."""
         return sheet.lettering.size(text, FONT) + 2 * PADDING * FONT * sheet.figure.dpi / 72
 
-    def _scale(self, sheet, layout):
+    def _scale(self, sheet: Sheet, layout: Layout) -> float:
         """Return by how much the boxes have to shrink to fit into the axes."""
-        return min(1.0, *(sheet.ax.get_window_extent().size / layout.size))
+        return min(1.0, *np.divide(sheet.ax.get_window_extent().size, layout.size))
 
-    def _draw(self, sheet, layout):
+    def _draw(self, sheet: Sheet, layout: Layout) -> None:
         """Draw the boxes, and lines with the answers between them."""
         ax, tree = sheet.ax, self.tree
         scale = self._scale(sheet, layout)
-        width, height = sheet.ax.get_window_extent().size / scale
+        width, height = np.divide(sheet.ax.get_window_extent().size, scale)
         ax.set_xlim(0, width)
         ax.set_ylim(height, 0)
         moved = (np.array([width, height]) - layout.size) / 2
         fontsize = FONT * scale
         largest = np.abs(tree.value).max()
-        self.boxes_ = {}
+        self.boxes_: dict[int, Text] = {}
         for t, text in layout.texts.items():
             strength = STRONGEST * abs(tree.value[t]) / largest if largest > 0 else 0.0
             color = VERMILION if tree.value[t] < 0 else BLUE
             face = mixed(sheet.colors.background, color, strength)
+            x, y = layout.centers[t] + moved
             self.boxes_[t] = ax.text(
-                *(layout.centers[t] + moved),
+                x,
+                y,
                 text,
                 fontsize=fontsize,
                 ha="center",

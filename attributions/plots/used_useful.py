@@ -1,13 +1,20 @@
 """What the model uses against what that is good for, as points."""
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
+
 import numpy as np
 
 from attributions.plots.captions import DOUBTED, are_doubtful, value_label
-from attributions.plots.colors import BLUE, GREY
+from attributions.plots.colors import BLUE, GREY, RGB
 from attributions.plots.places import Box, place_beside
 from attributions.plots.sheet import TWO_SIDED_95, Sheet, as_max_display
 from attributions.results import GlobalAttribution
 from attributions.results.names import find_feature
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
 
 TITLE = "What the model uses, and what that is good for"
 NAMES_WIDTH = 0.3  # of the axes
@@ -48,7 +55,7 @@ class UsedUsefulDisplay:
         used: GlobalAttribution,
         useful: GlobalAttribution,
         *,
-        highlight=(),
+        highlight: Iterable[int | str] = (),
         highlight_label: str = "highlighted",
         used_label: str | None = None,
         useful_label: str | None = None,
@@ -74,18 +81,18 @@ class UsedUsefulDisplay:
     @classmethod
     def from_attributions(
         cls,
-        used,
-        useful,
+        used: GlobalAttribution,
+        useful: GlobalAttribution,
         *,
-        highlight=(),
+        highlight: Iterable[int | str] = (),
         highlight_label: str = "highlighted",
         used_label: str | None = None,
         useful_label: str | None = None,
         max_display: int | None = 8,
-        ax=None,
-        title=None,
-        figsize=None,
-    ):
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Make the display and draw it."""
         display = cls(
             used,
@@ -98,7 +105,13 @@ class UsedUsefulDisplay:
         )
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(self, ax=None, *, title: str | None = None, figsize=None):
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
         """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
         x, y = self.used.values, self.useful.values
         marked = np.isin(np.arange(len(x)), self.highlight)
@@ -147,15 +160,17 @@ class UsedUsefulDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _hollow(self, doubtful, background):
+    def _hollow(self, doubtful: np.ndarray, background: RGB) -> None:
         """Leave only the rim of points whose interval is not to be relied on."""
         if doubtful.any():
-            colors = self.points_.get_facecolors()
-            self.points_.set_edgecolors(np.where(doubtful[:, np.newaxis], colors, (*background, 1)))
-            self.points_.set_facecolors(np.where(doubtful[:, np.newaxis], (*background, 1), colors))
-            self.points_.set_linewidths(np.where(doubtful, 1.4, 0.6))
+            colors = self.points_.get_facecolor()
+            self.points_.set(
+                edgecolor=np.where(doubtful[:, np.newaxis], colors, (*background, 1)),
+                facecolor=np.where(doubtful[:, np.newaxis], (*background, 1), colors),
+                linewidth=np.where(doubtful, 1.4, 0.6),
+            )
 
-    def _named(self, marked):
+    def _named(self, marked: np.ndarray) -> list[int]:
         """Return the features to name: the highlighted, and others that stand out, used at all."""
         x, y = self.used.values, self.useful.values
         if not (x.any() or y.any()):
@@ -165,12 +180,12 @@ class UsedUsefulDisplay:
         others = others[~marked[others] & ((x != 0) | (y != 0))[others]]
         return [*np.flatnonzero(marked), *others[: self.max_display]]
 
-    def _name_points(self, sheet, named, marked):
+    def _name_points(self, sheet: Sheet, named: list[int], marked: np.ndarray) -> None:
         """Write names beside their points, each where it hides least."""
         from matplotlib.patheffects import withStroke
 
         ax = sheet.ax
-        fontsize = ax.xaxis.label.get_fontsize() * 0.9
+        fontsize = 0.9 * float(ax.xaxis.label.get_fontsize())
         taken = [Box.of(text.get_window_extent()) for text in self._write_halves(sheet, fontsize)]
         frame = Box.of(ax.get_window_extent())
         pixels = ax.transData.transform(np.column_stack([self.used.values, self.useful.values]))
@@ -201,7 +216,7 @@ class UsedUsefulDisplay:
                 **{**sheet.lettering.properties, "color": color},
             )
 
-    def _write_halves(self, sheet, fontsize):
+    def _write_halves(self, sheet: Sheet, fontsize: float) -> list["Annotation"]:
         """Write on which side of 0 features helped, and on which they hurt."""
         return [
             sheet.ax.annotate(
@@ -220,12 +235,12 @@ class UsedUsefulDisplay:
         ]
 
 
-def _interval(result, part):
+def _interval(result: GlobalAttribution, part: np.ndarray) -> np.ndarray | None:
     """Return half the 95 % intervals of some features; None without standard errors."""
     return None if result.standard_error is None else TWO_SIDED_95 * result.standard_error[part]
 
 
-def _bulk(values):
+def _bulk(values: np.ndarray) -> float:
     """Return the width of the middle half of the values, 1 where it has none."""
     low, high = np.quantile(values, [0.25, 0.75])
     return high - low if high > low else 1.0
