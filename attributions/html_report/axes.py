@@ -6,9 +6,11 @@ style sheet, which knows whether the reader's screen is dark.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attributions.html_report.cells import amount
 from attributions.html_report.markup import Markup, element, join
@@ -40,24 +42,32 @@ class Axes:
     height : float
     """
 
-    def __init__(self, x_range, y_range, room: Room | None = None, height: float = HEIGHT):
+    def __init__(
+        self,
+        x_range: tuple[float, float],
+        y_range: tuple[float, float],
+        room: Room | None = None,
+        height: float = HEIGHT,
+    ):
         self.x_range, self.y_range = _widened(*x_range), _widened(*y_range)
         self.room, self.height = room or Room(), height
         self.right, self.bottom = WIDTH - self.room.right, height - self.room.bottom
 
-    def x(self, numbers):
+    def x(self, numbers: ArrayLike) -> np.ndarray:
         """Return how far right numbers stand."""
         low, high = self.x_range
         share = (np.asarray(numbers, dtype=np.float64) - low) / (high - low)
         return self.room.left + share * (self.right - self.room.left)
 
-    def y(self, numbers):
+    def y(self, numbers: ArrayLike) -> np.ndarray:
         """Return how far down numbers stand."""
         low, high = self.y_range
         share = (np.asarray(numbers, dtype=np.float64) - low) / (high - low)
         return self.bottom - share * (self.bottom - self.room.top)
 
-    def frame(self, x_label: str, y_label: str, x_ticks=None) -> Markup:
+    def frame(
+        self, x_label: str, y_label: str, x_ticks: Iterable[tuple[float, str]] | None = None
+    ) -> Markup:
         """Return grid lines, ticks and captions.
 
         ``x_ticks`` are pairs of a number and its label; without them, round numbers.
@@ -76,7 +86,7 @@ class Axes:
         parts.append(write(y_label, 12, middle, "middle", transform=f"rotate(-90 12 {middle:g})"))
         return join(*parts)
 
-    def _line(self, x1, y1, x2, y2, number):
+    def _line(self, x1: float, y1: float, x2: float, y2: float, number: float) -> Markup:
         """Return a line of the grid; that of 0 is stronger."""
         return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="zero" if number == 0 else "grid")
 
@@ -87,18 +97,20 @@ def svg(label: str, *parts: Markup, height: float = HEIGHT) -> Markup:
     return element("svg", *parts, viewBox=box, role="img", aria_label=label)
 
 
-def write(text: str, x: float, y: float, anchor: str = "start", **attributes) -> Markup:
+def write(
+    text: str, x: SupportsFloat, y: SupportsFloat, anchor: str = "start", **attributes: Any
+) -> Markup:
     """Return letters."""
     return element("text", text, x=place(x), y=place(y), text_anchor=anchor, **attributes)
 
 
-def path(x, y, **attributes) -> Markup:
+def path(x: Iterable[SupportsFloat], y: Iterable[SupportsFloat], **attributes: Any) -> Markup:
     """Return a line through points."""
     points = [f"{place(a):g} {place(b):g}" for a, b in zip(x, y, strict=True)]
     return element("path", d=f"M{'L'.join(points)}", **attributes)
 
 
-def place(number) -> float:
+def place(number: SupportsFloat) -> float:
     """Return a place with as many digits as can be seen."""
     return round(float(number), 1)
 
@@ -122,7 +134,7 @@ def ticks(low: float, high: float) -> np.ndarray:
     return step * np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
 
 
-def _widened(low, high):
+def _widened(low: float, high: float) -> tuple[float, float]:
     """Return the ends of an axis that is not a point."""
     if high > low:
         return float(low), float(high)

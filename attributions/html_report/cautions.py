@@ -1,6 +1,6 @@
 """What a reader of the report should mistrust, in words; every limit stands beside its reason."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def cautions(evidence: Evidence) -> list[str]:
     ]
 
 
-def _about_rows(evidence) -> Iterator[str]:
+def _about_rows(evidence: Evidence) -> Iterator[str]:
     """Say if there are too few rows, or rows that the model knows."""
     task, y = evidence.task, evidence.task.y_valid
     if _are_training_rows(evidence):
@@ -61,7 +61,7 @@ def _about_rows(evidence) -> Iterator[str]:
         yield f"The rarer class has only {int(rarer)} held-out rows, on which everything rests."
 
 
-def _about_the_model(evidence) -> Iterator[str]:
+def _about_the_model(evidence: Evidence) -> Iterator[str]:
     """Say if the model is not worth explaining, or not wholly known."""
     saved = evidence.findings.saved
     if saved <= 0:
@@ -73,7 +73,7 @@ def _about_the_model(evidence) -> Iterator[str]:
         yield f"Total gain is doubtful: {evidence.origin.doubt}."
 
 
-def _about_leaks(evidence) -> Iterator[str]:
+def _about_leaks(evidence: Evidence) -> Iterator[str]:
     """Say if predictions are too good to be true."""
     value, saved = evidence.findings.inner.values, evidence.findings.saved
     best, share = int(np.argmax(value)), value.max() / max(value.sum(), 1e-300)
@@ -92,7 +92,7 @@ def _about_leaks(evidence) -> Iterator[str]:
         )
 
 
-def _about_columns(evidence) -> Iterator[str]:
+def _about_columns(evidence: Evidence) -> Iterator[str]:
     """Say which features look like identifiers, hold hardly anything, or hold too many words."""
     columns = evidence.columns
     numbers = dict(enumerate(columns))
@@ -120,7 +120,7 @@ def _about_columns(evidence) -> Iterator[str]:
         yield f"Features that are missing in more than half of the rows: {named(evidence, empty)}."
 
 
-def _about_intervals(evidence) -> Iterator[str]:
+def _about_intervals(evidence: Evidence) -> Iterator[str]:
     """Say whose intervals few rows carry."""
     doubtful = [k for k in evidence.findings.inner.ranking() if evidence.doubtful[k]]
     if doubtful:
@@ -131,7 +131,7 @@ def _about_intervals(evidence) -> Iterator[str]:
         )
 
 
-def _are_training_rows(evidence) -> bool:
+def _are_training_rows(evidence: Evidence) -> bool:
     """Say whether the rows of a given model are those of its training.
 
     There, and with independent errors nowhere else, the importance of every feature is its total
@@ -143,7 +143,7 @@ def _are_training_rows(evidence) -> bool:
     return bool(gain.any() and np.abs(here - gain).max() < 1e-3 * gain.max())
 
 
-def named(evidence: Evidence, features) -> str:
+def named(evidence: Evidence, features: Iterable[int]) -> str:
     """Return the names of some features, the first of many."""
     names = [on_one_line(evidence.task.feature_names[k]) for k in features]
     shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]

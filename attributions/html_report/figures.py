@@ -1,5 +1,8 @@
 """The pictures of the report, each with a text alternative that says what is to be seen."""
 
+from collections.abc import Callable, Iterable
+from typing import SupportsFloat
+
 import numpy as np
 
 from attributions.html_report.axes import (
@@ -20,6 +23,7 @@ from attributions.html_report.evidence import Evidence
 from attributions.html_report.markup import Markup, element, join
 from attributions.html_report.verdicts import HELPS, USELESS
 from attributions.plots.places import Box, place_beside, spread
+from attributions.results import GlobalAttribution
 from attributions.results.names import cut_in_the_middle
 
 MOST_POINTS = 400  # a picture
@@ -156,7 +160,9 @@ def interval_range(evidence: Evidence) -> tuple[float, float]:
     return (low, high) if high > low else (-1.0, 1.0)
 
 
-def _dependence_on_numbers(evidence, k, x, y, of_missing):
+def _dependence_on_numbers(
+    evidence: Evidence, k: int, x: np.ndarray, y: np.ndarray, of_missing: np.ndarray
+) -> Markup:
     """Draw single rows, and their mean in bins of as many rows each."""
     drawn = np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int)
     low, high = np.quantile(x, [0.005, 0.995]) if len(x) > MOST_POINTS else (x.min(), x.max())
@@ -192,13 +198,15 @@ def _dependence_on_numbers(evidence, k, x, y, of_missing):
     )
 
 
-def _axis_name(evidence, k):
+def _axis_name(evidence: Evidence, k: int) -> str:
     """Return a feature's name as an axis has room for it."""
     text = shortened(evidence.task.feature_names[k])
     return text if len(text) <= AXIS_LENGTH else cut_in_the_middle(text, AXIS_LENGTH - 1)
 
 
-def _dependence_on_words(evidence, k, codes, contributions):
+def _dependence_on_words(
+    evidence: Evidence, k: int, codes: np.ndarray, contributions: np.ndarray
+) -> Markup:
     """Draw the mean contribution of every word, the most frequent ones, and of missing cells."""
     column = evidence.columns[k]
     levels, place_of, counts = np.unique(codes, return_inverse=True, return_counts=True)
@@ -248,7 +256,9 @@ def _dependence_on_words(evidence, k, codes, contributions):
     return svg(label, *parts, height=height)
 
 
-def _names_beside(evidence, axes, x, y, named):
+def _names_beside(
+    evidence: Evidence, axes: Axes, x: np.ndarray, y: np.ndarray, named: Iterable[int]
+) -> Markup:
     """Write names beside points where they hide neither points nor each other."""
     pixels = np.column_stack([axes.x(x), -axes.y(y)])  # the second axis upwards
     frame = Box(
@@ -268,7 +278,7 @@ def _names_beside(evidence, axes, x, y, named):
     return join(*parts)
 
 
-def _point(x, y, evidence, k):
+def _point(x: SupportsFloat, y: SupportsFloat, evidence: Evidence, k: int) -> Markup:
     """Return a feature's point, coloured by its verdict, hollow where few rows carry it."""
     kind = MARKS.get(evidence.verdicts.words[k], "other")
     if evidence.doubtful[k]:
@@ -276,17 +286,17 @@ def _point(x, y, evidence, k):
     return element("circle", cx=place(x), cy=place(y), r=4, class_=kind)
 
 
-def _half_width(result):
+def _half_width(result: GlobalAttribution) -> np.ndarray:
     """Return half the 95 % intervals."""
     return TWO_SIDED_95 * np.asarray(result.standard_error)
 
 
-def _size(values):
+def _size(values: np.ndarray) -> float:
     """Return the largest size, 1 if all are 0."""
     return np.abs(values).max(initial=0.0) or 1.0
 
 
-def _runs(x):
+def _runs(x: np.ndarray) -> list[np.ndarray]:
     """Return the rows of bins of ordered values.
 
     A value that many rows share has a bin of its own, and the other rows are cut into bins of about
@@ -311,13 +321,13 @@ def _runs(x):
     return [*bins, np.concatenate(waiting)] if waiting else bins
 
 
-def _some(x, y, n_shown):
+def _some(x: np.ndarray, y: np.ndarray, n_shown: int) -> list[tuple[float, float]]:
     """Return a few of many pairs, the first and the last among them."""
     some = np.unique(np.linspace(0, len(x) - 1, min(len(x), n_shown)).round().astype(int))
     return [(x[j], y[j]) for j in some]
 
 
-def _listed(evidence, features, what):
+def _listed(evidence: Evidence, features: Iterable[int], what: Callable[[int], str]) -> str:
     """Return a sentence that says something of each of some features."""
     said = [f"{shortened(evidence.task.feature_names[k])}: {what(k)}" for k in features]
     return "; ".join(said) + "."

@@ -1,6 +1,7 @@
 """All of the report in the order of the page: the template filled with what the evidence says."""
 
 from base64 import b64encode
+from collections.abc import Iterator
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
@@ -11,7 +12,7 @@ import attributions.html_report.figures as figures
 import attributions.html_report.tables as tables
 from attributions.html_report.cautions import cautions, named
 from attributions.html_report.evidence import MOST_ROWS, N_SAMPLED, Evidence
-from attributions.html_report.markup import data, element, join
+from attributions.html_report.markup import Markup, data, element, join
 from attributions.html_report.row_explorer import MOST_FEATURES, row_data
 from attributions.html_report.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS
 
@@ -52,14 +53,14 @@ def page(evidence: Evidence) -> str:
     return Template(template).substitute(parts)
 
 
-def _title(evidence):
+def _title(evidence: Evidence) -> str:
     source = evidence.task.source
     if source is None:
         return "What a model uses, and what of it helps: simulated data"
     return f"What predicts {source.target} in {source.path.name}"
 
 
-def _lead(evidence):
+def _lead(evidence: Evidence) -> str:
     rows = f"{len(evidence.task.y_valid):,} rows that the model has not been trained on"
     if evidence.origin.model_file:
         rows = f"{len(evidence.task.y_valid):,} rows"
@@ -67,12 +68,12 @@ def _lead(evidence):
     return f"A model of gradient boosted trees was fitted to the table and judged on {rows}."
 
 
-def _loss(evidence):
+def _loss(evidence: Evidence) -> str:
     known = {"half_logistic": "log-loss", "half_squared_error": "squared error"}
     return known.get(evidence.model.loss.name, evidence.model.loss.metric)
 
 
-def _summary(evidence):
+def _summary(evidence: Evidence) -> Markup:
     """Say the most important in a few sentences."""
     saved, useful = evidence.findings.saved, evidence.findings.inner
     better = (
@@ -98,14 +99,14 @@ def _summary(evidence):
     return element("ul", *(element("li", line) for line in lines))
 
 
-def _warnings(evidence):
+def _warnings(evidence: Evidence) -> Markup:
     found = cautions(evidence)
     if not found:
         return element("p", "None of the checks found anything.", class_="none")
     return element("ul", *(element("li", text) for text in found), class_="warnings")
 
 
-def _about_scores(evidence):
+def _about_scores(evidence: Evidence) -> Iterator[str]:
     """Say what the constant and XGBoost are."""
     given = bool(evidence.origin.model_file)
     whose = "these" if given else "the training"
@@ -123,7 +124,7 @@ def _about_scores(evidence):
     )
 
 
-def _counts(evidence):
+def _counts(evidence: Evidence) -> str:
     counts = [
         f"{len(evidence.verdicts.of(word))} get \u201c{word}\u201d"
         for word in (HELPS, USELESS, UNCLEAR, RARELY)
@@ -131,7 +132,7 @@ def _counts(evidence):
     return f"Of {len(evidence.columns)} features {', '.join(counts)}."
 
 
-def _asterisk(evidence):
+def _asterisk(evidence: Evidence) -> str:
     if not evidence.doubtful.any():
         return ""
     return join(
@@ -140,7 +141,7 @@ def _asterisk(evidence):
     )
 
 
-def _figures(evidence):
+def _figures(evidence: Evidence) -> Iterator[Markup]:
     """Return the pictures with their headings and captions."""
     yield _figure(
         "Used against useful",
@@ -170,11 +171,11 @@ def _figures(evidence):
         )
 
 
-def _figure(heading, picture, caption):
+def _figure(heading: str, picture: Markup, caption: str) -> Markup:
     return element("figure", element("h3", heading), picture, element("figcaption", caption))
 
 
-def _about_rows(evidence):
+def _about_rows(evidence: Evidence) -> str:
     """Say what can be looked at."""
     n_rows = len(evidence.chosen.rows)
     whole = n_rows == len(evidence.task.y_valid)
@@ -194,12 +195,12 @@ def _about_rows(evidence):
     )
 
 
-def _of_raw(evidence):
+def _of_raw(evidence: Evidence) -> str:
     """Say of what kind of prediction, where it is not the prediction itself."""
     return "'s log-odds" if evidence.task.is_classification else ""
 
 
-def _made(evidence):
+def _made(evidence: Evidence) -> Markup:
     """Say what was done, so that it can be done again."""
     origin = evidence.origin
     versions = ", ".join(f"{package} {version}" for package, version in origin.versions.items())

@@ -1,6 +1,7 @@
 """The tables of the report: scores, features, columns."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from attributions.html_report.cells import cell, shortened
 from attributions.html_report.evidence import Evidence
 from attributions.html_report.markup import Markup, element, join, name
 from attributions.report import N_SCORE_DECIMALS, ranks
+from attributions.table_columns import Column
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
@@ -140,7 +142,7 @@ def columns(evidence: Evidence) -> Markup:
     return table("Columns of the table", head, rows)
 
 
-def table(caption: str, head: Sequence[str], rows: Sequence[Sequence]) -> Markup:
+def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     """Return a table whose rows begin with a heading."""
     return _scrolled(
         caption,
@@ -160,7 +162,7 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence]) -> Markup
     )
 
 
-def _scrolled(label, *parts, **attributes):
+def _scrolled(label: str, *parts: Markup, **attributes: Any) -> Markup:
     """Return a table in a region of its own, which small screens move sideways."""
     return element(
         "div",
@@ -172,7 +174,7 @@ def _scrolled(label, *parts, **attributes):
     )
 
 
-def _range(column, is_missing):
+def _range(column: Column, is_missing: np.ndarray) -> str:
     """Return the least and the largest of numbers, or the most frequent words."""
     if is_missing.all():
         return ""
@@ -185,12 +187,12 @@ def _range(column, is_missing):
     return f"{cell(column, known.min())} to {cell(column, known.max())}"
 
 
-def _verdict_class(word):
+def _verdict_class(word: str) -> str:
     """Return the class of a verdict's cell."""
     return f"verdict {figures.MARKS.get(word, 'other')}"
 
 
-def _alike(values):
+def _alike(values: Sequence[float]) -> list[str]:
     """Return numbers with equally many decimals, four digits of the largest."""
     largest = max(map(abs, values))
     digits = max(3 - int(np.floor(np.log10(largest))), 0) if largest > 0 else 0
@@ -199,15 +201,15 @@ def _alike(values):
     return [_fixed(value, digits) for value in values]
 
 
-def _fixed(value, digits):
+def _fixed(value: float, digits: int) -> str:
     """Return a number with so many decimals; what rounds to 0 has no sign."""
     return f"{round(value, digits) + 0.0:,.{digits}f}"
 
 
-def _p_value(value):
+def _p_value(value: float) -> str:
     return "<0.0001" if value < 1e-4 else f"{value:.4f}"
 
 
-def _digits(width):
+def _digits(width: float) -> int:
     """Return how many decimals show two digits of an interval's width, and not more than five."""
     return int(np.clip(1 - np.floor(np.log10(width)), 0, 5)) if width > 0 else 0
