@@ -24,7 +24,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,7 +39,7 @@ from gbt.seen_rows import SeenRows
 from gbt.several_outputs import OneOutput
 from gbt.statistics import node_step, refit
 from gbt.tables import as_floats, refuse_other_columns
-from gbt.tree import NODE_DTYPES, InvalidModelError, Nodes, Tree, preorder_links, sealed
+from gbt.tree import NODE_DTYPES, InvalidModelError, Nodes, Tree, Trees, preorder_links, sealed
 
 if TYPE_CHECKING:
     import pandas
@@ -291,9 +291,9 @@ class Ensemble(Nodes):
         return len(self.feature_names)
 
     @property
-    def trees(self) -> "_Trees":
+    def trees(self) -> Trees:
         """The trees as a sequence of `Tree`, views into the flat arrays."""
-        return _Trees(self)
+        return Trees(self, self.tree_offset)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model to a JSON file, to be read by ``gbt.load``.
@@ -477,29 +477,3 @@ class Ensemble(Nodes):
             step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], self.reg_lambda)
             statistics["value"] = np.where(self.left < 0, self.value, -self.learning_rate * step)
         return replace(self, **statistics, statistics=frozenset(STATISTICS))
-
-
-class _Trees(Sequence[Tree]):
-    """`Ensemble.trees`: made when asked for, so that an ensemble is arrays and nothing else."""
-
-    def __init__(self, ensemble: Ensemble):
-        self._ensemble = ensemble
-
-    def __len__(self) -> int:
-        return self._ensemble.n_trees
-
-    @overload
-    def __getitem__(self, m: int) -> Tree: ...
-    @overload
-    def __getitem__(self, m: slice) -> list[Tree]: ...
-    def __getitem__(self, m: int | slice) -> Tree | list[Tree]:
-        if isinstance(m, slice):
-            return [self[i] for i in range(*m.indices(len(self)))]
-        if not -len(self) <= m < len(self):
-            raise IndexError(f"tree {m} of an ensemble of {len(self)} trees")
-        start, stop = self._ensemble.tree_offset[m % len(self) :][:2]
-        sets = self._ensemble.level_sets
-        return Tree(
-            *(getattr(self._ensemble, name)[start:stop] for name in NODE_DTYPES),
-            level_sets=None if sets is None else sets.within(start, stop),
-        )

@@ -13,7 +13,7 @@ are leaves settles who is whose child (`preorder_links`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -121,6 +121,32 @@ class Tree(Nodes):
     def find_leaves(self, X: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
         """Return the leaf that each row of ``X`` (floats) reaches, int32 of shape (n,)."""
         return find_leaves_of_tree(self.structure, X, n_jobs, self.level_sets)
+
+
+class Trees(Sequence[Tree]):
+    """The trees of a model: made when asked for, so that a model is arrays and nothing else."""
+
+    def __init__(self, nodes: Nodes, tree_offset: np.ndarray):
+        self._nodes, self._tree_offset = nodes, tree_offset
+
+    def __len__(self) -> int:
+        return len(self._tree_offset) - 1
+
+    @overload
+    def __getitem__(self, m: int) -> Tree: ...
+    @overload
+    def __getitem__(self, m: slice) -> list[Tree]: ...
+    def __getitem__(self, m: int | slice) -> Tree | list[Tree]:
+        if isinstance(m, slice):
+            return [self[i] for i in range(*m.indices(len(self)))]
+        if not -len(self) <= m < len(self):
+            raise IndexError(f"tree {m} of an ensemble of {len(self)} trees")
+        start, stop = self._tree_offset[m % len(self) :][:2]
+        sets = self._nodes.level_sets
+        return Tree(
+            *(getattr(self._nodes, name)[start:stop] for name in NODE_DTYPES),
+            level_sets=None if sets is None else sets.within(start, stop),
+        )
 
 
 def preorder_links(is_inner: np.ndarray, tree_offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
