@@ -1,9 +1,9 @@
 """The fast lane of the greedy policy: histograms, bounds, and many trees in one compiled call.
 
 The search is ``gbt.kernels.search``, which looks at few cuts because bounds spare it the others;
-the growth of trees is ``gbt.kernels.rounds``. Here the parameters meet the integers, memory is laid
-out, and threads are called. The trees are those that ``gbt.growing.TreeGrowth`` grows with
-``gbt.splitting.greedy``.
+the growth of trees is ``gbt.kernels.rounds``. This module hands the parameters to the kernels, lays
+out the memory in which they work, and calls the threads. The trees are those that
+``gbt.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
 """
 
 from functools import partial
@@ -40,11 +40,12 @@ from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
 from gbt.tree import NODE_RECORD
 
-# Sharing a phase costs about a microsecond. That pays from about this many values, rows times
-# columns, of which a level looks at most once.
+# Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
+# has this many values, rows times columns, for each thread; a level of a tree reads each once.
 LEAST_VALUES_PER_THREAD = 20_000
-# What one call looks at: so many rows times columns, a tenth of a second, during which nobody can
-# interrupt it; in memory for so many nodes. A level looks at most values once, and is never less.
+# One call grows levels of trees until it may have read so many values, but one level at least. That
+# takes a tenth of a second, in which nobody can interrupt the fit. The trees of one call share
+# memory for so many nodes, or for those of one tree if it may have more.
 VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
 NO_LIMIT = -1
 MOST_OF_ANYTHING = 2**31  # more rows, levels or leaves than a table gives
@@ -139,7 +140,7 @@ def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
 
 
 def _rows_of(n: int, width: int) -> Rows:
-    """Lay out what rows carry, where bins have so many numbers."""
+    """Lay out what rows carry; ``width`` is how many numbers a bin of a histogram has."""
     return Rows(
         entries=aligned(n * width // 2),
         node=np.empty(n, dtype=np.int32),
@@ -226,8 +227,9 @@ def table_of(columns: Columns) -> tuple[Table, int]:
 def _has_heavy_bins(columns: Columns) -> np.ndarray:
     """Say of every column whether a bin of one value holds more than twice the rows of the mean.
 
-    Nothing is inside such a bin. In a group with others its rows would leave all of that open, and
-    be walked or sorted in every small node. Where all bins are of one value groups do no harm.
+    Such a bin has no cut inside. A group of bins has, between them; so if such a bin were in one,
+    its many rows would raise the bound of these cuts, and small nodes would have to walk or sort
+    them to look at the cuts. Where all bins are of one value groups do no harm.
     """
     of_one_value = columns.one_value * np.diff(columns.bin_start, axis=1)[:, :MAX_BINS]
     mean = columns.n_present / np.maximum(columns.n_bins, 1)
