@@ -1,8 +1,10 @@
 """An announcement: kernels are being compiled. Half a minute of silence looks like an endless loop.
 
-It is a warning of the logger ``gbt``. A process and those that it begins, such as joblib's workers,
-say it once together. Whoever imports this first names the family, in an environment variable that
-the others inherit; who compiles first makes an empty file of that name among the temporary ones.
+It is a warning of the logger ``gbt``. A process and those that it starts, such as joblib's workers,
+are a family, and the warning is given once in a family. The process that imports this module first
+puts the family's name into an environment variable, which the others inherit. The process that
+compiles first makes an empty file of that name in the folder of temporary files; the others find it
+there and are silent.
 """
 
 import atexit

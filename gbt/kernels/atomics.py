@@ -24,7 +24,10 @@ IS_X86 = platform.machine() in ("x86_64", "AMD64")
 
 @intrinsic
 def load(_, array, index):
-    """Return ``array[index]``, after which all is seen that was written before it was stored."""
+    """Return ``array[index]``.
+
+    What the thread that stored it had written before is seen by all reads that follow.
+    """
 
     def generate(context, builder, signature, arguments):
         place = place_of(context, builder, signature, arguments)
@@ -35,7 +38,10 @@ def load(_, array, index):
 
 @intrinsic
 def store(_, array, index, value):
-    """Set ``array[index]``, after everything that was written so far."""
+    """Set ``array[index]``.
+
+    A thread that loads it then sees everything that the caller has written before.
+    """
 
     def generate(context, builder, signature, arguments):
         place = place_of(context, builder, signature, arguments)

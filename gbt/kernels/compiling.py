@@ -79,7 +79,8 @@ def inlined(function):
 def step(function):
     """Compile an internal kernel of a few instructions into every kernel that calls it.
 
-    Left to itself the compiler calls what is used more than once, with its arguments in memory.
+    Unless it is told to do so, the compiler makes a function of a kernel that is used more than
+    once, and passes its arguments in memory.
     """
     return _inside(function, forceinline=True)
 

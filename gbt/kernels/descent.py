@@ -129,8 +129,9 @@ def chosen(condition, if_true, if_false):
 def find_places(X, column, threshold, first, at):
     """Write the number of the place below four levels that each row reaches.
 
-    A comparison sets all bits of a vector's lane or none: as a number, -1 or 0. So nothing is left
-    to do but to add, -8 for the first bit, and places are counted down from the last.
+    The four bits of a place are the answers to four comparisons. In a vector register a comparison
+    sets all bits of a lane or none, which is the number -1 or 0. So the place is a sum, of -8 if
+    the first answer is yes, -4 if the second is, and so on, counted from the tree's last place.
 
     X           (2 p, n)   float64  IN   a block as made by ``gbt.predictor.transposed``
     column      (15,)      uint64   IN   of one tree, as in the drawing above

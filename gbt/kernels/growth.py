@@ -21,7 +21,7 @@ from gbt.kernels.tasks import (
     record_split,
 )
 
-# Typed, as in ``gbt.kernels.tasks``.
+# With a type of NumPy, for the reason given in ``gbt.kernels.tasks``.
 ZERO, NOTHING = np.int64(0), np.int64(-1)
 
 

@@ -11,8 +11,9 @@ coarser units and rounded up. Of a row it is, with c the bits that count all row
 
     size    2 |g|, rounded up to a multiple of 2^c, + 1       sum over a bin:  [ |g| .... | rows ]
 
-|g| serves the bounds of ``gbt.kernels.search`` only, for which too much is safe. Adding integers is
-exact, so the histogram of a node less that of one child is that of the other.
+Only the bounds of ``gbt.kernels.search`` use |g|, and a bound made of too large a sum is still a
+bound. Adding integers is exact, so the histogram of a node less that of one child is that of the
+other.
 
 Histograms of all columns lie end to end; lanes of a word that belong to no column count into the
 last bin of all, which nobody reads. In a node of few rows 2^bits neighbouring bins are put together
@@ -79,9 +80,10 @@ def hessian_of(entries, row, layout):
 def group_bits(n_bins, n_rows):
     """Return by how many bits bins are grouped, in a node of some rows, at least one.
 
-    Fewer groups are surveyed sooner, but prune less. Of n rows in k groups each holds n/k, whose
-    gradients may raise a sum, typically sqrt(n), by about n/k. With k in proportion to sqrt(n)
-    nodes of all sizes have the same chance to be pruned.
+    Fewer groups take less time to survey, but their bounds are higher and rule out fewer cuts. If n
+    rows are in k groups, one holds n/k rows. The sum of the gradients left of a cut is typically
+    that of sqrt(n) rows, and the rows of one group can raise it by about n/k. With k in proportion
+    to sqrt(n) the second is the same part of the first in nodes of all sizes.
     """
     bits, groups = np.int64(0), n_bins >> 1
     while bits < MOST_GROUP_BITS and groups * groups >= GROUPS_SQUARED_PER_ROW * n_rows:

@@ -15,7 +15,8 @@ Three ways lead to these cuts, and the cheapest is taken:
     narrow     | | | | | | | | | | | | | | | | | |
     walked                  ...
 
-Each way the sums left of a bin are known from a histogram, and what is inside adds to them.
+Whichever way is taken, the sums over the rows left of a bin are known from a histogram, and the
+rows inside the bin are added to them one by one.
 ``gbt.kernels.search`` says what is meant by terms, sums and cut, and ``gbt.kernels.memory`` what
 the rows carry.
 """
@@ -149,7 +150,7 @@ def scan(keys, start, stop, before, missing, entries, terms, best):
 
 @step
 def add_row(codes, padding, shift, entries, row, terms, narrow):
-    """Add a row to its narrow bin. Widths are written out and numbers unsigned."""
+    """Add a row to its narrow bin; each of the two widths of bins has a branch of its own."""
     narrow_bin, two = (np.uint64(codes[row]) + padding) >> shift, np.uint64(2)
     if terms.width == 2:
         g = entries[row]

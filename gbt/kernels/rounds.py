@@ -10,7 +10,7 @@ A tree is some phases, whose tasks the threads of a team share (``gbt.kernels.ta
 
     start_tree    DERIVE, MEASURE, QUANTISE; open the root
     grow_level    SEARCH, REFINE, PARTITION, until no node splits
-    end_tree      FINISH, which takes raw predictions along
+    end_tree      FINISH, which also updates the raw predictions
 
 After as many levels as the caller allows the leader returns, and goes on where it stood when it is
 called again: in between Python looks for signals such as Ctrl-C.

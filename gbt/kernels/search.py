@@ -8,7 +8,7 @@ and the gain is the score less that of the node, so the largest score is sought.
 
 1. Histogram. Add up g, |g|, h and rows of every coarse bin (``gbt.kernels.histogram``).
 2. Boxes. Bound the score of the cuts inside each bin and of the one after it (below). Where every
-   bin holds one value there is only the latter.
+   bin holds one value there are no cuts inside, and the box is that of the cut after the bin.
 3. Edges. Where a box reaches the best score so far, score the cut after the bin.
 4. Refinement. Where what is inside reaches the best score of all features, look at the rows of the
    bin one by one in the order of their values (``gbt.kernels.refine``).
@@ -35,9 +35,10 @@ The same holds of the cut after the bin. Missing rows make two boxes, with these
 Ties of the score: the lowest feature, then the highest cut; a cut with missing rows is scored with
 them on either side, and at equal score they go where the present rows have more hessian, then left.
 
-Most bins fall behind the best score in step 2, which therefore asks nothing: a loop adds up, and
-another, whose turns do not depend on each other and become vector instructions, bounds all bins.
-Only bins whose bound reaches the best score are looked at.
+The bounds of most bins are below the best score. So step 2 does not ask bin by bin whether one can
+be skipped: one loop adds up the sums of all bins, and a second, whose turns do not depend on each
+other and become vector instructions, computes all bounds. Steps 3 and 4 look only at bins whose
+bound reaches the best score.
 
 Numbers that travel together are tuples: ``Terms``, ``Sums``, ``Cut``.
 """
@@ -173,7 +174,7 @@ def sums_of_missing(histogram, first, missing_bin, terms):
 
 @step
 def is_closed(column, bits):
-    """Say whether nothing is inside any bin of a column, put together in groups of 2^bits."""
+    """Say whether no bin of a column, put together in groups of 2^bits, has a cut inside."""
     return bits == 0 and column.n_bins == column.n_values
 
 
@@ -204,7 +205,7 @@ def add_up_bins(histogram, first, n_bins, bits, width, running):
 def box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed):
     """Return the ends of 2 G_l and of H_l over the cuts inside a bin and the one after it.
 
-    Where bins are closed there is only the latter.
+    Where bins are closed (each holds one value) there is only the latter.
     """
     g, with_g, h, with_h = of_g[b], of_g[b + 1], of_h[b] & h_mask, of_h[b + 1] & h_mask
     if is_closed:

@@ -38,7 +38,8 @@ from gbt.kernels.quantise import ROWS_PER_TASK, measure_rows, quantise_rows
 from gbt.kernels.refine import last_code, refine_column
 from gbt.kernels.search import SAFETY
 
-# Typed: each number as written would compile what it is given to once more.
+# These have a type of NumPy because Numba takes every plain number for a type of its own, and would
+# compile a kernel once more for each that it is handed.
 DERIVE, MEASURE, QUANTISE, SEARCH = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 REFINE, PARTITION, FINISH = np.int64(4), np.int64(5), np.int64(6)
 ALL_PACKS = np.int64(-1)
