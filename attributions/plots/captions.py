@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from attributions.results.methods import NOT_SUMS
+
 TITLES = {
     "tree_inner": "TreeInner",
     "partial_inner": "Partial TreeInner",
@@ -30,7 +32,6 @@ UNITS = {
     "mdi_plus": "score of the feature's own part, less that of the mean",
     "mdi_oob": "covariance with the target on rows left out",
 }
-NOT_SUMS = ("total_gain", "unbiased_gain", "permutation", "mdi_plus", "mdi_oob")
 JUDGED = ("tree_inner", "partial_inner", "forest_inner")  # row by row, by the targets
 
 DOUBTED = "\n(hollow: intervals not to be relied on, few rows may carry the sum)"

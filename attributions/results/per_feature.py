@@ -17,6 +17,7 @@ from attributions.groups import Groups, check_apart, labels_of
 from attributions.inputs import as_weight
 from attributions.kurtosis import LIMIT
 from attributions.results import tables
+from attributions.results.methods import NO_ERROR, NOT_SUMS, TESTABLE
 from attributions.results.names import find_feature, first_difference
 from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.row_sums import RowSums, sum_over_rows
@@ -28,23 +29,6 @@ if TYPE_CHECKING:
     from attributions.plots import ImportanceDisplay
 
 N_SHOWN = 10  # features in the text of a result
-
-# Methods whose value is expected to be 0 or less for a feature that does not help.
-_TESTABLE = ("tree_inner", "partial_inner", "forest_inner", "permutation")
-
-# Methods that are not sums over rows, and why.
-_NOT_SUMS = {
-    "total_gain": "it is read off the model, not summed over rows",
-    "permutation": "shuffling a chunk is not a part of shuffling all rows",
-    "unbiased_gain": "it is made of ratios of sums over rows",
-    "mdi_plus": "a metric is no sum over rows",
-    "mdi_oob": "its means are over other rows for each tree",
-}
-_NO_ERROR = {
-    **_NOT_SUMS,
-    "permutation": "its metric gives one number for all rows; with a function that gives one a row"
-    " there are",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,7 +128,7 @@ class GlobalAttribution(tables.ShownAsTable):
             doubts = ["" if reliable else "unreliable" for reliable in self.is_reliable[shown]]
             columns.append(tables.words("", doubts))
         title = f"{self.method}, {len(self)} features"
-        if self._kind not in _NOT_SUMS:
+        if self._kind not in NOT_SUMS:
             title += f", sum over {self.n_samples:,} rows"
         hidden = len(self) - len(shown)
         return tables.Table(title, columns, note=tables.more(hidden, "feature"))
@@ -275,7 +259,7 @@ class GlobalAttribution(tables.ShownAsTable):
         if not self._is_testable:
             raise ValueError(
                 f"{self.method} has no p-values: a feature without effect can have a value above 0"
-                f" for other reasons than chance. Use {', '.join(_TESTABLE)} on held-out rows."
+                f" for other reasons than chance. Use {', '.join(TESTABLE)} on held-out rows."
             )
         standard_error = self._standard_error("p-values")
         z = np.full(self.values.shape, -np.inf)
@@ -432,7 +416,7 @@ class GlobalAttribution(tables.ShownAsTable):
     def _is_testable(self) -> bool:
         """Whether no effect means a value of 0 or less, so that there are p-values."""
         is_of_targets = self._kind == "forest_inner" and self.method.endswith(", target)")
-        return self._kind in _TESTABLE and not is_of_targets
+        return self._kind in TESTABLE and not is_of_targets
 
     @property
     def _n_draws(self) -> int:
@@ -460,7 +444,7 @@ class GlobalAttribution(tables.ShownAsTable):
     def _standard_error(self, wanted: str) -> np.ndarray:
         """Return the standard error, or raise an error that says why there is none."""
         if self.standard_error is None:
-            reason = _NO_ERROR.get(self._kind) or (
+            reason = NO_ERROR.get(self._kind) or (
                 f"it was computed from a single {'row' if self.groups is None else 'group'}"
                 if self._n_draws == 1
                 else "it was computed with standard_error=False"
@@ -472,8 +456,8 @@ class GlobalAttribution(tables.ShownAsTable):
         """Refuse, by name, what does not add up."""
         if not isinstance(other, GlobalAttribution):
             raise ValueError(f"Only a GlobalAttribution can be merged; got {type(other).__name__}.")
-        if self._kind in _NOT_SUMS:
-            raise ValueError(f"{self.method} cannot be merged: {_NOT_SUMS[self._kind]}.")
+        if self._kind in NOT_SUMS:
+            raise ValueError(f"{self.method} cannot be merged: {NOT_SUMS[self._kind]}.")
         if self.method != other.method:
             raise ValueError(f"{self.method} cannot be merged with {other.method}.")
         if self.feature_names != other.feature_names:

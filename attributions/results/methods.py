@@ -1,0 +1,19 @@
+"""What may be done with the values of a method: which are sums over rows, which can be tested."""
+
+# Methods whose value is expected to be 0 or less for a feature that does not help.
+TESTABLE = ("tree_inner", "partial_inner", "forest_inner", "permutation")
+
+# Methods that are not sums over rows, and why.
+NOT_SUMS = {
+    "total_gain": "it is read off the model, not summed over rows",
+    "permutation": "shuffling a chunk is not a part of shuffling all rows",
+    "unbiased_gain": "it is made of ratios of sums over rows",
+    "mdi_plus": "a metric is no sum over rows",
+    "mdi_oob": "its means are over other rows for each tree",
+}
+# Why they have no standard errors; permutation has some, in one case.
+NO_ERROR = {
+    **NOT_SUMS,
+    "permutation": "its metric gives one number for all rows; with a function that gives one a row"
+    " there are",
+}
