@@ -145,7 +145,7 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
     """
     columns, target = _read(table, question)
     features, are_by_name = _features_of_model(columns, question, model.feature_names)
-    X = _as_model_takes(features, model.categories)
+    X = _as_model_takes(features, model)
     labelled = np.flatnonzero(~np.isnan(target.y))
     if len(labelled) < 2 or not np.ptp(target.y[labelled]):
         raise UnusableTableError(
@@ -274,9 +274,11 @@ def _features_of_model(columns, question, names):
     return [by_name[name] for name in names] if are_by_name else others, are_by_name
 
 
-def _as_model_takes(features, categories):
+def _as_model_takes(features, model):
     """Return rows of numbers; levels become the numbers that the model has for them."""
+    categories = model.categories
     levels = [None] * len(features) if categories is None else categories
+    unseen = np.nan if model.unseen_is_missing else np.inf
     coded = [c.name for c, known in zip(features, levels, strict=True) if c.words and known is None]
     if coded:
         raise UnusableTableError(
@@ -285,21 +287,25 @@ def _as_model_takes(features, categories):
         )
     X = np.column_stack(
         [
-            column.numbers if known is None else _places(column, known)
+            column.numbers if known is None else _places(column, known, unseen)
             for column, known in zip(features, levels, strict=True)
         ]
     )
     return X if categories is None else X.view(EncodedRows)
 
 
-def _places(column, levels):
-    """Return the places of a column's values among a model's levels, nan for any other value."""
+def _places(column, levels, unseen):
+    """Return the places of a column's values among a model's levels, nan where it has no value."""
     place = {str(level): float(k) for k, level in enumerate(levels)}
     distinct, which = np.unique(column.numbers, return_inverse=True)
     known = [
         column.words[int(d)] if column.words and d == d else f"{d:.15g}" for d in distinct.tolist()
     ]
-    return np.array([place.get(text, np.nan) for text in known])[which]
+    places = [
+        np.nan if d != d else place.get(text, unseen)
+        for d, text in zip(distinct, known, strict=True)
+    ]
+    return np.array(places)[which]
 
 
 def _what_became_of(table, features, reasons, dropped):

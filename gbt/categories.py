@@ -58,18 +58,22 @@ def learn(X: Any, which: Any, names: Sequence[str]) -> Categories | None:
     )
 
 
-def encode(X: Any, categories: Categories, names: Sequence[str]) -> Any:
-    """Return a table of the same kind whose levels are numbers, nan where missing or not known.
+def encode(
+    X: Any, categories: Categories, names: Sequence[str], unseen_is_missing: bool = True
+) -> Any:
+    """Return a table of the same kind whose levels are numbers, nan where missing.
 
-    A table of another shape, or with other names, comes back as it is: who reads it says so.
+    A level that training has not seen is nan, too, or else inf, which is in no set. A table of
+    another shape, or with other names, comes back as it is: who reads it says so.
     """
     table = Table(X)
     if table.n_columns != len(categories):
         return X
     refuse_other_columns(X, tuple(names))
+    unseen = np.nan if unseen_is_missing else np.inf
     return table.with_columns(
         {
-            k: _numbers_of(table.values(k), levels, names[k])
+            k: _numbers_of(table.values(k), levels, names[k], unseen)
             for k, levels in enumerate(categories)
             if levels is not None
         }
@@ -247,8 +251,10 @@ def _levels(values: tuple[list[Any], np.ndarray], name: str) -> Levels:
     return tuple(levels)
 
 
-def _numbers_of(values: tuple[list[Any], np.ndarray], levels: Levels, name: str) -> np.ndarray:
-    """Return the numbers of a column's levels as floats, nan where there is none."""
+def _numbers_of(
+    values: tuple[list[Any], np.ndarray], levels: Levels, name: str, unseen: float
+) -> np.ndarray:
+    """Return the numbers of a column's levels as floats, nan where there is no value."""
     distinct, place = values
     number = {level: i for i, level in enumerate(levels)}
     _refuse_two_kinds(distinct, name)
@@ -260,7 +266,7 @@ def _numbers_of(values: tuple[list[Any], np.ndarray], levels: Levels, name: str)
             " value. Convert the column, for instance with astype"
             f"({KINDS[kind_of(levels[0])].__name__})."
         )
-    numbers = np.array([*(number.get(level, np.nan) for level in given), np.nan])
+    numbers = np.array([*(number.get(level, unseen) for level in given), np.nan])
     return numbers[place]
 
 

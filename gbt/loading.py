@@ -41,6 +41,7 @@ _LOSSES: dict[str, Callable[..., Loss]] = {
     **OF_REGRESSION,
 }
 _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
+UNSEEN = "unseen_is_missing"  # that a file says only if it does not hold
 
 
 def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
@@ -93,6 +94,7 @@ def _rebuild_ensemble(value: Any, version: int, own_loss: Any) -> Ensemble:
     of_categories = ("categories", "level_sets")
     absent = {"seen_rows", *(() if version > 1 else ("statistics", *flags))}
     absent |= set() if version > 2 else {*of_categories}
+    absent |= {UNSEEN} - (value.keys() if isinstance(value, dict) else set())
     keys = [field.name for field in fields(Ensemble) if field.name not in absent]
     record = as_record(value, "ensemble", keys)
     loss = _rebuild_loss(record["loss"], "ensemble.loss", own_loss)
@@ -104,8 +106,8 @@ def _rebuild_ensemble(value: Any, version: int, own_loss: Any) -> Ensemble:
         ),
         **{
             name: as_number(record[name], f"ensemble.{name}", np.bool_)
-            for name in flags
-            if version > 1
+            for name in (*flags, UNSEEN)
+            if name in record
         },
     }
     ensemble = Ensemble(

@@ -94,6 +94,9 @@ class Ensemble(Nodes):
     level_sets : LevelSets or None
         Which levels go left where a categorical column is split; given if and only if there are
         categories. The thresholds of these nodes are 0.
+    unseen_is_missing : bool
+        Whether a level that training has not seen is a missing value, as in our own models. If not,
+        it is in no set, and goes right where a categorical column is split.
     """
 
     tree_offset: np.ndarray
@@ -108,6 +111,7 @@ class Ensemble(Nodes):
     zero_is_missing: bool = False
     seen_rows: SeenRows | None = None
     categories: Categories | None = None
+    unseen_is_missing: bool = True
 
     def __post_init__(self) -> None:
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
@@ -329,6 +333,7 @@ class Ensemble(Nodes):
         return {
             "categories": describe_levels(self.categories),
             "level_sets": {name: array.tolist() for name, array in sets.items()},
+            **({} if self.unseen_is_missing else {"unseen_is_missing": False}),
         }
 
     def require(self, *statistics: str, what: str) -> None:
@@ -363,7 +368,7 @@ class Ensemble(Nodes):
         they are.
         """
         if self.categories is not None and not isinstance(X, EncodedRows):
-            X = encode(X, self.categories, self.feature_names)
+            X = encode(X, self.categories, self.feature_names, self.unseen_is_missing)
         rows = as_floats(X)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(

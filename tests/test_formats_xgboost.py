@@ -668,7 +668,6 @@ def test_nodes_cannot_be_weighed_by_rows_that_were_not_counted():
 
 
 REFUSED = {
-    "dart": ({"booster": "dart"}, "booster='dart'"),
     "gblinear": ({"booster": "gblinear"}, "booster='gblinear'"),
     "trees a round": ({"num_parallel_tree": 3}, "num_parallel_tree=3.*several rounds"),
     "eta 0": ({"eta": 0}, "learning_rate must be more than 0"),
@@ -966,16 +965,6 @@ def test_another_marker_for_missing_values_is_refused():
     with pytest.raises(ValueError, match=r"missing=-1.*get_booster\(\)"):
         as_ensemble(model)
     as_ensemble(model.get_booster())
-
-
-def test_categorical_splits_are_refused():
-    pandas, xgboost = peer("pandas"), peer("xgboost")
-    _, y, _ = training_data("reg:squarederror")
-    table = pandas.DataFrame({"city": pandas.Categorical((np.arange(len(y)) % 7).astype(str))})
-    model = xgboost.XGBRegressor(n_jobs=1, n_estimators=2, enable_categorical=True)
-    model.fit(table, np.arange(len(y)) % 7 % 2)
-    with pytest.raises(ValueError, match="Categorical splits cannot be imported"):
-        as_ensemble(model)
 
 
 def changing_rates(rates):

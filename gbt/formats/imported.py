@@ -21,6 +21,7 @@ class Imported(NamedTuple):
     doubt: str | None = None  # why they may be another loss's
     has_hidden_start: bool = False  # the base score was worked out from the first tree's nodes
     is_sampled: bool = False  # trees have seen some of the rows, which all of them cannot check
+    has_dropped: bool = False  # trees were grown at predictions that rows do not tell, as by DART
 
     @property
     def warning(self) -> str | None:

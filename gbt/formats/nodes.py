@@ -166,6 +166,8 @@ def to_ensemble(
     """
     inner = ~nodes.is_leaf
     zeros = np.zeros(len(inner))
+    sets = others.get("level_sets")
+    has_threshold = inner if sets is None else inner & (sets.of_node < 0)
     root = np.repeat(nodes.tree_offset[:-1], np.diff(nodes.tree_offset))
     known = {
         "gradients": sum_gradient is not None,
@@ -178,7 +180,7 @@ def to_ensemble(
         gain = node_gain(nodes.left, nodes.right, sum_gradient, sum_hessian, others["reg_lambda"])
     arrays: dict[str, Any] = {
         "feature": np.where(inner, feature, -1),
-        "threshold": np.where(inner, threshold, 0.0),
+        "threshold": np.where(has_threshold, threshold, 0.0),
         "left": np.where(inner, nodes.left - root, -1),
         "right": np.where(inner, nodes.right - root, -1),
         "missing_left": inner & missing_left,

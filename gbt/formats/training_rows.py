@@ -30,7 +30,8 @@ def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
     if imported.has_hidden_start:
         ensemble = _start_from_mean(ensemble, target, weight)
     of_rows = ensemble.refit_statistics(X, target, weight)
-    wrong = _discrepancy(ensemble, of_rows, np.abs(target).max(initial=0.0))
+    can_be_checked = ("counts",) if imported.has_dropped else STATISTICS
+    wrong = _discrepancy(ensemble, of_rows, np.abs(target).max(initial=0.0), can_be_checked)
     if wrong is not None:
         warnings.warn(
             f"The {imported.library} model is not what these rows make of it: {wrong}. It was"
@@ -41,6 +42,8 @@ def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
             UserWarning,
             stacklevel=3,
         )
+        return of_rows
+    if imported.has_dropped:
         return of_rows
     supplied: dict[str, Any] = {
         array: getattr(of_rows, array)
@@ -66,7 +69,9 @@ def _start_from_mean(ensemble: Ensemble, target, weight) -> Ensemble:
     return replace(ensemble, value=value, base_score=base_score)
 
 
-def _discrepancy(kept: Ensemble, of_rows: Ensemble, largest_target: float) -> str | None:
+def _discrepancy(
+    kept: Ensemble, of_rows: Ensemble, largest_target: float, can_be_checked: tuple[str, ...]
+) -> str | None:
     """Say where what a model keeps of its nodes is not what rows give them, None if nowhere."""
     n_nodes = np.diff(kept.tree_offset)
     roots = kept.tree_offset[:-1]
@@ -84,7 +89,7 @@ def _discrepancy(kept: Ensemble, of_rows: Ensemble, largest_target: float) -> st
     ):
         ours, theirs = getattr(of_rows, array), getattr(kept, array)
         too_far = np.abs(ours - theirs) > np.repeat(allowed, n_nodes)
-        if statistic in kept.statistics and too_far.any():
+        if statistic in kept.statistics.intersection(can_be_checked) and too_far.any():
             node = int(np.argmax(too_far))
             m = int(np.searchsorted(kept.tree_offset, node, side="right")) - 1
             return (

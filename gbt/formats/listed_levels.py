@@ -1,0 +1,129 @@
+"""Categories of imported models: the levels that a library lists at its nodes, as sets of ours.
+
+A library numbers the levels of a column in an order of its own, and writes down at every node that
+splits them which numbers go one way. Here levels are sorted (``gbt.categories``), so they change
+places; a node's list becomes a set with a bit for every level of its column::
+
+    the library's levels   red 0   blue 1   green 2       a node lists 0, 1
+    here                   blue 0  green 1  red 2         its set is {0, 2}
+
+Where a library keeps numbers alone, these are the levels: all that any node lists. A number that
+none lists is as good as an unseen one, since no node tells it from that.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.categories import KINDS, Levels, check_levels, kind_of
+from gbt.formats.nodes import Preorder
+from gbt.level_sets import BITS, LevelSets, n_words_for
+from gbt.tree import InvalidModelError
+
+
+class Listed(NamedTuple):
+    """The numbers of levels that go left at the nodes that split categories."""
+
+    has_list: np.ndarray  # of every node in preorder
+    node: np.ndarray  # in preorder, of every number that is listed
+    level: np.ndarray  # that number
+
+    @classmethod
+    def of(
+        cls, tree: Preorder, has_list: np.ndarray, node: np.ndarray, level: np.ndarray
+    ) -> "Listed":
+        """Return lists whose nodes are numbered as the library does, as lists of nodes in preorder.
+
+        Those of nodes that no tree reaches, or that have no list, are left out.
+        """
+        place = np.full(max(tree.order.max(initial=-1), node.max(initial=-1)) + 1, -1)
+        place[tree.order] = np.arange(len(tree.order))
+        node = place[node]
+        is_kept = (node >= 0) & has_list[node]
+        return cls(has_list, node[is_kept], level[is_kept])
+
+    def as_sets(
+        self, library: str, feature: np.ndarray, names: tuple[str, ...], known: dict[int, list[Any]]
+    ) -> dict[str, Any]:
+        """Return ``categories`` and ``level_sets`` of an `Ensemble`; nothing if there are none.
+
+        Parameters
+        ----------
+        library : str
+            For messages.
+        feature : int64 array of shape (n_nodes,)
+            Of the nodes in preorder.
+        names : tuple of str
+            Of the columns.
+        known : dict
+            The levels of columns whose levels the library keeps, in its order.
+        """
+        columns = {*known, *np.unique(feature[self.has_list]).tolist()}
+        if not columns:
+            return {}
+        categories: list[Levels | None] = [None] * len(names)
+        of_list = feature[self.node]
+        number = np.empty_like(self.level)  # of the level that is listed, among ours
+        for k in sorted(columns):
+            is_own = of_list == k
+            listed = self.level[is_own]
+            if k not in known:
+                levels, number[is_own] = np.unique(listed, return_inverse=True)
+                categories[k] = _checked(levels.tolist(), library, names[k])
+                continue
+            categories[k], place = _sorted(known[k], library, names[k])
+            if len(listed) and listed.max() >= len(place):
+                raise InvalidModelError(
+                    f"The {library} model splits level {listed.max()} of column {names[k]!r}, which"
+                    f" has {len(place)}."
+                )
+            number[is_own] = place[listed]
+        n_words = np.array([0 if c is None else n_words_for(len(c)) for c in categories])
+        return {
+            "categories": tuple(categories),
+            "level_sets": self._packed(number, n_words[feature]),
+        }
+
+    def _packed(self, number: np.ndarray, n_words: np.ndarray) -> LevelSets:
+        """Return the sets, given the number of each listed level among ours, and words by node."""
+        begin = np.cumsum(np.concatenate([[0], np.where(self.has_list, n_words, 0)]))
+        words = np.zeros(begin[-1], dtype=np.uint64)
+        bit = np.uint64(1) << (number % BITS).astype(np.uint64)
+        np.bitwise_or.at(words, begin[self.node] + number // BITS, bit)
+        of_node = np.where(self.has_list, np.cumsum(self.has_list) - 1, -1).astype(np.int32)
+        return LevelSets(of_node, np.append(begin[:-1][self.has_list], begin[-1]), words)
+
+
+def _sorted(own: list[Any], library: str, name: str) -> tuple[Levels, np.ndarray]:
+    """Return a library's levels sorted, and where each of them stands now."""
+    levels = [_as_level(level, library, name) for level in own]
+    by_kind = {kind_of(level): level for level in levels}
+    if len(by_kind) > 1:
+        raise ValueError(
+            f"Column {name!r} of the {library} model cannot be imported: its levels are of several"
+            f" kinds, such as {' and '.join(map(repr, by_kind.values()))}."
+        )
+    order = sorted(range(len(levels)), key=levels.__getitem__)
+    place = np.empty(len(levels), dtype=np.int64)
+    place[order] = np.arange(len(levels))
+    return _checked([levels[i] for i in order], library, name), place
+
+
+def _as_level(level: Any, library: str, name: str) -> Any:
+    """Return a library's level as the word, whole number or boolean that it is."""
+    kind = kind_of(level)
+    if kind and (kind != "numbers" or level == np.floor(level)):
+        return KINDS[kind](level)
+    raise ValueError(
+        f"Column {name!r} of the {library} model cannot be imported: it has the level {level!r},"
+        " and levels are words, whole numbers or booleans."
+    )
+
+
+def _checked(levels: list[Any], library: str, name: str) -> Levels:
+    try:
+        return check_levels(levels)
+    except ValueError as error:
+        raise ValueError(
+            f"Column {name!r} of the {library} model cannot be imported: {error}."
+        ) from error
