@@ -357,10 +357,6 @@ REFUSED = {
         lambda X, y: RandomForestClassifier(2).fit(X, np.column_stack([y > 0, y > 1])),
         "several targets that are classes",
     ),
-    "categories": (
-        lambda X, y: HistGradientBoostingRegressor(categorical_features=[1]).fit(np.abs(X), y),
-        "Categorical features cannot be imported",
-    ),
     "isolation": (
         lambda X, y: IsolationForest(n_estimators=3).fit(X),
         "An IsolationForest cannot be imported",

@@ -40,6 +40,7 @@ from sklearn.utils.validation import check_is_fitted
 from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import EPS_32, Preorder, in_preorder, to_ensemble
 from gbt.formats.origin import Start, contradiction
+from gbt.formats.sklearn_categories import columns_in_order, levels_of, listed_levels
 from gbt.losses import LOSSES, Absolute, Gamma, Loss, Poisson, Quantile
 from gbt.several_outputs import SeveralTargets, Softmax
 from gbt.statistics import node_step
@@ -72,8 +73,8 @@ class _Nodes(NamedTuple):
 def import_sklearn(model) -> Imported | None:
     """Turn a model of scikit-learn's trees into an `Ensemble`; None for other models.
 
-    Refused are losses and criteria that have no loss here, several targets that are classes,
-    categorical splits, an ``init`` of one's own, and ``IsolationForest``.
+    Refused are losses and criteria that have no loss here, several targets that are classes, an
+    ``init`` of one's own, and ``IsolationForest``.
     """
     if isinstance(model, IsolationForest):
         raise ValueError(
@@ -177,10 +178,6 @@ def _histograms(model) -> Imported:
     n_outputs = len(model._predictors[0])
     quantile = getattr(model, "quantile", None)
     loss = _loss_of(model, model.loss, quantile, n_outputs, HISTOGRAM_LOSSES)
-    if model.is_categorical_ is not None and np.any(model.is_categorical_):
-        raise ValueError(
-            "Categorical features cannot be imported. Train with the categories as numbers."
-        )
     predictors = [tree.nodes for of_round in model._predictors for tree in of_round]
     stops = np.cumsum([len(nodes) for nodes in predictors], dtype=np.int64)
     starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
@@ -192,6 +189,9 @@ def _histograms(model) -> Imported:
     )
     tree = in_preorder("scikit-learn", starts, stops, left, right)
     records = records[tree.order]
+    records["feature_idx"] = columns_in_order(model)[records["feature_idx"]]
+    known, names = levels_of(model), _names(model)
+    listed = listed_levels(model, tree, records, known)
     leaf, eta, reg_lambda = tree.is_leaf, float(model.learning_rate), float(model.l2_regularization)
     n_samples = records["count"].astype(np.float64)
     value = np.where(leaf, records["value"], eta * records["value"])
@@ -229,7 +229,8 @@ def _histograms(model) -> Imported:
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
-        feature_names=_names(model),
+        feature_names=names,
+        **listed.as_sets("scikit-learn", records["feature_idx"], names, known),
     )
     return Imported(ensemble, "scikit-learn", unknown)
 

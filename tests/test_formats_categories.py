@@ -1,0 +1,300 @@
+"""Categories of other libraries' models: levels looked up by value, missing and unseen ones, sums."""
+
+import json
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
+from gbt import load
+from gbt.formats import as_ensemble
+from gbt.formats.xgboost import from_xgboost
+from gbt.model import STATISTICS
+from gbt.tree import InvalidModelError
+from tests.asserts import EPS, EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
+
+pandas = pytest.importorskip("pandas")
+
+WORDS = ["rome", "oslo", "lima", "bern", "kyiv"]  # not sorted
+N_ROWS = 600
+
+
+def table(seed=0, n=N_ROWS):
+    """Return words, whole numbers and many levels, some missing, beside numbers; and targets."""
+    rng = np.random.default_rng(seed)
+    city, many = rng.integers(0, 5, n), rng.integers(0, 90, n)
+    code = rng.choice([30, 10, 20], n)
+    x = rng.normal(size=n).astype(np.float32)
+    y = (city % 3) + x + 2.0 * (many * 17 % 11 > 5) + (code == 20) + rng.normal(size=n)
+    frame = pandas.DataFrame(
+        {
+            "city": pandas.Categorical.from_codes(city, WORDS),
+            "x": x,
+            "code": pandas.Categorical(code, categories=[30, 10, 20]),
+            "many": pandas.Categorical.from_codes(many, [f"m{k}" for k in range(90)]),
+        }
+    )
+    for k, step in enumerate((11, 13, 17, 7)):
+        frame.iloc[k::step, k] = None
+    return frame, y
+
+
+def codes_of(frame):
+    """Return the places of levels in the frame's own order, nan where missing, as an array."""
+    columns = [
+        np.where(frame[name].isna(), np.nan, frame[name].cat.codes)
+        if name != "x"
+        else frame[name].to_numpy(dtype=np.float64)
+        for name in frame
+    ]
+    return np.column_stack(columns)
+
+
+def shuffled(frame):
+    """Return the same values whose levels have another order, and so other numbers."""
+    other = frame.copy()
+    for name in ("city", "code", "many"):
+        other[name] = frame[name].cat.set_categories([*frame[name].cat.categories[::-1]])
+    return other
+
+
+def with_unseen(frame):
+    """Return rows of which some have a level that training has not seen."""
+    other = frame.copy()
+    other["city"] = other["city"].cat.add_categories(["quito"])
+    other.iloc[::5, 0] = "quito"
+    return other
+
+
+def xgb(is_classifier=False, **options):
+    def fit(frame, y):
+        xgboost = peer("xgboost")
+        kind = xgboost.XGBClassifier if is_classifier else xgboost.XGBRegressor
+        asked = {"n_estimators": 8, "n_jobs": 1, "enable_categorical": True, **options}
+        return kind(**asked).fit(frame, y)
+
+    return fit, lambda model, frame: model.predict(frame, output_margin=True), is_classifier
+
+
+def hgb(is_classifier=False, **options):
+    kind = HistGradientBoostingClassifier if is_classifier else HistGradientBoostingRegressor
+
+    def fit(frame, y):
+        asked = {"max_iter": 8, "categorical_features": "from_dtype", **options}
+        return kind(**asked).fit(frame, y)
+
+    return fit, lambda model, frame: model._raw_predict(frame)[:, 0], is_classifier
+
+
+MODELS = {
+    "xgboost": xgb(),
+    "xgboost classes": xgb(True),
+    "xgboost one level each": xgb(max_cat_to_onehot=100),
+    "xgboost sets of few": xgb(max_cat_to_onehot=1, max_cat_threshold=4, max_depth=9),
+    "xgboost approx": xgb(tree_method="approx", max_depth=2),
+    "sklearn": hgb(),
+    "sklearn classes": hgb(True),
+    "sklearn deep": hgb(max_leaf_nodes=None, min_samples_leaf=2, l2_regularization=1.0),
+    "sklearn stumps": hgb(max_leaf_nodes=2, learning_rate=1.0),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+@cache
+def fitted(name):
+    """Return a model, its rows and targets, and what it was imported as."""
+    fit, _, is_classifier = MODELS[name]
+    frame, y = table()
+    y = np.where(y > 2, 1, 0) if is_classifier else y
+    model = fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if "sklearn classes" in name else "error")
+        return model, frame, y, as_ensemble(model)
+
+
+def eps_of(name):
+    return EPS_32 if "xgboost" in name else EPS
+
+
+@every_model
+def test_every_row_is_predicted_alike(name):
+    model, frame, _, ensemble = fitted(name)
+    if "gradients" in ensemble.statistics:
+        assert_valid_ensemble(ensemble)
+    assert {*ensemble.feature[ensemble.has_set].tolist()} <= {0, 2, 3}
+    assert ensemble.has_set.sum() > 3
+    for rows in (frame, table(seed=1)[0]):
+        raw = MODELS[name][1](model, rows)
+        terms = np.full(len(rows), 1 + abs(ensemble.base_score) + np.abs(ensemble.value).sum())
+        assert_close(ensemble.raw_predict(rows), raw, terms, eps=eps_of(name))
+        assert_same(ensemble.apply(rows), ensemble.apply(shuffled(rows)))
+
+
+@every_model
+def test_levels_are_those_of_the_training_sorted(name):
+    _, _, _, ensemble = fitted(name)
+    assert ensemble.categories[0] == tuple(sorted(WORDS))
+    assert ensemble.categories[1] is None
+    assert ensemble.categories[2] == (10, 20, 30)
+    assert len(ensemble.categories[3]) == 90
+
+
+@every_model
+def test_sums_are_those_of_the_training_rows(name):
+    """The rows give what the library kept, without a warning, and Proposition 3 tree by tree."""
+    model, frame, y, kept = fitted(name)
+    ensemble = as_ensemble(model, frame, y)
+    assert ensemble.statistics == set(STATISTICS)
+    of_rows = kept.refit_statistics(frame, y)
+    size = np.abs(of_rows.sum_gradient).max() + len(y) * (1 + np.abs(y).max())
+    for array in ("sum_gradient", "sum_hessian"):
+        terms = np.full(len(kept.feature), size)
+        assert_close(getattr(ensemble, array), getattr(of_rows, array), terms, eps=EPS_32)
+    assert_same(ensemble.n_samples, of_rows.n_samples)
+    gain = total_gain(ensemble, per_tree=True).per_tree
+    inner = tree_inner(ensemble, frame, y, per_tree=True).per_tree
+    scale = size * np.abs(ensemble.value).max() / ensemble.learning_rate
+    terms = gain.sum(axis=1, keepdims=True) + scale
+    assert_close(inner, gain, np.broadcast_to(terms, gain.shape), eps=EPS_32)
+    raw = ensemble.raw_predict(frame)
+    terms = np.full(len(y), 1 + np.abs(ensemble.value).sum())
+    for explain in (predecomp, saabas, tree_shap):
+        assert_close(explain(ensemble, frame).residual(raw), 0 * raw, terms)
+
+
+@every_model
+def test_a_file_of_ours_keeps_it_all(name, tmp_path):
+    model, frame, _, ensemble = fitted(name)
+    ensemble.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.unseen_is_missing == ("xgboost" not in name)
+    assert_same(again.raw_predict(with_unseen(frame)), ensemble.raw_predict(with_unseen(frame)))
+
+
+# ------------------------------------------------------------------------- unseen levels and numbers
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if "sklearn" in name])
+def test_scikit_learn_takes_unseen_levels_for_missing(name):
+    model, frame, _, ensemble = fitted(name)
+    rows = with_unseen(frame)
+    raw = MODELS[name][1](model, rows)
+    terms = np.full(len(rows), 1 + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(rows), raw, terms)
+
+
+def test_scikit_learn_on_an_array_of_numbers():
+    """Columns of categories come first to scikit-learn; negative and unseen ones are missing."""
+    frame, y = table()
+    X = codes_of(frame)[:, [1, 3, 0]]
+    model = HistGradientBoostingRegressor(max_iter=6, categorical_features=[1, 2]).fit(X, y)
+    ensemble = as_ensemble(model, X, y)
+    assert ensemble.categories[0] is None
+    assert ensemble.categories[1] == tuple(range(90))
+    X[::4, 1], X[1::4, 2] = 95, -1
+    terms = np.full(len(X), 1 + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(X), model.predict(X), terms)
+
+
+def test_scikit_learn_refuses_levels_that_are_no_levels_here():
+    frame, y = table()
+    X = codes_of(frame) + 0.5
+    model = HistGradientBoostingRegressor(max_iter=2, categorical_features=[0]).fit(X, y)
+    with pytest.raises(ValueError, match=r"Column 'x0' of the scikit-learn .* level 0\.5"):
+        as_ensemble(model)
+
+
+@pytest.mark.parametrize("options", [{}, {"max_cat_to_onehot": 1}, {"max_cat_to_onehot": 100}])
+def test_xgboost_on_an_array_of_numbers(options):
+    """An unseen number goes left wherever categories are split, whatever missing ones do."""
+    xgboost = peer("xgboost")
+    frame, y = table()
+    X, types = codes_of(frame), ["c", "q", "c", "c"]
+
+    def rows(X, y=None):
+        return xgboost.DMatrix(X, y, feature_types=types, enable_categorical=True)
+
+    booster = xgboost.train({"nthread": 1, "max_depth": 5, **options}, rows(X, y), 12)
+    ensemble = as_ensemble(booster, X, y)
+    new = X.copy()
+    new[::4, 0], new[1::4, 3], new[2::4, 2] = 7, 200, -3
+    terms = np.full(len(X), 1 + np.abs(ensemble.value).sum())
+    for X_new in (X, new):
+        raw = booster.predict(rows(X_new), output_margin=True)
+        assert_close(ensemble.raw_predict(X_new), raw, terms, eps=EPS_32)
+    assert ensemble.statistics == set(STATISTICS)
+    as_missing = new.copy()
+    as_missing[::4, 0], as_missing[1::4, 3], as_missing[2::4, 2] = np.nan, np.nan, np.nan
+    assert (ensemble.raw_predict(as_missing) != ensemble.raw_predict(new)).any()
+
+
+@pytest.mark.filterwarnings("ignore:G ")
+def test_xgboost_files_have_levels_too(tmp_path):
+    model, frame, _, ensemble = fitted("xgboost")
+    for name in ("model.json", "model.ubj"):
+        model.save_model(tmp_path / name)
+        again = from_xgboost(tmp_path / name, reg_lambda=1, learning_rate=0.3)
+        assert again.categories == ensemble.categories
+        assert_same(again.raw_predict(frame), ensemble.raw_predict(frame))
+
+
+def test_xgboost_before_3_1_has_numbers_alone():
+    model, frame, _, ensemble = fitted("xgboost")
+    document = json.loads(model.get_booster().save_raw("json"))
+    del document["learner"]["gradient_booster"]["model"]["cats"]
+    again = from_xgboost(document, reg_lambda=1, learning_rate=0.3)
+    assert set(again.categories[0]) <= set(range(5))
+    assert_same(again.raw_predict(codes_of(frame)), ensemble.raw_predict(frame))
+    with pytest.raises(ValueError, match="in training its levels were numbers"):
+        again.raw_predict(frame)
+
+
+def test_xgboost_refuses_letters_beyond_ascii():
+    frame, y = table()
+    frame["city"] = frame["city"].cat.rename_categories({"rome": "roma è"})
+    model = MODELS["xgboost"][0](frame, y)
+    with pytest.raises(ValueError, match="Column 0 .* letters beyond ASCII"):
+        as_ensemble(model)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("categories_sizes",), [1], "lists of levels that do not fit together"),
+        (("categories_nodes", 0), -1, "lists of levels that do not fit"),
+        (("categories_nodes", 0), 10**6, "lists of levels that do not fit"),
+        (("categories", 0), -1, "lists of levels that do not fit"),
+        (("categories", 0), 10**6, "splits level 1000000 of column"),
+        (("categories",), "x", "categories of tree 0"),
+        (("split_type", 0), 0, "level_sets must be given for splits of categorical"),
+    ],
+)
+def test_malformed_lists_of_xgboost(path, value, message):
+    document = json.loads(fitted("xgboost")[0].get_booster().save_raw("json"))
+    at = document["learner"]["gradient_booster"]["model"]["trees"][0]
+    if path[0] == "split_type":
+        path = ("split_type", at["split_type"].index(1))
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    with pytest.raises(InvalidModelError, match=message):
+        from_xgboost(document, reg_lambda=1, learning_rate=0.3)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"offsets": [0, 2], "values": [97]}, "levels of column 0 .* are not text"),
+        ({"offsets": [0, 2, 1], "values": [97]}, "not text"),
+        ({"values": ["a"]}, "values of column 0"),
+        ({"offsets": [0, 1, 2], "values": [97, 97]}, "Column 'city' .* none of them twice"),
+    ],
+)
+def test_malformed_levels_of_xgboost(column, message):
+    document = json.loads(fitted("xgboost")[0].get_booster().save_raw("json"))
+    document["learner"]["gradient_booster"]["model"]["cats"]["enc"][0] = column
+    with pytest.raises(ValueError, match=message):
+        from_xgboost(document, reg_lambda=1, learning_rate=0.3)
