@@ -1,4 +1,4 @@
-"""Categories of other libraries' models: levels looked up by value, missing and unseen ones, sums."""
+"""Categories of other libraries' models: levels looked up by value, missing and unseen, sums."""
 
 import json
 import warnings
@@ -11,6 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt import load
 from gbt.formats import as_ensemble
+from gbt.formats.lightgbm import from_lightgbm
 from gbt.formats.xgboost import from_xgboost
 from gbt.model import STATISTICS
 from gbt.tree import InvalidModelError
@@ -79,6 +80,16 @@ def xgb(is_classifier=False, **options):
     return fit, lambda model, frame: model.predict(frame, output_margin=True), is_classifier
 
 
+def lgb(is_classifier=False, **options):
+    def fit(frame, y):
+        lightgbm = peer("lightgbm")
+        kind = lightgbm.LGBMClassifier if is_classifier else lightgbm.LGBMRegressor
+        asked = {"n_estimators": 8, "n_jobs": 1, "verbose": -1, "min_data_per_group": 5, **options}
+        return kind(**asked).fit(frame, y)
+
+    return fit, lambda model, frame: model.predict(frame, raw_score=True), is_classifier
+
+
 def hgb(is_classifier=False, **options):
     kind = HistGradientBoostingClassifier if is_classifier else HistGradientBoostingRegressor
 
@@ -95,6 +106,11 @@ MODELS = {
     "xgboost one level each": xgb(max_cat_to_onehot=100),
     "xgboost sets of few": xgb(max_cat_to_onehot=1, max_cat_threshold=4, max_depth=9),
     "xgboost approx": xgb(tree_method="approx", max_depth=2),
+    "lightgbm": lgb(cat_l2=0.0),
+    "lightgbm classes": lgb(True, cat_l2=0.0),
+    "lightgbm one level each": lgb(max_cat_to_onehot=100, learning_rate=1.0),
+    "lightgbm deep": lgb(cat_l2=0.0, num_leaves=60, min_child_samples=2, lambda_l2=3.0),
+    "lightgbm, a penalty of its own": lgb(lambda_l2=2.0),
     "sklearn": hgb(),
     "sklearn classes": hgb(True),
     "sklearn deep": hgb(max_leaf_nodes=None, min_samples_leaf=2, l2_regularization=1.0),
@@ -154,31 +170,33 @@ def test_sums_are_those_of_the_training_rows(name):
         terms = np.full(len(kept.feature), size)
         assert_close(getattr(ensemble, array), getattr(of_rows, array), terms, eps=EPS_32)
     assert_same(ensemble.n_samples, of_rows.n_samples)
+    raw = ensemble.raw_predict(frame)
+    terms = np.full(len(y), 1 + np.abs(ensemble.value).sum())
+    for explain in (predecomp, saabas, tree_shap):
+        assert_close(explain(ensemble, frame).residual(raw), 0 * raw, terms)
+    if "penalty of its own" in name:
+        return  # values of its nodes are -rate G/(H + lambda + cat_l2)
     gain = total_gain(ensemble, per_tree=True).per_tree
     inner = tree_inner(ensemble, frame, y, per_tree=True).per_tree
     scale = size * np.abs(ensemble.value).max() / ensemble.learning_rate
     terms = gain.sum(axis=1, keepdims=True) + scale
     assert_close(inner, gain, np.broadcast_to(terms, gain.shape), eps=EPS_32)
-    raw = ensemble.raw_predict(frame)
-    terms = np.full(len(y), 1 + np.abs(ensemble.value).sum())
-    for explain in (predecomp, saabas, tree_shap):
-        assert_close(explain(ensemble, frame).residual(raw), 0 * raw, terms)
 
 
 @every_model
 def test_a_file_of_ours_keeps_it_all(name, tmp_path):
-    model, frame, _, ensemble = fitted(name)
+    _, frame, _, ensemble = fitted(name)
     ensemble.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
     assert again.unseen_is_missing == ("xgboost" not in name)
     assert_same(again.raw_predict(with_unseen(frame)), ensemble.raw_predict(with_unseen(frame)))
 
 
-# ------------------------------------------------------------------------- unseen levels and numbers
+# ------------------------------------------------------------------ unseen levels and numbers
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if "sklearn" in name])
-def test_scikit_learn_takes_unseen_levels_for_missing(name):
+@pytest.mark.parametrize("name", [name for name in MODELS if "xgboost" not in name])
+def test_others_take_unseen_levels_for_missing(name):
     model, frame, _, ensemble = fitted(name)
     rows = with_unseen(frame)
     raw = MODELS[name][1](model, rows)
@@ -197,6 +215,70 @@ def test_scikit_learn_on_an_array_of_numbers():
     X[::4, 1], X[1::4, 2] = 95, -1
     terms = np.full(len(X), 1 + np.abs(ensemble.value).sum())
     assert_close(ensemble.raw_predict(X), model.predict(X), terms)
+
+
+def test_lightgbm_on_an_array_of_numbers():
+    lightgbm = peer("lightgbm")
+    frame, y = table()
+    X = codes_of(frame)
+    rows = lightgbm.Dataset(X, y, categorical_feature=[0, 2, 3])
+    asked = {"num_threads": 1, "verbosity": -1, "min_data_per_group": 5, "cat_smooth": 1.0}
+    booster = lightgbm.train(asked, rows, 8)
+    ensemble = as_ensemble(booster, X, y)
+    assert ensemble.statistics == set(STATISTICS)
+    X[::4, 3], X[1::4, 0], X[2::4, 3] = 95, -1, 1e6
+    terms = np.full(len(X), 1 + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(X), booster.predict(X), terms)
+
+
+def test_lightgbm_adds_a_penalty_where_levels_are_sorted():
+    """G of every leaf is -(v - b)/rate (H + lambda + 10) below such a split, by the rows' own."""
+    _, frame, y, ensemble = fitted("lightgbm, a penalty of its own")
+    of_rows = ensemble.refit_statistics(frame, y)
+    step = ensemble.sum_gradient / (ensemble.sum_hessian + 2)
+    other = step * (ensemble.sum_hessian + 2) / (ensemble.sum_hessian + 12)
+    is_other = np.abs(ensemble.value + 0.1 * other) < np.abs(ensemble.value + 0.1 * step)
+    assert 10 < is_other.sum() < len(step)
+    terms = np.full(len(step), np.abs(y).sum())
+    assert_close(ensemble.sum_gradient, of_rows.sum_gradient, terms, eps=EPS_32)
+
+
+def test_lightgbm_files_have_levels_too(tmp_path):
+    model, frame, _, ensemble = fitted("lightgbm")
+    model.booster_.save_model(tmp_path / "model.txt")
+    again = from_lightgbm(tmp_path / "model.txt")
+    assert again.categories == ensemble.categories
+    assert_same(again.raw_predict(frame), ensemble.raw_predict(frame))
+
+
+def test_lightgbm_refuses_ordered_categories_and_zeros_that_are_missing():
+    lightgbm = peer("lightgbm")
+    frame, y = table()
+    with pytest.raises(ValueError, match="zero_as_missing=True cannot be imported with categor"):
+        as_ensemble(lgb(zero_as_missing=True)[0](frame, y))
+    frame["code"] = frame["code"].cat.as_ordered()
+    with pytest.raises(ValueError, match="3 columns of categories, and 2 of its columns are"):
+        as_ensemble(lightgbm.LGBMRegressor(n_estimators=2, verbose=-1).fit(frame, y))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("\ncat_boundaries=0 ", "\ncat_boundaries=1 ", "sets of levels that do not fit together"),
+        ("\ncat_boundaries=0 ", "\ncat_boundaries=", "sets of levels that do not fit together"),
+        ("\ncat_threshold=", "\ncat_threshold=7 ", "sets of levels that do not fit together"),
+        ("\ncat_threshold=", "\ncat_threshold=a", "cat_threshold .* are not whole numbers"),
+        ("\npandas_categorical:[[", "\npandas_categorical:[[[", "pandas_categorical is not JSON"),
+        ("\npandas_categorical:[[", "\npandas_categorical:[3, [", "3 columns|not a list of lists"),
+        ("feature_infos=", "feature_infos=none ", "one entry a column in feature_infos"),
+    ],
+)
+def test_damaged_texts_of_lightgbm(before, after, message, tmp_path):
+    text = fitted("lightgbm")[0].booster_.model_to_string()
+    assert before in text
+    (tmp_path / "model.txt").write_text(text.replace(before, after, 1))
+    with pytest.raises(InvalidModelError, match=message):
+        from_lightgbm(tmp_path / "model.txt")
 
 
 def test_scikit_learn_refuses_levels_that_are_no_levels_here():
@@ -256,7 +338,7 @@ def test_xgboost_refuses_letters_beyond_ascii():
     frame, y = table()
     frame["city"] = frame["city"].cat.rename_categories({"rome": "roma è"})
     model = MODELS["xgboost"][0](frame, y)
-    with pytest.raises(ValueError, match="Column 0 .* letters beyond ASCII"):
+    with pytest.raises(ValueError, match=r"Column 0 .* letters beyond ASCII"):
         as_ensemble(model)
 
 
