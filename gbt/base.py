@@ -10,7 +10,7 @@ or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from numbers import Integral
@@ -32,10 +32,12 @@ from gbt.sampling import RandomState, Sampling, hold_out, seed_of
 from gbt.saving import describe_estimator, save
 from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Policy
+from gbt.splitting.monotone import directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables import refuse_other_targets, refuse_other_values, unmasked
 from gbt.targets import as_weight
 
+MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 
@@ -91,6 +93,7 @@ class BaseGBT(NamedParameters):
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float = 20.0,
+        monotone_constraints: MonotoneConstraints = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,
@@ -114,6 +117,7 @@ class BaseGBT(NamedParameters):
         self.splitter = splitter
         self.categorical_features = categorical_features
         self.categorical_smoothing = categorical_smoothing
+        self.monotone_constraints = monotone_constraints
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
         self.eval_metric = eval_metric
@@ -143,7 +147,19 @@ class BaseGBT(NamedParameters):
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
             raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
+        self._refuse_constraints()
         effective_n_jobs(self.n_jobs)
+
+    def _refuse_constraints(self) -> None:
+        """Raise ValueError if the splitter cannot keep the monotone constraints."""
+        asked = self.monotone_constraints
+        of_columns = asked.values() if isinstance(asked, Mapping) else asked
+        is_asked = of_columns is not None and any(of_columns)
+        if is_asked and not getattr(as_policy(self.splitter), "keeps_directions", False):
+            raise ValueError(
+                f"monotone_constraints go with splitter='greedy'; splitter={self.splitter!r} does"
+                " not keep them."
+            )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit the trees.
@@ -226,6 +242,7 @@ class BaseGBT(NamedParameters):
             for name, value in self.get_params(deep=False).items()
         }
         base_score = asked["base_score"]
+        asked["monotone_constraints"] = self._directions(loss)
         try:
             with np.errstate(over="raise"):
                 return boost(
@@ -250,6 +267,17 @@ class BaseGBT(NamedParameters):
                 f"Sums of gradients do not fit into float64 ({error}): y, sample_weight or"
                 " base_score are too large or too small. Divide them by a constant."
             ) from error
+
+    def _directions(self, loss: Loss) -> np.ndarray | None:
+        """Return the direction to keep with every column, None if all are free."""
+        found = directions(self.monotone_constraints, self._column_names(), self._categories)
+        if found is not None and loss.n_outputs > 1:
+            raise ValueError(
+                f"monotone_constraints need one raw prediction a row; with {loss.n_outputs} classes"
+                " the probability of one can fall where its own raw prediction rises. Fit one class"
+                " against the others."
+            )
+        return found
 
     def _column_names(self) -> tuple[str, ...]:
         """Return the names of the columns, x0, x1, ... where they have none."""

@@ -45,6 +45,7 @@ class Parameters:
     reg_lambda: float = 1.0
     min_split_gain: float = 0.0
     categorical_smoothing: float = 0.0
+    monotone_constraints: np.ndarray | None = None  # the direction of every column
     subsample: float = 1.0
     colsample: float = 1.0
     early_stopping_rounds: int | None = None
@@ -65,6 +66,7 @@ class Parameters:
             self.min_samples_leaf,
             self.min_split_gain,
             self.categorical_smoothing,
+            self.monotone_constraints,
         )
         shape = Shape(self.max_depth, self.max_leaves)
         return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed)

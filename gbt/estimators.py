@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from gbt.base import BaseGBT, CategoricalFeatures
+from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
 from gbt.evaluation import Callback, Metric
 from gbt.losses import LOSSES, Loss
 from gbt.own_loss import as_loss
@@ -62,6 +62,11 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     categorical_smoothing : float, default=20.0
         Levels are ordered by G / (H + smoothing) before they are cut in two; in a node, those of
         fewer rows than this, and than an eighth of the node's, stay together.
+    monotone_constraints : dict, list or None, default=None
+        By name or index of a column, or one number a column: 1 where predictions must not fall as
+        its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
+        goes with ``splitter="greedy"``, which keeps them as XGBoost does
+        (``gbt.splitting.monotone``).
     loss : str, object or None, default=None
         "half_squared_error" (None), "poisson", "gamma" (both predict exp of the raw prediction),
         "quantile", "absolute", "huber" or "pseudo_huber"; ``gbt.losses`` has them as classes with
@@ -131,6 +136,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float = 20.0,
+        monotone_constraints: MonotoneConstraints = None,
         loss: Any = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
@@ -156,6 +162,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
             splitter=splitter,
             categorical_features=categorical_features,
             categorical_smoothing=categorical_smoothing,
+            monotone_constraints=monotone_constraints,
             early_stopping_rounds=early_stopping_rounds,
             validation_fraction=validation_fraction,
             eval_metric=eval_metric,
@@ -225,6 +232,11 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     categorical_smoothing : float, default=20.0
         Levels are ordered by G / (H + smoothing) before they are cut in two; in a node, those of
         fewer rows than this, and than an eighth of the node's, stay together.
+    monotone_constraints : dict, list or None, default=None
+        By name or index of a column, or one number a column: 1 where predictions must not fall as
+        its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
+        goes with ``splitter="greedy"``, which keeps them as XGBoost does
+        (``gbt.splitting.monotone``).
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
@@ -299,6 +311,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float = 20.0,
+        monotone_constraints: MonotoneConstraints = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,
@@ -324,6 +337,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             splitter=splitter,
             categorical_features=categorical_features,
             categorical_smoothing=categorical_smoothing,
+            monotone_constraints=monotone_constraints,
             early_stopping_rounds=early_stopping_rounds,
             validation_fraction=validation_fraction,
             eval_metric=eval_metric,

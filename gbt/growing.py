@@ -19,8 +19,12 @@ cut may gain, is known to no other policy::
                           \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
 
 Both write down the same trees to the last bit (``tests/test_growing.py``). Tables with a
-categorical column take the common road, whatever the policy.
+categorical column take the common road, whatever the policy, and so do fits with monotone
+constraints: there a node also has bounds for its step, and values are kept within them when the
+tree is finished (``gbt.splitting.monotone``).
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +40,10 @@ from gbt.level_sets import LevelSets
 from gbt.splitting.frontier import Derivatives, Frontier, Growth, Plan, Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.greedy_growth import GreedyGrowth
+from gbt.splitting.monotone import clipped
 from gbt.tree import NODE_RECORD
 
+NO_BOUNDS = (-np.inf, np.inf)
 DRAWS_OF_POLICY = 2  # stream of random numbers; ``gbt.sampling`` has 0 and 1
 
 
@@ -45,7 +51,7 @@ def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) 
     """Let a policy grow trees on one table."""
     if plan.loss not in KINDS:  # an exception inside a kernel would deadlock its helpers
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
-    if type(policy) is Greedy and not columns.n_levels.any():
+    if type(policy) is Greedy and plan.limits.directions is None and not columns.n_levels.any():
         return GreedyGrowth(columns, training, plan)
     return TreeGrowth(policy, columns, training, plan)
 
@@ -66,26 +72,33 @@ class TreeGrowth:
         y, _, raw_prediction, gradient, hessian = self.training
         if self.plan.loss != GIVEN:
             write_derivatives(self.plan.loss, y, raw_prediction, gradient, hessian)
-        rows, nodes, sets = self._grow_nodes(m, rows, features)
+        rows, nodes, sets, bounds = self._grow_nodes(m, rows, features)
         tree = records(len(nodes), NODE_RECORD)
         rows_at_cut = np.empty((len(nodes), 2), dtype=np.int32)
         rates = (self.plan.limits.reg_lambda, self.plan.learning_rate)
+        before = raw_prediction.copy() if self.plan.limits.directions is not None else None
         if not finish_tree(rows, nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut):
             refuse_square_overflow()
+        if before is not None:
+            in_preorder = np.empty_like(bounds)
+            in_preorder[nodes["place"]] = bounds
+            tree["value"] = clipped(tree["value"], self.plan.learning_rate * in_preorder)
+            if len(rows) == len(raw_prediction):
+                raw_prediction[:] = before + tree["value"][self.leaf_of_row]
         self.columns.write_thresholds(tree, rows_at_cut)
         level_sets = None
         if self.columns.n_levels.any():
-            in_preorder: list[np.ndarray | None] = [None] * len(nodes)
+            sets_in_preorder: list[np.ndarray | None] = [None] * len(nodes)
             for place, levels in zip(nodes["place"], sets, strict=True):
-                in_preorder[place] = levels
-            level_sets = LevelSets.of(in_preorder)
+                sets_in_preorder[place] = levels
+            level_sets = LevelSets.of(sets_in_preorder)
             tree["threshold"][level_sets.of_node >= 0] = 0.0
         return NewTrees(tree, [len(tree)], level_sets, self.split_scores)
 
     def _grow_nodes(
         self, m: int, rows: np.ndarray | None, features: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]:
-        """Return rows, those of a leaf beside each other, and nodes of one tree with level sets."""
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None], np.ndarray]:
+        """Return rows, those of a leaf beside each other, and nodes with level sets and bounds."""
         n, weight = self.columns.n_rows, self.training.weight
         rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
         g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
@@ -93,7 +106,7 @@ class TreeGrowth:
         derivatives = Derivatives(g, h, g_scale, h_scale)
         self.split_scores = None
         random = np.random.default_rng([self.plan.seed, m, DRAWS_OF_POLICY])
-        nodes = [_Node(0, len(rows), depth=0)]
+        nodes = [_Node(0, len(rows), depth=0, bounds=NO_BOUNDS)]
         opened = nodes[:]
         while opened:
             self._find_splits(opened, derivatives, rows, features, random)
@@ -104,9 +117,10 @@ class TreeGrowth:
                 nodes.extend(children)
                 opened.extend(children)
         grown = records(len(nodes), NODE)
-        for name in set(vars(nodes[0])) - {"goes_left"}:
+        for name in set(vars(nodes[0])) - {"goes_left", "bounds", "bounds_below"}:
             grown[name] = [getattr(node, name) for node in nodes]
-        return rows, grown, [self._level_set(node) for node in nodes]
+        bounds = np.array([node.bounds for node in nodes]) * (h_scale / g_scale)
+        return rows, grown, [self._level_set(node) for node in nodes], bounds
 
     def _find_splits(
         self,
@@ -122,6 +136,7 @@ class TreeGrowth:
         asked = [n for n in opened if n.depth < deepest and n.stop - n.start >= least]
         if not asked:
             return
+        is_free = self.plan.limits.directions is None
         start, stop = np.array([(node.start, node.stop) for node in asked]).T
         frontier = Frontier(
             self.columns,
@@ -131,6 +146,7 @@ class TreeGrowth:
             start,
             stop,
             random,
+            None if is_free else np.array([node.bounds for node in asked]),
         )
         splits = self.policy.split(frontier, self.plan.limits, self.plan.n_jobs)
         if splits.candidate is not None:
@@ -144,6 +160,8 @@ class TreeGrowth:
             node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])
             if splits.goes_left is not None:
                 node.goes_left = splits.goes_left[j]
+            if splits.bounds is not None:
+                node.bounds_below = splits.bounds[j]
             if node.feature >= 0 and self.columns.n_levels[node.feature] and node.goes_left is None:
                 raise ValueError(
                     "The policy split a categorical column and returned no levels that go left."
@@ -175,7 +193,8 @@ class TreeGrowth:
         if node.low_row < 0:
             raise ValueError("The policy returned a split that sends only missing values left.")
         middle, depth = node.start + n_left, node.depth + 1
-        return _Node(node.start, middle, depth), _Node(middle, node.stop, depth)
+        left, right = node.bounds_below
+        return _Node(node.start, middle, depth, left), _Node(middle, node.stop, depth, right)
 
     def _level_set(self, node: "_Node") -> np.ndarray | None:
         """Say of every level of a categorical column whether it goes left at the node it splits.
@@ -192,9 +211,10 @@ class TreeGrowth:
 class _Node:
     """A node of `TreeGrowth`; ``feature`` is -1 as long as it has no split."""
 
-    def __init__(self, start: int, stop: int, depth: int):
+    def __init__(self, start: int, stop: int, depth: int, bounds: Any):
         self.start, self.stop, self.depth = start, stop, depth
         self.feature, self.cut, self.missing_left, self.gain = -1, 0, False, 0.0
         self.goes_left: np.ndarray | None = None  # by code, if a categorical column is split
+        self.bounds, self.bounds_below = bounds, (NO_BOUNDS, NO_BOUNDS)
         self.low_row, self.high_row = 0, 0
         self.left, self.right = -1, -1

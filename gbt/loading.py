@@ -211,6 +211,9 @@ def _rebuild_estimator(
     try:
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
+        of_columns = parameters.get("monotone_constraints")
+        if isinstance(of_columns, list) and all(isinstance(pair, list) for pair in of_columns):
+            parameters["monotone_constraints"] = dict(of_columns)
         parameters["splitter"] = described_policy(parameters["splitter"])
         if isinstance(parameters.get("loss"), dict):
             own = ensemble.loss.loss if isinstance(ensemble.loss, OwnLoss) else None

@@ -16,6 +16,7 @@ import numpy as np
 from gbt.evaluation import is_metric
 from gbt.losses import OF_REGRESSION
 from gbt.own_loss import OF_A_LOSS, is_loss
+from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES
 
 
@@ -72,6 +73,11 @@ OF_REGRESSOR = {
         ),
     ),
     "categorical_smoothing": number_in(Real, "[0, inf)"),
+    "monotone_constraints": Allowed(
+        "None, a dict of names or indices of columns to -1, 0 or 1, or a list of one of these"
+        " numbers for each column",
+        is_monotone_constraints,
+    ),
     "loss": Allowed(
         f"None, one of {[*OF_REGRESSION]}, a loss of gbt.losses such as Quantile(alpha=0.9), or an"
         f" object with the methods {', '.join(OF_A_LOSS)}; for classes there is GBTClassifier",
@@ -142,6 +148,7 @@ OTHER_NAMES = {
     "splitter": ("criterion",),
     "categorical_features": ("cat_features", "categorical_feature", "enable_categorical"),
     "categorical_smoothing": ("cat_smooth",),
+    "monotone_constraints": ("monotonic_cst", "monotone_constraint", "monotonic_constraints"),
     "early_stopping_rounds": (
         "early_stopping_round", "early_stopping", "n_iter_no_change", "od_wait", "od_pval",
     ),

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 FLOAT = np.finfo(np.float64)
+Bounds = tuple[float, float]  # the least and the largest step of a node
 
 
 def sigmoid(f: np.ndarray) -> np.ndarray:
@@ -74,10 +75,10 @@ def score(left: np.ndarray, right: np.ndarray, reg_lambda: float) -> float:
     )
 
 
-def preference(cut: Cut, reg_lambda: float) -> tuple[float, int, float, bool]:
+def preference(cut: Cut, parameters: "Parameters") -> tuple[float, int, float, bool]:
     """Order cuts: largest score; then lowest feature, highest threshold, side of missing rows."""
     ties = -cut.feature, cut.threshold, cut.missing_join_more
-    return score(cut.left, cut.right, reg_lambda), *ties
+    return score_of_cut(cut, parameters), *ties
 
 
 @dataclass
@@ -95,6 +96,10 @@ class Parameters:
     categorical: tuple[int, ...] = ()  # the columns of numbers of levels
     categorical_smoothing: float = 0.0  # draws levels of few rows together, see level_cuts
     hessian_scale: float = 1.0  # of the sums, where smoothing is added to them
+    monotone: tuple[
+        int, ...
+    ] = ()  # 1 where predictions must rise with a column, -1 where they must fall
+    bounds: Bounds = (-math.inf, math.inf)  # of the steps below a node, see bounds_of_children
 
 
 def is_allowed(side: np.ndarray, parameters: Parameters) -> bool:
@@ -163,10 +168,12 @@ def level_cuts(
         yield Cut(feature, sum(is_left.values()), missing_left, True, left, right, is_left)
 
 
-def score_of_node(total: np.ndarray, reg_lambda: float) -> float:
+def score_of_node(total: np.ndarray, parameters: Parameters) -> float:
     """Return G^2 / (H + lambda) of a node that is not split."""
+    if parameters.monotone:
+        return score_of_side(total, parameters)
     sum_gradient, sum_hessian, _ = map(float, total)
-    return sum_gradient * sum_gradient / (sum_hessian + reg_lambda)
+    return sum_gradient * sum_gradient / (sum_hessian + parameters.reg_lambda)
 
 
 def least_gain(sums: np.ndarray, parameters: Parameters) -> float:
@@ -175,21 +182,22 @@ def least_gain(sums: np.ndarray, parameters: Parameters) -> float:
     Where all residuals are equal no cut gains anything, but its roundings may seem to: they are
     fewer than 16, each at most eps times the largest score that such a cut can have.
     """
-    magnitude, sum_hessian = float(np.abs(sums[:, 0]).sum()), float(sums[:, 1].sum())
-    rounding = 16 * FLOAT.eps * (magnitude * magnitude / (sum_hessian + parameters.reg_lambda))
+    magnitude = float(np.abs(sums[:, 0]).sum())
+    weight = float(sums[:, 1].sum()) + parameters.reg_lambda
+    if parameters.monotone:  # a step at a bound can be longer than that of the node
+        magnitude += weight * abs(step_within(sums.sum(axis=0), parameters))
+    rounding = 16 * FLOAT.eps * (magnitude * magnitude / weight)
     return max(parameters.min_split_gain, rounding)
 
 
 def best_cut(X: np.ndarray, sums: np.ndarray, parameters: Parameters) -> Cut | None:
     """Return the best cut of the rows of a node, or None where the node must stay a leaf."""
-    reg_lambda = parameters.reg_lambda
     of_features = [best_allowed(k, X, sums, parameters) for k in range(X.shape[1])]
     allowed = [cut for cut in of_features if cut is not None]
     if not allowed:
         return None
-    cut = max(allowed, key=lambda cut: preference(cut, reg_lambda))
-    node_score = score_of_node(sums.sum(axis=0), reg_lambda)
-    cut.gain = score(cut.left, cut.right, reg_lambda) - node_score
+    cut = max(allowed, key=lambda cut: preference(cut, parameters))
+    cut.gain = score_of_cut(cut, parameters) - score_of_node(sums.sum(axis=0), parameters)
     return cut if cut.gain > least_gain(sums, parameters) else None
 
 
@@ -213,9 +221,66 @@ def best_allowed(
     allowed = [
         cut
         for cut in found
-        if is_allowed(cut.left, parameters) and is_allowed(cut.right, parameters) and also(cut)
+        if is_allowed(cut.left, parameters)
+        and is_allowed(cut.right, parameters)
+        and is_monotone(cut, parameters)
+        and also(cut)
     ]
-    return max(allowed, key=lambda cut: preference(cut, parameters.reg_lambda), default=None)
+    return max(allowed, key=lambda cut: preference(cut, parameters), default=None)
+
+
+# ---------------------------------------------------- predictions that must rise, or fall, with x
+
+
+def step_within(side: np.ndarray, parameters: Parameters) -> float:
+    """Return -G / (H + lambda), what the side adds to its rows, or the bound that it is beyond."""
+    step = -float(side[0]) / (float(side[1]) + parameters.reg_lambda)
+    lowest, highest = parameters.bounds
+    return min(max(step, lowest), highest)
+
+
+def score_of_side(side: np.ndarray, parameters: Parameters) -> float:
+    """Return twice what the loss falls by: -(2 G v + (H + lambda) v^2) with v within the bounds.
+
+    Where no bound holds it back v is -G / (H + lambda), and this is G^2 / (H + lambda).
+    """
+    v = step_within(side, parameters)
+    return -(2.0 * float(side[0]) + (float(side[1]) + parameters.reg_lambda) * v) * v
+
+
+def score_of_cut(cut: Cut, parameters: Parameters) -> float:
+    """Return the score of a cut whose sides take the steps that they may take."""
+    if parameters.monotone:
+        return score_of_side(cut.left, parameters) + score_of_side(cut.right, parameters)
+    return score(cut.left, cut.right, parameters.reg_lambda)
+
+
+def is_monotone(cut: Cut, parameters: Parameters) -> bool:
+    """Say whether the steps of the two sides are in the order that the feature must keep.
+
+    A cut between all present and all missing rows puts no values in order.
+    """
+    direction = parameters.monotone[cut.feature] if parameters.monotone else 0
+    if direction == 0 or cut.threshold == FLOAT.max:
+        return True
+    return direction * step_within(cut.left, parameters) <= direction * step_within(
+        cut.right, parameters
+    )
+
+
+def bounds_of_children(cut: Cut, parameters: Parameters) -> tuple[Bounds, Bounds]:
+    """Return the bounds of both children: they may meet in the middle of their steps.
+
+    So whatever grows below them, no row on the lower side gets more than one on the upper side.
+    """
+    direction = parameters.monotone[cut.feature] if parameters.monotone else 0
+    if direction == 0:
+        return parameters.bounds, parameters.bounds
+    left, right = (step_within(side, parameters) for side in (cut.left, cut.right))
+    (lowest, highest), middle = parameters.bounds, (left + right) / 2
+    below, above = (lowest, middle), (middle, highest)
+    is_left_below = left < right or (left == right and direction > 0)
+    return (below, above) if is_left_below else (above, below)
 
 
 # ------------------------------------- other ways to choose a split, from sets of a node's rows
@@ -262,7 +327,7 @@ def cross_validated_cut(
     if not losses:
         return None
     feature = min(losses, key=losses.__getitem__)
-    own = score_of_node(sums.sum(axis=0), parameters.reg_lambda)
+    own = score_of_node(sums.sum(axis=0), parameters)
     improvement = -2 * losses[feature] - own
     cut = cuts_of[feature]
     gains = score(cut.left, cut.right, parameters.reg_lambda) - own > least_gain(sums, parameters)
@@ -335,6 +400,7 @@ class Branch:
     rows: np.ndarray
     depth: int
     cut: Cut | None  # None where it must stay a leaf
+    bounds: Bounds  # of its step
     children: tuple["Branch", ...] = ()
 
 
@@ -379,11 +445,17 @@ def grow(
         hessian_scale=h_scale,
     )
 
-    def open_branch(rows: np.ndarray, depth: int) -> Branch:
-        may_split = given.max_depth is None or depth < given.max_depth
-        return Branch(rows, depth, best_cut(X[rows], sums[rows], scaled) if may_split else None)
+    unit = g_scale / h_scale  # of steps
 
-    branches = [open_branch(np.arange(len(X)), depth=0)]  # in the order of being opened
+    def within(bounds: Bounds) -> Parameters:
+        return replace(scaled, bounds=(unit * bounds[0], unit * bounds[1]))
+
+    def open_branch(rows: np.ndarray, depth: int, bounds: Bounds) -> Branch:
+        may_split = given.max_depth is None or depth < given.max_depth
+        cut = best_cut(X[rows], sums[rows], within(bounds)) if may_split else None
+        return Branch(rows, depth, cut, bounds)
+
+    branches = [open_branch(np.arange(len(X)), 0, given.bounds)]  # in the order of being opened
     n_leaves = 1
     while given.max_leaves is None or n_leaves < given.max_leaves:
         waiting = [(b, b.cut) for b in branches if b.cut and not b.children]
@@ -392,7 +464,11 @@ def grow(
         branch, cut = max(waiting, key=lambda pair: pair[1].gain)  # of equals the first
         is_left = np.array([goes_left(X[i], cut) for i in branch.rows])
         sides = branch.rows[is_left], branch.rows[~is_left]
-        branch.children = tuple(open_branch(rows, branch.depth + 1) for rows in sides)
+        below = bounds_of_children(cut, within(branch.bounds))
+        branch.children = tuple(
+            open_branch(rows, branch.depth + 1, (lowest / unit, highest / unit))
+            for rows, (lowest, highest) in zip(sides, below, strict=True)
+        )
         branches.extend(branch.children)
         n_leaves += 1
 
@@ -458,7 +534,8 @@ def write(
         for i in branch.rows:
             node.sum_gradient += float(gradient[i])
             node.sum_hessian += float(hessian[i])
-    node.value = -parameters.learning_rate * step(node, parameters.reg_lambda)
+    value = -step(node, parameters.reg_lambda)
+    node.value = parameters.learning_rate * min(max(value, branch.bounds[0]), branch.bounds[1])
     return node
 
 

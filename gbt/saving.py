@@ -41,6 +41,7 @@ KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
 # Parameters that files lack where they have their default, since older ones have none of them.
 ADDED_LATER = (
     "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
+    "monotone_constraints",
 )  # fmt: skip
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -69,7 +70,11 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
     has_categories = "categories" in parts["ensemble"]
     version = VERSION if has_categories else VERSION_WITHOUT_CATEGORIES
     document = {"format": FORMAT, "version": version, "kind": kind, **parts}
-    text = json.dumps(document, allow_nan=False)
+    write_whole(json.dumps(document, allow_nan=False), path)
+
+
+def write_whole(text: str, path: str | os.PathLike) -> None:
+    """Write a file of ASCII that is there as a whole or not at all; see ``save`` about ``path``."""
     target = _check_target(path)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     _remove_abandoned(target)
@@ -95,7 +100,7 @@ def describe_estimator(model: Any, parameters: Mapping[str, Any]) -> dict[str, A
         "parameters": {
             name: _plain(name, value)
             for name, value in parameters.items()
-            if name not in ADDED_LATER or (value or None) != (defaults[name] or None)
+            if name not in ADDED_LATER or _or_none(value) != _or_none(defaults[name])
         },
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "evals_result": _finite(model.evals_result_),
@@ -106,6 +111,11 @@ def describe_estimator(model: Any, parameters: Mapping[str, Any]) -> dict[str, A
     if hasattr(model, "classes_"):
         description["classes"] = _describe_labels(model.classes_)
     return description
+
+
+def _or_none(value: Any) -> Any:
+    """Return a parameter's value, None in place of one that is false or empty."""
+    return (value.tolist() if isinstance(value, np.ndarray) else value) or None
 
 
 def _describe_labels(classes: np.ndarray) -> dict[str, Any]:
@@ -124,7 +134,9 @@ def _plain(name: str, value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, Mapping):
         return [[_plain(name, key), _plain(name, number)] for key, number in value.items()]
-    if name == "categorical_features" and not isinstance(value, str | None):
+    if name in ("categorical_features", "monotone_constraints") and not isinstance(
+        value, str | None
+    ):
         return np.asarray(value).tolist()
     if value is None or isinstance(value, bool | int | float | str):
         return value

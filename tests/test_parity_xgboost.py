@@ -6,7 +6,7 @@ from XGBoost's margins. Nothing else is excused.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -36,6 +36,7 @@ class Problem:
     reg_lambda: float
     min_child_weight: float
     learning_rate: float
+    directions: tuple[int, ...] = ()  # monotone constraints; none if empty
 
 
 def problem(seed: int) -> Problem:
@@ -94,6 +95,7 @@ def fit_xgboost(given: Problem):
             "eta": given.learning_rate,
             "base_score": 0.5,
             "nthread": 1,
+            **({"monotone_constraints": str(given.directions)} if given.directions else {}),
         },
         data,
         N_ROUNDS,
@@ -132,14 +134,35 @@ def xgboost_gradients(given, margin):
     return (weight * g).astype(float), (weight * h).astype(float)
 
 
-def why_different(given, rows, ours, theirs, g, h):
+def step_within(given, which, bounds, g, h):
+    """Return what some rows add to their raw predictions; the bound that it is beyond."""
+    return np.clip(-g[which].sum() / (h[which].sum() + given.reg_lambda), *bounds)
+
+
+def bounds_below(given, k, left, right, bounds, g, h):
+    """Return the bounds of both children: they meet in the middle where the column is monotone."""
+    if not given.directions or given.directions[k] == 0:
+        return bounds, bounds
+    steps = [step_within(given, side, bounds, g, h) for side in (left, right)]
+    middle = np.mean(steps)
+    below, above = (bounds[0], middle), (middle, bounds[1])
+    # Between present and missing rows, either side may be the lower one.
+    rises = steps[0] < steps[1] or (steps[0] == steps[1] and given.directions[k] > 0)
+    return (below, above) if rises else (above, below)
+
+
+def why_different(given, rows, ours, theirs, g, h, bounds):
     """Return the reason for a different node from XGBoost's own rows and margins, or None.
 
     ``ours`` and ``theirs`` say which rows go left, or are None for a leaf, whose gain is 0.
     """
+    terms = []
 
     def score(which):
-        return g[which].sum() ** 2 / (h[which].sum() + given.reg_lambda)
+        v = step_within(given, which, bounds, g, h)
+        parts = 2 * g[which].sum() * v, (h[which].sum() + given.reg_lambda) * v * v
+        terms.extend(np.abs(parts) if given.directions else [])
+        return -sum(parts)
 
     parent = score(rows)
     children = [
@@ -147,7 +170,7 @@ def why_different(given, rows, ours, theirs, g, h):
         for left in (ours, theirs)
     ]
     # XGBoost rounds to float32 the children's scores, and their difference from the parent's.
-    rounding = 4 * np.spacing(np.float32(max(parent, *children)))
+    rounding = 4 * np.spacing(np.float32(max(parent, *children, *terms)))
     if abs(children[0] - children[1]) <= rounding:
         return "tie"
     if max(children) - parent <= XGBOOST_LEAST_GAIN + rounding:
@@ -159,15 +182,28 @@ def why_different(given, rows, ours, theirs, g, h):
     return None
 
 
+def are_same_split(given, k, ours, theirs, their_tree, u, rows):
+    """Say whether two nodes split their rows alike, on the same feature.
+
+    Between all present and all missing rows we have the present on the left. XGBoost tries both
+    ways, and takes the one whose steps are in the order of the column's direction.
+    """
+    if ours is None or theirs is None or k != their_tree["split_indices"][u]:
+        return False
+    is_missing = np.isnan(given.X[rows, k])
+    may_be_turned = bool(given.directions) and np.array_equal(theirs, is_missing)
+    return np.array_equal(ours, theirs) or (may_be_turned and np.array_equal(ours, ~is_missing))
+
+
 def compare_tree(given, our_tree, their_tree, g, h, slack):
     """Walk both trees together; return the reasons for the nodes that differ.
 
     slack   per row: what may be wrong with a float32 gradient
     """
     reasons = []
-    pairs = [(0, 0, np.arange(len(given.y)))]
+    pairs = [(0, 0, np.arange(len(given.y)), (-np.inf, np.inf))]
     while pairs:
-        t, u, rows = pairs.pop()
+        t, u, rows, bounds = pairs.pop()
         ours = our_goes_left(our_tree, t, given.X[rows]) if our_tree.left[t] >= 0 else None
         is_split = their_tree["left_children"][u] != -1
         theirs = xgboost_goes_left(their_tree, u, given.X[rows]) if is_split else None
@@ -176,28 +212,28 @@ def compare_tree(given, our_tree, their_tree, g, h, slack):
             value = np.float32(their_tree["split_conditions"][u])
             error = abs(our_tree.value[t] - value)
             assert error <= 16 * EPS_32 * given.learning_rate * slack[rows].sum() / weight
-        elif (
-            ours is not None
-            and theirs is not None
-            and our_tree.feature[t] == their_tree["split_indices"][u]
-            and np.array_equal(ours, theirs)
-        ):
+        elif are_same_split(given, our_tree.feature[t], ours, theirs, their_tree, u, rows):
             children = their_tree["left_children"][u], their_tree["right_children"][u]
-            pairs.append((our_tree.left[t], children[0], rows[ours]))
-            pairs.append((our_tree.right[t], children[1], rows[~ours]))
+            k, sides = our_tree.feature[t], (rows[ours], rows[~ours])
+            below = bounds_below(given, k, *sides, bounds, g, h)
+            if not np.array_equal(ours, theirs):
+                children = children[::-1]
+            pairs.append((our_tree.left[t], children[0], sides[0], below[0]))
+            pairs.append((our_tree.right[t], children[1], sides[1], below[1]))
         else:
-            reason = why_different(given, rows, ours, theirs, g, h)
+            reason = why_different(given, rows, ours, theirs, g, h, bounds)
             assert reason is not None, (t, our_tree.gain[t], their_tree["loss_changes"][u])
             reasons.append(reason)
     return reasons
 
 
-def compare_trees(seed):
+def compare_trees(given):
     """Compare all trees of a problem; return for each the reasons for the nodes that differ."""
-    given, found = problem(seed), []
+    found = []
     their_trees, their_margins = fit_xgboost(given)
     loss = LOSSES[given.loss]
-    limits = Limits(given.reg_lambda, given.min_child_weight, 1, 0.0)
+    directions = np.array(given.directions) if given.directions else None
+    limits = Limits(given.reg_lambda, given.min_child_weight, 1, 0.0, directions=directions)
     columns = Columns.from_table(given.X)
     margin = their_margins[0].copy()
     training = Training(given.y, given.weight, *np.zeros((3, len(margin))))
@@ -227,14 +263,26 @@ def compare_trees(seed):
 
 @pytest.mark.parametrize("seed", range(240))
 def test_trees_are_those_of_xgboost(seed):
-    compare_trees(seed)
+    compare_trees(problem(seed))
+
+
+def constrained(seed):
+    """Return a problem with monotone constraints, which its target goes against here and there."""
+    given, rng = problem(seed), np.random.default_rng([seed, 1])
+    return replace(given, directions=tuple(rng.integers(-1, 2, given.X.shape[1]).tolist()))
+
+
+@pytest.mark.parametrize("seed", range(240))
+def test_monotone_trees_are_those_of_xgboost(seed):
+    compare_trees(constrained(seed))
 
 
 def test_few_trees_differ_at_all():
     """Below a node that is excused nothing is compared; 30 of the 1,100 trees above have any."""
-    found = [reasons for seed in range(60) for reasons in compare_trees(seed)]
-    assert len(found) > 200
-    assert sum(map(bool, found)) <= 0.05 * len(found)
+    for make in (problem, constrained):
+        found = [reasons for seed in range(60) for reasons in compare_trees(make(seed))]
+        assert len(found) > 200
+        assert sum(map(bool, found)) <= 0.05 * len(found)
 
 
 @pytest.mark.parametrize(

@@ -129,10 +129,11 @@ def order_levels(n_levels, q, total, levels):
 
 
 @internal
-def cut_levels(order, q, total, asked, scratch, levels, best, left):
+def cut_levels(order, q, total, asked, bounds, scratch, levels, best, left):
     """Score all cuts between the levels of a node for sum q and keep the best.
 
     order     (m,)         int32   IN
+    bounds    (2,)         float64 IN      of steps, if there are any
     best                   CUT     INOUT   its ``row`` becomes the number of levels on the left
     left      (L, 3)       int64   INOUT   what all sums have left of the best cut
     """
@@ -153,7 +154,7 @@ def cut_levels(order, q, total, asked, scratch, levels, best, left):
                     cut += key[order[i]] != key[order[i + 1]]
                 scratch.so_far[l, line] = so_far
         if n_cuts > 0:
-            keep_best(n_cuts, q, False, total, asked, scratch, best, left)
+            keep_best(n_cuts, q, False, total, asked, bounds, scratch, best, left)
 
 
 @uncounted
@@ -180,7 +181,9 @@ def scan_levels(
             best = cuts[j, q]
             best.score, best.row, best.missing_left = -np.inf, 0, 0
             order = levels.order[order_levels(n_levels, q, totals[j], levels), :n_levels]
-            cut_levels(order, q, totals[j], asked, scratch, levels, best, left[j, q])
+            cut_levels(
+                order, q, totals[j], asked, asked.bounds[j], scratch, levels, best, left[j, q]
+            )
             if best.score == -np.inf:
                 continue
             h = left[j, q, q, H]

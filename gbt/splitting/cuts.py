@@ -158,7 +158,13 @@ def best_cuts(
         min_hessian=limits.min_child_weight * scale,
         min_rows=max(limits.min_samples_leaf, 1),
         min_rows_of_all=min_rows_of_all,
+        is_bounded=frontier.bounds is not None,
+        direction=0,
+        bounds=np.zeros((n_nodes, 2)) if frontier.bounds is None else frontier.bounds,
     )
+    directions = np.zeros(n_columns, dtype=np.int64)
+    if limits.directions is not None:
+        directions[:] = limits.directions[frontier.features]
     total = np.zeros((1 if sets.of_row.ndim == 1 else n_columns, n_nodes, n_sums, 3), np.int64)
     for i in range(len(total)):
         add_up_sets(some, sets.for_column(i), rows, asked.takes, total[i])
@@ -169,7 +175,7 @@ def best_cuts(
     most_levels = frontier.columns.n_values[frontier.features].max(initial=0, where=n_levels > 0)
     is_left = [np.empty(len(some), dtype=bool) if n > 0 else None for n in n_levels]
 
-    def search(start, stop):
+    def search(start: int, stop: int) -> None:
         scratch = _scratch(n_nodes, len(some), n_sums)
         levels = Levels(
             smoothing=limits.categorical_smoothing * scale,
@@ -182,7 +188,8 @@ def best_cuts(
         )
         for i in range(start, stop):
             by_value, n_present = rows_by_value(frontier.columns, frontier.features[i], some)
-            of_column = sets.for_column(i), total[i if len(total) > 1 else 0], asked, scratch
+            of_sets = sets.for_column(i), total[i if len(total) > 1 else 0]
+            of_column = *of_sets, asked._replace(direction=directions[i]), scratch
             if is_left[i] is None:
                 scan_column(by_value, n_present, *of_column, cuts[i], left[i])
             else:

@@ -23,6 +23,7 @@ class Limits:
     min_samples_leaf: int
     min_split_gain: float
     categorical_smoothing: float = 0.0
+    directions: np.ndarray | None = None  # of all columns, see ``gbt.splitting.monotone``
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,9 @@ class Frontier:
         Node j owns ``rows[start[j]:stop[j]]``.
     random : numpy.random.Generator
         The tree's own, for policies that draw.
+    bounds : float64 array of shape (n_nodes, 2), or None
+        Least and largest step of the children of each node, in the integers' units, where columns
+        have directions.
     """
 
     columns: Columns
@@ -97,8 +101,9 @@ class Frontier:
     start: np.ndarray
     stop: np.ndarray
     random: np.random.Generator
+    bounds: np.ndarray | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Return how many nodes are open."""
         return len(self.start)
 
@@ -115,7 +120,8 @@ class Splits:
     units of the integers. Where a categorical column is split, ``goes_left`` says it of every code
     instead of ``cut``, and last of missing values; else it is None. ``candidate`` is the feature
     that the policy judged, whether or not the node is split on it, -1 where no cut is allowed; a
-    policy may leave it out.
+    policy may leave it out. ``bounds``, float64 of shape (n_nodes, 2, 2), are those of the left and
+    the right child, where columns have directions.
     """
 
     feature: np.ndarray
@@ -124,6 +130,7 @@ class Splits:
     gain: np.ndarray
     goes_left: list[np.ndarray | None] | None = None
     candidate: np.ndarray | None = None
+    bounds: np.ndarray | None = None
 
 
 class Policy(Protocol):
@@ -131,7 +138,8 @@ class Policy(Protocol):
 
     If it also has a true attribute ``stop_at_stub``, boosting ends with the first tree without a
     split; with a true attribute ``judges_by_other_rows``, what it finds a split worth may be
-    negative, and so may ``min_split_gain``.
+    negative, and so may ``min_split_gain``; one with a true attribute ``keeps_directions`` keeps
+    monotone constraints and answers with the bounds of the children.
     """
 
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:

@@ -8,15 +8,18 @@ Of equal gains the lowest feature is taken, then the highest cut.
 
 This is the policy as it is asked like any other. Where all columns are numbers it grows whole trees
 by itself, the same ones to the last bit but faster by an order of magnitude, because bounds spare
-it most cuts: ``gbt.splitting.greedy_growth``.
+it most cuts: ``gbt.splitting.greedy_growth``. Those bounds know nothing of monotone constraints
+(``gbt.splitting.monotone``), so with these it grows on the common road.
 """
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
 from gbt.splitting.cuts import Cuts, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits
+from gbt.splitting.monotone import bounds_of_children, score_of_steps, steps_within
 
 # A score and that of its node carry fewer than 16 roundings between them, each of eps/2 of at most
 # (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
@@ -25,6 +28,8 @@ ROUNDING = 16 * np.finfo(np.float64).eps
 
 class Greedy:
     """Split every node where the gain is largest."""
+
+    keeps_directions: ClassVar[bool] = True
 
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
         """Return the split of every open node of the frontier."""
@@ -39,7 +44,14 @@ def largest_gain(cuts: Cuts, frontier: Frontier, limits: Limits) -> Splits:
     own, least_gain = node_score(cuts.total[0, :, 0], frontier, limits)
     gain = score[best, nodes] - own
     # What a split is worth here is its gain, which the nodes keep.
-    return replace(cuts.choose(best, gain > least_gain, gain), candidate=None)
+    splits = replace(cuts.choose(best, gain > least_gain, gain), candidate=None)
+    if frontier.bounds is None or limits.directions is None:
+        return splits
+    left, penalty = cuts.left[best, nodes, 0, 0], penalty_of(frontier, limits)
+    right = cuts.total[0, :, 0] - left
+    direction = np.where(splits.feature >= 0, limits.directions[splits.feature], 0)
+    bounds = bounds_of_children(left, right, penalty, frontier.bounds, direction)
+    return replace(splits, bounds=bounds)
 
 
 def node_score(
@@ -47,17 +59,30 @@ def node_score(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return G^2 / (H + lambda) of every node, and the gain that a split must exceed.
 
+    Where nodes have bounds, the score is that of the step within them.
+
     ``totals``, int64 of shape (J, 3), are the sums of g, h and rows.
     """
     derivatives = frontier.derivatives
-    weight = totals[:, 1].astype(np.float64) + limits.reg_lambda * derivatives.hessian_scale
+    penalty = penalty_of(frontier, limits)
+    weight = totals[:, 1].astype(np.float64) + penalty
     g = totals[:, 0].astype(np.float64)
     magnitude = np.array(
         [np.abs(derivatives.gradient[frontier.rows_of(j)]).sum() for j in range(len(frontier))],
         dtype=np.float64,
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        score, rounding = g * g / weight, ROUNDING * (magnitude * magnitude / weight)
+        score = g * g / weight
+        if frontier.bounds is not None:
+            step = steps_within(totals, penalty, frontier.bounds)
+            score = score_of_steps(totals, penalty, step)
+            magnitude += weight * np.abs(step)  # a step at a bound can be longer than the node's
+        rounding = ROUNDING * (magnitude * magnitude / weight)
     least_gain = np.maximum(limits.min_split_gain * derivatives.gain_scale, rounding)
     has_weight = weight > 0
     return np.where(has_weight, score, 0.0), np.where(has_weight, least_gain, np.inf)
+
+
+def penalty_of(frontier: Frontier, limits: Limits) -> float:
+    """Return lambda in the units of the integers of the hessians."""
+    return limits.reg_lambda * frontier.derivatives.hessian_scale
