@@ -74,13 +74,13 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
 
 
 def write_whole(text: str, path: str | os.PathLike) -> None:
-    """Write a file of ASCII that is there as a whole or not at all; see ``save`` about ``path``."""
+    """Write a file that is there as a whole or not at all; see ``save`` about ``path``."""
     target = _check_target(path)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     _remove_abandoned(target)
     unfinished, descriptor = _create_beside(target, mode)
     try:
-        with open(descriptor, "w", encoding="ascii") as file:
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
             if mode is not None:
                 os.chmod(unfinished, mode)  # what the umask took away from it
             file.write(text)

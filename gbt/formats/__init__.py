@@ -1,10 +1,11 @@
-"""One door for models: whatever was trained, attributions get an `Ensemble`.
+"""One door for models: whatever was trained, attributions get an `Ensemble`. One leads out.
 
 Models of other libraries are recognised by the module of their class, so that a library which the
 caller does not use is never imported. Each has one file here, with one function that makes an
 `Imported` of a model.
 """
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -67,6 +68,34 @@ def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = N
     model = unwrapped(model)
     imported = _import(model)
     return warn_of(imported) if X is None else complete(imported, model, X, y, sample_weight)
+
+
+def to_xgboost(model: Any, path: str | os.PathLike) -> None:
+    """Write a model as XGBoost's JSON, which ``xgboost.Booster(model_file=path)`` reads.
+
+    It predicts as the model does within float32 rounding: of float32 rows each reaches the same
+    leaf. Float64 numbers are rounded to float32 by XGBoost, and may then be on the other side of a
+    threshold that is as near as that. Classes are numbered in the order of ``classes_``, and levels
+    of a categorical column in that of ``Ensemble.categories``: give XGBoost the rows that
+    ``Ensemble.as_input`` returns, with ``feature_types``. Gradients, learning rate and lambda are
+    no part of such a file; `gbt.formats.xgboost.from_xgboost` reads G and H back if it is given the
+    latter two. Needs XGBoost 3.1 or later to be read.
+
+    Parameters
+    ----------
+    model : whatever `as_ensemble` takes
+    path : str or path-like
+        Ending in ``.json``. An existing file is replaced once the new one is complete.
+
+    Raises
+    ------
+    ValueError
+        For what XGBoost's JSON cannot express, by its name: forests, models to which 0 is missing,
+        the Huber loss and losses of one's own.
+    """
+    from gbt.formats.xgboost_file import write_xgboost
+
+    write_xgboost(as_ensemble(model), path)
 
 
 def _import(model: Any) -> Imported:
