@@ -305,7 +305,10 @@ PARAMETERS = {
     ),
     "categorical_features": ("'from_dtype', None, or a list", ["auto", 3, [0.5], ["a", 0], [[0]]]),
     "categorical_smoothing": ("a number in [0, inf)", [-1, None, "much"]),
-    "monotone_constraints": ("None, a dict of names or indices", [1, "up", [2], {"a": 0.5}, [True]]),
+    "monotone_constraints": (
+        "None, a dict of names or indices",
+        [1, "up", [2], {"a": 0.5}, [True]],
+    ),
     "early_stopping_rounds": ("an integer in [1, inf) or None", [0, True, 2.0]),
     "validation_fraction": ("a number in (0, 1)", [0, 1, 5, None]),
     "n_jobs": ("an integer in (-inf, inf) or None", [1.5, "all"]),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import gbt
 from gbt import GBTRegressor, reference
 from gbt.columns import Columns
+from gbt.reference_policies import cross_validated_cut, unbiased_cut
 from gbt.splitting import cross_validated, unbiased
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
@@ -84,7 +85,7 @@ def test_cross_validated_splits_are_those_of_the_page(case, n_folds):
     splits = with_parts(cross_validated, folds, lambda: policy.split(frontier, limits, 1))
     check_against_the_page(
         X, frontier, limits, splits,
-        lambda x, sums, rows, given: reference.cross_validated_cut(x, sums, folds[rows], given),
+        lambda x, sums, rows, given: cross_validated_cut(x, sums, folds[rows], given),
     )  # fmt: skip
 
 
@@ -96,7 +97,7 @@ def test_unbiased_splits_are_those_of_the_page(merged, case):
     splits = with_parts(unbiased, parts, lambda: Unbiased(merged=merged).split(frontier, limits, 1))
     check_against_the_page(
         X, frontier, limits, splits,
-        lambda x, sums, rows, given: reference.unbiased_cut(x, sums, parts[rows], given, merged),
+        lambda x, sums, rows, given: unbiased_cut(x, sums, parts[rows], given, merged),
     )  # fmt: skip
 
 
