@@ -8,17 +8,19 @@ No target enters, so this says what the model *uses*, not what is *useful*. A pi
 it against ``tree_inner`` on held-out rows (``attributions.plots.UsedUsefulDisplay``).
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from attributions.chunk_sums import ChunkSum, sum_over_chunks
 from attributions.groups import Groups, labels_of
-from attributions.individual import BoundAttribution, as_individual
-from attributions.inner import touched_features
+from attributions.individual import BoundAttribution
 from attributions.inputs import as_rows, as_weight
+from attributions.judged_rows import Judge
 from attributions.results import GlobalAttribution
 from attributions.row_sums import sum_over_rows
-from gbt.formats import as_ensemble
+from gbt.chunks import Chunk
 from gbt.predictor import transposed
 from gbt.stages import tree_blocks
 
@@ -66,13 +68,17 @@ def absolute(
     """
     if level not in LEVELS:
         raise ValueError(f"level must be one of {LEVELS}; got {level!r}.")
-    ensemble = as_ensemble(model)
-    individual = as_individual(ifa)
-    bounds = [individual.bind(output) for output in ensemble.outputs]
-    touched = [touched_features(output, individual) for output in ensemble.outputs]
-    X = as_rows(ensemble, X)
-    weight = as_weight(sample_weight, len(X))
-    together = Groups.of(groups, len(X))
+    measure = partial(_of_chunk, Judge.of(model, ifa), level, per_output, n_jobs)
+    return sum_over_chunks(measure, Chunk(X, None, sample_weight, groups))
+
+
+def _of_chunk(
+    judge: Judge, level: str, per_output: bool, n_jobs: int | None, chunk: Chunk
+) -> ChunkSum:
+    """Return what a chunk adds."""
+    X = as_rows(judge.ensemble, chunk.X)
+    weight = as_weight(chunk.sample_weight, len(X), may_be_zero=chunk.is_part)
+    together = Groups.of(chunk.groups, len(X))
 
     def by_tree(
         block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
@@ -96,20 +102,22 @@ def absolute(
     def contributions(rows: slice) -> tuple[np.ndarray, np.ndarray | None]:
         block, of_output = transposed(X[rows]), by_tree if level == "tree" else by_forest
         total = np.zeros(block.shape[1:])
-        parts = np.zeros((len(bounds), len(total)))
-        for k, (bound, own) in enumerate(zip(bounds, touched, strict=True)):
+        parts = np.zeros((len(judge.bounds), len(total)))
+        for k, (bound, own) in enumerate(zip(judge.bounds, judge.touched, strict=True)):
             moved = weight[rows] * of_output(block, bound, own)
             parts[k] = moved.sum(axis=1)
             total += moved
         return np.ascontiguousarray(total.T), parts if per_output else None
 
-    sums = sum_over_rows(contributions, len(X), n_jobs, together)
-    return GlobalAttribution(
+    sums = sum_over_rows(contributions, len(X), chunk.n_jobs(n_jobs), together)
+    result = GlobalAttribution(
         values=sums.total,
         standard_error=sums.standard_error,
         n_samples=len(X),
-        feature_names=ensemble.feature_names,
-        method=f"absolute({individual.name}, {level})",
+        feature_names=judge.ensemble.feature_names,
+        method=f"absolute({judge.ifa_name}, {level})",
         groups=labels_of(together),
+        contributions=sums.by_group,
         per_output=sums.per_tree,
     )
+    return ChunkSum(result, has_weight=bool(weight.any()))

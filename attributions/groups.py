@@ -68,8 +68,13 @@ def labels_of(groups: Groups | None) -> np.ndarray | None:
     return None if groups is None else groups.labels
 
 
-def check_apart(labels: np.ndarray | None, others: np.ndarray | None) -> None:
-    """Refuse to merge results of which one counts groups, or which share a group."""
+def check_apart(
+    labels: np.ndarray | None, others: np.ndarray | None, may_share: bool = False
+) -> None:
+    """Refuse to merge results of which one counts groups, or which share a group.
+
+    They may share groups where the sums of groups are kept, or where no error is asked for.
+    """
     if labels is None and others is None:
         return
     if labels is None or others is None:
@@ -78,11 +83,26 @@ def check_apart(labels: np.ndarray | None, others: np.ndarray | None) -> None:
             " without."
         )
     shared = np.intersect1d(labels, others)
-    if len(shared):
+    if len(shared) and not may_share:
         raise ValueError(
             f"{len(shared)} groups have rows in both attributions, {shared[0]!r} for one. Cut the"
             " rows so that every group lies in one piece."
         )
+
+
+def merge_groups(
+    labels: np.ndarray, sums: np.ndarray | None, others: np.ndarray, others_sums: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the labels of the groups of two results, and their sums where both results have them.
+
+    A group that has rows in both has the sum of its two sums.
+    """
+    merged, place = np.unique(np.concatenate([labels, others]), return_inverse=True)
+    if sums is None or others_sums is None:
+        return merged, None
+    total = np.zeros((len(merged), sums.shape[1]))
+    np.add.at(total, place.reshape(-1), np.concatenate([sums, others_sums]))
+    return merged, total
 
 
 @dataclass(frozen=True, eq=False)

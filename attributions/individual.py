@@ -14,6 +14,7 @@ attribution is asked for, or an object with ``name`` and ``bind``.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -21,7 +22,9 @@ import numpy as np
 
 from attributions.inputs import finite_rows, row_labels
 from attributions.results import LocalAttribution
+from attributions.results.in_chunks import explain_rows
 from gbt.categories import EncodedRows
+from gbt.chunks import Chunk
 from gbt.formats import as_ensemble
 from gbt.model import Ensemble
 from gbt.parallel import over_blocks
@@ -118,8 +121,22 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
     ensemble = as_ensemble(model)
     individual = as_individual(individual)
     bounds = [individual.bind(output) for output in ensemble.outputs]
-    index = row_labels(X)
-    X = finite_rows(ensemble, X)
+    names = None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble)
+    explain = partial(_explained, ensemble, individual.name, bounds, names, n_jobs)
+    nothing = np.empty((0, ensemble.n_features)).view(EncodedRows)
+    return explain_rows(explain, Chunk(X), of_none=explain(Chunk(nothing)))
+
+
+def _explained(
+    ensemble: Ensemble,
+    method: str,
+    bounds: list[BoundAttribution],
+    output_names: tuple | None,
+    n_jobs: int | None,
+    chunk: Chunk,
+) -> LocalAttribution:
+    """Explain some rows."""
+    X = finite_rows(ensemble, chunk.X)
     values = np.empty((*X.shape, ensemble.n_outputs))
 
     def add(block: np.ndarray, rows: slice) -> None:
@@ -130,7 +147,7 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
                 bound.add(block, trees, ones[: len(trees)], out)
             values[rows, :, k] = out.T
 
-    over_transposed(add, X, n_jobs, ROWS_IN_CACHE)
+    over_transposed(add, X, chunk.n_jobs(n_jobs), ROWS_IN_CACHE)
     starts = [
         output.base_score + np.sum(bound.base_values)
         for output, bound in zip(ensemble.outputs, bounds, strict=True)
@@ -140,11 +157,11 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
     return LocalAttribution(
         values=values[:, :, 0] if is_one else values,
         base_values=base_values[:, 0] if is_one else base_values,
-        output_names=None if is_one else names_of_outputs(model, ensemble),
+        output_names=output_names,
         feature_names=ensemble.feature_names,
-        method=individual.name,
+        method=method,
         data=X,
-        index=index,
+        index=row_labels(chunk.X),
         categories=ensemble.categories,
     )
 
@@ -192,8 +209,8 @@ def attribute_per_tree(
 
 def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple:
     """Return what the outputs are called: the classes of an estimator, or their numbers."""
-    classes = getattr(model, "classes_", ())
-    if len(classes) == ensemble.n_outputs:
+    classes = getattr(model, "classes_", None)
+    if classes is not None and len(classes) == ensemble.n_outputs:
         return tuple(np.asarray(classes).tolist())
     return tuple(range(ensemble.n_outputs))
 

@@ -36,28 +36,18 @@ training rows that every tree has seen not even that: the model keeps those sums
 reads them.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from attributions.groups import Groups, labels_of
-from attributions.individual import BoundAttribution, IndividualAttribution, as_individual
-from attributions.inputs import as_rows, as_target, as_weight, warn_of_seen_rows
-from attributions.kernels.paths import judge_shape
-from attributions.kurtosis import kurtosis_over_rows
-from attributions.predecomp import PathChanges
+from attributions.chunk_sums import ChunkSum, sum_over_chunks
+from attributions.inputs import count_seen_rows
+from attributions.judged_rows import Judge, JudgedRows, sum_by_output
+from attributions.kurtosis import Moments, moments_over_rows
 from attributions.results import GlobalAttribution
-from attributions.row_sums import merge_blocks, sum_over_rows
-from gbt.formats import as_ensemble
-from gbt.kernels.derivatives import GIVEN
-from gbt.model import Ensemble
-from gbt.predictor import transposed
-from gbt.stages import Stage, stages
+from gbt.chunks import Chunk, over_chunks
 
-Contributions = tuple[np.ndarray, np.ndarray | None]  # of rows, and their sums by tree
 FOREST_VARIANTS = ("residual", "target")
 
 
@@ -135,19 +125,11 @@ def tree_inner(
         result = tree_inner(model, X_held_out, y_held_out)
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
-    rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
-    rows.warn_of_seen(n_jobs)
-    if rows.have_paths and not standard_error:
-        result = rows.sum_by_leaf("tree_inner", n_jobs)
-        return _parts(result, rows.ensemble, per_tree, per_output)
-    result = rows.sum(
-        partial(rows.tree_inner, per_tree=per_tree or per_output),
-        "tree_inner",
-        standard_error,
-        n_jobs,
-    )
-    result = _parts(result, rows.ensemble, per_tree, per_output)
-    return _guarded(result, model, training, ifa, JudgedRows.tree_inner, n_jobs)
+    judge = Judge.of(model, ifa)
+    rows = Chunk(X, y, sample_weight, groups)
+    wanted = Wanted(per_tree, per_output, standard_error)
+    result = sum_over_chunks(partial(_judged, judge, n_jobs, partial(_tree_inner, wanted)), rows)
+    return _guarded(result, judge, training, JudgedRows.tree_inner, n_jobs)
 
 
 def partial_inner(
@@ -197,21 +179,16 @@ def partial_inner(
     not conservative: docs/inference.md has its false positives and false discoveries, simulated
     with independent features. Nothing is promised for correlated ones.
     """
-    rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
-    rows.warn_of_seen(n_jobs)
-    if rows.ensemble.is_forest:
+    judge = Judge.of(model, ifa)
+    if judge.ensemble.is_forest:
         raise ValueError(
             "partial_inner adds a feature's earlier contributions back to the residual; the trees"
             " of a forest have no earlier ones in theirs. Use tree_inner."
         )
-    result = rows.sum(
-        partial(rows.partial_inner, per_tree=per_tree or per_output),
-        "partial_inner",
-        standard_error,
-        n_jobs,
-    )
-    result = _parts(result, rows.ensemble, per_tree, per_output)
-    return _guarded(result, model, training, ifa, JudgedRows.partial_inner, n_jobs)
+    rows = Chunk(X, y, sample_weight, groups)
+    wanted = Wanted(per_tree, per_output, standard_error)
+    result = sum_over_chunks(partial(_judged, judge, n_jobs, partial(_partial_inner, wanted)), rows)
+    return _guarded(result, judge, training, JudgedRows.partial_inner, n_jobs)
 
 
 def forest_inner(
@@ -259,32 +236,66 @@ def forest_inner(
     """
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
-    rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
-    rows.warn_of_seen(n_jobs)
+    judge = Judge.of(model, ifa)
+    rows = Chunk(X, y, sample_weight, groups)
+    measure = partial(_forest_inner, variant, standard_error)
+    result = sum_over_chunks(partial(_judged, judge, n_jobs, measure), rows)
     contributions = partial(JudgedRows.forest_inner, variant=variant)
-    result = rows.sum(
-        partial(contributions, rows), "forest_inner", standard_error, n_jobs, detail=variant
-    )
-    return _guarded(result, model, training, ifa, contributions, n_jobs)
+    return _guarded(result, judge, training, contributions, n_jobs)
 
 
-def _parts(
-    result: GlobalAttribution, ensemble: Ensemble, per_tree: bool, per_output: bool
+class Wanted(NamedTuple):
+    """Which parts of a sum are asked for, beside itself."""
+
+    per_tree: bool
+    per_output: bool
+    standard_error: bool
+
+
+def _judged(judge: Judge, n_jobs: int | None, measure: Callable, chunk: Chunk) -> ChunkSum:
+    """Return what a chunk adds to a measure, which takes `JudgedRows` and a number of threads."""
+    rows = JudgedRows.of(judge, chunk)
+    n_jobs = chunk.n_jobs(n_jobs)
+    n_seen = count_seen_rows(judge.ensemble, rows.X, rows.y, n_jobs)
+    return ChunkSum(measure(rows, n_jobs), n_seen, bool(rows.weight.any()))
+
+
+def _tree_inner(wanted: Wanted, rows: JudgedRows, n_jobs: int | None) -> GlobalAttribution:
+    """Return TreeInner of some rows."""
+    if rows.have_paths and not wanted.standard_error:
+        return _parts(rows.sum_by_leaf("tree_inner", n_jobs), rows, wanted)
+    contributions = partial(rows.tree_inner, per_tree=wanted.per_tree or wanted.per_output)
+    result = rows.sum(contributions, "tree_inner", wanted.standard_error, n_jobs)
+    return _parts(result, rows, wanted)
+
+
+def _partial_inner(wanted: Wanted, rows: JudgedRows, n_jobs: int | None) -> GlobalAttribution:
+    """Return the partial form for some rows."""
+    contributions = partial(rows.partial_inner, per_tree=wanted.per_tree or wanted.per_output)
+    result = rows.sum(contributions, "partial_inner", wanted.standard_error, n_jobs)
+    return _parts(result, rows, wanted)
+
+
+def _forest_inner(
+    variant: str, standard_error: bool, rows: JudgedRows, n_jobs: int | None
 ) -> GlobalAttribution:
+    """Return ForestInner of some rows."""
+    contributions = partial(rows.forest_inner, variant=variant)
+    return rows.sum(contributions, "forest_inner", standard_error, n_jobs, detail=variant)
+
+
+def _parts(result: GlobalAttribution, rows: JudgedRows, wanted: Wanted) -> GlobalAttribution:
     """Keep of the sums by tree what was asked for: themselves, or their sums by output."""
-    by_tree = result.per_tree
-    return replace(
-        result,
-        per_tree=by_tree if per_tree else None,
-        per_output=None if by_tree is None or not per_output else sum_by_output(ensemble, by_tree),
-    )
+    by_tree, per_output = result.per_tree, None
+    if by_tree is not None and wanted.per_output:
+        per_output = sum_by_output(rows.judge.ensemble, by_tree)
+    return replace(result, per_tree=by_tree if wanted.per_tree else None, per_output=per_output)
 
 
 def _guarded(
     result: GlobalAttribution,
-    model: Any,
+    judge: Judge,
     training: Any,
-    ifa: Any,
     contributions: Callable,
     n_jobs: int | None,
 ) -> GlobalAttribution:
@@ -296,210 +307,12 @@ def _guarded(
             f"training must be the pair (X, y) of rows that the model was fitted on; got a"
             f" {type(training).__name__}."
         )
-    X, y = training
-    rows = JudgedRows.of(model, X, y, ifa)
-    kurtosis = kurtosis_over_rows(partial(contributions, rows), len(rows.X), n_jobs)
-    return replace(result, kurtosis=kurtosis)
+    moments_of = partial(_moments, judge, n_jobs, contributions)
+    moments = over_chunks(moments_of, Moments.merge, Chunk(*training))
+    return replace(result, kurtosis=moments.kurtosis)
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedRows:
-    """A model, an attribution bound to it, and the rows on which its steps are judged."""
-
-    ensemble: Ensemble
-    ifa_name: str
-    bounds: list[BoundAttribution]  # one an output
-    touched: list[list[np.ndarray]]
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    groups: Groups | None
-
-    @classmethod
-    def of(
-        cls, model: Any, X: Any, y: Any, ifa: Any, sample_weight: Any = None, groups: Any = None
-    ) -> "JudgedRows":
-        """Check the arguments of the public functions."""
-        ensemble = as_ensemble(model)
-        individual = as_individual(ifa)
-        X = as_rows(ensemble, X)
-        return cls(
-            ensemble,
-            individual.name,
-            [individual.bind(output) for output in ensemble.outputs],
-            [touched_features(output, individual) for output in ensemble.outputs],
-            X,
-            as_target(model, ensemble, y, len(X)),
-            as_weight(sample_weight, len(X)),
-            Groups.of(groups, len(X)),
-        )
-
-    @property
-    def have_paths(self) -> bool:
-        """Whether the rows of a leaf share their contributions, so that gradients can be summed."""
-        return all(isinstance(bound, PathChanges) for bound in self.bounds)
-
-    def warn_of_seen(self, n_jobs: int | None) -> None:
-        """Warn whoever called a public function if the model has seen some of the rows."""
-        warn_of_seen_rows(self.ensemble, self.X, self.y, n_jobs, stacklevel=3)
-
-    def sum(
-        self,
-        contributions: Callable,
-        name: str,
-        standard_error: bool,
-        n_jobs: int | None,
-        detail: str = "",
-    ) -> GlobalAttribution:
-        """Add up the contributions of all rows."""
-        sums = sum_over_rows(contributions, len(self.X), n_jobs, self.groups)
-        return GlobalAttribution(
-            values=sums.total,
-            standard_error=sums.standard_error if standard_error else None,
-            n_samples=len(self.X),
-            feature_names=self.ensemble.feature_names,
-            method=f"{name}({', '.join(filter(None, [self.ifa_name, detail]))})",
-            per_tree=sums.per_tree,
-            groups=labels_of(self.groups),
-        )
-
-    def sum_by_leaf(self, name: str, n_jobs: int | None) -> GlobalAttribution:
-        """Add up gradients by leaf, and multiply at the end; see `PathChanges.sum_by_tree`."""
-
-        def sums_of(rows: slice) -> list[np.ndarray]:
-            return self.sum_gradients(transposed(self.X[rows], dtype=self.X.dtype), rows)
-
-        def merge(sums: list[np.ndarray], others: list[np.ndarray]) -> list[np.ndarray]:
-            return [np.add(one, other, out=one) for one, other in zip(sums, others, strict=True)]
-
-        by_tree = self.by_tree(merge_blocks(sums_of, merge, len(self.X), n_jobs))
-        by_tree = self.per_unit_of_step(by_tree)
-        return GlobalAttribution(
-            values=by_tree.sum(axis=0),
-            standard_error=None,
-            n_samples=len(self.X),
-            feature_names=self.ensemble.feature_names,
-            method=f"{name}({self.ifa_name})",
-            per_tree=by_tree,
-            groups=labels_of(self.groups),
-        )
-
-    def by_tree(self, sums: list[np.ndarray]) -> np.ndarray:
-        """Return what sums of gradients by leaf are worth, of shape (M, p)."""
-        of_outputs = [
-            bound.sum_by_tree(-output.predictor.of_nodes(of_output))  # type: ignore[attr-defined]
-            for bound, output, of_output in zip(
-                self.bounds, self.ensemble.outputs, sums, strict=True
-            )
-        ]
-        return np.stack(of_outputs, axis=1).reshape(self.ensemble.n_trees, self.ensemble.n_features)
-
-    def sum_gradients(self, block: np.ndarray, rows: slice) -> list[np.ndarray]:
-        """Return, for each output, the sum of w g over the rows that reach each node or place."""
-        ensemble, y, weight = self.ensemble, self.y[rows], self.weight[rows]
-        if ensemble.loss.kind != GIVEN:
-            base_score, kind = ensemble.base_score, ensemble.loss.kind
-            return [ensemble.predictor.sum_gradients(block, base_score, kind, y, weight)]
-        predictors = [output.predictor for output in ensemble.outputs]
-        sums = [np.zeros(len(predictor.reached_value)) for predictor in predictors]
-        for k, trees, gradient, _ in self.steps(block, rows):
-            leaves = predictors[k].find_leaves(block, trees).astype(np.int64)
-            terms = (weight * gradient).ravel()
-            sums[k] += np.bincount(leaves.ravel(), terms, minlength=len(sums[k]))
-        return sums
-
-    def steps(self, block: np.ndarray, rows: slice) -> Iterator[Stage]:
-        """Yield the derivatives of the rows of a transposed block *before* each tree."""
-        return stages(self.ensemble, block, self.y[rows])
-
-    def tree_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
-        """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
-        block, weight = transposed(self.X[rows]), self.weight[rows]
-        n_outputs = self.ensemble.n_outputs
-        q, r = np.zeros((2, *block.shape[1:]))
-        by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for output, trees, gradient, _ in self.steps(block, rows):
-            bound = self.bounds[output]
-            row_weight = -weight * gradient
-            bound.add(block, trees, row_weight, q)
-            if per_tree and not self.have_paths:
-                touched = self.touched[output][trees.start : trees.stop]
-                for m, k in zip(trees, touched, strict=True):
-                    r[k] = 0.0
-                    bound.add(block, range(m, m + 1), row_weight[m - trees.start :][:1], r)
-                    by_tree[m * n_outputs + output, k] = r[k].sum(axis=1)
-        if per_tree and self.have_paths:
-            by_tree = self.by_tree(self.sum_gradients(block, rows))
-        return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
-
-    def partial_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
-        """Return w_i q_ik of the partial form, and with ``per_tree`` its sum by tree."""
-        block, weight = transposed(self.X[rows]), self.weight[rows]
-        n_outputs = self.ensemble.n_outputs
-        q, step, *earlier = np.zeros((2 + n_outputs, *block.shape[1:]))
-        ones = np.ones((1, len(weight)))
-        by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for output, trees, gradient, hessian in self.steps(block, rows):
-            for m, g, h in zip(trees, gradient, hessian, strict=True):
-                k = self.touched[output][m]
-                step[k] = 0.0
-                self.bounds[output].add(block, range(m, m + 1), ones, step)
-                judge_shape(k, g, h, weight, step, earlier[output], q)
-                if per_tree:
-                    by_tree[m * n_outputs + output, k] = step[k].sum(axis=1)
-        return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
-
-    def forest_inner(self, rows: slice, variant: str) -> Contributions:
-        """Return w_i q_ik of ForestInner."""
-        block, y, weight = transposed(self.X[rows]), self.y[rows], self.weight[rows]
-        n_outputs = self.ensemble.n_outputs
-        forests = np.zeros((n_outputs, *block.shape[1:]))
-        others = np.zeros((n_outputs, len(y)))
-        for output, trees, gradient, _ in self.steps(block, rows):
-            self.bounds[output].add(block, trees, np.ones(gradient.shape), forests[output])
-            for g in gradient:
-                others[output] -= g
-        if variant == "target":
-            is_class = y.ndim == 1 and n_outputs > 1
-            others = y == np.arange(n_outputs)[:, np.newaxis] if is_class else np.atleast_2d(y.T)
-        products = [
-            forest * (weight * other) for forest, other in zip(forests, others, strict=True)
-        ]
-        return self.by_row(sum(products[1:], start=products[0])), None
-
-    def base_share(self, rows: slice) -> np.ndarray:
-        """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m."""
-        share = np.zeros(rows.stop - rows.start)
-        block = transposed(self.X[rows])
-        for output, trees, gradient, _ in self.steps(block, rows):
-            for m, g in zip(trees, gradient, strict=True):
-                share -= self.bounds[output].base_values[m] * g
-        return self.per_unit_of_step(share)
-
-    def by_row(self, products: np.ndarray) -> np.ndarray:
-        """Return products of shape (p, n) as (n, p), in units of the step."""
-        return np.ascontiguousarray(self.per_unit_of_step(products).T)
-
-    def per_unit_of_step(self, products: np.ndarray) -> np.ndarray:
-        """Divide by alpha: products of shrunk steps become comparable with total gain."""
-        return products / self.ensemble.learning_rate
-
-
-def sum_by_output(ensemble: Ensemble, by_tree: np.ndarray) -> np.ndarray:
-    """Return sums by output, (K, p), of what every tree brings, (M, p)."""
-    shape = (ensemble.n_rounds, ensemble.n_outputs, by_tree.shape[1])
-    return by_tree.reshape(shape).sum(axis=0)
-
-
-def touched_features(ensemble: Ensemble, individual: IndividualAttribution) -> list[np.ndarray]:
-    """Return, tree by tree, the columns that an attribution may fill.
-
-    An attribution that says so credits features that the tree splits on and no others, so a wide
-    table costs no more than a narrow one. Anything else may fill any column.
-    """
-    n_trees, p = ensemble.n_trees, ensemble.n_features
-    if not getattr(individual, "credits_splits_only", False):
-        return [np.arange(p)] * n_trees
-    tree = np.repeat(np.arange(n_trees), np.diff(ensemble.tree_offset))
-    pairs = np.unique((tree * p + ensemble.feature)[ensemble.left >= 0])
-    return np.split(pairs % p, np.searchsorted(pairs, p * np.arange(1, n_trees)))[:n_trees]
+def _moments(judge: Judge, n_jobs: int | None, contributions: Callable, chunk: Chunk) -> Moments:
+    """Return the moments of what some rows contribute."""
+    rows = JudgedRows.of(judge, chunk)
+    return moments_over_rows(partial(contributions, rows), len(rows.X), chunk.n_jobs(n_jobs))

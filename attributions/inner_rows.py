@@ -4,15 +4,17 @@
 and with what needs the single rows: the bootstrap, and sums over features (``grouped``).
 """
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from attributions.inner import JudgedRows
-from attributions.inputs import row_labels
+from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
+from attributions.judged_rows import Judge, JudgedRows
 from attributions.results import LocalAttribution
+from attributions.results.in_chunks import explain_rows
 from attributions.row_sums import row_blocks
+from gbt.chunks import Chunk
 from gbt.parallel import over_blocks
 
 
@@ -39,16 +41,7 @@ def tree_inner_rows(
     bit, standard errors included: both add rows within blocks of ``row_sums.ROWS_PER_BLOCK`` first.
     ``values.sum(axis=0)`` adds in another order and agrees within rounding.
     """
-    rows = JudgedRows.of(model, X, y, ifa)
-    rows.warn_of_seen(n_jobs)
-    base_values = np.empty(len(rows.X))
-
-    def contributions(block: slice) -> tuple[np.ndarray, np.ndarray | None]:
-        base_values[block] = rows.base_share(block)
-        return rows.tree_inner(block)
-
-    values = _row_by_row(contributions, rows, n_jobs)
-    return _as_result(rows, values, base_values, "tree_inner", row_labels(X))
+    return _explained("tree_inner", model, Chunk(X, y), ifa, n_jobs)
 
 
 def partial_inner_rows(
@@ -67,35 +60,54 @@ def partial_inner_rows(
         ``values`` are q_ik; ``base_values`` are 0, since the rows' contributions do not add up to
         anything. ``GlobalAttribution.from_rows`` of it is `partial_inner` to the last bit.
     """
-    rows = JudgedRows.of(model, X, y, ifa)
-    rows.warn_of_seen(n_jobs)
-    values = _row_by_row(rows.partial_inner, rows, n_jobs)
-    return _as_result(rows, values, np.zeros(len(values)), "partial_inner", row_labels(X))
+    return _explained("partial_inner", model, Chunk(X, y), ifa, n_jobs)
 
 
-def _row_by_row(contributions: Callable, rows: JudgedRows, n_jobs: int | None) -> np.ndarray:
-    """Return the contributions of all rows, made in the blocks in which they are summed."""
-    values = np.empty(rows.X.shape)
+def _explained(
+    name: str, model: Any, rows: Chunk, ifa: Any, n_jobs: int | None
+) -> LocalAttribution:
+    """Explain rows, of which the caller of the public function is told if the model knows some."""
+    judge = Judge.of(model, ifa)
+    nothing = np.empty((0, judge.ensemble.n_features))
+    of_none = _as_result(judge, name, nothing, np.empty(0), nothing)
+    return explain_rows(partial(_of_chunk, judge, name, n_jobs), rows, of_none)
+
+
+def _of_chunk(judge: Judge, name: str, n_jobs: int | None, chunk: Chunk) -> LocalAttribution:
+    """Return the q_ik of some rows, made in the blocks in which they are summed."""
+    rows, n_jobs = JudgedRows.of(judge, chunk), chunk.n_jobs(n_jobs)
+    n_seen = count_seen_rows(judge.ensemble, rows.X, rows.y, n_jobs)
+    warn_of_seen_rows(n_seen, len(rows.X), stacklevel=5)
+    values, base_values = np.empty(rows.X.shape), np.zeros(len(rows.X))
     blocks = row_blocks(len(rows.X))
 
     def fill(first: int, last: int) -> None:
         for block in blocks[first:last]:
-            values[block], _ = contributions(block)
+            if name == "tree_inner":
+                values[block], _ = rows.tree_inner(block)
+                base_values[block] = rows.base_share(block)
+            else:
+                values[block], _ = rows.partial_inner(block)
 
     over_blocks(fill, len(blocks), n_jobs, min_rows=1)
-    return values
+    return _as_result(judge, name, values, base_values, rows.X, row_labels(chunk.X))
 
 
 def _as_result(
-    rows: JudgedRows, values: np.ndarray, base_values: np.ndarray, name: str, index: Any
+    judge: Judge,
+    name: str,
+    values: np.ndarray,
+    base_values: np.ndarray,
+    data: np.ndarray,
+    index: Any = None,
 ) -> LocalAttribution:
     """Name what was computed."""
     return LocalAttribution(
         values=values,
         base_values=base_values,
-        feature_names=rows.ensemble.feature_names,
-        method=f"{name}({rows.ifa_name})",
-        data=rows.X,
+        feature_names=judge.ensemble.feature_names,
+        method=f"{name}({judge.ifa_name})",
+        data=data,
         index=index,
-        categories=rows.ensemble.categories,
+        categories=judge.ensemble.categories,
     )

@@ -18,20 +18,20 @@ class SeenRowsWarning(UserWarning):
     """Rows are judged that the model has seen, so that noise may be taken for signal."""
 
 
-def warn_of_seen_rows(
-    ensemble: Ensemble, X: np.ndarray, y: np.ndarray, n_jobs: int | None, stacklevel: int
-) -> None:
-    """Warn if some of the rows are among those that the model was trained or tuned on.
+def count_seen_rows(ensemble: Ensemble, X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> int:
+    """Return how many of some rows are among those that the model was trained or tuned on.
 
     Models remember a hash of each row that they have seen (``gbt.seen_rows``), unless they come
     from a file or from another library.
     """
-    if ensemble.seen_rows is None:
-        return
-    n_seen = ensemble.seen_rows.count(X, y, n_jobs)
+    return 0 if ensemble.seen_rows is None else ensemble.seen_rows.count(X, y, n_jobs)
+
+
+def warn_of_seen_rows(n_seen: int, n_rows: int, stacklevel: int) -> None:
+    """Warn if the model has seen some of the rows that judge it."""
     if n_seen:
         warnings.warn(
-            f"{n_seen} of the {len(y)} rows are among those that the model was trained on, or that"
+            f"{n_seen} of the {n_rows} rows are among those that the model was trained on, or that"
             " decided when to stop. On these, features used for noise look useful and p-values mean"
             " nothing: give rows that the model has not seen.",
             SeenRowsWarning,
@@ -73,7 +73,8 @@ def as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray
     """
     loss = ensemble.loss
     numbers = {"half_logistic": (0, 1), "softmax": tuple(range(loss.n_outputs))}.get(loss.name)
-    classes = getattr(model, "classes_", numbers)  # of a forest, whose loss is squared, too
+    classes = getattr(model, "classes_", None)  # of a forest, whose loss is squared, too
+    classes = numbers if classes is None else classes
     refuse_other_targets(y, may_be_text=classes is not None)
     y = np.asarray(y)
     if loss.name == "several_targets" and y.ndim == 2:
@@ -115,8 +116,11 @@ def as_random_state(random_state: Any) -> Any:
     return random_state
 
 
-def as_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Return row weights, float64 of shape (n,); ones where none are given."""
+def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:
+    """Return row weights, float64 of shape (n,); ones where none are given.
+
+    ``may_be_zero`` allows weights that are all 0: those of some of the rows may be.
+    """
     if sample_weight is None:
         return np.ones(n_rows)
     if isinstance(sample_weight, str):
@@ -130,7 +134,8 @@ def as_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
         raise ValueError(
             f"sample_weight has shape {weight.shape}; it needs one weight a row of X, ({n_rows},)."
         )
-    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
+    has_weight = may_be_zero or weight.any()
+    if not (np.isfinite(weight).all() and (weight >= 0).all() and has_weight):
         raise ValueError(
             "sample_weight must be finite, not negative and not all 0; its least value is"
             f" {weight.min()}, its largest {weight.max()}."

@@ -66,12 +66,12 @@ class Moments:
         return np.divide(self.n_rows * self.fourth, square, out=result, where=square > 0)
 
 
-def kurtosis_over_rows(
+def moments_over_rows(
     contributions: Callable[[slice], tuple[np.ndarray, np.ndarray | None]],
     n_rows: int,
     n_jobs: int | None,
-) -> np.ndarray:
-    """Return the kurtosis of contributions that are made a block at a time, of shape (p,).
+) -> Moments:
+    """Return the moments of contributions that are made a block at a time.
 
     Parameters
     ----------
@@ -80,4 +80,4 @@ def kurtosis_over_rows(
     """
     return merge_blocks(
         lambda block: Moments.of(contributions(block)[0]), Moments.merge, n_rows, n_jobs
-    ).kurtosis
+    )

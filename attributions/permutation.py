@@ -14,16 +14,21 @@ A model of ours is asked a block of rows at a time: the block is transposed once
 the other is exchanged in it, and all predictions of some shuffles are kept until they are scored.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
-from attributions.groups import Groups, labels_of
-from attributions.inputs import as_random_state, as_rows, as_target, warn_of_seen_rows
+from attributions.chunk_sums import ChunkSum, sum_over_chunks
+from attributions.groups import Groups, check_apart, labels_of
+from attributions.inputs import as_random_state, as_rows, as_target, count_seen_rows
 from attributions.results import GlobalAttribution
 from attributions.shuffle_errors import ShuffleErrors
+from gbt.chunks import Chunk, is_in_chunks
 from gbt.formats import as_ensemble
 from gbt.kernels.derivatives import GIVEN
 from gbt.model import Ensemble
@@ -32,16 +37,19 @@ from gbt.predictor import over_transposed
 # Predictions that are kept at once: 64 MB.
 NUMBERS_AT_ONCE = 2**23
 
+Pairs = list[tuple[int, int]]  # a column and the number of a shuffle
+Score = Callable[[Any], Any]
+
 
 def permutation(
-    model,
-    X,
-    y,
+    model: Any,
+    X: Any,
+    y: Any,
     *,
-    metric=None,
+    metric: Any = None,
     n_repeats: int = 5,
-    groups=None,
-    random_state=None,
+    groups: Any = None,
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Return the mean drop of a score over shuffles of each feature.
@@ -51,7 +59,8 @@ def permutation(
     model : estimator, Ensemble or foreign model
         Whatever ``gbt.formats.as_ensemble`` takes.
     X : array or DataFrame of shape (n, p)
-        Rows; nan is a missing value.
+        Rows; nan is a missing value. Arrays and frames of Dask are shuffled within chunks, see the
+        notes.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     metric : None, str or callable
@@ -85,6 +94,14 @@ def permutation(
     correlated and y was noise, up to half of the features had p < .05 (docs/inference.md). With
     columns that are nearly independent the p-values hold their level.
 
+    A table of Dask is shuffled within its chunks: a row gets the value of another row of its chunk,
+    and values are means over the rows of what the chunks say, each with random numbers of its own
+    (`seed_of_chunk`). So nothing leaves a chunk. Where rows lie in random order this estimates what
+    shuffling all of them does. Where chunks differ, as days do, it asks what a feature tells within
+    a chunk: what tells chunks apart does not count. Scores that are no mean over rows, the ROC AUC
+    among them, are those of chunks, which need rows of both classes. Rows of a group must lie in
+    one chunk.
+
     Examples
     --------
     The log-loss in place of the AUC::
@@ -96,33 +113,66 @@ def permutation(
     """
     if not isinstance(n_repeats, Integral) or n_repeats < 1:
         raise ValueError(f"n_repeats={n_repeats!r}; it must be a whole number, at least 1.")
-    ensemble = as_ensemble(model)
-    rows = as_rows(ensemble, X)
-    together = Groups.of(groups, len(rows))
-    orders = Orders(_seed(random_state), len(rows))
+    rows = Chunk(X, y, None, groups)
+    is_chunked = any(map(is_in_chunks, rows))
+    if isinstance(metric, str) and is_chunked:
+        raise ValueError(
+            f"metric={metric!r} names a scikit-learn scorer, which takes a table in memory; for"
+            " tables of Dask give a function (y, prediction) -> one number a row."
+        )
+    asked = Asked(
+        as_ensemble(model),
+        getattr(model, "classes_", None),
+        None if is_chunked else model,
+        metric,
+        n_repeats,
+        _seed(random_state),
+        n_jobs,
+    )
+    return sum_over_chunks(partial(_shuffled_chunk, asked), rows, _mean_over_both)
+
+
+class Asked(NamedTuple):
+    """What is asked of `permutation`, but for the rows: it is sent to where these are."""
+
+    ensemble: Ensemble
+    classes_: Any
+    model: Any  # for scorers of scikit-learn
+    metric: Any
+    n_repeats: int
+    seed: int
+    n_jobs: int | None
+
+    def seed_of(self, chunk: Chunk) -> int:
+        """Return the seed of a chunk's shuffles, each of which is another for every chunk."""
+        if not chunk.is_part:
+            return self.seed
+        return seed_of_chunk(self.seed, chunk.number)
+
+
+def seed_of_chunk(seed: int, number: int) -> int:
+    """Return the ``random_state`` by which a chunk of a table of Dask is shuffled."""
+    return int(np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0])
+
+
+def _shuffled_chunk(asked: Asked, chunk: Chunk) -> ChunkSum:
+    """Shuffle the columns of some rows, among these rows."""
+    ensemble, n_jobs = asked.ensemble, chunk.n_jobs(asked.n_jobs)
+    rows = as_rows(ensemble, chunk.X)
+    together = Groups.of(chunk.groups, len(rows))
+    orders = Orders(asked.seed_of(chunk), len(rows))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
-    pairs = [(int(k), r) for k in used for r in range(n_repeats)]
-    target = as_target(model, ensemble, y, len(rows))
-    warn_of_seen_rows(ensemble, rows, target, n_jobs, stacklevel=2)
-    if isinstance(metric, str):
-        name, score = metric, _scorer(model, metric, y)
-        intact, scores = score(X), map(score, _shuffled_tables(X, pairs, orders))
+    pairs = [(int(k), r) for k in used for r in range(asked.n_repeats)]
+    target = as_target(asked, ensemble, chunk.y, len(rows))
+    n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
+    if isinstance(asked.metric, str):
+        name, score = asked.metric, _scorer(asked.model, asked.metric, chunk.y)
+        intact, scores = score(chunk.X), map(score, _shuffled_tables(chunk.X, pairs, orders))
     else:
-        loss = ensemble.loss
-        if metric is None and loss.kind == GIVEN:
-            name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
-
-            def score(raw_prediction):
-                return -loss.value(target, raw_prediction)
-        else:
-            name, metric = _metric_of(ensemble, metric, target)
-
-            def score(raw_prediction):
-                return metric(target, loss.inverse_link(raw_prediction))
-
+        name, score = _score_of(ensemble, asked.metric, target)
         intact = _checked_score(score(ensemble.raw_predict(rows, n_jobs)), name, len(rows))
         scores = map(score, _shuffled_predictions(ensemble, rows, pairs, orders, n_jobs))
-    repeats = np.zeros((ensemble.n_features, n_repeats))
+    repeats = np.zeros((ensemble.n_features, asked.n_repeats))
     standard_error = np.zeros(ensemble.n_features)
     n_draws = len(rows) if together is None else len(together.labels)
     has_error = np.ndim(intact) == 1 and n_draws > 1
@@ -132,23 +182,47 @@ def permutation(
             if r == 0:
                 errors = ShuffleErrors(len(rows))
             errors.add(intact - shuffled, orders.of((k, r)))
-            if r == n_repeats - 1:
+            if r == asked.n_repeats - 1:
                 standard_error[k] = errors.standard_error(together)
-    return GlobalAttribution(
+    result = GlobalAttribution(
         values=repeats.mean(axis=1),
         standard_error=standard_error if has_error else None,
         n_samples=len(rows),
         feature_names=ensemble.feature_names,
-        method=f"permutation({name})",
+        method=f"permutation({name}{', within chunks' * chunk.is_part})",
         repeats=repeats,
         groups=labels_of(together),
+    )
+    return ChunkSum(result, n_seen)
+
+
+def _mean_over_both(one: GlobalAttribution, other: GlobalAttribution) -> GlobalAttribution:
+    """Return the mean drops over the rows of two chunks, each shuffled for itself.
+
+    The errors of independent rows are independent: that of the mean is the root of the sum of
+    squared errors, each times its share of the rows.
+    """
+    check_apart(one.groups, other.groups)
+    n_rows = one.n_samples + other.n_samples
+    share, others = one.n_samples / n_rows, other.n_samples / n_rows
+    repeats = share * _repeats(one) + others * _repeats(other)
+    standard_error = None
+    if one.standard_error is not None and other.standard_error is not None:
+        standard_error = np.hypot(share * one.standard_error, others * other.standard_error)
+    return replace(
+        one,
+        values=repeats.mean(axis=1),
+        standard_error=standard_error,
+        n_samples=n_rows,
+        repeats=repeats,
+        groups=None if one.groups is None else np.concatenate([one.groups, other.groups]),
     )
 
 
 class Orders:
     """In which order a shuffle takes the rows; each has a random stream of its own."""
 
-    def __init__(self, seed, n_rows):
+    def __init__(self, seed: int, n_rows: int) -> None:
         self._seed, self._n_rows = seed, n_rows
 
     def of(self, pair: tuple[int, int]) -> np.ndarray:
@@ -158,7 +232,7 @@ class Orders:
 
 
 def _shuffled_predictions(
-    ensemble: Ensemble, rows, pairs, orders: Orders, n_jobs
+    ensemble: Ensemble, rows: np.ndarray, pairs: Pairs, orders: Orders, n_jobs: int | None
 ) -> Iterator[np.ndarray]:
     """Yield the raw predictions of all rows after each shuffle of one column."""
     at_once = max(1, NUMBERS_AT_ONCE // max(len(rows) * ensemble.n_outputs, 1))
@@ -168,7 +242,12 @@ def _shuffled_predictions(
         predictions = np.empty((len(own), ensemble.n_outputs, len(rows)))
         predictions[:] = base_score
 
-        def add(block, part, own=own, predictions=predictions):
+        def add(
+            block: np.ndarray,
+            part: slice,
+            own: Any = own,
+            predictions: np.ndarray = predictions,
+        ) -> None:
             for (k, order), prediction in zip(own, predictions, strict=True):
                 intact = block[:, k].copy()
                 block[0, k] = rows[order[part], k]
@@ -181,7 +260,7 @@ def _shuffled_predictions(
         yield from predictions[:, 0] if ensemble.n_outputs == 1 else predictions.swapaxes(1, 2)
 
 
-def _shuffled_tables(X, pairs, orders: Orders) -> Iterator:
+def _shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
     """Yield one table, whose columns are shuffled in turn: an array or a pandas.DataFrame."""
     if hasattr(X, "isetitem"):  # estimators check the names of columns
         table = X.copy()
@@ -199,7 +278,7 @@ def _shuffled_tables(X, pairs, orders: Orders) -> Iterator:
         table[:, pair[0]] = rows[:, pair[0]]
 
 
-def _scorer(model, name, y):
+def _scorer(model: Any, name: str, y: Any) -> Score:
     """Return a function of the rows that is a scikit-learn score of the model."""
     from sklearn.metrics import get_scorer
 
@@ -212,7 +291,21 @@ def _scorer(model, name, y):
     return lambda rows: scorer(model, rows, y)
 
 
-def _metric_of(ensemble, metric, target):
+def _repeats(result: GlobalAttribution) -> np.ndarray:
+    return np.asarray(result.repeats)
+
+
+def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
+    """Return the name of a score and a function of raw predictions."""
+    loss = ensemble.loss
+    if metric is None and loss.kind == GIVEN:
+        name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
+        return name, lambda raw_prediction: -loss.value(target, raw_prediction)
+    name, measure = _metric_of(ensemble, metric, target)
+    return name, lambda raw_prediction: measure(target, loss.inverse_link(raw_prediction))
+
+
+def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Callable]:
     """Return the name of the metric and a function (y, prediction), larger for better."""
     if callable(metric):
         return getattr(metric, "__name__", type(metric).__name__), metric
@@ -231,7 +324,7 @@ def _metric_of(ensemble, metric, target):
     return "neg_mean_squared_error", lambda y, prediction: -((y - prediction) ** 2)
 
 
-def _roc_auc(y, prediction):
+def _roc_auc(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """Return one number a row, whose mean is the ROC AUC and whose spread is that of the AUC.
 
     The AUC is the probability that a row of class 1 is ranked above one of 0, ties counting half. A
@@ -250,7 +343,7 @@ def _roc_auc(y, prediction):
     return auc + n / np.where(is_1, n_1, n - n_1) * (placement - auc)
 
 
-def _checked_score(score, name, n_rows):
+def _checked_score(score: Any, name: str, n_rows: int) -> np.ndarray:
     """Return what a metric has returned: one number, or one a row."""
     score = np.asarray(score, dtype=np.float64)
     if score.shape not in ((), (n_rows,)):
@@ -261,11 +354,11 @@ def _checked_score(score, name, n_rows):
     return score
 
 
-def _seed(random_state):
+def _seed(random_state: Any) -> int:
     """Turn scikit-learn's ``random_state`` into the entropy of a SeedSequence."""
     random_state = as_random_state(random_state)
     if random_state is None:
-        return np.random.SeedSequence().entropy
+        return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     from sklearn.utils import check_random_state

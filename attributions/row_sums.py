@@ -15,7 +15,7 @@ So memory does not grow with n, and results are the same to the last bit for eve
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Condition
 from typing import TypeVar
 
@@ -42,12 +42,15 @@ class RowSums:
         Sum over the rows of the squared distance from the rows' mean.
     per_tree : float64 array of shape (M, p), optional
         The total, tree by tree.
+    by_group : float64 array of shape (n_rows, p), optional
+        The sums of groups of rows, where these take the place of rows.
     """
 
     n_rows: int
     total: np.ndarray
     squares: np.ndarray
     per_tree: np.ndarray | None = None
+    by_group: np.ndarray | None = None
 
     @classmethod
     def of(cls, rows: np.ndarray, per_tree: np.ndarray | None = None) -> "RowSums":
@@ -108,7 +111,7 @@ def sum_over_rows(
     by_group = merge_blocks(
         lambda block: GroupSums.of(groups, block, contributions), GroupSums.merge, n_rows, n_jobs
     )
-    return RowSums.of(by_group.total, by_group.per_tree)
+    return replace(RowSums.of(by_group.total, by_group.per_tree), by_group=by_group.total)
 
 
 def merge_blocks(

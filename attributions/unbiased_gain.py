@@ -35,7 +35,13 @@ from functools import cached_property
 import numpy as np
 
 from attributions.groups import Groups, labels_of
-from attributions.inputs import as_rows, as_target, as_weight, warn_of_seen_rows
+from attributions.inputs import (
+    as_rows,
+    as_target,
+    as_weight,
+    count_seen_rows,
+    warn_of_seen_rows,
+)
 from attributions.kernels.contrasts import (
     MAX_ODDS,
     N_SUMS,
@@ -144,7 +150,8 @@ def unbiased_gain(
         seen = replace(ensemble, seen_rows=SeenRows.of((train.X, train.y), None, n_jobs))
     else:
         seen = ensemble  # it also knows the rows that stopped it
-    warn_of_seen_rows(seen, valid.X, valid.y, n_jobs, stacklevel=2)
+    n_seen = count_seen_rows(seen, valid.X, valid.y, n_jobs)
+    warn_of_seen_rows(n_seen, len(valid.y), stacklevel=2)
 
     splits = _Splits.of(ensemble, train.node_sums(n_jobs), valid.node_sums(n_jobs), min_samples)
     if form == "symmetric":

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbt.categories import Categories, EncodedRows, describe_levels, encode, level_names
+from gbt.chunks import Chunk, refuse_chunks
 from gbt.level_sets import LevelSets, n_words_for
 from gbt.losses import Loss
 from gbt.own_loss import describe_loss, is_known
@@ -367,6 +368,7 @@ class Ensemble(Nodes):
         looked up by value and become their numbers; such rows are `EncodedRows`, and come back as
         they are.
         """
+        refuse_chunks(X)
         if self.categories is not None and not isinstance(X, EncodedRows):
             X = encode(X, self.categories, self.feature_names, self.unseen_is_missing)
         rows = as_floats(X)
@@ -469,15 +471,10 @@ class Ensemble(Nodes):
 
         Gradients are taken along the unchanged predictions, so the result says what these rows
         would have told each node. Values stay: they are no longer -learning_rate G/(H + lambda).
-        Only values of inner nodes that the model does not know are set to this.
+        Only values of inner nodes that the model does not know are set to this. Rows may be those
+        of a Dask array or frame: sums of its chunks are added up, see ``gbt.chunks``.
         """
-        X = np.asarray(self.as_input(X), dtype=np.float64)
-        y = np.asarray(y, dtype=np.float64)
-        self.loss.check_target(y)
-        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
-        statistics: dict[str, Any] = refit(
-            self.trees, X, y, weight, self.loss, self.base_score, self.reg_lambda, self.is_forest
-        )
+        statistics: dict[str, Any] = refit(self, Chunk(X, y, sample_weight))
         if "values" not in self.statistics:
             step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], self.reg_lambda)
             statistics["value"] = np.where(self.left < 0, self.value, -self.learning_rate * step)

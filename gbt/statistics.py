@@ -9,25 +9,26 @@ With G and H the sums of w g and w h over a node's rows::
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from gbt.chunks import Chunk, over_chunks
 from gbt.kernels import walk
 from gbt.losses import Loss
 
 TOLD_BY_ROWS = ("sum_gradient", "sum_hessian", "n_samples", "gain")
 
 
-def node_statistics(
+def node_sums(
     left: np.ndarray,
     right: np.ndarray,
     leaves: np.ndarray,
     gradient: np.ndarray,
     hessian: np.ndarray,
-    reg_lambda: float,
-) -> dict[str, np.ndarray]:
-    """Return G, H, row count and gain of every node of a tree from the leaf each row reaches.
+) -> np.ndarray:
+    """Return G, H and row count of every node of a tree, (n_nodes, 3), from the leaves of rows.
 
     Leaves are summed in row order in float64, parents by adding their two children, so that the
     sums of a parent are those of its children to the last bit.
@@ -41,6 +42,13 @@ def node_statistics(
         ]
     )
     walk.add_up_children(left, right, sums)
+    return sums
+
+
+def node_statistics(
+    left: np.ndarray, right: np.ndarray, sums: np.ndarray, reg_lambda: float
+) -> dict[str, np.ndarray]:
+    """Return G, H, row count and gain of every node of a tree from its `node_sums`."""
     sum_gradient, sum_hessian, n_samples = sums.T
     return {
         "sum_gradient": sum_gradient,
@@ -71,32 +79,36 @@ def node_step(sum_gradient: np.ndarray, sum_hessian: np.ndarray, reg_lambda: flo
     return np.divide(sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)
 
 
-def refit(
-    trees: Iterable[Any],
-    X: np.ndarray,
-    y: np.ndarray,
-    weight: np.ndarray,
-    loss: Loss,
-    base_score: float | np.ndarray,
-    reg_lambda: float,
-    is_forest: bool = False,
-) -> dict[str, np.ndarray]:
+def refit(model: Any, rows: Chunk) -> dict[str, np.ndarray]:
     """Return the statistics that other rows give the nodes of all trees, one array each.
 
-    Gradients are taken along the unchanged predictions, those of a forest at the base score.
-    ``trees`` have ``left``, ``right``, ``value`` and ``find_leaves``; X is float64 of shape (n, p).
+    Gradients are taken along the unchanged predictions, those of a forest at the base score. Rows
+    in chunks give the sums of their chunks.
     """
-    refitted = []
-    for tree, leaves, gradient, hessian in along_rounds(trees, X, y, loss, base_score, is_forest):
-        refitted.append(
-            node_statistics(
-                tree.left, tree.right, leaves, weight * gradient, weight * hessian, reg_lambda
-            )
-        )
+    sums = over_chunks(partial(sums_of_chunk, model), np.add, rows)
+    refitted = [
+        node_statistics(tree.left, tree.right, of_tree, model.reg_lambda)
+        for tree, of_tree in zip(model.trees, np.split(sums, model.tree_offset[1:-1]), strict=False)
+    ]
     return {
         name: np.concatenate([np.empty(0), *(of_tree[name] for of_tree in refitted)])
         for name in TOLD_BY_ROWS
     }
+
+
+def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
+    """Return the `node_sums` of all trees, end to end, that some rows make."""
+    X = np.asarray(model.as_input(rows.X), dtype=np.float64)
+    y = np.asarray(rows.y, dtype=np.float64)
+    model.loss.check_target(y)
+    given = rows.sample_weight
+    weight = np.ones(len(X)) if given is None else np.asarray(given, dtype=np.float64)
+    along = along_rounds(model.trees, X, y, model.loss, model.base_score, model.is_forest)
+    of_trees = [
+        node_sums(tree.left, tree.right, leaves, weight * gradient, weight * hessian)
+        for tree, leaves, gradient, hessian in along
+    ]
+    return np.concatenate([np.empty((0, 3)), *of_trees])
 
 
 def along_rounds(

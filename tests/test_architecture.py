@@ -18,6 +18,7 @@ FLOORS = [
     {"gbt.cores"},
     {
         "gbt.kernels",
+        "gbt.chunks",
         "gbt.parallel",
         "gbt.fixed_point",
         "gbt.progress",
@@ -46,6 +47,7 @@ FLOORS = [
 ]
 ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.categories",
+    "gbt.chunks",
     "gbt.model",
     "gbt.tree",
     "gbt.predictor",

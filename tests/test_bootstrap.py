@@ -18,7 +18,7 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.bootstrap import N_RESAMPLES, symmetric_t
-from attributions.kurtosis import Moments, kurtosis_over_rows
+from attributions.kurtosis import Moments, moments_over_rows
 from attributions.row_sums import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.test_inner import fitted_rows
@@ -180,10 +180,10 @@ def test_rare_large_contributions_are_known_from_training_rows():
     """A column that one training row in 500 cuts off: 200 held-out rows need not meet any."""
     rng = np.random.default_rng(0)
     values = np.where(np.arange(1000) % 500 == 0, 30.0, rng.normal(size=1000))[:, np.newaxis]
-    kurtosis = kurtosis_over_rows(lambda block: (values[block], None), 1000, 1)
+    kurtosis = moments_over_rows(lambda block: (values[block], None), 1000, 1).kurtosis
     assert kurtosis[0] > 0.1 * 200
     without = values[np.abs(values[:, 0]) < 10]
-    assert kurtosis_over_rows(lambda block: (without[block], None), 200, 1)[0] < 4
+    assert moments_over_rows(lambda block: (without[block], None), 200, 1).kurtosis[0] < 4
 
 
 def test_contributions_of_rows_are_those_of_tree_inner():

@@ -113,9 +113,31 @@ def test_pieces_of_whole_groups_merge_to_the_whole(case, data):
         )
 
 
-def test_a_group_in_two_pieces_is_refused():
+@pytest.mark.parametrize("measure", MEASURES)
+@given(case=judged(), data=st.data())
+def test_pieces_that_share_groups_merge_to_the_whole(measure, case, data):
+    n = len(case.X)
+    groups = np.array(data.draw(st.lists(st.sampled_from("abcd"), min_size=n, max_size=n)))
+    left = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    if 0 < left.sum() < n:
+        function = by_sums(measure)
+        one, other = (
+            function(case.ensemble, case.X[rows], case.y[rows], groups=groups[rows])
+            for rows in (left, ~left)
+        )
+        merged, whole = one.merge(other), function(case.ensemble, case.X, case.y, groups=groups)
+        terms = np.maximum(case.terms, 1.0) * n * case.ensemble.n_trees
+        assert_close(merged.values, whole.values, terms)
+        assert (merged.standard_error is None) == (whole.standard_error is None)
+        if whole.standard_error is not None:
+            assert_close(merged.standard_error**2, whole.standard_error**2, terms**2)
+        assert_same(merged.groups, whole.groups)
+        assert_close(merged.contributions, whole.contributions, terms)
+
+
+def test_a_group_in_two_pieces_is_refused_where_its_sum_is_not_kept():
     ensemble, X, y = fitted_rows(20)
-    whole = tree_inner(ensemble, X, y, groups=np.arange(20) // 2)
+    whole = replace(tree_inner(ensemble, X, y, groups=np.arange(20) // 2), contributions=None)
     other = tree_inner(ensemble, X, y, groups=9 + np.arange(20) // 2)
     with pytest.raises(ValueError, match=r"1 groups have rows in both attributions, .*9"):
         whole.merge(other)
@@ -149,6 +171,7 @@ def test_without_standard_errors_groups_are_kept():
     result = tree_inner(ensemble, X, y, groups=np.arange(20) // 2, standard_error=False)
     assert result.standard_error is None
     assert len(result.groups) == 10
+    assert len(result.merge(result).groups) == 10
 
 
 def test_permutation_sums_parts_of_groups():

@@ -24,7 +24,7 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.individual import FunctionAttribution
-from attributions.inner import touched_features
+from attributions.judged_rows import touched_features
 from attributions.predecomp import PreDecomp
 from attributions.row_sums import ROWS_PER_BLOCK, merge_blocks
 from attributions.saabas import Saabas
@@ -37,7 +37,7 @@ from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 # Modules, of which the package shows functions of these names.
-absolute_module, inner_module = map(import_module, ["attributions.absolute", "attributions.inner"])
+judged_rows_module = import_module("attributions.judged_rows")
 
 # The named attributions as the reference page has them: functions of one tree and one row.
 INDIVIDUAL = {
@@ -394,8 +394,7 @@ def test_an_attribution_is_the_same_by_its_name(name, measure):
                 asked[way].append([k.tolist() for k in touched_features(ensemble, individual)])
                 return touched_features(ensemble, individual)
 
-            for module in (absolute_module, inner_module):
-                patched.setattr(module, "touched_features", touched)
+            patched.setattr(judged_rows_module, "touched_features", touched)
             results[way] = MEASURES[measure](ensemble, X, y, ifa=ifa)
     assert asked["by instance"] == asked["by name"] == [[[0], [1], [0]]]
     by_name, by_instance = results.values()

@@ -6,7 +6,7 @@ import numpy as np
 
 from gbt.losses import LOSSES
 from gbt.model import Ensemble
-from gbt.statistics import node_statistics, node_step
+from gbt.statistics import node_statistics, node_step, node_sums
 from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_valid_tree
 
@@ -51,9 +51,8 @@ def fit_values(ensemble: Ensemble, X, y) -> Ensemble:
     for m, tree in enumerate(ensemble.trees):
         gradient, hessian = ensemble.loss.gradient_hessian(y, raw_prediction)
         leaves = ensemble.apply(X)[:, m]
-        sums = node_statistics(
-            tree.left, tree.right, leaves, gradient, hessian, ensemble.reg_lambda
-        )
+        of_rows = node_sums(tree.left, tree.right, leaves, gradient, hessian)
+        sums = node_statistics(tree.left, tree.right, of_rows, ensemble.reg_lambda)
         step = node_step(sums["sum_gradient"], sums["sum_hessian"], ensemble.reg_lambda)
         fitted.append(replace(tree, **sums, value=-ensemble.learning_rate * step))
         raw_prediction = raw_prediction + fitted[-1].value[leaves]

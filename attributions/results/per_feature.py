@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from attributions.bootstrap import symmetric_t
-from attributions.groups import Groups, check_apart, labels_of
+from attributions.groups import Groups, check_apart, labels_of, merge_groups
 from attributions.inputs import as_weight
 from attributions.kurtosis import LIMIT
 from attributions.results import tables
@@ -59,7 +59,8 @@ class GlobalAttribution(tables.ShownAsTable):
     groups : array of shape (G,), optional
         The distinct labels of rows that belong together, where standard errors count these.
     contributions : float64 array of shape (n or G, p), optional
-        What every row or group adds to ``values``; kept by `from_rows`.
+        What every row or group adds to ``values``; kept by `from_rows`, and where rows belong to
+        groups.
     kurtosis : float64 array of shape (p,), optional
         Of the contributions of training rows; see `is_reliable`.
     """
@@ -174,7 +175,7 @@ class GlobalAttribution(tables.ShownAsTable):
             feature_names=rows.feature_names,
             method=rows.method,
             groups=labels_of(together),
-            contributions=values if together is None else together.within(slice(None), values)[1],
+            contributions=values if together is None else sums.by_group,
         )
 
     @property
@@ -299,8 +300,7 @@ class GlobalAttribution(tables.ShownAsTable):
         Parameters
         ----------
         other : GlobalAttribution
-            The same method, of the same model, on other rows. Where rows belong to groups, no
-            group may have rows in both, because its square needs its whole sum.
+            The same method, of the same model, on other rows. A group may have rows in both.
 
         Returns
         -------
@@ -319,14 +319,21 @@ class GlobalAttribution(tables.ShownAsTable):
         sums = RowSums(self._n_draws, self.values, squares, self.per_tree).merge(
             RowSums(other._n_draws, other.values, others_squares, other.per_tree)
         )
+        groups, contributions = None, _both(np.concatenate, self.contributions, other.contributions)
+        if self.groups is not None and other.groups is not None:
+            groups, contributions = merge_groups(
+                self.groups, self.contributions, other.groups, other.contributions
+            )
+            if contributions is not None:  # exact, also where both have rows of a group
+                sums = replace(RowSums.of(contributions), per_tree=sums.per_tree)
         return replace(
             self,
             values=sums.total,
             standard_error=sums.standard_error if has_error else None,
             n_samples=self.n_samples + other.n_samples,
             per_tree=sums.per_tree,
-            groups=_both(np.concatenate, self.groups, other.groups),
-            contributions=_both(np.concatenate, self.contributions, other.contributions),
+            groups=groups,
+            contributions=contributions,
             kurtosis=_both(np.maximum.reduce, self.kurtosis, other.kurtosis),
             per_output=_both(np.add.reduce, self.per_output, other.per_output),
         )
@@ -465,7 +472,9 @@ class GlobalAttribution(tables.ShownAsTable):
                 "Attributions of different features cannot be merged: one has"
                 f" {first_difference(self.feature_names, other.feature_names)}."
             )
-        check_apart(self.groups, other.groups)
+        keep_sums = self.contributions is not None and other.contributions is not None
+        have_errors = self.standard_error is not None or other.standard_error is not None
+        check_apart(self.groups, other.groups, may_share=keep_sums or not have_errors)
         mine, others = self.per_tree, other.per_tree
         if (mine is None) != (others is None):
             raise ValueError(

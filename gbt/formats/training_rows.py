@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gbt.chunks import is_in_chunks
 from gbt.formats.imported import Imported
 from gbt.formats.nodes import EPS_32
 from gbt.model import NEEDED_FOR, STATISTICS, Ensemble
@@ -22,6 +23,12 @@ KEPT_WITHIN = 1e-3  # of what a tree's rows add up to; another loss or sample is
 def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
     """Return the ensemble with all statistics, those of the rows where it lacks or contradicts."""
     ensemble = imported.ensemble
+    if is_in_chunks(X) or is_in_chunks(y):
+        raise ValueError(
+            "Training rows of Dask cannot be compared with what a model keeps; their statistics are"
+            " as_ensemble(model).refit_statistics(X, y), with targets as the loss takes them: 0 and"
+            " 1 for two classes."
+        )
     rows = ensemble.as_input(X)
     target = _as_target(model, ensemble, y, len(rows))
     weight = _as_weight(sample_weight, len(rows))

@@ -1,0 +1,65 @@
+"""Measures that are sums over rows, of a table in memory or of one in chunks (``gbt.chunks``).
+
+A measure says what a chunk adds, as a `ChunkSum`; what concerns all rows at once, such as weights
+that are all 0 or rows that the model has seen, is told at the end, to whoever called.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from attributions.inputs import warn_of_seen_rows
+from attributions.results import GlobalAttribution
+from gbt.chunks import Chunk, over_chunks
+
+Merge = Callable[[GlobalAttribution, GlobalAttribution], GlobalAttribution]
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkSum:
+    """What some rows add to a measure.
+
+    Parameters
+    ----------
+    result : GlobalAttribution
+        Of these rows.
+    n_seen : int
+        Rows among them that the model has seen.
+    has_weight : bool
+        Whether any of them weighs something.
+    """
+
+    result: GlobalAttribution
+    n_seen: int = 0
+    has_weight: bool = True
+
+    def merge(self, other: "ChunkSum", of_results: Merge = GlobalAttribution.merge) -> "ChunkSum":
+        """Return what the rows of both add."""
+        return ChunkSum(
+            of_results(self.result, other.result),
+            self.n_seen + other.n_seen,
+            self.has_weight or other.has_weight,
+        )
+
+
+def sum_over_chunks(
+    measure: Callable[[Chunk], ChunkSum],
+    rows: Chunk,
+    merge: Merge = GlobalAttribution.merge,
+) -> GlobalAttribution:
+    """Return the measure of all rows, for a public function whose caller is to be warned.
+
+    Parameters
+    ----------
+    measure : callable
+        Takes a `Chunk` of at least one row; is sent to where the rows are.
+    rows : Chunk
+        All rows, in memory or of Dask.
+    merge : callable
+        Takes the results of some rows and of the next, returns that of both.
+    """
+    total = over_chunks(measure, partial(ChunkSum.merge, of_results=merge), rows)
+    if not total.has_weight:
+        raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
+    warn_of_seen_rows(total.n_seen, total.result.n_samples, stacklevel=3)
+    return total.result

@@ -1,0 +1,220 @@
+"""Tables in chunks: arrays and frames of Dask, whose rows lie on disk or on several machines.
+
+What is a sum over rows is computed chunk by chunk, each where its rows are, and the parts are
+merged a few at a time until one is left. Only that one travels to the caller::
+
+    rows      X_0 y_0    X_1 y_1    X_2 y_2    X_3 y_3    X_4 y_4
+    parts       P_0        P_1        P_2        P_3        P_4       one task a chunk
+    merged      P_0 + P_1 + ... + P_7 + ...                           ``FAN_IN`` parts a task
+
+A worker holds the chunks that its threads are at and some parts, whatever the number of rows. The
+parts are merged in an order that depends on the chunks alone, so the same chunks give the same
+result to the last bit, on one thread or on a cluster.
+
+A table in memory is a single chunk: whoever sums over rows writes one line for both. Dask is
+imported only where a table is Dask's, which the module of its class tells.
+"""
+
+from collections.abc import Callable, Sequence
+from math import isnan
+from typing import Any, NamedTuple, TypeVar
+from uuid import uuid4
+
+FAN_IN = 8
+BESIDE = ("y", "sample_weight", "groups")  # of a row
+Part = TypeVar("Part")
+
+
+class Chunk(NamedTuple):
+    """Some rows of a table, with what stands beside them.
+
+    Parameters
+    ----------
+    X : table of shape (n, p)
+    y, sample_weight, groups : one entry a row, or None
+    number : int
+        Which chunk of the table it is, from 0.
+    is_part : bool
+        Whether it is a chunk of a table of Dask, of which there may be others.
+    """
+
+    X: Any
+    y: Any = None
+    sample_weight: Any = None
+    groups: Any = None
+    number: int = 0
+    is_part: bool = False
+
+    def n_jobs(self, asked: int | None) -> int | None:
+        """Return how many threads to use: one in a worker, whose other threads have tasks too."""
+        return 1 if asked is None and self.is_part else asked
+
+
+def is_in_chunks(table: Any) -> bool:
+    """Say whether a table is Dask's."""
+    return type(table).__module__.split(".")[0] == "dask"
+
+
+def refuse_chunks(table: Any) -> None:
+    """Raise ValueError if a table is Dask's where rows in memory are needed."""
+    if is_in_chunks(table):
+        raise ValueError(
+            f"X is Dask's, a {type(table).__name__}, and rows in memory are needed here. The guide"
+            " (docs/guide/dask.md) lists what takes such tables; X.map_blocks and X.map_partitions"
+            " predict; X.compute() brings all rows here."
+        )
+
+
+def over_chunks(
+    part_of: Callable[[Chunk], Part], merge: Callable[[Part, Part], Part], rows: Chunk
+) -> Part:
+    """Make a part of every chunk of some rows, and merge the parts.
+
+    Parameters
+    ----------
+    part_of : callable
+        Takes a `Chunk` of at least one row. It is sent to the workers, so it can be pickled.
+    merge : callable
+        Takes two parts, returns that of the rows of both.
+    rows : Chunk
+        Of tables in memory, which are handed to ``part_of`` as they are, or of Dask.
+
+    Returns
+    -------
+    The part of all rows; chunks without rows have none.
+    """
+    if not any(map(is_in_chunks, rows)):
+        return part_of(rows)
+    from dask import delayed
+
+    parts, _ = each_chunk(part_of, rows)
+    join = delayed(merge_chunks, pure=False)
+    while len(parts) > 1:
+        parts = [join(merge, parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+    part = parts[0].compute()
+    if part is None:
+        raise ValueError("X has no rows; at least one is needed.")
+    return part
+
+
+def each_chunk(
+    part_of: Callable[[Chunk], Any], rows: Chunk, with_empty: bool = False
+) -> tuple[list[Any], list[float]]:
+    """Return what is to become of every chunk, as ``dask.delayed`` has it, and its number of rows.
+
+    The number is nan where Dask does not know it. Chunks without rows become None, unless
+    ``with_empty``.
+    """
+    from dask import delayed
+
+    X, sizes = _chunks_of_table(rows.X)
+    beside = [_chunks_beside(name, getattr(rows, name), X, sizes) for name in BESIDE]
+    shared = delayed(part_of, name=f"measure-{uuid4().hex}", traverse=False)
+    measure = delayed(measure_chunk, pure=False)
+    chunks = zip(X, *beside, strict=True)
+    parts = [measure(shared, with_empty, chunk, number) for number, chunk in enumerate(chunks)]
+    return parts, sizes
+
+
+def measure_chunk(
+    part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, ...], number: int
+) -> Any:
+    """Make the part of one chunk: a task of Dask's."""
+    rows = Chunk(*chunk, number=number, is_part=True)
+    X = rows.X
+    for name in BESIDE:
+        given = getattr(rows, name)
+        if given is not None and len(given) != len(X):
+            raise ValueError(
+                f"Chunk {number} of X has {len(X)} rows, and that of {name} has {len(given)}: their"
+                " rows must be cut at the same places. Take both from one table."
+            )
+    if not (len(X) or with_empty):
+        return None
+    try:
+        return part_of(rows)
+    except ValueError as error:
+        raise ValueError(f"In chunk {number}, counted from 0: {error}") from error
+
+
+def merge_chunks(merge: Callable[[Part, Part], Part], parts: Sequence[Part | None]) -> Part | None:
+    """Merge some parts in their order: a task of Dask's."""
+    merged: Part | None = None
+    for part in parts:
+        if part is not None:
+            merged = part if merged is None else merge(merged, part)
+    return merged
+
+
+def _chunks_of_table(X: Any) -> tuple[list[Any], list[float]]:
+    """Return the chunks of a table, with all columns each, and their numbers of rows."""
+    if not is_in_chunks(X):
+        raise ValueError(
+            f"X is in memory, a {type(X).__name__}, and what stands beside it is Dask's. Give all"
+            " of it in memory, y.compute(), or X as an array or a frame of Dask, too."
+        )
+    if hasattr(X, "columns") and hasattr(X, "npartitions"):
+        # Each frame reads only the columns of its own that are asked for.
+        return list(X.to_delayed()), [float("nan")] * X.npartitions
+    if not hasattr(X, "numblocks"):
+        raise ValueError(
+            f"X is a {type(X).__name__} of Dask, which is no table; give an array or a frame, such"
+            " as dask.array.from_delayed makes."
+        )
+    if X.ndim != 2:
+        raise ValueError(f"X has shape {X.shape}; it needs one row a sample, one column a feature.")
+    return _chunks_of_array(X), list(X.chunks[0])
+
+
+def _chunks_of_array(array: Any) -> list[Any]:
+    """Return the chunks of rows of an array; what several arrays are made of is made once."""
+    if array.ndim == 2 and array.numblocks[1] > 1:
+        array = array.rechunk({1: -1})
+    return list(array.to_delayed(optimize_graph=False).ravel())
+
+
+def _chunks_beside(name: str, given: Any, X: list[Any], sizes: list[float]) -> list[Any]:
+    """Cut what stands beside the rows where the rows are cut."""
+    if given is None:
+        return [None] * len(X)
+    if not is_in_chunks(given):
+        return _pieces(name, given, _known_sizes(X, sizes))
+    if hasattr(given, "chunks"):
+        n_given = sum(given.chunks[0])
+        if not (isnan(n_given) or isnan(sum(sizes))):
+            if n_given != sum(sizes):
+                raise ValueError(f"{name} has {n_given} rows and X has {sum(sizes)}.")
+            if given.chunks[0] != tuple(sizes):
+                given = given.rechunk({0: tuple(sizes)})
+        chunks = _chunks_of_array(given)
+    else:
+        chunks = list(given.to_delayed())
+    if len(chunks) != len(X):
+        raise ValueError(
+            f"X has {len(X)} chunks and {name} has {len(chunks)}, and how many rows each has is not"
+            " known, so they cannot be cut alike. Take both from one table, or let Dask count:"
+            " compute_chunk_sizes() of an array, to_dask_array(lengths=True) of a frame."
+        )
+    return chunks
+
+
+def _known_sizes(X: list[Any], sizes: list[float]) -> list[int]:
+    """Return the numbers of rows of all chunks; where Dask does not know them they are counted."""
+    if isnan(sum(sizes)):
+        import dask
+
+        count = dask.delayed(len, pure=False)
+        sizes = dask.compute(*[count(chunk) for chunk in X])
+    return [int(size) for size in sizes]
+
+
+def _pieces(name: str, given: Any, sizes: list[int]) -> list[Any]:
+    """Cut what is in memory into pieces of some sizes."""
+    if len(given) != sum(sizes):
+        raise ValueError(f"{name} has {len(given)} rows and X has {sum(sizes)}.")
+    pieces, start = [], 0
+    by_place = getattr(given, "iloc", given)
+    for size in sizes:
+        pieces.append(by_place[start : start + size])
+        start += size
+    return pieces
