@@ -153,10 +153,10 @@ def _chunks_of_table(X: Any) -> tuple[list[Any], list[float]]:
             f"X is in memory, a {type(X).__name__}, and what stands beside it is Dask's. Give all"
             " of it in memory, y.compute(), or X as an array or a frame of Dask, too."
         )
-    if hasattr(X, "columns") and hasattr(X, "npartitions"):
+    if isinstance(getattr(X, "npartitions", None), int) and hasattr(X, "columns"):
         # Each frame reads only the columns of its own that are asked for.
         return list(X.to_delayed()), [float("nan")] * X.npartitions
-    if not hasattr(X, "numblocks"):
+    if not isinstance(getattr(X, "ndim", None), int):  # a Delayed has attributes of any name
         raise ValueError(
             f"X is a {type(X).__name__} of Dask, which is no table; give an array or a frame, such"
             " as dask.array.from_delayed makes."
@@ -179,7 +179,7 @@ def _chunks_beside(name: str, given: Any, X: list[Any], sizes: list[float]) -> l
         return [None] * len(X)
     if not is_in_chunks(given):
         return _pieces(name, given, _known_sizes(X, sizes))
-    if hasattr(given, "chunks"):
+    if isinstance(getattr(given, "chunks", None), tuple):
         n_given = sum(given.chunks[0])
         if not (isnan(n_given) or isnan(sum(sizes))):
             if n_given != sum(sizes):
