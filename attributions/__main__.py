@@ -36,9 +36,11 @@ from typing import Any
 from attributions.findings import Findings, findings_of
 from attributions.html_report.evidence import Origin, gather
 from attributions.html_report.page import page
+from attributions.judged_file import judge_file
 from attributions.model_file import ModelFile, UnusableModelError, read_model
 from attributions.report import WIDTH, draw, report, write_table
 from attributions.simulated import TASKS, simulated
+from attributions.table_batches import open_batches
 from attributions.table_file import UnusableTableError, listed, read_table
 from attributions.table_task import Question, Task, table_task, task_of_model
 from gbt import __version__
@@ -71,11 +73,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         _check_places(options)
         given = read_model(options.model) if options.model else None
-        task = _task(options, given)
-        _say(*(line for text in task.description for line in wrap(text, WIDTH)))
-        model = fit(task) if given is None else _named(given.ensemble, task)
-        findings = findings_of(model, task)
-        if given is None:
+        file = open_batches(options.data) if given and options.report is None else None
+        if given is not None and file is not None:
+            question = _question(options, given, options.data, [*file.names])
+            task, findings = judge_file(file, question, given.ensemble)
+            _describe(task)
+        else:
+            task = _task(options, given)
+            _describe(task)
+            model = fit(task) if given is None else _named(given.ensemble, task)
+            findings = findings_of(model, task)
+        if given is None or options.report is None:
             _say("", *report(task, findings), "")
         if options.out is not None:
             _write_folder(task, findings, options.out)
@@ -99,6 +107,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     return 0
+
+
+def _describe(task: Task) -> None:
+    """Say what is done."""
+    _say(*(line for text in task.description for line in wrap(text, WIDTH)))
 
 
 def _write_folder(task: Task, findings: Findings, folder: Path) -> None:
@@ -179,24 +192,32 @@ def _task(options, given: ModelFile | None) -> Task:
     if options.data is None:
         return simulated_task(options.task or "classification", options.seed)
     table = read_table(options.data)
+    question = _question(options, given, table.path, [*table.columns])
+    if given is None:
+        return table_task(table, question)
+    return task_of_model(table, question, given.ensemble)
+
+
+def _question(
+    options: argparse.Namespace, given: ModelFile | None, path: Path, names: list[str]
+) -> Question:
+    """Return what the options ask of a table; a given model says what it predicts."""
     if options.target is None:
-        names = listed([*table.columns])
         raise UnusableTableError(
-            f"Say with --target which column of {table.path} to predict; it has {names}."
+            f"Say with --target which column of {path} to predict; it has {listed(names)}."
         )
     question = Question(
         options.target, options.task, options.positive, options.keep, options.drop, options.seed
     )
     if given is None:
-        return table_task(table, question)
+        return question
     is_classification = given.ensemble.loss.name == "half_logistic"
     positive = options.positive or (given.classes[-1] if given.classes else None)
-    question = replace(
+    return replace(
         question,
         task="classification" if is_classification else "regression",
         positive=positive if is_classification else None,
     )
-    return task_of_model(table, question, given.ensemble)
 
 
 def _check_places(options):
@@ -238,7 +259,8 @@ def _options(arguments):
         "--data",
         type=Path,
         help="a file with a line of column names: cells between commas, semicolons or tabs, packed"
-        " by gzip or not, or Parquet",
+        " by gzip or not, or a file of Parquet or Arrow, which with --model and without --report is"
+        " read in batches and may be larger than memory",
     )
     table.add_argument("--target", metavar="NAME", help="the column to predict")
     table.add_argument(
@@ -290,10 +312,8 @@ def _options(arguments):
                 parser.error(f"--{name} is about a table; name its file with --data")
     if options.task == "regression" and options.positive is not None:
         parser.error("--positive names a class, so it does not go with --task regression")
-    if options.model is not None and options.report is None:
-        parser.error("--model is for a report; say with --report FILE where it goes")
-    if options.model is not None and options.out is not None:
-        parser.error("--out is for a model that is fitted here; a given one gets a --report alone")
+    if options.model is not None and options.report is not None and options.out is not None:
+        parser.error("--model goes with --report or with --out, which writes no report")
     if options.report is None and options.out is None:
         options.out = DEFAULT_FOLDER
     if options.seed < 0:

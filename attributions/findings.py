@@ -12,6 +12,7 @@ model's: in regression, to R^2 in per cent. Total gain is the same sum over the 
 (Sun 2022, Proposition 3), so that what was promised and what was delivered can be compared.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -70,24 +71,47 @@ class Findings:
 
 def findings_of(model: Ensemble, task: Task) -> Findings:
     """Judge a model that was fitted to the training rows of a task."""
-    X, y = task.X_valid, task.y_valid
-    raw_prediction = model.raw_predict(X)
+    return findings_in_batches(model, task, [(task.X_valid, task.y_valid)])
+
+
+def findings_in_batches(
+    model: Ensemble, task: Task, batches: Iterable[tuple[np.ndarray, np.ndarray]]
+) -> Findings:
+    """Judge a model on held-out rows that come some at a time: X and y of each batch.
+
+    What is kept of a row is its target and its raw prediction; importances of batches are merged.
+    """
+    training = (task.X_train, task.y_train) if len(task.y_train) else None
+    targets, predictions = [], []
+    sums: list[GlobalAttribution] = []
+    for X, y in batches:
+        targets.append(y)
+        predictions.append(model.raw_predict(X))
+        of_batch = [
+            tree_inner(model, X, y, training=training, per_tree=True),
+            partial_inner(model, X, y, training=training),
+            absolute(model, X),
+        ]
+        sums = (
+            [one.merge(more) for one, more in zip(sums, of_batch, strict=True)]
+            if sums
+            else of_batch
+        )
+    y, raw_prediction = np.concatenate(targets), np.concatenate(predictions)
+    inner, partial, used = sums
     constant = np.full(len(y), raw_constant(model, task))
     loss = model.loss.value(y, raw_prediction).sum()
     constant_loss = model.loss.value(y, constant).sum()
-    training = (task.X_train, task.y_train) if len(task.y_train) else None
     of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))
     per_cent = 100 * model.learning_rate
     loss_in_training = model.loss.value(task.y_train, constant[0]).sum() if training else per_cent
     return Findings(
         scores=[Score(name, of_model[name], of_constant[name]) for name in of_model],
         saved=100 * (1 - loss / constant_loss),
-        inner=_scaled(
-            tree_inner(model, X, y, training=training, per_tree=True), per_cent / constant_loss
-        ),
-        partial=_scaled(partial_inner(model, X, y, training=training), per_cent / constant_loss),
+        inner=_scaled(inner, per_cent / constant_loss),
+        partial=_scaled(partial, per_cent / constant_loss),
         gain=_scaled(total_gain(model), per_cent / loss_in_training),
-        used=_scaled(absolute(model, X), 1 / len(y)),
+        used=_scaled(used, 1 / len(y)),
     )
 
 

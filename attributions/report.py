@@ -52,7 +52,8 @@ def _score_lines(task, findings):
         )
         lines.append(f"  {score.name:{width - 2}}   {of_model:>10}   {of_constant:>10}")
     average = "share of the class" if task.is_classification else "mean"
-    lines.append(f"  (The constant model predicts the training rows' {average} for every row.)")
+    whose = "training rows'" if len(task.y_train) else "held-out rows'"  # of a given model
+    lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
     if findings.saved <= 0:
         lines.append(
             f"As a whole the model is no better than the constant: its {_loss(task)} is"
@@ -92,14 +93,15 @@ def table_lines(task: Task, findings: Findings) -> list[str]:
 def _reading(task, findings):
     """Say in words what the table shows."""
     loss, n_rows = _loss(task), len(task.y_valid)
+    own_unit = "" if len(task.y_train) else ", in its own unit, since the model came without them"
     lines = wrap(
         f"TreeInner is how much of the constant model's {loss} the feature's part of all boosting"
         f" steps took away on {n_rows:,} rows that the model has not seen, to first order (below 0:"
         f" it made it larger). All features together: {findings.inner.values.sum():.1f}; the"
         f" model's {loss} is {abs(findings.saved):.1f} %"
         f" {'below' if findings.saved > 0 else 'above'} the constant model's. Total gain is what"
-        " the same steps promised on the rows that chose them. Partial TreeInner does not hold a"
-        " feature's own earlier work against it; its values do not add up.",
+        f" the same steps promised on the rows that chose them{own_unit}. Partial TreeInner does"
+        " not hold a feature's own earlier work against it; its values do not add up.",
         WIDTH,
     )
     lines += wrap(

@@ -82,7 +82,14 @@ def as_column(name: str, cells: Sequence[str], may_have_decimal_commas: bool = F
     """Find out what a column holds and turn it into numbers; every different cell is read once."""
     first_seen: dict[str, int] = {}
     codes = np.array([first_seen.setdefault(cell, len(first_seen)) for cell in cells])
-    levels = np.array([*first_seen], dtype=object)
+    return column_of(name, [*first_seen], codes, may_have_decimal_commas)
+
+
+def column_of(
+    name: str, cells: Sequence[str], codes: np.ndarray, may_have_decimal_commas: bool = False
+) -> Column:
+    """Make a column of its different cells, and which of them stands in each row."""
+    levels = np.array([*cells], dtype=object)
     n_rows = np.bincount(codes, minlength=len(levels))
     known = np.array([not is_missing(cell) for cell in levels], dtype=bool)
 
@@ -100,7 +107,7 @@ def as_column(name: str, cells: Sequence[str], may_have_decimal_commas: bool = F
             **details,
         )
 
-    for number_of in (_number, _comma_number) if may_have_decimal_commas else (_number,):
+    for number_of in (cell_number, _comma_number) if may_have_decimal_commas else (cell_number,):
         numbers = _each(number_of, levels, known)
         is_number = known & ~np.isnan(numbers)
         share = n_rows[is_number].sum() / max(n_rows[known].sum(), 1)
@@ -163,7 +170,7 @@ def _each(number_of: Callable[[str], float], levels, known) -> np.ndarray:
     return numbers
 
 
-def _number(cell):
+def cell_number(cell):
     """Return what a cell says in digits with a decimal point; nan for anything else."""
     try:
         return np.nan if "_" in cell else float(cell)  # to Python, 1_2 is twelve

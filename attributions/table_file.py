@@ -1,13 +1,15 @@
 """A file becomes named columns of cells; its content says what kind of file it is, not its name.
 
 Text with a line of column names: cells between commas, semicolons, tabs or bars, in UTF-8, UTF-16
-or, where it is neither, in what is taken for Latin-1; packed by gzip or not. Parquet, where pyarrow
-or polars is installed: its values become the cells that a text file of them would hold. What was
-found out is told in ``TableFile.read_as``. Memory: one Python string a cell.
+or, where it is neither, in what is taken for Latin-1; packed by gzip or not. Parquet and Arrow
+(Feather) files, where pyarrow or polars is installed: their values become the cells that a text
+file of them would hold. What was found out is told in ``TableFile.read_as``. Memory: one Python
+string a cell; a Parquet file that would not fit is refused before its cells are read.
 """
 
 import csv
 import gzip
+import os
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,10 +18,11 @@ from importlib.util import find_spec
 from io import BytesIO, StringIO
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 N_SNIFFED = 100  # records that show which separator it is
-GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
+GZIP, PARQUET, ARROW = b"\x1f\x8b", b"PAR1", b"ARROW1"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 FOREIGN = {
     b"PK\x03\x04": "an Excel workbook or another zip archive",
@@ -29,6 +32,7 @@ FOREIGN = {
     b"(\xb5/\xfd": "packed by zstd",
 }
 N_SHOWN = 10  # names in a message
+BYTES_A_CELL = 70  # a short string of Python's and the pointer to it
 
 
 class UnusableTableError(ValueError):
@@ -71,16 +75,18 @@ def read_table(path: Path) -> TableFile:
             raise UnusableTableError(
                 f"{path} is packed by gzip and damaged ({error}); get it once more."
             ) from error
-    if content.startswith(PARQUET):
-        names, cells = _parquet(content, path)
-        return TableFile(path, _named(names, cells, path), ", ".join([*steps, "Parquet"]))
+    for beginning, kind in ((PARQUET, "Parquet"), (ARROW, "Arrow")):
+        if content.startswith(beginning):
+            names, cells = _columnar(content, path, kind)
+            columns = dict(zip(named(names, path), cells, strict=True))
+            return TableFile(path, columns, ", ".join([*steps, kind]))
     text, encoding = _text(content, path)
     separator = _sniffed_separator(text)
     names, *rows = _records(text, separator, path)
-    columns = _named(names, [list(column) for column in zip(*rows, strict=True)], path)
+    columns = [list(column) for column in zip(*rows, strict=True)]
     return TableFile(
         path,
-        columns,
+        dict(zip(named(names, path), columns, strict=True)),
         ", ".join([*steps, encoding, SEPARATORS[separator]]),
         is_latin_1_assumed=encoding == "Latin-1",
         has_decimal_commas=separator != ",",
@@ -182,25 +188,25 @@ def _records(text, separator, path):
     return records
 
 
-def _parquet(content, path):
-    """Return the names and cells of a Parquet file."""
+def _columnar(content: bytes, path: Path, kind: str) -> tuple[list[str], list[list[str]]]:
+    """Return the names and cells of a Parquet or Arrow file."""
     reader = next((name for name in ("pyarrow", "polars") if find_spec(name) is not None), None)
     if reader is None:
         raise UnusableTableError(
-            f"{path} is a Parquet file, which pyarrow or polars can read, and neither is installed:"
-            " pip install pyarrow, or save the table as CSV."
+            f"{path} is a file of {kind}, which pyarrow or polars can read, and neither is"
+            " installed: pip install pyarrow, or save the table as CSV."
         )
     try:
         if reader == "pyarrow":
-            from pyarrow import parquet
-
-            arrow = parquet.read_table(BytesIO(content))
-            names, columns = arrow.column_names, [column.to_pylist() for column in arrow.columns]
+            names, columns = _by_pyarrow(content, path, kind)
         else:
             import polars
 
-            frame = polars.read_parquet(BytesIO(content))
+            read = polars.read_parquet if kind == "Parquet" else polars.read_ipc
+            frame = read(BytesIO(content))
             names, columns = frame.columns, [column.to_list() for column in frame]
+    except UnusableTableError:
+        raise
     except Exception as error:  # each library has errors of its own
         reason = str(error).strip().split("\n")[0]
         raise UnusableTableError(f"{path} cannot be read by {reader}: {reason}") from error
@@ -210,15 +216,49 @@ def _parquet(content, path):
     return names, cells
 
 
-def _named(names, columns, path):
-    """Return columns by name; one without a name gets its number, as pandas would call it."""
+def _by_pyarrow(content: bytes, path: Path, kind: str) -> tuple[list[str], list[list[Any]]]:
+    """Return names and values; refuse a table whose cells do not fit into memory."""
+    from pyarrow import feather, parquet
+
+    if kind == "Parquet":
+        about = parquet.read_metadata(BytesIO(content))
+        check_fits(path, about.num_rows, about.num_columns)
+        arrow = parquet.read_table(BytesIO(content))
+    else:
+        arrow = feather.read_table(BytesIO(content))
+        check_fits(path, arrow.num_rows, arrow.num_columns)
+    return arrow.column_names, [column.to_pylist() for column in arrow.columns]
+
+
+def check_fits(path: Path, n_rows: int, n_columns: int) -> None:
+    """Refuse a table whose cells as Python's strings are more than the machine's memory."""
+    needed, memory = BYTES_A_CELL * n_rows * n_columns, _memory_of_machine()
+    if memory is not None and needed > memory:
+        raise UnusableTableError(
+            f"{path} has {n_rows:,} rows and {n_columns} columns. To fit a model here, or to write"
+            f" a report, takes some {needed / 1e9:.0f} GB of memory, and the machine has"
+            f" {memory / 1e9:.0f} GB. Fit on some of the rows; a saved model is judged on all of"
+            " them, in batches, by --model FILE without --report."
+        )
+
+
+def _memory_of_machine() -> int | None:
+    """Return the bytes of memory, where the system tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def named(names: Sequence[str], path: Path) -> list[str]:
+    """Return names of columns; one without a name gets its number, as pandas would call it."""
     names = [" ".join(name.split()) or f"Unnamed: {k}" for k, name in enumerate(names)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UnusableTableError(
             f"{path} has two columns of the same name, {listed(twice)}; rename one."
         )
-    return dict(zip(names, columns, strict=True))
+    return names
 
 
 def nearest(

@@ -6,7 +6,7 @@ to train on and half are held out, at random, so that a file sorted by its targe
 half gets the same share of every class.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,14 +144,10 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
     among the levels that the model has learned.
     """
     columns, target = _read(table, question)
-    features, are_by_name = _features_of_model(columns, question, model.feature_names)
+    names, are_by_name = features_of_model([*columns], question, model.feature_names)
+    features = [columns[name] for name in names]
     X = _as_model_takes(features, model)
-    labelled = np.flatnonzero(~np.isnan(target.y))
-    if len(labelled) < 2 or not np.ptp(target.y[labelled]):
-        raise UnusableTableError(
-            f"{table.path} has {len(labelled):,} rows with a target, all with the same value; a"
-            " model can be judged on rows of different targets only."
-        )
+    labelled = rows_to_judge_on(table.path, target.y)
     nothing = np.empty((0, len(features)))
     used = {column.name for column in features}
     reasons = {c.name: "the model does not take it" for c in columns.values()}
@@ -161,12 +157,7 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
             f"{table.path.name}: {len(target.y):,} rows, {len(table.columns)} columns (read as"
             f" {table.read_as}).",
             target.description,
-            f"Rows: {len(labelled):,} with a target, all of them to judge the model on.",
-            *(
-                []
-                if are_by_name
-                else ["The model does not know the names of its features: columns are in order."]
-            ),
+            *rows_of_model(len(labelled), are_by_name),
         ],
         is_classification=target.is_classification,
         X_train=nothing,
@@ -176,6 +167,25 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
         feature_names=tuple(column.name for column in features),
         source=_source(table, question, columns, reasons, labelled),
     )
+
+
+def rows_to_judge_on(path: Path, y: np.ndarray) -> np.ndarray:
+    """Return which rows have a target; refuse a table where a model cannot be judged."""
+    labelled = np.flatnonzero(~np.isnan(y))
+    if len(labelled) < 2 or not np.ptp(y[labelled]):
+        raise UnusableTableError(
+            f"{path} has {len(labelled):,} rows with a target, all with the same value; a model can"
+            " be judged on rows of different targets only."
+        )
+    return labelled
+
+
+def rows_of_model(n_rows: int, are_by_name: bool) -> list[str]:
+    """Say on which rows a given model is judged, and how its columns were found."""
+    lines = [f"Rows: {n_rows:,} with a target, all of them to judge the model on."]
+    if not are_by_name:
+        lines.append("The model does not know the names of its features: columns are in order.")
+    return lines
 
 
 def _rows_of(columns):
@@ -201,7 +211,7 @@ def halves(y: np.ndarray, is_classification: bool, seed: int) -> tuple[np.ndarra
 
 def _read(table, question):
     """Return all columns of a table by name, and what is to be predicted."""
-    _check_names(table, question)
+    check_names(table.path, [*table.columns], question)
     columns = {
         name: as_column(name, cells, table.has_decimal_commas)
         for name, cells in table.columns.items()
@@ -215,21 +225,20 @@ def _source(table, question, columns, reasons, held_out):
     return Source(table.path, question.target, columns, left_out, held_out)
 
 
-def _check_names(table, question):
+def check_names(path: Path, names: Sequence[str], question: Question) -> None:
     """Raise UnusableTableError for a column that is asked for and not there."""
-    names = [*table.columns]
     for option, asked in (
         ("--target", [question.target]),
         ("--keep", question.keep),
         ("--drop", question.drop),
     ):
         for name in asked:
-            if name not in table.columns:
+            if name not in names:
                 hint = nearest(name, names, f"; its columns are {listed(names)}.")
-                raise UnusableTableError(f"{option}: {table.path} has no column {name!r}{hint}")
+                raise UnusableTableError(f"{option}: {path} has no column {name!r}{hint}")
     if len(names) < 2:
         raise UnusableTableError(
-            f"{table.path} has no column beside the target {question.target!r}; is it separated by"
+            f"{path} has no column beside the target {question.target!r}; is it separated by"
             f" {', '.join(SEPARATORS.values())}?"
         )
     for name in question.drop:
@@ -253,25 +262,31 @@ def _features(columns, question):
     return features, reasons
 
 
-def _features_of_model(columns, question, names):
+def features_of_model(
+    columns: Sequence[str], question: Question, names: Sequence[str]
+) -> tuple[list[str], bool]:
     """Return the columns that a model takes, in its order, and whether they were found by name."""
-    others = [
-        column
-        for column in columns.values()
-        if column.name != question.target and column.name not in question.drop
-    ]
-    by_name = {column.name.replace(" ", "_"): column for column in others}  # as LightGBM writes it
-    by_name |= {column.name: column for column in others}
+    others = [name for name in columns if name != question.target and name not in question.drop]
+    by_name = {name.replace(" ", "_"): name for name in others}  # as LightGBM writes it
+    by_name |= {name: name for name in others}
     are_by_name = all(name in by_name for name in names)
     if not are_by_name and (len(others) != len(names) or any(name in by_name for name in names)):
         absent = [name for name in names if name not in by_name]
-        present = [column.name for column in others]
         raise UnusableTableError(
             f"The model has {len(names)} features, and the table has no column for"
-            f" {listed(absent)}. Its columns beside the target are {listed(present)}. Rename"
+            f" {listed(absent)}. Its columns beside the target are {listed(others)}. Rename"
             " columns, or leave out with --drop what the model does not take."
         )
     return [by_name[name] for name in names] if are_by_name else others, are_by_name
+
+
+def refuse_words(names: Sequence[str]) -> None:
+    """Refuse columns of words where a model takes numbers."""
+    if names:
+        raise UnusableTableError(
+            f"The model takes numbers, and these columns hold words: {listed(names)}. Give a table"
+            " with the numbers that the model was trained on."
+        )
 
 
 def _as_model_takes(features, model):
@@ -279,12 +294,9 @@ def _as_model_takes(features, model):
     categories = model.categories
     levels = [None] * len(features) if categories is None else categories
     unseen = np.nan if model.unseen_is_missing else np.inf
-    coded = [c.name for c, known in zip(features, levels, strict=True) if c.words and known is None]
-    if coded:
-        raise UnusableTableError(
-            f"The model takes numbers, and these columns hold words: {listed(coded)}. Give a table"
-            " with the numbers that the model was trained on."
-        )
+    refuse_words(
+        [c.name for c, known in zip(features, levels, strict=True) if c.words and known is None]
+    )
     X = np.column_stack(
         [
             column.numbers if known is None else _places(column, known, unseen)
