@@ -19,9 +19,10 @@ def is_forest(model: Any) -> bool:
 def for_labels(ensemble: Ensemble, model: Any) -> Ensemble:
     """Return the ensemble with the loss by which targets are read: of a classifier they are labels.
 
-    The trees of a classifier's forest have grown on 0 and 1 under half the squared error.
+    The trees of a classifier's forest have grown on 0 and 1 under half the squared error. Of more
+    than two classes every output has such targets of its own, which its loss tells already.
     """
-    if is_forest(model) and hasattr(model, "classes_"):
+    if ensemble.n_outputs == 1 and is_forest(model) and hasattr(model, "classes_"):
         return replace(ensemble, loss=LOSSES["half_logistic"])
     return ensemble
 

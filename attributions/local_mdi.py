@@ -12,28 +12,33 @@ the tree, gives back the tree and its Saabas contributions. Everything else expl
 and not the model, so its prediction stands beside the scores.
 
 Where this departs from the authors' program, imodels 3.0: forests of classifiers are explained by
-the squared error of the 0/1 label, not by logistic regression; boosted models have the weights h
-and the learning rate; a missing value is at its column's mean.
+the squared error of the 0/1 label unless a logistic model is asked for; of K classes each has a
+linear model of its own label; boosted models have the weights h and the learning rate; a missing
+value is at its column's mean, and categories have no raw columns.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, pairwise
 from numbers import Integral
+from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
-from attributions.individual import attribute
+from attributions.individual import attribute, names_of_outputs
 from attributions.kernels.stumps import add_raw_columns
+from attributions.linear_models import as_linear_model
 from attributions.predecomp import PathChanges
 from attributions.results import LocalAttribution
-from attributions.stump_models import Coefficients, LinearModel, as_linear_model
-from attributions.stump_problem import RawColumns, StumpProblem
+from attributions.stump_models import Coefficients, LinearModel
+from attributions.stump_problem import RawColumns, StumpProblem, TreeRows
 from attributions.training_trees import TrainingTrees
 from attributions.tree_ranks import AGGREGATES, aggregate_trees
 from gbt.model import Ensemble
 from gbt.parallel import effective_n_jobs, run_all
+from gbt.tree import Tree
 
 RAW_COLUMN = np.dtype(
     [("feature", np.int64), ("slope", np.float64), ("centre", np.float64)], align=True
@@ -48,35 +53,44 @@ class LocalMDI(LocalAttribution):
 
     Parameters
     ----------
-    surrogate_prediction : float64 array of shape (n,)
-        What the linear models predict, in link space: base value plus summed contributions.
-    model_prediction : float64 array of shape (n,)
-        What the model predicts.
+    surrogate_prediction : float64 array of shape (n,), or (n, K)
+        What the linear models predict, base value plus summed contributions: in the units of the
+        model's raw prediction, or log-odds if the linear models are logistic.
+    model_prediction : float64 array of shape (n,), or (n, K)
+        What the model predicts, its raw prediction.
     penalty : float64 array of shape (M,)
         Of every tree's linear model.
+    is_logistic : bool
+        Whether the surrogate predicts log-odds where the model predicts probabilities.
     """
 
     surrogate_prediction: np.ndarray = field(kw_only=True)
     model_prediction: np.ndarray = field(kw_only=True)
     penalty: np.ndarray = field(kw_only=True)
+    is_logistic: bool = field(kw_only=True, default=False)
 
     @property
     def surrogate_residual(self) -> np.ndarray:
-        """The model's prediction less the surrogate's, float64 of shape (n,)."""
-        return self.model_prediction - self.surrogate_prediction
+        """The model's prediction less the surrogate's, in the units of the model's.
+
+        Log-odds of a logistic surrogate are turned into probabilities first.
+        """
+        surrogate = self.surrogate_prediction
+        return self.model_prediction - (expit(surrogate) if self.is_logistic else surrogate)
 
 
 def local_mdi(
-    model,
-    X_train,
-    y_train,
-    X=None,
+    model: Any,
+    X_train: Any,
+    y_train: Any,
+    X: Any = None,
     *,
-    linear_model="elastic_net",
+    linear_model: Any = "elastic_net",
     raw: bool = True,
     rows: str = "all",
     aggregate: str = "sum",
-    sample_weight=None,
+    solver: str = "closed_form",
+    sample_weight: Any = None,
     n_jobs: int | None = None,
 ) -> LocalMDI:
     """Explain rows by linear models on the splits of the trees.
@@ -84,18 +98,20 @@ def local_mdi(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        A random forest or extra trees of scikit-learn, with one output and at most two classes, or
-        a boosted model that ``gbt.formats.as_ensemble`` takes.
+        A random forest or extra trees of scikit-learn, or a boosted model that
+        ``gbt.formats.as_ensemble`` takes.
     X_train : array of shape (n, p)
         All rows that the model was fitted on, in their order; this is checked.
-    y_train : array of shape (n,)
+    y_train : array of shape (n,), or (n, K) for K targets
         Their targets, or labels.
     X : array of shape (n_new, p), optional
         Rows to explain; None for the training rows.
-    linear_model : {"elastic_net", "ridge", "ols"} or LinearModel
-        What is fitted to every tree; see ``attributions.stump_models`` for objects with options.
+    linear_model : str, linear model or estimator
+        What is fitted to every tree: "elastic_net", "ridge" or "ols"; for forests of classifiers
+        "logistic_elastic_net" or "logistic_ridge", too. See ``attributions.linear_models`` for
+        objects with options, and for other estimators.
     raw : bool
-        Whether the features that a tree splits on join as columns of their own.
+        Whether the features that a tree splits on join as columns of their own; categories do not.
     rows : {"all", "inbag", "oob", "uniform"}
         Which training rows it is fitted to: all, each as often as the tree drew it, or once where
         it did not; those that grew the tree; those that did not; or all of them once. The stumps
@@ -103,6 +119,9 @@ def local_mdi(
     aggregate : {"sum", "absolute", "rank", "rank_where_used"}
         How trees are put together, see ``attributions.tree_ranks``. What the paper calls LMDI+ in
         its experiments is ``"rank_where_used"``.
+    solver : {"closed_form", "reference"}
+        ``"reference"`` fits scikit-learn's estimators to the explicit columns, which takes long and
+        should find the same (``attributions.scikit_learn_models``).
     sample_weight : array of shape (n,), optional
         The weights that the model was fitted with.
     n_jobs : int, optional
@@ -111,7 +130,9 @@ def local_mdi(
     Returns
     -------
     LocalMDI
-        For a classifier's forest in units of probability, for boosted models in link space.
+        For boosted models in link space; for a classifier's forest in units of probability, or of
+        log-odds if the linear models are logistic. Values are (n, p), or (n, p, K) for K classes or
+        targets.
 
     Notes
     -----
@@ -122,8 +143,8 @@ def local_mdi(
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate={aggregate!r}; use one of {AGGREGATES}.")
     training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows)
-    linear_model = as_linear_model(linear_model)
-    fitted = StumpModels.fit(training, linear_model, raw, n_jobs)
+    fitted_by = as_linear_model(linear_model, training, solver)
+    fitted = StumpModels.fit(training, fitted_by, raw, n_jobs)
     ensemble = training.ensemble
     explained = training.X if X is None else X
     signed = attribute(ensemble, explained, fitted, n_jobs)
@@ -134,14 +155,35 @@ def local_mdi(
         values=values,
         base_values=signed.base_values,
         feature_names=signed.feature_names,
-        method=f"local_mdi({linear_model.name}, {aggregate})",
+        method=f"local_mdi({fitted_by.name}, {aggregate})",
         data=signed.data,
         categories=signed.categories,
+        output_names=names_of_outputs(model, ensemble) if ensemble.n_outputs > 1 else None,
         index=getattr(X_train if X is None else X, "index", None),
         surrogate_prediction=signed.base_values + signed.values.sum(axis=1),
         model_prediction=ensemble.raw_predict(explained, n_jobs),
         penalty=fitted.penalty,
+        is_logistic=fitted_by.is_for_labels,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class TreeModel:
+    """The linear model of one tree, with where its raw columns come from.
+
+    Parameters
+    ----------
+    coefficients : Coefficients
+    features : int64 array of shape (n_raw,)
+        Of the raw columns.
+    centre, factor : float64 arrays of shape (n_raw,)
+        What is taken off them, in standard units, and what they are then multiplied by.
+    """
+
+    coefficients: Coefficients
+    features: np.ndarray
+    centre: np.ndarray
+    factor: np.ndarray
 
 
 class StumpModels:
@@ -150,88 +192,104 @@ class StumpModels:
     Parameters
     ----------
     ensemble : Ensemble
-    coefficients : list of Coefficients
-        One a tree.
-    problems : list of (features, centre, factor)
-        Of each tree's raw columns, in standard units.
+    trees : list of TreeModel
+        In the order of the ensemble's.
     raw : RawColumns or None
     """
 
     name = "local_mdi"
 
-    def __init__(self, ensemble: Ensemble, coefficients: list[Coefficients], units, raw):
-        rate = ensemble.learning_rate
-        value = np.concatenate([np.empty(0), *(found.value for found in coefficients)])
-        self.ensemble = ensemble
-        self.penalty = np.array([found.penalty for found in coefficients])
-        self.stumps = PathChanges(ensemble, rate * value)
-        self.base_values = self.stumps.base_values
-        self.mean = np.zeros(ensemble.n_features) if raw is None else raw.mean
-        counts = [len(found.gamma) for found in coefficients]
-        self.first = np.cumsum([0, *counts])
-        self.columns = np.empty(self.first[-1], dtype=RAW_COLUMN)
-        for found, (start, stop), (features, centre, factor) in zip(
-            coefficients, pairwise(self.first), units, strict=True
-        ):
-            if stop > start:
-                own = self.columns[start:stop]
-                own["feature"] = features
-                own["slope"] = rate * found.gamma * factor / raw.scale[features]
-                own["centre"] = raw.mean[features] + raw.scale[features] * centre
+    def __init__(self, ensemble: Ensemble, trees: list[TreeModel], raw: RawColumns | None):
+        n_outputs = ensemble.n_outputs
+        self.penalty = np.array([tree.coefficients.penalty for tree in trees])
+        self.outputs = [
+            BoundStumpModels(output, trees[k::n_outputs], raw)
+            for k, output in enumerate(ensemble.outputs)
+        ]
 
     @classmethod
     def fit(
-        cls, training: TrainingTrees, linear_model: LinearModel, raw: bool, n_jobs=None
+        cls,
+        training: TrainingTrees,
+        linear_model: LinearModel,
+        raw: bool,
+        n_jobs: int | None = None,
     ) -> "StumpModels":
         """Fit a linear model to every tree."""
 
-        def fit_one(problem):
+        def fit_one(problem: StumpProblem) -> TreeModel:
             found = linear_model.fit(problem)
-            return found, (problem.features, problem.centre, problem.factor)
+            return TreeModel(found, problem.raw_features, problem.centre, problem.factor)
 
-        columns, problems = stump_problems(training, linear_model.folds, raw)
-        fitted = over_trees(fit_one, problems, n_jobs)
-        coefficients, units = [found for found, _ in fitted], [unit for _, unit in fitted]
-        return cls(training.ensemble, coefficients, units, columns)
+        columns, problems = stump_problems(training, linear_model, raw)
+        return cls(training.ensemble, over_trees(fit_one, problems, n_jobs), columns)
 
-    def bind(self, ensemble: Ensemble) -> "StumpModels":
-        """Return itself: it knows its model."""
-        if ensemble is not self.ensemble:
-            raise ValueError("These linear models were fitted to the trees of another model.")
-        return self
+    def bind(self, ensemble: Ensemble) -> "BoundStumpModels":
+        """Return the linear models of a model that has one output, or of one output of several."""
+        for output in self.outputs:
+            if output.ensemble is ensemble:
+                return output
+        raise ValueError("These linear models were fitted to the trees of another model.")
 
-    def add(self, X, trees, row_weight, out):
+
+class BoundStumpModels:
+    """The linear models of the trees of one output."""
+
+    def __init__(self, ensemble: Ensemble, trees: list[TreeModel], raw: RawColumns | None):
+        rate = ensemble.learning_rate
+        value = np.concatenate([np.empty(0), *(tree.coefficients.value for tree in trees)])
+        self.ensemble = ensemble
+        self.stumps = PathChanges(ensemble, rate * value)
+        self.base_values = self.stumps.base_values
+        self.mean = np.zeros(ensemble.n_features) if raw is None else raw.mean
+        self.first = np.cumsum([0, *(len(tree.coefficients.gamma) for tree in trees)])
+        self.columns = np.empty(self.first[-1], dtype=RAW_COLUMN)
+        for tree, (start, stop) in zip(trees, pairwise(self.first), strict=True):
+            if raw is not None and stop > start:
+                own, k = self.columns[start:stop], tree.features
+                own["feature"] = k
+                own["slope"] = rate * tree.coefficients.gamma * tree.factor / raw.scale[k]
+                own["centre"] = raw.mean[k] + raw.scale[k] * tree.centre
+
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
         self.stumps.add(X, trees, row_weight, out)
         first = self.first[trees.start : trees.stop + 1]
         add_raw_columns(X, first, self.columns, self.mean, row_weight, out)
 
 
-def stump_problems(training: TrainingTrees, folds, raw: bool):
-    """Return the raw columns, and an iterator over the problems of all trees.
+Problem = tuple[Tree, TreeRows, RawColumns | None, np.ndarray]
 
-    Rows are put in the order of their folds, once.
+
+def stump_problems(
+    training: TrainingTrees, linear_model: LinearModel, raw: bool
+) -> tuple[RawColumns | None, Iterator[Problem]]:
+    """Return the raw columns, and an iterator over what makes the problems of all trees.
+
+    Rows are put in the order of the linear model's folds, once.
     """
-    order, edges = fold_order(folds, len(training.X))
-    columns = RawColumns.of(training.X if order is None else training.X[order]) if raw else None
+    labels = training.labels if linear_model.is_for_labels else None
+    order, edges = fold_order(linear_model.folds, len(training.X), labels)
+    X = training.X if order is None else training.X[order]
+    columns = RawColumns.of(X, training.ensemble.categories) if raw else None
 
-    def problems() -> Iterator[tuple]:
+    def problems() -> Iterator[Problem]:
         for tree, rows in training:
-            if order is not None:
-                rows = rows.take(order)
-            yield tree, rows, columns, edges
+            yield tree, rows if order is None else rows.take(order), columns, edges
 
     return columns, problems()
 
 
-def over_trees(work, problems, n_jobs: int | None) -> list:
+def over_trees(
+    work: Callable[[StumpProblem], Any], problems: Iterator[Problem], n_jobs: int | None
+) -> list:
     """Return what ``work`` makes of every tree's `StumpProblem`, some trees at a time."""
     results: list = []
     n_threads = effective_n_jobs(n_jobs)
     while batch := list(islice(problems, n_threads)):
-        found = [None] * len(batch)
+        found: list = [None] * len(batch)
 
-        def run(i, batch, found):
+        def run(i: int, batch: list[Problem], found: list) -> None:
             found[i] = work(StumpProblem(*batch[i]))
 
         run_all([partial(run, i, batch, found) for i in range(len(batch))])
@@ -239,8 +297,13 @@ def over_trees(work, problems, n_jobs: int | None) -> list:
     return results
 
 
-def fold_order(folds, n_rows: int) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return an order of the rows in which folds are parts, None for their own, and the edges."""
+def fold_order(
+    folds: Any, n_rows: int, labels: np.ndarray | None = None
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return an order of the rows in which folds are parts, None for their own, and the edges.
+
+    A number of folds cuts the table into parts; with ``labels`` every class into such parts.
+    """
     if isinstance(folds, str):
         if folds != "loo":
             raise ValueError(f"folds={folds!r}; use a number, a fold number a row, or 'loo'.")
@@ -249,9 +312,11 @@ def fold_order(folds, n_rows: int) -> tuple[np.ndarray | None, np.ndarray]:
         folds = int(folds)
         if not 1 <= folds <= n_rows:
             raise ValueError(f"folds={folds}; use from 2 to the number of rows, {n_rows}.")
-        sizes = np.full(folds, n_rows // folds)
-        sizes[: n_rows % folds] += 1
-        return None, np.cumsum([0, *sizes])
+        if labels is None or folds == 1:
+            sizes = np.full(folds, n_rows // folds)
+            sizes[: n_rows % folds] += 1
+            return None, np.cumsum([0, *sizes])
+        folds = _stratified(labels, folds)
     numbers = np.asarray(folds)
     if numbers.shape != (n_rows,):
         raise ValueError(f"folds has shape {numbers.shape}; it needs a number a row, ({n_rows},).")
@@ -260,3 +325,19 @@ def fold_order(folds, n_rows: int) -> tuple[np.ndarray | None, np.ndarray]:
     if len(counts) < 2:
         raise ValueError("folds puts all rows in one fold; at least two are needed.")
     return order, np.cumsum([0, *counts])
+
+
+def _stratified(labels: np.ndarray, folds: int) -> np.ndarray:
+    """Return the fold of every row, as ``StratifiedKFold`` has them."""
+    from sklearn.model_selection import StratifiedKFold
+
+    least = np.unique(labels, return_counts=True)[1].min()
+    if least < folds:
+        raise ValueError(
+            f"folds={folds}, and one of the classes has {least} rows: every fold needs a row of"
+            " every class. Use fewer folds, or give a penalty."
+        )
+    numbers = np.empty(len(labels), dtype=np.int64)
+    for number, (_, inside) in enumerate(StratifiedKFold(folds).split(labels, labels)):
+        numbers[inside] = number
+    return numbers

@@ -2,22 +2,18 @@ r"""Logistic regression with a ridge penalty on the columns of one tree.
 
     minimise   sum_i w_i log-loss(y_i, eta_i) + penalty/2 (|beta|^2 + |gamma|^2)
 
-by Newton's method: each step is a ridge fit (`attributions.stump_models`) with the weights
-v = w p (1 - p) and the response eta + (y - p) / (p (1 - p)). Leaving out a row is approximated by
-one Newton step from the full fit (Rad and Maleki 2020, equation 6), the same formula that is exact
-for the ridge.
+by Newton's method, whose steps are ridge fits (`attributions.logistic_newton`). Leaving out a row
+is approximated by one Newton step from the full fit (Rad and Maleki 2020, equation 6), the same
+formula that is exact for the ridge.
 """
-
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
-from attributions.stump_models import RidgeSolution, solve_ridge
+from attributions.logistic_newton import Point, least_squares, minimise
+from attributions.stump_models import Coefficients, RidgeSolution, solve_ridge
 from attributions.stump_problem import StumpProblem
 
-MAX_STEPS = 50
 CLOSE = 1e-9  # largest change of a linear predictor at which Newton's method ends
 CLIPPED = (0.01, 0.99)  # probabilities in the loss of left-out rows, as in MDI+
 
@@ -33,57 +29,47 @@ class LogisticRidge:
     n_penalties : int
     """
 
-    name = "logistic"
+    name = "logistic_ridge"
     folds = "loo"
+    is_for_labels = True
 
     def __init__(self, penalty: float | None = None, n_penalties: int = 25):
         if penalty is not None and not 0 < penalty < np.inf:
             raise ValueError(f"penalty={penalty!r}; use a number above 0, or None to choose one.")
         self.penalty, self.n_penalties = penalty, n_penalties
 
+    def fit(self, problem: StumpProblem) -> Coefficients:
+        """Choose the penalty for one tree and fit it."""
+        solution, penalty, _ = self.solve(problem)
+        return Coefficients(solution.value, solution.gamma, penalty)
+
     def solve(self, problem: StumpProblem) -> tuple[RidgeSolution, float, StumpProblem]:
         """Return the last Newton step's solution, its penalty, and its problem."""
         if self.penalty is not None:
-            solution, step = newton(problem, self.penalty)
+            _, solution, step = newton(problem, self.penalty, Point.zero(problem))
             return solution, self.penalty, step
-        tried, predictor = [], None
+        tried, point = [], Point.zero(problem)
         for penalty in np.geomspace(100.0, 1e-3, self.n_penalties):
-            solution, step = newton(problem, penalty, predictor)
-            predictor = linear_predictor(step, solution)
+            point, solution, step = newton(problem, penalty, point)
             tried.append((_left_out_loss(problem, step, solution), solution, float(penalty), step))
         return min(tried, key=lambda trial: trial[0])[1:]
 
 
 def newton(
-    problem: StumpProblem, penalty: float, predictor: Any = None
-) -> tuple[RidgeSolution, StumpProblem]:
-    """Return the solution and the weighted least squares problem that it solves."""
-    y, weight = problem.rows.response, problem.rows.weight
-    if predictor is None:
-        predictor = np.zeros(len(y))
-    for _ in range(MAX_STEPS):
-        p = expit(predictor)
-        curvature = np.maximum(p * (1 - p), 1e-12)
-        working = replace(
-            problem.rows,
-            response=predictor + (y - p) / curvature,
-            weight=weight * curvature,
-        )
-        step = problem.with_rows(working)
+    problem: StumpProblem, penalty: float, start: Point
+) -> tuple[Point, RidgeSolution, StumpProblem]:
+    """Return the minimum, and solution and problem of the least squares there."""
+
+    def solve(step: StumpProblem, here: Point) -> tuple[np.ndarray, np.ndarray]:
         solution = solve_ridge(step, step.sums, penalty)
-        before, predictor = predictor, linear_predictor(step, solution)
-        if np.abs(predictor - before).max() < CLOSE * (1 + np.abs(predictor).max()):
-            break
-    return solution, step
+        return solution.value, solution.gamma
 
+    def half_squares(coefficients: np.ndarray) -> float:
+        return penalty / 2 * float(coefficients @ coefficients)
 
-def linear_predictor(problem: StumpProblem, solution: RidgeSolution) -> np.ndarray:
-    """Return the fitted values of all rows."""
-    value, out = solution.value, np.empty(len(problem.rows.leaves))
-    for rows in problem.blocks():
-        columns = problem.columns(rows)
-        out[rows] = value[problem.rows.leaves[rows]] + solution.gamma @ columns[1:]
-    return out
+    point, _ = minimise(problem, solve, half_squares, start, CLOSE)
+    step = least_squares(problem, point.predictor)
+    return point, solve_ridge(step, step.sums, penalty), step
 
 
 def _left_out_loss(problem: StumpProblem, step: StumpProblem, solution: RidgeSolution) -> float:

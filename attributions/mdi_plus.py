@@ -16,15 +16,18 @@ features which can be cut in many places. Both methods here judge by other rows:
 For boosted models ask ``tree_inner``, which is their MDI-oob.
 """
 
+from numbers import Integral
+
 import numpy as np
 
 from attributions.individual import as_individual
 from attributions.kernels.stumps import trace_rows
+from attributions.linear_models import as_linear_model
 from attributions.local_mdi import StumpModels, over_trees, stump_problems
 from attributions.logistic_ridge import CLIPPED, LogisticRidge
 from attributions.results import GlobalAttribution
 from attributions.row_sums import RowSums
-from attributions.stump_models import Ridge, RidgeSolution, as_linear_model
+from attributions.stump_models import Ridge, RidgeSolution
 from attributions.stump_problem import StumpProblem
 from attributions.training_trees import TrainingTrees
 from gbt.predictor import transposed
@@ -83,12 +86,18 @@ def mdi_plus(
     is_labels = hasattr(model, "classes_")
     if linear_model is None:
         linear_model = LogisticRidge() if is_labels else Ridge(folds="loo")
-    if not hasattr(linear_model, "solve"):
-        raise ValueError(
-            f"linear_model={linear_model!r}; mdi_plus leaves out rows of a Ridge or LogisticRidge."
-        )
     score = metric or (_negative_log_loss if is_labels else _r2)
-    link = linear_model.name == "logistic"
+    linear_model = as_linear_model(linear_model, training)
+    if not isinstance(linear_model, Ridge | LogisticRidge):
+        raise ValueError(
+            f"linear_model={linear_model.name!r}; mdi_plus leaves out rows of a ridge or a logistic"
+            " ridge, and other models have no formula for it."
+        )
+    if not isinstance(linear_model.folds, str | int):
+        raise ValueError("mdi_plus cuts folds in row order: give a number of folds, or 'loo'.")
+    if not isinstance(linear_model.folds, str | Integral):
+        raise ValueError("mdi_plus needs the rows in their order: folds must be a number or 'loo'.")
+    link = linear_model.is_for_labels
     y = training.y
     constant = score(y, np.full(len(y), np.average(y, weights=training.weight)))
 
@@ -101,7 +110,7 @@ def mdi_plus(
             values[k] = score(y, prediction) - constant
         return values
 
-    _, problems = stump_problems(training, "loo", raw)
+    _, problems = stump_problems(training, linear_model, raw)
     per_tree = np.array(over_trees(importance, problems, n_jobs)) / training.ensemble.n_trees
     name = getattr(score, "__name__", type(score).__name__).lstrip("_")
     return GlobalAttribution(
@@ -156,7 +165,7 @@ def mdi_oob(
     ensemble = training.ensemble
     individual, name = as_individual("saabas"), "saabas"
     if linear_model is not None:
-        linear_model = as_linear_model(linear_model)
+        linear_model = as_linear_model(linear_model, training)
         individual = StumpModels.fit(training, linear_model, raw, n_jobs)
         name = f"local_mdi({linear_model.name})"
     else:
@@ -228,8 +237,7 @@ def parts_by_block(
         steps[t] = steps[above]
         steps[t, problem.slot[above]] += value[t] - value[above]
     parts = steps[leaves]
-    if problem.n_raw:
-        parts[:, :-1] += (columns[1:] * solution.gamma[:, np.newaxis]).T
+    parts[:, problem.raw_blocks] += (columns[1:] * solution.gamma[:, np.newaxis]).T
     return parts, parts.sum(axis=1)
 
 
@@ -240,8 +248,7 @@ def own_by_block(problem: StumpProblem, solution: RidgeSolution, leaves, columns
     smoothed = np.ascontiguousarray(solution.smoothed[:, 1:])
     fitted = (smoothed, solution.pull, solution.share, solution.variance[0])
     trace_rows(problem.stumps, (problem.parent, problem.slot), fitted, leaves, gamma, own)
-    if problem.n_raw:
-        own[:, :-1] += gamma * columns[1:].T
+    own[:, problem.raw_blocks] += gamma * columns[1:].T
     return own
 
 
@@ -252,6 +259,12 @@ def _forest_training(model, X, y, sample_weight, rows, name) -> TrainingTrees:
         raise ValueError(
             f"{name} averages trees that were all grown on y: a random forest or extra trees of"
             f" scikit-learn. Got {type(model).__name__}; for boosted models use tree_inner."
+        )
+    if training.ensemble.n_outputs > 1:
+        raise ValueError(
+            f"{name} judges one target or two classes, and the forest has"
+            f" {training.ensemble.n_outputs}: fit one forest a class or target. local_mdi and"
+            " tree_inner take it as it is."
         )
     return training
 

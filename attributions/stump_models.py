@@ -10,6 +10,8 @@ never on rows, so that folds and penalties are tried without another look at the
 
       gamma = (S_xx + penalty I)^-1 S_xy        f(node) = smoothed y - (smoothed x) gamma
 
+  Where left-out rows are not asked for, S takes the pass upwards alone, and f one pass for y - x
+  gamma instead of one for every raw column (`fit_ridge`).
 * *Least squares* is that without a penalty.
 * *Elastic net*: coordinate descent, a sweep over all stumps being one pass over the tree.
 
@@ -18,20 +20,18 @@ the weights. The elastic net's is chosen as ``ElasticNetCV`` does it: from the s
 same folds (parts of the table in row order) and the same mean of the folds' mean squared errors.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from attributions.explicit_model import fit_explicit
-from attributions.kernels.stumps import Sums, descend, losses_of, smooth
+from attributions.kernels.stumps import Fits, Sums, descend, losses_of, project, smooth
 from attributions.stump_problem import StumpProblem
 
 FINAL_TOLERANCE = 1e-18  # of the response's sum of squares; see `descend`
 SEARCH_TOLERANCE = 1e-7
-STRIDE = 5
+STRIDE = 8
 WORTH_A_LOOK = 1.02  # a ratio whose coarse least error is larger by this factor is not refined
 
 
@@ -59,9 +59,11 @@ class LinearModel(Protocol):
     """A way to find the coefficients."""
 
     name: str
+    is_for_labels: bool
+    """Whether the response must be 0 and 1, and the linear predictor is the log-odds."""
 
     @property
-    def folds(self) -> object:
+    def folds(self) -> Any:
         """Return how rows are put into folds: a number of folds, a fold for every row, or "loo"."""
         ...
 
@@ -90,11 +92,12 @@ class RidgeSolution:
     @property
     def value(self) -> np.ndarray:
         """Fitted values of nodes."""
-        return self.smoothed[:, 0] - self.smoothed[:, 1:] @ self.gamma
+        value: np.ndarray = self.smoothed[:, 0] - self.smoothed[:, 1:] @ self.gamma
+        return value
 
     def own_gamma(self, leaves: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the raw part of J^-1 x_i for rows with some ``columns``, of shape (n, n_raw)."""
-        beyond = columns[1:].T - self.smoothed[leaves, 1:]
+        beyond: np.ndarray = columns[1:].T - self.smoothed[leaves, 1:]
         if not beyond.shape[1]:
             return beyond
         return np.linalg.solve(self.system, beyond.T).T
@@ -118,16 +121,39 @@ def solve_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> RidgeSolut
     smooth(problem.stumps, sums.weight, sums.columns, penalty, smoothed, variance, pull, share)
     leaf = problem.leaf
     rest = sums.gram - sums.columns[leaf].T @ smoothed[leaf]
-    system = rest[1:, 1:] + penalty * np.eye(n_columns - 1)
-    gamma: np.ndarray = rest[1:, 0].copy()
-    if n_columns > 1 and penalty > 0:
-        gamma = np.linalg.solve(system, gamma)
-    elif n_columns > 1:
-        smallest = 1e-10 * max(np.abs(np.diag(sums.gram)[1:]).max(), np.finfo(float).tiny)
-        values, vectors = np.linalg.eigh((system + system.T) / 2)
-        inverse = (vectors / np.where(values > smallest, values, np.inf)) @ vectors.T
-        gamma = inverse @ gamma
+    system, gamma = _raw_coefficients(rest, sums.gram, penalty)
     return RidgeSolution(smoothed, variance, pull, share, system, gamma)
+
+
+def fit_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `solve_ridge` finds for the nodes and the raw columns, and no more: faster."""
+    n_nodes, n_columns = sums.columns.shape
+    explained = np.zeros((n_nodes, n_columns))
+    project(problem.stumps, sums.weight, sums.columns, penalty, explained)
+    rest = sums.gram - explained.T @ explained
+    _, gamma = _raw_coefficients(rest, sums.gram, penalty)
+    response = sums.columns @ np.append(1.0, -gamma)
+    value = np.empty((n_nodes, 1))
+    variance, pull, share = np.empty((3, n_nodes))
+    column = response[:, np.newaxis]
+    smooth(problem.stumps, sums.weight, column, penalty, value, variance, pull, share)
+    return value[:, 0], gamma
+
+
+def _raw_coefficients(
+    rest: np.ndarray, gram: np.ndarray, penalty: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the system for the raw columns, of what stumps leave of them, and its solution."""
+    system = rest[1:, 1:] + penalty * np.eye(len(rest) - 1)
+    gamma: np.ndarray = rest[1:, 0].copy()
+    if not len(gamma):
+        return system, gamma
+    if penalty > 0:
+        return system, np.linalg.solve(system, gamma)
+    smallest = 1e-10 * max(np.abs(np.diag(gram)[1:]).max(), np.finfo(float).tiny)
+    values, vectors = np.linalg.eigh((system + system.T) / 2)
+    inverse = (vectors / np.where(values > smallest, values, np.inf)) @ vectors.T
+    return system, inverse @ gamma
 
 
 class OLS:
@@ -135,6 +161,7 @@ class OLS:
 
     name = "ols"
     folds = 1
+    is_for_labels = False
 
     def fit(self, problem: StumpProblem) -> Coefficients:
         """Fit one tree."""
@@ -157,8 +184,9 @@ class Ridge:
     """
 
     name = "ridge"
+    is_for_labels = False
 
-    def __init__(self, penalty: float | None = None, folds=3, n_penalties: int = 29):
+    def __init__(self, penalty: float | None = None, folds: Any = 3, n_penalties: int = 29):
         if penalty is not None and not 0 <= penalty < np.inf:
             raise ValueError(f"penalty={penalty!r}; use a number from 0, or None to choose one.")
         if n_penalties < 1:
@@ -175,26 +203,24 @@ class Ridge:
         """Return the solution in full, and its penalty."""
         penalty = self.penalty
         if penalty is None:
-            total = problem.sums.weight.sum()
-            penalties = total * np.geomspace(10.0, 1e-6, self.n_penalties)
-
-            def losses_at(tried):
-                if isinstance(self.folds, str):
-                    return np.array([leave_one_out_loss(problem, penalty) for penalty in tried])
-                folds = range(problem.n_folds)
-                return np.sum([_held_out_losses(problem, fold, tried) for fold in folds], axis=0)
-
-            penalty = search(losses_at, penalties)[1]
+            penalty = search(lambda tried: self._losses(problem, tried), self.penalties(problem))[1]
         return solve_ridge(problem, problem.sums, penalty), penalty
 
+    def penalties(self, problem: StumpProblem) -> np.ndarray:
+        """Return the penalties to choose from, falling."""
+        total: float = problem.sums.weight.sum()
+        return total * np.geomspace(10.0, 1e-6, self.n_penalties)
 
-def _held_out_losses(problem: StumpProblem, fold: int, penalties) -> np.ndarray:
-    """Return the mean squared error in a fold of models fitted to the others."""
-    sums, held_out = problem.without[fold], problem.folds[fold]
-    fits = [solve_ridge(problem, sums, penalty) for penalty in penalties]
-    value = np.array([fit.value for fit in fits])
-    gamma = np.array([[0.0, *fit.gamma] for fit in fits])
-    return losses_of(held_out, problem.leaf, value, gamma) / held_out.weight.sum()
+    def _losses(self, problem: StumpProblem, penalties: np.ndarray) -> np.ndarray:
+        if isinstance(self.folds, str):
+            return np.array([leave_one_out_loss(problem, penalty) for penalty in penalties])
+        losses = np.zeros(len(penalties))
+        for sums, held_out in zip(problem.without, problem.folds, strict=True):
+            fits = [fit_ridge(problem, sums, penalty) for penalty in penalties]
+            value = np.array([value for value, _ in fits])
+            gamma = np.array([[0.0, *gamma] for _, gamma in fits])
+            losses += _mean_losses(problem, held_out, value, gamma)
+        return losses
 
 
 def leave_one_out_loss(problem: StumpProblem, penalty: float) -> float:
@@ -236,13 +262,16 @@ class ElasticNet:
     """
 
     name = "elastic_net"
+    is_for_labels = False
 
     def __init__(
-        self, penalty: float | None = None, l1_ratio=(0.1, 0.5, 0.99), folds=3, n_penalties=100
+        self,
+        penalty: float | None = None,
+        l1_ratio: float | Sequence[float] = (0.1, 0.5, 0.99),
+        folds: int | np.ndarray = 3,
+        n_penalties: int = 100,
     ):
-        self.l1_ratios = np.atleast_1d(np.asarray(l1_ratio, dtype=np.float64))
-        if not ((self.l1_ratios > 0) & (self.l1_ratios <= 1)).all():
-            raise ValueError(f"l1_ratio={l1_ratio!r}; it must lie above 0 and not above 1.")
+        self.l1_ratios = as_l1_ratios(l1_ratio)
         if penalty is not None and len(self.l1_ratios) > 1:
             raise ValueError("A fixed penalty needs one l1_ratio; give both, or neither.")
         if penalty is not None and not 0 <= penalty < np.inf:
@@ -250,31 +279,41 @@ class ElasticNet:
         if isinstance(folds, str):
             raise ValueError(f"folds={folds!r}; the elastic net needs a number of folds.")
         self.penalty, self.n_penalties = penalty, n_penalties
-        self.folds = 1 if penalty is not None else folds
+        self.folds: int | np.ndarray = 1 if penalty is not None else folds
 
     def fit(self, problem: StumpProblem) -> Coefficients:
         """Choose penalty and ratio for one tree and fit it."""
         sums = problem.sums
-        penalty, l1_ratio = self.penalty, self.l1_ratios[0]
+        penalty, l1_ratio = self.penalty, float(self.l1_ratios[0])
         if penalty is None:
             penalty, l1_ratio = self._choose(problem)
-        value, gamma = elastic_net_path(problem, sums, [penalty], l1_ratio, FINAL_TOLERANCE)
-        return Coefficients(value[0], gamma[0, 1:], float(penalty))
+        smallest = FINAL_TOLERANCE * sums.gram[0, 0]
+        fits = elastic_net_path(problem, sums, [penalty], l1_ratio, smallest)
+        return Coefficients(fits.value[0], fits.gamma[0, 1:], float(penalty))
 
-    def _choose(self, problem):
+    def _choose(self, problem: StumpProblem) -> tuple[float, float]:
         """Return penalty and ratio of the least mean of the folds' mean squared errors.
 
         Where errors along the penalties are rugged, a choice of nearly the least error is found.
         """
-        largest, best = largest_slope(problem), (np.inf, 0.0, 0.0)
-        for l1_ratio in self.l1_ratios:
-            top = max(largest / l1_ratio, np.finfo(np.float64).resolution)
+        largest = largest_slope(problem)
+        least, penalty, l1_ratio = np.inf, 0.0, 0.0
+        for ratio in self.l1_ratios:
+            top = max(largest / ratio, np.finfo(np.float64).resolution)
             penalties = np.geomspace(top, top / 1000, self.n_penalties)
-            path = partial(_held_out_path, problem, l1_ratio=l1_ratio)
-            found = search(path, penalties, WORTH_A_LOOK * best[0])
-            if found[0] < best[0]:
-                best = (*found, float(l1_ratio))
-        return best[1:]
+            paths = _HeldOutPaths(problem, float(ratio))
+            loss, found = search(paths.losses, penalties, WORTH_A_LOOK * least)
+            if loss < least:
+                least, penalty, l1_ratio = loss, found, float(ratio)
+        return penalty, l1_ratio
+
+
+def as_l1_ratios(l1_ratio: float | Sequence[float]) -> np.ndarray:
+    """Return the ratios as an array; refuse others than those above 0 and at most 1."""
+    ratios = np.atleast_1d(np.asarray(l1_ratio, dtype=np.float64))
+    if not ((ratios > 0) & (ratios <= 1)).all():
+        raise ValueError(f"l1_ratio={l1_ratio!r}; it must lie above 0 and not above 1.")
+    return ratios
 
 
 def search(
@@ -282,51 +321,81 @@ def search(
 ) -> tuple[float, float]:
     """Return the least loss and its penalty: of every ``STRIDE``-th, and then of those around it.
 
-    Nothing is refined where the least loss so far is ``hopeless`` or more.
+    Those around are looked at in steps that are halved, each from the best so far. Nothing is
+    refined where the least loss so far is ``hopeless`` or more.
     """
-    coarse = penalties[::STRIDE]
-    losses = losses_at(coarse)
-    middle = STRIDE * int(np.argmin(losses))
-    least = float(losses.min()), float(penalties[middle])
-    if least[0] >= hopeless:
-        return least
-    around = penalties[max(0, middle - STRIDE + 1) : middle + STRIDE]
-    losses = losses_at(around)
-    return min(least, (float(losses.min()), float(around[np.argmin(losses)])))
+    losses: dict[int, float] = {}
+
+    def best_of(places: Sequence[int]) -> int:
+        new = [j for j in places if 0 <= j < len(penalties) and j not in losses]
+        if new:
+            losses.update(zip(new, losses_at(penalties[new]).tolist(), strict=True))
+        return min(losses, key=lambda j: losses[j])
+
+    best, step = best_of(range(0, len(penalties), STRIDE)), STRIDE // 2
+    while step and losses[best] < hopeless:
+        best, step = best_of([best - step, best + step]), step // 2
+    return losses[best], float(penalties[best])
 
 
-def _held_out_path(problem: StumpProblem, penalties, *, l1_ratio: float) -> np.ndarray:
-    """Return the mean over folds of the mean squared error, for falling penalties."""
-    losses = np.zeros(len(penalties))
-    for fold, held_out in enumerate(problem.folds):
-        sums = problem.without[fold]
-        fits = elastic_net_path(problem, sums, penalties, l1_ratio, SEARCH_TOLERANCE)
-        losses += losses_of(held_out, problem.leaf, *fits) / held_out.weight.sum()
-    return losses / problem.n_folds
+class _HeldOutPaths:
+    """Elastic nets of one ratio without each fold, each begun where one of more penalty ended."""
+
+    def __init__(self, problem: StumpProblem, l1_ratio: float):
+        self.problem, self.l1_ratio = problem, l1_ratio
+        self.ends: list[dict[float, Fits]] = [{} for _ in problem.folds]
+
+    def losses(self, penalties: np.ndarray) -> np.ndarray:
+        """Return the mean over folds of the mean squared error, for falling penalties."""
+        problem, losses = self.problem, np.zeros(len(penalties))
+        for ends, sums, held_out in zip(self.ends, problem.without, problem.folds, strict=True):
+            above = [penalty for penalty in ends if penalty > penalties[0]]
+            begin = ends[min(above)] if above else None
+            smallest = SEARCH_TOLERANCE * sums.gram[0, 0]
+            fits = elastic_net_path(problem, sums, penalties, self.l1_ratio, smallest, begin)
+            for penalty, *end in zip(penalties, *fits, strict=True):
+                ends[float(penalty)] = Fits(*end)
+            losses += _mean_losses(problem, held_out, fits.value, fits.gamma)
+        return losses
+
+
+def _mean_losses(
+    problem: StumpProblem, held_out: Sums, value: np.ndarray, gamma: np.ndarray
+) -> np.ndarray:
+    """Return the mean squared errors of P fits in a fold, over the number of folds that have rows.
+
+    A fold whose rows all have the weight 0 counts nothing.
+    """
+    total = held_out.weight.sum()
+    losses: np.ndarray = losses_of(held_out, problem.leaf, value, gamma)
+    return losses / (total * problem.n_folds) if total > 0 else np.zeros(len(value))
 
 
 def elastic_net_path(
-    problem: StumpProblem, sums: Sums, penalties, l1_ratio: float, tolerance: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return node values (P, n_nodes) and raw coefficients (P, 1 + n_raw) for falling penalties.
+    problem: StumpProblem,
+    sums: Sums,
+    penalties: Sequence[float] | np.ndarray,
+    l1_ratio: float,
+    smallest: float,
+    begin: Fits | None = None,
+) -> Fits:
+    """Return coefficients (P, n_nodes), node values (P, n_nodes), raw coefficients (P, 1 + n_raw).
 
-    The first column of the latter is 0. ``tolerance`` is a share of the response's sum of squares.
+    The first column of the latter is 0. Penalties fall, and each fit begins where the one before
+    ended, the first at ``begin``. It ends when no coefficient changes the sum of squares by more
+    than ``smallest``.
     """
     strength = sums.weight.sum() * np.asarray(penalties, dtype=np.float64)
-    beta, value = np.empty((2, len(strength), len(sums.weight)))
-    gamma = np.empty((len(strength), sums.columns.shape[1]))
-    descend(
-        problem.stumps,
-        sums,
-        problem.total_weight(sums),
-        strength * l1_ratio,
-        strength * (1 - l1_ratio),
-        tolerance * sums.gram[0, 0],
-        beta,
-        value,
-        gamma,
+    n_nodes, n_columns = sums.columns.shape
+    found = Fits(
+        np.empty((len(strength), n_nodes)),
+        np.empty((len(strength), n_nodes)),
+        np.empty((len(strength), n_columns)),
     )
-    return value, gamma
+    begin = begin or Fits(np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_columns))
+    weight, l1, l2 = problem.total_weight(sums), strength * l1_ratio, strength * (1 - l1_ratio)
+    descend(problem.stumps, sums, weight, l1, l2, smallest, begin, found)
+    return found
 
 
 def largest_slope(problem: StumpProblem) -> float:
@@ -343,43 +412,4 @@ def largest_slope(problem: StumpProblem) -> float:
     slopes = [np.abs((ends[inner] * centred[children]).sum(axis=1)).max()]
     if problem.n_raw:
         slopes.append(np.abs(sums.gram[0, 1:] - mean * sums.columns[:, 1:].sum(axis=0)).max())
-    return max(slopes) / weight[0]
-
-
-class Explicit:
-    """A linear regression of scikit-learn, fitted to the explicit columns: slow, and any kind.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With ``fit(X, y, sample_weight)``, ``coef_`` and ``intercept_``, as ElasticNetCV or Lasso.
-        It is cloned for every tree.
-    """
-
-    folds = 1
-
-    def __init__(self, estimator):
-        self.estimator = estimator
-        self.name = type(estimator).__name__
-
-    def fit(self, problem: StumpProblem) -> Coefficients:
-        """Fit one tree."""
-        value, gamma = fit_explicit(self.estimator, problem)
-        return Coefficients(value, gamma, np.nan)
-
-
-MODELS = {"elastic_net": ElasticNet, "ridge": Ridge, "ols": OLS}
-
-
-def as_linear_model(linear_model) -> LinearModel:
-    """Turn a name or a model into a model."""
-    if isinstance(linear_model, str) and linear_model in MODELS:
-        return MODELS[linear_model]()
-    if isinstance(linear_model, OLS | Ridge | ElasticNet | Explicit):
-        return linear_model
-    if hasattr(linear_model, "get_params") and hasattr(linear_model, "fit"):
-        return Explicit(linear_model)
-    raise ValueError(
-        f"linear_model={linear_model!r}; use one of {sorted(MODELS)}, an OLS, Ridge or ElasticNet"
-        " of attributions.stump_models, or a linear regression of scikit-learn."
-    )
+    return float(max(slopes) / weight[0])

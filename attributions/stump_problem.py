@@ -14,7 +14,7 @@ All rows of a leaf have the same stumps, so a linear model needs no more than th
 leaf. Memory grows with rows plus nodes, not with their product.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from attributions.kernels.stumps import Stumps, Sums, add_up_columns
+from attributions.kernels.stumps import Stumps, Sums, add_up_columns, measure_columns
 from gbt.kernels.walk import add_up_children
 from gbt.tree import Tree
 
@@ -61,19 +61,26 @@ class TreeRows:
 class RawColumns:
     """The table, column by column, in standard units; missing values are at the mean, 0.
 
+    A categorical feature has no raw column: its values are names, whose numbers say in which order
+    they are stored, and of which no multiple means anything. Its stumps tell sets of levels apart
+    whatever the levels are called.
+
     Parameters
     ----------
     standardised : float64 array of shape (p, n)
     mean, scale : float64 arrays of shape (p,)
+    is_number : bool array of shape (p,)
+        Which features may be raw columns.
     """
 
     standardised: np.ndarray
     mean: np.ndarray
     scale: np.ndarray
+    is_number: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> "RawColumns":
-        """Take a table of shape (n, p)."""
+    def of(cls, X: np.ndarray, categories: Sequence | None = None) -> "RawColumns":
+        """Take a table of shape (n, p); ``categories`` has None for columns of numbers."""
         columns = np.array(X.T, dtype=np.float64, order="C")
         mean, scale = np.zeros(len(columns)), np.ones(len(columns))
         for k, column in enumerate(columns):
@@ -86,7 +93,9 @@ class RawColumns:
             column /= scale[k]
             column[np.isnan(column)] = 0.0
             mean[k], scale[k] = largest * mean[k], largest * scale[k]
-        return cls(columns, mean, scale)
+        levels = [None] * len(columns) if categories is None else categories
+        is_number = np.array([of_column is None for of_column in levels], dtype=bool)
+        return cls(columns, mean, scale, is_number)
 
 
 def stump_ends(tree: Tree, node_weight: np.ndarray) -> np.ndarray:
@@ -129,14 +138,23 @@ class StumpProblem:
         )
         self.leaf = np.flatnonzero(tree.left < 0)
         self.features = np.unique(tree.feature[tree.left >= 0]).astype(np.int64)
-        self.n_raw = 0 if raw is None else len(self.features)
+        is_raw = np.full(len(self.features), raw is not None)
+        if raw is not None:
+            is_raw &= raw.is_number[self.features]
+        self.raw_blocks = np.flatnonzero(is_raw)
+        self.raw_features = self.features[is_raw]
+        self.n_raw = len(self.raw_features)
         self.fold_edges = fold_edges
         self._find_units()
 
     @cached_property
     def folds(self) -> list[Sums]:
         """Sums over the rows of each fold."""
-        return [self._sums(slice(*edges)) for edges in pairwise(self.fold_edges)]
+        return [self._sums(fold) for fold in self.fold_slices()]
+
+    def fold_slices(self) -> list[slice]:
+        """Return the rows of each fold."""
+        return [slice(int(start), int(stop)) for start, stop in pairwise(self.fold_edges)]
 
     def with_rows(self, rows: TreeRows) -> "StumpProblem":
         """Return the same columns with other responses and weights of the rows."""
@@ -148,26 +166,24 @@ class StumpProblem:
 
     def _find_units(self) -> None:
         """Find centre and scale of the raw columns, in standard units, from the rows that grew."""
-        self.centre, self.factor = np.zeros(self.n_raw), np.zeros(self.n_raw)
-        if self.raw is None:
+        self.centre, self.factor, deviation = np.zeros((3, self.n_raw))
+        if self.raw is None or not self.n_raw:
             return
-        total, grown = self.node_weight[0], self.rows.grown
-        column = self.raw.standardised[self.features]
-        self.centre = column @ grown / total
-        column -= self.centre[:, np.newaxis]
-        deviation = np.sqrt(np.square(column, out=column) @ grown / total)
+        measure_columns(
+            self.raw.standardised, self.raw_features, self.rows.grown, self.centre, deviation
+        )
         inner = self.tree.left >= 0
-        largest = np.zeros(self.n_raw)
-        np.maximum.at(largest, self.slot[inner], self.node_weight[inner] / total)
+        largest = np.zeros(len(self.features))
+        np.maximum.at(largest, self.slot[inner], self.node_weight[inner] / self.node_weight[0])
         varies = deviation > 1e-10  # a column that is constant there stays 0
-        self.factor[varies] = np.sqrt(largest[varies]) / deviation[varies]
+        self.factor[varies] = np.sqrt(largest[self.raw_blocks][varies]) / deviation[varies]
 
     def columns(self, rows: slice) -> np.ndarray:
         """Return response and raw columns of some rows, float64 of shape (1 + n_raw, n)."""
         columns = np.empty((1 + self.n_raw, rows.stop - rows.start))
         columns[0] = self.rows.response[rows]
         if self.raw is not None:
-            raw = self.raw.standardised[self.features, rows]
+            raw = self.raw.standardised[self.raw_features, rows]
             columns[1:] = (raw - self.centre[:, np.newaxis]) * self.factor[:, np.newaxis]
         return columns
 
@@ -178,18 +194,28 @@ class StumpProblem:
             yield slice(start, min(start + ROWS_AT_ONCE, rows.stop))
 
     def _sums(self, rows: slice) -> Sums:
-        """Add up some rows."""
-        n_columns = 1 + self.n_raw
-        sums = Sums(
-            np.zeros(self.tree.n_nodes),
-            np.zeros((self.tree.n_nodes, n_columns)),
-            np.zeros((n_columns, n_columns)),
-        )
+        """Add up some rows; raw columns get their scale when they are added up."""
+        n_columns, n_nodes = 1 + self.n_raw, self.tree.n_nodes
+        by_column, gram = np.zeros((n_columns, n_nodes)), np.zeros((n_columns, n_columns))
+        own = self.rows
+        standardised = np.empty((0, 0)) if self.raw is None else self.raw.standardised
         for block in self.blocks(rows):
-            columns, weight = self.columns(block), self.rows.weight[block]
-            add_up_columns(self.rows.leaves[block], weight, columns, sums.weight, sums.columns)
-            np.add(sums.gram, (columns * weight) @ columns.T, out=sums.gram)
-        return sums
+            columns, weighted = np.empty((2, n_columns, block.stop - block.start))
+            add_up_columns(
+                (own.leaves, own.weight, own.response),
+                block.start,
+                standardised,
+                self.raw_features,
+                self.centre,
+                columns,
+                weighted,
+                by_column,
+            )
+            gram += weighted @ columns.T
+        weight = np.bincount(own.leaves[rows], own.weight[rows], minlength=n_nodes)
+        factor = np.append(1.0, self.factor)
+        columns = np.ascontiguousarray((by_column * factor[:, np.newaxis]).T)
+        return Sums(weight, columns, gram * np.outer(factor, factor))
 
     @property
     def n_folds(self) -> int:

@@ -34,7 +34,8 @@ class TrainingTrees:
     model : fitted estimator
     ensemble : Ensemble
     X : array of shape (n, p)
-    y, weight : float64 arrays of shape (n,)
+    y : float64 array of shape (n,), or (n, K) for K targets or classes of a forest
+    weight : float64 array of shape (n,)
     rows : {"all", "inbag", "oob", "uniform"}
         Which of them a linear model is fitted to.
     """
@@ -56,11 +57,6 @@ class TrainingTrees:
         with warnings.catch_warnings():  # that sums are unknown, which the rows supply
             warnings.simplefilter("ignore", UserWarning)
             ensemble = as_ensemble(model)
-        if ensemble.n_outputs > 1:
-            raise ValueError(
-                f"A model of several classes or targets, here {ensemble.n_outputs}, has no local"
-                " MDI here: fit one model a class. tree_inner and tree_shap take it as it is."
-            )
         X = as_rows(ensemble, X)
         target = as_target(model, for_labels(ensemble, model), y, len(X))
         found = cls(model, ensemble, X, target, as_weight(sample_weight, len(X)), rows)
@@ -78,21 +74,32 @@ class TrainingTrees:
         return is_forest(self.model)
 
     @property
+    def labels(self) -> np.ndarray:
+        """Number of every row's class, where targets are labels."""
+        return self.y if self.y.ndim == 1 else self.y.argmax(axis=1)
+
+    @property
     def has_fresh_rows(self) -> bool:
         """Whether some tree did not see some row."""
         return any((drawn == 0).any() for drawn in self.drawn())
 
     def __iter__(self) -> Iterator[tuple[Tree, TreeRows]]:
-        raw_prediction = np.full(len(self.X), self.ensemble.base_score)
+        loss, n_outputs = self.ensemble.loss, self.ensemble.n_outputs
+        start = np.atleast_1d(self.ensemble.base_score)
+        raw_prediction = np.tile(start, (len(self.X), 1))
         ones = np.ones(len(self.X))
         for m, (tree, drawn) in enumerate(zip(self.ensemble.trees, self.drawn(), strict=True)):
+            k = m % n_outputs
+            if k == 0:  # all trees of a round are grown on the derivatives before it
+                before = raw_prediction if n_outputs > 1 else raw_prediction[:, 0]
+                derivatives = loss.gradient_hessian(self.y, before)
+            gradient, hessian = (of if of.ndim == 1 else of[:, k] for of in derivatives)
             leaves = tree.find_leaves(np.asarray(self.X, dtype=np.float64))
-            gradient, hessian = self.ensemble.loss.gradient_hessian(self.y, raw_prediction)
             response = np.divide(-gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0)
             weight = self.weight * hessian
             self._check(m, tree, leaves, response, weight * drawn, (self.weight > 0) * drawn)
             if not self.ensemble.is_forest:
-                raw_prediction += tree.value[leaves]
+                raw_prediction[:, k] += tree.value[leaves]
             is_fresh = drawn == 0
             in_model = {
                 "all": np.where(is_fresh, 1.0, drawn),
@@ -105,7 +112,8 @@ class TrainingTrees:
     def drawn(self) -> Iterator[np.ndarray]:
         """Yield how often each tree saw every row."""
         if self.is_forest:
-            yield from drawn_counts(self.model, len(self.X))
+            for drawn in drawn_counts(self.model, len(self.X)):
+                yield from [drawn] * self.ensemble.n_outputs  # every output has all trees
             return
         for m in range(self.ensemble.n_trees):
             drawn = np.ones(len(self.X))
@@ -133,7 +141,8 @@ class TrainingTrees:
         leaf = tree.left < 0
         n_nodes = tree.n_nodes
         tolerance = FOREIGN if self.ensemble.input_dtype == np.float32 else OWN
-        terms = weight * (np.abs(response) + np.abs(self.y) + 1.0)
+        size = np.abs(self.y).reshape(len(self.y), -1).max(axis=1)
+        terms = weight * (np.abs(response) + size + 1.0)
         allowed = tolerance * np.bincount(leaves, terms, minlength=n_nodes)
         facts = {
             "gradients": ("sum of gradients", -tree.sum_gradient, weight * response),

@@ -36,7 +36,7 @@ AGGREGATES = ("sum", "absolute", "rank", "rank_where_used")
 def aggregate_trees(
     ensemble: Ensemble, X: Any, individual: Any, aggregate: str, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Return what an individual attribution says of every row, float64 of shape (n, p).
+    """Return what an individual attribution says of every row: (n, p), or (n, p, K) of K outputs.
 
     Parameters
     ----------
@@ -52,6 +52,9 @@ def aggregate_trees(
         raise ValueError(f"aggregate={aggregate!r}; use one of {AGGREGATES}.")
     if aggregate == "sum":
         return attribute(ensemble, X, individual, n_jobs).values
+    if ensemble.n_outputs > 1:
+        of_each = [aggregate_trees(o, X, individual, aggregate, n_jobs) for o in ensemble.outputs]
+        return np.stack(of_each, axis=-1)
     if aggregate == "rank_where_used":
         return _ranks_where_used(ensemble, X, individual, n_jobs)
     bound = as_individual(individual).bind(ensemble)

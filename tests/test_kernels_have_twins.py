@@ -90,7 +90,9 @@ TWINS = {
     ),
     "attributions.kernels.stumps": {
         "add_up_columns": "attributions/reference.py::mdi_columns",
+        "measure_columns": "attributions/reference.py::mdi_columns",
         "smooth": "attributions/reference.py::ridge",
+        "project": "test_stump_models.py::test_the_fast_ridge_is_the_ridge",
         "weigh_stumps": "test_stump_models.py::test_elastic_net_meets_its_conditions",
         "descend": "test_stump_models.py::test_elastic_net_meets_its_conditions",
         "losses_of": "test_stump_models.py::test_elastic_net_chooses_as_scikit_learn_does",

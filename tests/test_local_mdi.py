@@ -244,13 +244,16 @@ def test_rows_out_of_bag_that_do_not_exist():
         attributions.local_mdi(extra, X, y, rows="none")
 
 
-def test_several_outputs_and_classes():
+def test_several_outputs_where_they_are_not_known():
     two = RandomForestRegressor(2).fit(X, np.column_stack([y, y]))
-    with refused("several classes or targets, here 2, has no local MDI"):
-        attributions.local_mdi(two, X, y)
     three = RandomForestClassifier(2).fit(X, np.arange(N) % 3)
-    with refused("several classes or targets, here 3, has no local MDI"):
-        attributions.mdi_plus(three, X, np.arange(N) % 3)
+    for score in (attributions.mdi_plus, attributions.mdi_oob):
+        with refused("judges one target or two classes, and the forest has 2"):
+            score(two, X, np.column_stack([y, y]))
+        with refused("judges one target or two classes, and the forest has 3"):
+            score(three, X, np.arange(N) % 3)
+    with refused("y has shape|y holds"):
+        attributions.local_mdi(two, X, y)
 
 
 @pytest.mark.parametrize(
@@ -270,11 +273,40 @@ def test_several_outputs_and_classes():
         ({"linear_model": Ridge(folds=np.zeros(N))}, "all rows in one fold"),
         ({"linear_model": Ridge(folds=np.arange(3))}, "needs a number a row"),
         ({"sample_weight": -np.ones(N)}, "must be finite, not negative"),
+        ({"sample_weight": np.full(N, np.nan)}, "must be finite, not negative"),
+        ({"sample_weight": np.ones(N - 1)}, "it needs one weight a row"),
+        ({"X_train": np.where(X > 0.9, np.inf, X)}, "must be finite"),
+        ({"y_train": np.where(y > 20, np.inf, y)}, "targets must be finite"),
+        ({"y_train": np.array(["a"] * N)}, "could not convert|must be numbers|text"),
+        ({"rows": "bag"}, "rows='bag'; use one of"),
+        ({"solver": "exact"}, "solver='exact'; use one of"),
+        ({"linear_model": "logistic_ridge"}, "is for labels"),
     ],
 )
 def test_arguments(change, message):
     with refused(message):
         attributions.local_mdi(**{"model": FOREST, "X_train": X, "y_train": y} | change)
+
+
+def test_missing_values_where_the_forest_has_seen_none():
+    whole = np.nan_to_num(X)
+    forest = RandomForestRegressor(3, random_state=0).fit(whole, y)
+    with refused("not what the model was fitted on"):
+        attributions.local_mdi(forest, X, y)
+    found = attributions.local_mdi(forest, whole, y, X)  # explained, as they would be predicted
+    assert np.isfinite(found.values).all()
+
+
+def test_rows_of_weight_0_in_a_fold():
+    """The last of three folds weighs nothing, so the others choose the penalty."""
+    drawn = np.arange(N) < 100
+    model = GBTRegressor(n_estimators=1, max_depth=3).fit(X, y, sample_weight=drawn * 1.0)
+    for linear_model in ("ridge", "elastic_net"):
+        found = attributions.local_mdi(
+            model, X, y, linear_model=linear_model, sample_weight=drawn * 1.0
+        )
+        assert np.isfinite(found.values).all()
+        assert np.isfinite(found.penalty).all()
 
 
 def test_labels_that_the_forest_does_not_know():

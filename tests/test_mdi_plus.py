@@ -52,11 +52,11 @@ def test_mdi_plus_of_labels_and_any_metric():
         return np.mean((probability > 0.5) == truth)
 
     found = mdi_plus(OF_LABELS, X, labels)
-    assert found.method == "mdi_plus(logistic, negative_log_loss)"
+    assert found.method == "mdi_plus(logistic_ridge, negative_log_loss)"
     assert (found.values[[0, 2]] > 0.02).all()  # the product's and the strongest linear feature
     assert (found.values[[1, 3]] < 0.02).all()
     own = mdi_plus(OF_LABELS, X, labels, linear_model=LogisticRidge(1.0), metric=accuracy)
-    assert own.method == "mdi_plus(logistic, accuracy)"
+    assert own.method == "mdi_plus(logistic_ridge, accuracy)"
     assert all(((p > 0) & (p < 1)).all() for p in seen[1:])
     assert_same(
         own.values,
@@ -118,5 +118,5 @@ def test_what_is_refused():
             score(FOREST, X[::-1], y)
     with pytest.raises(ValueError, match="bootstrap=True"):
         mdi_oob(ExtraTreesRegressor(2).fit(X, y), X, y)
-    with pytest.raises(ValueError, match="leaves out rows of a Ridge or LogisticRidge"):
+    with pytest.raises(ValueError, match="leaves out rows of a ridge or a logistic ridge"):
         mdi_plus(FOREST, X, y, linear_model="elastic_net")

@@ -18,7 +18,6 @@ from attributions import (
     absolute,
     cross_fit,
     forest_inner,
-    local_mdi,
     partial_inner,
     partial_inner_rows,
     permutation,
@@ -281,8 +280,6 @@ def test_what_is_refused():
         tree_inner(model, X + 0.1, np.full(60, 7))
     with pytest.raises(ValueError, match=r"take the raw predictions of all"):
         tree_inner(model.ensemble_.outputs[0], X + 0.1, y)
-    with pytest.raises(ValueError, match="has no local MDI"):
-        local_mdi(model, X, y)
     with pytest.raises(ValueError, match="loss must be one of"):
         model.ensemble_.outputs[1].save("nowhere.json")
     broken = Ensemble.from_trees(

@@ -10,14 +10,17 @@ from sklearn.linear_model import ElasticNetCV, LogisticRegression
 
 from attributions import reference
 from attributions.explicit_model import explicit_columns
+from attributions.logistic_newton import Point
 from attributions.logistic_ridge import LogisticRidge, newton
 from attributions.mdi_plus import left_out_predictions
 from attributions.stump_models import (
     OLS,
+    Coefficients,
     ElasticNet,
     Ridge,
-    as_linear_model,
+    fit_ridge,
     leave_one_out_loss,
+    search,
     solve_ridge,
 )
 from attributions.stump_problem import RawColumns
@@ -69,6 +72,18 @@ def test_ridge_is_that_of_the_explicit_columns(case, penalty):
     n_stumps = (case.tree.left >= 0).sum()
     if len(found.gamma):
         assert_close(found.gamma, coefficients[n_stumps:], 1 + np.abs(case.y).max(), k=K)
+
+
+@given(cases(), PENALTIES | st.just(0.0))
+def test_the_fast_ridge_is_the_ridge(case, penalty):
+    """Fitted values of the rows: without a penalty coefficients may differ where columns depend."""
+    value, gamma = fit_ridge(case.problem, case.problem.sums, penalty)
+    found = Coefficients(value, gamma, penalty)
+    solution = solve_ridge(case.problem, case.problem.sums, penalty)
+    expected = Coefficients(solution.value, solution.gamma, penalty)
+    rows = case.weight > 0
+    gap = np.abs(case.fitted(found) - case.fitted(expected))[rows]
+    assert gap.max() <= (1e-10 if penalty else 1e-6) * (1 + np.abs(case.y).max())
 
 
 @given(cases(raw=False), PENALTIES)
@@ -216,7 +231,7 @@ def test_logistic_ridge_is_that_of_scikit_learn(raw, penalty):
     columns, _ = case.columns
     peer = LogisticRegression(C=1 / penalty, tol=1e-12, max_iter=10_000)
     peer.fit(columns, labels, sample_weight=case.weight)
-    solution, step = newton(case.problem, penalty)
+    _, solution, step = newton(case.problem, penalty, Point.zero(case.problem))
     found = solution.value[case.problem.rows.leaves]
     found = found + solution.gamma @ step.columns(slice(0, len(labels)))[1:]
     np.testing.assert_allclose(found, peer.decision_function(columns), atol=1e-4)
@@ -245,6 +260,21 @@ def test_leaving_out_a_label_is_nearly_leaving_out_a_row():
     assert np.mean(gaps) < 0.1 * np.mean(moves)  # a Newton step misses a tenth of the way
 
 
+def test_the_search_ends_at_the_least_of_a_valley():
+    for n in (1, 2, 29, 100):
+        penalties = np.geomspace(10.0, 1e-3, n)
+        for place in range(n):
+            asked = []
+
+            def losses(tried, penalties=penalties, place=place, asked=asked):
+                asked.extend(tried)
+                return np.abs(np.log(tried / penalties[place]))
+
+            assert search(losses, penalties) == (0.0, penalties[place])
+            assert len(set(asked)) == len(asked) <= max(n // 8 + 1 + 6, 1)
+            assert search(losses, penalties, hopeless=-1.0)[0] >= 0.0
+
+
 def test_huge_columns_do_not_overflow():
     X = np.array([[1e308, 1.0], [-1e308, 2.0], [0.0, np.nan], [np.nan, np.nan]])
     columns = RawColumns.of(X)
@@ -252,10 +282,7 @@ def test_huge_columns_do_not_overflow():
     assert_close((columns.standardised**2).sum(axis=1), [3.0, 2.0], 3.0)
 
 
-def test_what_is_no_linear_model():
-    for wrong in ("lasso", 3, ElasticNet, None):
-        with pytest.raises(ValueError, match=r"use one of .*'elastic_net', 'ols', 'ridge'"):
-            as_linear_model(wrong)
+def test_parameters_of_linear_models():
     for wrong in (
         lambda: Ridge(-1.0),
         lambda: Ridge(np.nan),

@@ -58,22 +58,63 @@ class Sums(NamedTuple):
     gram: np.ndarray
 
 
-@kernel
-def add_up_columns(leaves, weight, columns, sums_weight, sums_columns):
-    """Add the rows of a block to the sums of their leaves.
+class Fits(NamedTuple):
+    """P fits of the elastic net; of one of them, without the first axis.
 
-    leaves        (n,)     int32    IN
-    weight        (n,)     float64  IN
-    columns       (c, n)   float64  IN
-    sums_weight   (N,)     float64  INOUT
-    sums_columns  (N, c)   float64  INOUT
+    beta          (P, N)   float64  coefficients of the stumps, 0 at leaves
+    value         (P, N)   float64  fitted values of the nodes, the root's being the intercept
+    gamma         (P, c)   float64  raw coefficients, from 1; gamma[0] is 0
     """
-    for i in range(leaves.shape[0]):
-        sums_weight[leaves[i]] += weight[i]
+
+    beta: np.ndarray
+    value: np.ndarray
+    gamma: np.ndarray
+
+
+@kernel
+def measure_columns(standardised, features, grown, centre, deviation):
+    """Find the weighted mean and standard deviation of some columns.
+
+    standardised  (p, n)   float64  IN
+    features      (q,)     int64    IN   which
+    grown         (n,)     float64  IN   weights
+    centre        (q,)     float64  OUT
+    deviation     (q,)     float64  OUT
+    """
+    total = grown.sum()
+    for j in range(features.shape[0]):
+        column, first, second = standardised[features[j]], 0.0, 0.0
+        for i in range(grown.shape[0]):
+            first += grown[i] * column[i]
+        centre[j] = first / total
+        for i in range(grown.shape[0]):
+            second += grown[i] * (column[i] - centre[j]) ** 2
+        deviation[j] = np.sqrt(second / total)
+
+
+@kernel
+def add_up_columns(rows, start, standardised, features, centre, columns, weighted, by_column):
+    """Take a block of rows: its response and raw columns, and their sums over leaves.
+
+    rows                            IN     leaves (n,) int32, weight (n,) and response (n,)
+    start                  int64    IN     first row of the block
+    standardised  (p, n)   float64  IN
+    features      (q,)     int64    IN     the raw columns
+    centre        (q,)     float64  IN     what is taken off them
+    columns       (c, m)   float64  OUT    c = 1 + q columns of m rows
+    weighted      (c, m)   float64  OUT    times weight
+    by_column     (c, N)   float64  INOUT  sums over leaves of the latter
+    """
+    leaves, weight, response = rows
     for c in range(columns.shape[0]):
-        column = columns[c]
-        for i in range(leaves.shape[0]):
-            sums_columns[leaves[i], c] += weight[i] * column[i]
+        source = response if c == 0 else standardised[features[c - 1]]
+        less = 0.0 if c == 0 else centre[c - 1]
+        into, times, sums = columns[c], weighted[c], by_column[c]
+        for i in range(into.shape[0]):
+            into[i] = source[start + i] - less
+            times[i] = weight[start + i] * into[i]
+        for i in range(into.shape[0]):
+            sums[leaves[start + i]] += times[i]
 
 
 @kernel
@@ -120,6 +161,42 @@ def smooth(stumps, weight, columns, penalty, value, variance, pull, share):
             beta = share[t] * (a_l * B[l, c] + a_r * B[r, c]) - pull[t] * value[t, c]
             value[l, c] = value[t, c] + a_l * beta
             value[r, c] = value[t, c] + a_r * beta
+
+
+@kernel
+def project(stumps, weight, columns, penalty, explained):
+    """Remove the stumps from the normal equations of all columns: the upward half of `smooth`.
+
+    What stumps and intercept explain of the columns' products with one another is the sum over
+    nodes of v v' / d, and B B' / A at the root: the product of ``explained`` with itself.
+
+    weight        (N,)     float64  IN   at leaves
+    columns       (N, c)   float64  IN   at leaves
+    penalty                float64  IN   0 or more
+    explained     (N, c)   float64  OUT  v / sqrt(d) at a node, B / sqrt(A) of the root at a leaf
+                                         (the last node); elsewhere 0
+    """
+    n_nodes, n_columns = columns.shape
+    A, B = weight.copy(), columns.copy()
+    explained[:] = 0.0
+    for t in range(n_nodes - 1, -1, -1):
+        l, r = stumps.left[t], stumps.right[t]
+        if l < 0:
+            continue
+        a_l, a_r = stumps.ends[t, 0], stumps.ends[t, 1]
+        u, d = a_l * A[l] + a_r * A[r], penalty + a_l * a_l * A[l] + a_r * a_r * A[r]
+        pull, root = 0.0, 0.0
+        if d > 0 and (penalty > 0 or (A[l] > 0 and A[r] > 0)):
+            pull, root = u / d, 1 / np.sqrt(d)
+        A[t] = A[l] + A[r] - u * pull
+        of_l, of_r, of_t, out = B[l], B[r], B[t], explained[t]
+        for c in range(n_columns):
+            v = a_l * of_l[c] + a_r * of_r[c]
+            of_t[c] = of_l[c] + of_r[c] - pull * v
+            out[c] = root * v
+    if A[0] > 0:
+        for c in range(n_columns):
+            explained[n_nodes - 1, c] = B[0, c] / np.sqrt(A[0])
 
 
 @internal
@@ -215,16 +292,16 @@ def weigh_stumps(stumps, total):
 
 
 @kernel
-def descend(stumps, sums, total, l1, l2, tolerance, beta, value, gamma):
-    """Minimise the elastic net from where the coefficients are, for one penalty after the other.
+def descend(stumps, sums, total, l1, l2, tolerance, begin, found):
+    """Minimise the elastic net for one penalty after the other, each from where the last one ended.
 
         sum_i w_i (y_i - f(x_i) - x_i gamma)^2 / 2 + l1 |beta, gamma|_1 + l2 |beta, gamma|_2^2 / 2
 
     total         (N,)     float64  IN   weights of all nodes
     l1, l2        (P,)     float64  IN   times the sum of the weights
     tolerance              float64  IN   stop when no coefficient changes the sum of squares by more
-    beta, value   (P, N)   float64  OUT  coefficients and fitted values of the stumps
-    gamma         (P, c)   float64  OUT  of the raw columns, from 1; gamma[0] is 0
+    begin                           IN   one of `Fits`, where the first begins
+    found                           OUT  `Fits`
     """
     n_nodes, n_columns = sums.columns.shape
     inner, squares = weigh_stumps(stumps, total)
@@ -232,8 +309,10 @@ def descend(stumps, sums, total, l1, l2, tolerance, beta, value, gamma):
     by_leaf = sums.columns[leaf]  # rows and columns side by side: sums over both are vectors
     by_column, weight = by_leaf.T.copy(), sums.weight[leaf]
     left_over, rest = np.zeros(n_nodes), np.empty(leaf.shape[0])
-    pulled, against = np.zeros(n_columns), np.empty(n_columns)
-    b, f, g = np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_columns)
+    against = np.empty(n_columns)
+    b, f, g = begin.beta.copy(), begin.value.copy(), begin.gamma.copy()
+    pulled = sums.gram @ g
+    put_values(stumps, inner, b, f)
     for step in range(l1.shape[0]):
         for _ in range(MAX_SWEEPS):
             rest[:] = by_column[0]
@@ -256,7 +335,7 @@ def descend(stumps, sums, total, l1, l2, tolerance, beta, value, gamma):
                 largest = max(largest, of_raw)
             if largest <= tolerance:
                 break
-        beta[step], value[step], gamma[step] = b, f, g
+        found.beta[step], found.value[step], found.gamma[step] = b, f, g
 
 
 @kernel
