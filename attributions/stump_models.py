@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from attributions.kernels.stumps import Fits, Sums, descend, losses_of, project, smooth
 from attributions.stump_problem import StumpProblem
@@ -128,7 +129,7 @@ def solve_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> RidgeSolut
 def fit_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> tuple[np.ndarray, np.ndarray]:
     """Return what `solve_ridge` finds for the nodes and the raw columns, and no more: faster."""
     n_nodes, n_columns = sums.columns.shape
-    explained = np.zeros((n_nodes, n_columns))
+    explained = np.empty((len(problem.leaf), n_columns))
     project(problem.stumps, sums.weight, sums.columns, penalty, explained)
     rest = sums.gram - explained.T @ explained
     _, gamma = _raw_coefficients(rest, sums.gram, penalty)
@@ -149,7 +150,8 @@ def _raw_coefficients(
     if not len(gamma):
         return system, gamma
     if penalty > 0:
-        return system, np.linalg.solve(system, gamma)
+        _, solution, failed = dposv(system, gamma)  # numpy's solve takes three times as long
+        return system, np.linalg.solve(system, gamma) if failed else solution
     smallest = 1e-10 * max(np.abs(np.diag(gram)[1:]).max(), np.finfo(float).tiny)
     values, vectors = np.linalg.eigh((system + system.T) / 2)
     inverse = (vectors / np.where(values > smallest, values, np.inf)) @ vectors.T

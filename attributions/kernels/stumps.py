@@ -173,12 +173,11 @@ def project(stumps, weight, columns, penalty, explained):
     weight        (N,)     float64  IN   at leaves
     columns       (N, c)   float64  IN   at leaves
     penalty                float64  IN   0 or more
-    explained     (N, c)   float64  OUT  v / sqrt(d) at a node, B / sqrt(A) of the root at a leaf
-                                         (the last node); elsewhere 0
+    explained     (L, c)   float64  OUT  v / sqrt(d) of the L - 1 splits, at last B / sqrt(A) of the
+                                         root; L leaves
     """
     n_nodes, n_columns = columns.shape
-    A, B = weight.copy(), columns.copy()
-    explained[:] = 0.0
+    A, B, at = weight.copy(), columns.copy(), 0
     for t in range(n_nodes - 1, -1, -1):
         l, r = stumps.left[t], stumps.right[t]
         if l < 0:
@@ -189,14 +188,14 @@ def project(stumps, weight, columns, penalty, explained):
         if d > 0 and (penalty > 0 or (A[l] > 0 and A[r] > 0)):
             pull, root = u / d, 1 / np.sqrt(d)
         A[t] = A[l] + A[r] - u * pull
-        of_l, of_r, of_t, out = B[l], B[r], B[t], explained[t]
+        of_l, of_r, of_t, out, at = B[l], B[r], B[t], explained[at], at + 1
         for c in range(n_columns):
             v = a_l * of_l[c] + a_r * of_r[c]
             of_t[c] = of_l[c] + of_r[c] - pull * v
             out[c] = root * v
-    if A[0] > 0:
-        for c in range(n_columns):
-            explained[n_nodes - 1, c] = B[0, c] / np.sqrt(A[0])
+    root = 1 / np.sqrt(A[0]) if A[0] > 0 else 0.0
+    for c in range(n_columns):
+        explained[at, c] = root * B[0, c]
 
 
 @internal
