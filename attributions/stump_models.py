@@ -150,7 +150,7 @@ def _raw_coefficients(
     if not len(gamma):
         return system, gamma
     if penalty > 0:
-        _, solution, failed = dposv(system, gamma)  # numpy's solve takes three times as long
+        _, solution, failed = dposv(system, gamma)  # numpy's solve takes twice as long
         return system, np.linalg.solve(system, gamma) if failed else solution
     smallest = 1e-10 * max(np.abs(np.diag(gram)[1:]).max(), np.finfo(float).tiny)
     values, vectors = np.linalg.eigh((system + system.T) / 2)
