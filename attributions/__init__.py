@@ -5,10 +5,12 @@
 ``local_mdi``                                              the same, from linear models of the trees
 ``tree_inner``, ``partial_inner``, ``forest_inner``        which features help on new rows
 ``tree_inner_rows``, ``partial_inner_rows``                for which rows a feature helped or hurt
+``tree_inner_pairs``                                       below splits on which other it helped
 ``total_gain``, ``absolute``, ``permutation``              the classics
 ``unbiased_gain``, ``mdi_plus``, ``mdi_oob``               gain without its bias
 ``cross_fit``, ``HeldOutSelector``                         over several fits, to choose features
 ``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  what the above return
+``PairAttribution``                                        the same for pairs of features
 ``SeenRowsWarning``                                        rows for judging were trained on
 ``plots``                                                  pictures of results and trees
 ``testing``, to be imported by that name                   checks for attributions of your own
@@ -28,13 +30,14 @@ if TYPE_CHECKING:
     from attributions.absolute import absolute
     from attributions.cross_fit import cross_fit
     from attributions.inner import forest_inner, partial_inner, tree_inner
+    from attributions.inner_pairs import tree_inner_pairs
     from attributions.inner_rows import partial_inner_rows, tree_inner_rows
     from attributions.inputs import SeenRowsWarning
     from attributions.local_mdi import LocalMDI, local_mdi
     from attributions.mdi_plus import mdi_oob, mdi_plus
     from attributions.permutation import permutation
     from attributions.predecomp import predecomp
-    from attributions.results import GlobalAttribution, LocalAttribution
+    from attributions.results import GlobalAttribution, LocalAttribution, PairAttribution
     from attributions.saabas import saabas
     from attributions.selector import HeldOutSelector
     from attributions.total_gain import total_gain
@@ -49,6 +52,7 @@ _HOME = {
     "tree_inner": "attributions.inner",
     "tree_inner_rows": "attributions.inner_rows",
     "partial_inner_rows": "attributions.inner_rows",
+    "tree_inner_pairs": "attributions.inner_pairs",
     "partial_inner": "attributions.inner",
     "forest_inner": "attributions.inner",
     "absolute": "attributions.absolute",
@@ -61,6 +65,7 @@ _HOME = {
     "HeldOutSelector": "attributions.selector",
     "LocalAttribution": "attributions.results",
     "GlobalAttribution": "attributions.results",
+    "PairAttribution": "attributions.results",
     "SeenRowsWarning": "attributions.inputs",
     "LocalMDI": "attributions.local_mdi",
 }
@@ -73,6 +78,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "tree_inner",
     "tree_inner_rows",
     "partial_inner_rows",
+    "tree_inner_pairs",
     "partial_inner",
     "forest_inner",
     "absolute",
@@ -85,6 +91,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "HeldOutSelector",
     "LocalAttribution",
     "GlobalAttribution",
+    "PairAttribution",
     "SeenRowsWarning",
     "LocalMDI",
     "plots",

@@ -9,7 +9,8 @@ and definitions are those of Sun 2022 unless another paper is named.
 Per row, a function r of one tree and one row that returns one number a feature:
 ``predecomp``, ``saabas``, ``shapley_values`` of a game. Per feature, sums of any such r over rows
 and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; ``permutation`` with
-its standard error; and per split ``total_gain`` and ``unbiased_gain``.
+its standard error; and per split ``total_gain`` and ``unbiased_gain``. Per pair of features,
+``tree_inner_pairs``.
 
 The last part makes a tree into the columns of a linear model, as local MDI+ and MDI+ do.
 """
@@ -272,6 +273,31 @@ def tree_inner(
     for tree, gradient, _ in steps(ensemble, X, y):
         for i, x in enumerate(X):
             score += r(tree, x) * -gradient[i]
+    return score / ensemble.learning_rate
+
+
+def pair_changes(tree: Tree, x: np.ndarray) -> np.ndarray:
+    """Return, (p, p), what each feature did to x, by the features that were split on above.
+
+    The change at a node is shared in equal parts by the other features on the path above it; where
+    there are none it stays with the feature itself, on the diagonal.
+    """
+    nodes = path(tree, x)
+    table = np.zeros((len(x), len(x)))
+    for level, (t, child) in enumerate(pairwise(nodes)):
+        k = tree.feature[t]
+        above = {tree.feature[s] for s in nodes[:level]} - {k} or {k}
+        for other in above:
+            table[k, other] += (tree.value[child] - tree.value[t]) / len(above)
+    return table
+
+
+def tree_inner_pairs(ensemble: Ensemble, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return TreeInner by pairs of features, (p, p); its rows add up to `tree_inner`."""
+    score = np.zeros((X.shape[1], X.shape[1]))
+    for tree, gradient, _ in steps(ensemble, X, y):
+        for i, x in enumerate(X):
+            score += pair_changes(tree, x) * -gradient[i]
     return score / ensemble.learning_rate
 
 

@@ -83,6 +83,7 @@ def sum_over_rows(
     n_rows: int,
     n_jobs: int | None,
     groups: Groups | None = None,
+    rows_per_block: int = ROWS_PER_BLOCK,
 ) -> RowSums:
     """Sum over rows that are made a block at a time.
 
@@ -97,6 +98,8 @@ def sum_over_rows(
         Threads, see ``gbt.parallel.effective_n_jobs``.
     groups : Groups, optional
         Rows that belong together; their sums take the place of rows.
+    rows_per_block : int
+        Fewer where a row brings many numbers.
 
     Returns
     -------
@@ -107,9 +110,13 @@ def sum_over_rows(
         return RowSums.of(*contributions(block))
 
     if groups is None:
-        return merge_blocks(sums_of, RowSums.merge, n_rows, n_jobs)
+        return merge_blocks(sums_of, RowSums.merge, n_rows, n_jobs, rows_per_block)
     by_group = merge_blocks(
-        lambda block: GroupSums.of(groups, block, contributions), GroupSums.merge, n_rows, n_jobs
+        lambda block: GroupSums.of(groups, block, contributions),
+        GroupSums.merge,
+        n_rows,
+        n_jobs,
+        rows_per_block,
     )
     return replace(RowSums.of(by_group.total, by_group.per_tree), by_group=by_group.total)
 

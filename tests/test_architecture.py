@@ -71,10 +71,12 @@ KNOTS = {
         "attributions.plots",
         "attributions.plots.boosting",
         "attributions.plots.importance",
+        "attributions.plots.pairs",
         "attributions.plots.rows",
         "attributions.plots.used_useful",
         "attributions.results",
         "attributions.results.per_feature",
+        "attributions.results.per_pair",
         "attributions.results.per_row",
     )
 }

@@ -72,6 +72,9 @@ TWINS = {
         "judge_shape": "attributions/reference.py::partial_inner",
         "average_leaves": "attributions/reference.py::mean_of_leaves",
     },
+    "attributions.kernels.pairs": {
+        "add_pair_changes": "attributions/reference.py::tree_inner_pairs",
+    },
     "attributions.kernels.shap": dict.fromkeys(
         [
             "describe_splits",

@@ -7,6 +7,7 @@ it again, elsewhere if need be, and leaves ``ax_`` and ``figure_``.
 ``ImportanceDisplay``        Features by importance: bars with 95 % intervals
 ``BoostingDisplay``          Importance along boosting: one curve a feature
 ``UsedUsefulDisplay``        What the model uses against what that is good for, one point a feature
+``PairsDisplay``             What features earned below splits on others, one square a pair
 ``LocalAttributionDisplay``  One row as signed bars, or all rows as a swarm
 ``TreeDisplay``              One tree of a model, with the sums that its nodes remember
 ===========================  =======================================================================
@@ -26,6 +27,7 @@ something is drawn.
 from attributions.plots.boosting import BoostingDisplay
 from attributions.plots.colors import BLUE, GREY, INK, VERMILION
 from attributions.plots.importance import ImportanceDisplay
+from attributions.plots.pairs import PairsDisplay
 from attributions.plots.rows import LocalAttributionDisplay
 from attributions.plots.tree import TreeDisplay
 from attributions.plots.used_useful import UsedUsefulDisplay
@@ -38,6 +40,7 @@ __all__ = [
     "BoostingDisplay",
     "ImportanceDisplay",
     "LocalAttributionDisplay",
+    "PairsDisplay",
     "TreeDisplay",
     "UsedUsefulDisplay",
 ]

@@ -8,6 +8,7 @@ from attributions.results.methods import NOT_SUMS
 
 TITLES = {
     "tree_inner": "TreeInner",
+    "tree_inner_pairs": "TreeInner by pairs",
     "partial_inner": "Partial TreeInner",
     "forest_inner": "ForestInner",
     "absolute": "Absolute attribution",
@@ -23,6 +24,7 @@ TITLES = {
 }
 UNITS = {
     "tree_inner": "loss saved per unit of learning rate",
+    "tree_inner_pairs": "loss saved per unit of learning rate",
     "partial_inner": "loss saved per unit of learning rate, own work added back",
     "forest_inner": "inner product per unit of learning rate",
     "absolute": "absolute contribution to the raw prediction",
