@@ -239,6 +239,12 @@ def test_to_frame():
     )
     pandas.testing.assert_frame_equal(frame, expected)
     assert list(result_of([1.0]).to_frame().columns) == ["value"]
+    with_ends = result_of([1.0, 3.0], [0.1, 0.3]).to_frame(level=0.9)
+    assert list(with_ends.columns) == ["value", "standard_error", "lower", "upper", "p_value"]
+    ends = with_ends[["lower", "upper"]].to_numpy()
+    assert_close(ends, [stats.norm.interval(0.9, v, v / 10) for v in (3, 1)], 4)
+    with pytest.raises(ValueError, match="no confidence intervals"):
+        result_of([1.0]).to_frame(level=0.9)
 
 
 def test_row_sums_by_hand():

@@ -356,8 +356,13 @@ class GlobalAttribution(tables.ShownAsTable):
 
         return grouped(self, members)
 
-    def to_frame(self) -> "pandas.DataFrame":
+    def to_frame(self, *, level: float | None = None) -> "pandas.DataFrame":
         """Return a pandas.DataFrame, best feature first.
+
+        Parameters
+        ----------
+        level : float, optional
+            Also the ends of such `confidence_interval`, as .95: ``lower`` and ``upper``.
 
         Returns
         -------
@@ -374,8 +379,10 @@ class GlobalAttribution(tables.ShownAsTable):
         columns = {"value": self.values}
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
-            if self._is_testable:
-                columns["p_value"] = self.p_values()
+        if level is not None:
+            columns["lower"], columns["upper"] = self.confidence_interval(level).T
+        if self.standard_error is not None and self._is_testable:
+            columns["p_value"] = self.p_values()
         if self.is_reliable is not None:
             columns["is_reliable"] = self.is_reliable
         index = pandas.Index(self.feature_names, name="feature")
