@@ -9,6 +9,7 @@
 ``total_gain``, ``absolute``, ``permutation``              the classics
 ``unbiased_gain``, ``mdi_plus``, ``mdi_oob``               gain without its bias
 ``cross_fit``, ``HeldOutSelector``                         over several fits, to choose features
+``given_others``                                           what a column says that others do not
 ``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  what the above return
 ``PairAttribution``                                        the same for pairs of features
 ``SeenRowsWarning``                                        rows for judging were trained on
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from attributions import plots
     from attributions.absolute import absolute
     from attributions.cross_fit import cross_fit
+    from attributions.given_others import given_others
     from attributions.inner import forest_inner, partial_inner, tree_inner
     from attributions.inner_pairs import tree_inner_pairs
     from attributions.inner_rows import partial_inner_rows, tree_inner_rows
@@ -62,6 +64,7 @@ _HOME = {
     "total_gain": "attributions.total_gain",
     "unbiased_gain": "attributions.unbiased_gain",
     "cross_fit": "attributions.cross_fit",
+    "given_others": "attributions.given_others",
     "HeldOutSelector": "attributions.selector",
     "LocalAttribution": "attributions.results",
     "GlobalAttribution": "attributions.results",
@@ -88,6 +91,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "total_gain",
     "unbiased_gain",
     "cross_fit",
+    "given_others",
     "HeldOutSelector",
     "LocalAttribution",
     "GlobalAttribution",

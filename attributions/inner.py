@@ -42,7 +42,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from attributions.chunk_sums import ChunkSum, sum_over_chunks
-from attributions.inputs import count_seen_rows
+from attributions.inputs import as_training, count_seen_rows
 from attributions.judged_rows import Judge, JudgedRows, sum_by_output
 from attributions.kurtosis import Moments, moments_over_rows
 from attributions.results import GlobalAttribution
@@ -302,13 +302,8 @@ def _guarded(
     """Add to a result the kurtosis of what the training rows contribute, if they are given."""
     if training is None:
         return result
-    if not (isinstance(training, tuple | list) and len(training) == 2):
-        raise ValueError(
-            f"training must be the pair (X, y) of rows that the model was fitted on; got a"
-            f" {type(training).__name__}."
-        )
     moments_of = partial(_moments, judge, n_jobs, contributions)
-    moments = over_chunks(moments_of, Moments.merge, Chunk(*training))
+    moments = over_chunks(moments_of, Moments.merge, Chunk(*as_training(training)))
     return replace(result, kurtosis=moments.kurtosis)
 
 

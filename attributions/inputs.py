@@ -109,6 +109,17 @@ def as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray
     return y
 
 
+def as_training(training: Any) -> tuple[Any, Any]:
+    """Return the rows that a model was fitted on, and their targets."""
+    if not (isinstance(training, tuple | list) and len(training) == 2):
+        raise ValueError(
+            f"training must be the pair (X, y) of rows that the model was fitted on; got a"
+            f" {type(training).__name__}."
+        )
+    X, y = training
+    return X, y
+
+
 def as_random_state(random_state: Any) -> Any:
     """Return what scikit-learn takes: an integer that a Generator draws, all else as it is."""
     if isinstance(random_state, np.random.Generator):

@@ -3,8 +3,12 @@
 The rows are cut in two. A model is fitted on one part and judged on the other; one-sided p-values
 of its features then decide, corrected for how many there are. What is claimed of a feature that is
 kept is that this model's use of it pays. That holds for correlated features, too, but a copy of a
-useful column, useless in itself, can be kept (docs/inference.md).
+useful column, useless in itself, can be kept (docs/inference.md). With ``given_others`` as the
+measure the claim is about the column, and copies are dropped.
 """
+
+from collections.abc import Callable
+from inspect import Parameter, signature
 
 import numpy as np
 from scipy.stats import false_discovery_control
@@ -29,7 +33,9 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         A clone of it is fitted on a part of the rows.
     measure : callable
         Takes the fitted model, X and y, returns a GlobalAttribution that has p-values:
-        ``tree_inner``, ``partial_inner``, ``permutation``, or ``functools.partial`` of one.
+        ``tree_inner``, ``partial_inner``, ``permutation``, or ``functools.partial`` of one. One
+        that cannot do without the rows that were fitted on gets them, too, as ``training``:
+        ``partial(given_others, regressor=...)``.
     fdr : float
         Wanted share of false discoveries among the features kept, above 0 and below 1.
     correction : {"bh", "by"}
@@ -99,6 +105,8 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
         )
         options = {} if groups is None else {"groups": _safe_indexing(groups, held_out)}
+        if needs_training(self.measure):
+            options["training"] = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
         self.attribution_ = self.measure(
             self.estimator_, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options
         )
@@ -129,3 +137,9 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags = of_estimator.target_tags
         tags.target_tags.required = True
         return tags
+
+
+def needs_training(measure: Callable) -> bool:
+    """Say whether a measure cannot do without the rows that were fitted on."""
+    training = signature(measure).parameters.get("training")
+    return training is not None and training.default is Parameter.empty

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib import font_manager, pyplot
 
-from attributions import GlobalAttribution, LocalAttribution
+from attributions import GlobalAttribution, LocalAttribution, PairAttribution
 from attributions.plots import BoostingDisplay, TreeDisplay, UsedUsefulDisplay, sheet
 from attributions.plots.colors import contrast, readable, seen_through
 from attributions.plots.lettering import Lettering
@@ -113,6 +113,23 @@ def row(names, values=None, **options):
     return of_rows(names, values).plot(row=1, **options)
 
 
+def pairs(names, values=None, **options):
+    """Every feature earned a part alone and a part below the next one."""
+    p = len(names)
+    values = values_of(p) if values is None else values
+    below = np.column_stack([np.arange(p), (np.arange(p) + 1) % p])
+    alone = np.column_stack([np.arange(p), np.arange(p)])
+    result = PairAttribution(
+        values=np.concatenate([values, values / 2]),
+        standard_error=None,
+        pairs=np.concatenate([alone, below]),
+        n_samples=1234,
+        feature_names=names,
+        method="tree_inner_pairs(predecomp)",
+    )
+    return result.plot(**options)
+
+
 def tree(names, values=None, **options):
     """Three levels on the first three features."""
     values = np.arange(-3.0, 4.0) if values is None else np.zeros(7)
@@ -132,7 +149,15 @@ def tree(names, values=None, **options):
     return TreeDisplay.from_tree(nodes, feature_names=names, **options)
 
 
-KINDS = {"bars": bars, "curves": curves, "used": used, "swarm": swarm, "row": row, "tree": tree}
+KINDS = {
+    "bars": bars,
+    "curves": curves,
+    "used": used,
+    "swarm": swarm,
+    "row": row,
+    "pairs": pairs,
+    "tree": tree,
+}
 LONG = tuple(f"mean_temperature_of_station_{k:03d}_in_degrees_celsius" for k in range(12))
 MATH = ("$price$", "a_b^c", "cost in $", "$\\frac{", "new\nline", "100 %", "\\alpha_{", "#~&")
 NAMES = {
@@ -476,7 +501,7 @@ def test_bars_too_short_to_be_seen_have_numbers():
     assert not any(":" in name for name in tick_labels(bars(NAMES["short"]).ax_.yaxis))
 
 
-@pytest.mark.parametrize("kind", ["bars", "curves", "used", "swarm", "row"])
+@pytest.mark.parametrize("kind", ["bars", "curves", "used", "swarm", "row", "pairs"])
 def test_a_model_of_nothing_says_so(kind):
     display = KINDS[kind](NAMES["short"], np.zeros(12))
     words = words_on(display.figure_)

@@ -1,6 +1,6 @@
 """All parts by name, in the order of the page."""
 
-from benchmarks.inference import crossed, dependence, gates, guard, nulls, paper, real
+from benchmarks.inference import crossed, dependence, gates, guard, nulls, paper, real, shadows
 from benchmarks.inference.paper import SETTINGS, PaperPart
 from benchmarks.study.part import Part
 
@@ -29,5 +29,7 @@ PARTS: dict[str, Part] = {
         dependence.COPIES,
         dependence.ROWS,
         crossed.PART,
+        shadows.SIMULATED,
+        shadows.REAL,
     )
 }
