@@ -9,13 +9,15 @@ from attributions.plots.colors import BLUE, VERMILION
 from attributions.plots.sheet import Sheet, as_max_display
 from attributions.results import PairAttribution
 
-ABOVE = "below splits on (diagonal: no other feature above)"
+ABOVE = "below splits on this number (diagonal: no other)"
+DIGITS = 2.5  # letters of width that a column's number takes, with the gap to the next
 
 
 class PairsDisplay:
     """What the features in rows earned below splits on the features in columns.
 
-    The area of a square is the size of its value; blue helped, vermilion hurt.
+    Columns have the numbers of their features, which stand beside the names of the rows. The area
+    of a square is the size of its value; blue helped, vermilion hurt.
 
     Parameters
     ----------
@@ -63,6 +65,9 @@ class PairsDisplay:
         label += sheet.lettering.note(names, ranking)
         sheet.caption(heading, label)
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))
+        in_row = sheet.ax.get_window_extent().width - sheet.room("left")
+        in_row /= DIGITS * sheet.lettering.size("0", fontsize)[0]
+        n_shown = max(1, min(n_shown, int(in_row)))
         shown = ranking[:n_shown]
         table = result.matrix()[np.ix_(shown, shown)]
         side = np.sqrt(np.abs(table) / max(np.abs(table).max(initial=0), np.finfo(float).tiny))
@@ -77,11 +82,10 @@ class PairsDisplay:
         ]
         self.squares_ = sheet.ax.add_collection(PatchCollection(squares, facecolor=colors))
         sheet.say_if_nothing(table)
-        sheet.name_rows(names, shown, fontsize)
-        room = sheet.room("left")
-        above = sheet.lettering.names(names, shown, room, fontsize)
+        numbers = [str(number) for number in range(1, n_shown + 1)]
+        sheet.name_rows(names, shown, fontsize, [f"  {number}" for number in numbers])
         sheet.ax.set_xticks(
-            range(n_shown), above, rotation=90, fontsize=fontsize, **sheet.lettering.properties
+            range(n_shown), numbers, fontsize=fontsize, **sheet.lettering.properties
         )
         sheet.ax.set_xlim(-0.6, n_shown - 0.4)
         sheet.quieten(grid="both", left=False)

@@ -95,7 +95,7 @@ PART = Part(
         )
     ),
     experiment,
-    10,
+    27,
     table,
     needs=(PRICES, REAL_X),
 )
