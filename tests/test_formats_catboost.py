@@ -123,13 +123,17 @@ def test_refused():
     for parameters, message in [
         ({"loss_function": "MAE"}, "loss_function='MAE'"),
         ({"grow_policy": "Lossguide"}, "grow_policy='Lossguide'"),
+        ({"grow_policy": "Depthwise"}, "grow_policy='Depthwise'"),
     ]:
         model = train(parameters)
         with pytest.raises(ValueError, match=message):
             as_ensemble(model)
     table = np.column_stack([X.astype(object), np.array(["a", "b", "c"])[np.arange(300) % 3]])
     model = train(X=table, y=y, cat_features=[4])
-    with pytest.raises(ValueError, match="categorical features cannot be imported"):
+    with pytest.raises(ValueError, match="categorical features cannot be imported: of levels"):
+        as_ensemble(model)
+    model = train({"one_hot_max_size": 5}, X=table, y=np.arange(300) % 3 + y, cat_features=[4])
+    with pytest.raises(ValueError, match="categorical and one-hot features cannot be imported"):
         as_ensemble(model)
     with pytest.raises(TypeError, match="got Pool"):
         as_ensemble(catboost.Pool(X, y))
@@ -138,3 +142,25 @@ def test_refused():
 def test_a_model_is_imported_once():
     model, ensemble = trained("defaults", 0)
     assert as_ensemble(model) is ensemble
+
+
+def test_trees_without_a_split():
+    model = train(
+        {"iterations": 2, "depth": 0}, X=np.arange(20.0)[:, np.newaxis], y=np.arange(20.0)
+    )
+    ensemble = as_ensemble(model)
+    assert ensemble.n_trees == model.tree_count_
+    assert_close(ensemble.raw_predict([[0.0]]), model.predict([[0.0]]), 20.0)
+
+
+def test_early_stopping_and_names():
+    catboost = peer("catboost")
+    X, y = training_data(0)
+    rows = catboost.Pool(X[:200], y[:200], feature_names=["age", "height", "a b", "d"])
+    judged = catboost.Pool(X[200:], y[200:], feature_names=["age", "height", "a b", "d"])
+    asked = {"iterations": 99, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+    model = catboost.CatBoostRegressor(early_stopping_rounds=2, learning_rate=0.5, **asked)
+    ensemble = as_ensemble(model.fit(rows, eval_set=judged))
+    assert ensemble.n_trees == model.get_best_iteration() + 1 < 99
+    assert ensemble.feature_names == ("age", "height", "a b", "d")
+    assert_close(ensemble.raw_predict(X), model.predict(X), np.full(300, 20.0))

@@ -89,7 +89,9 @@ def numbers(
             lines.append(line)
     kind = "whole numbers" if dtype is np.int64 else "numbers"
     try:
-        found = np.fromstring(" ".join(lines), dtype, sep=" ") if lines else np.empty(0, dtype)
+        found: np.ndarray = (
+            np.fromstring(" ".join(lines), dtype, sep=" ") if lines else np.empty(0, dtype)
+        )
         if len(found) != n_of_tree.sum():
             raise ValueError
     except (ValueError, DeprecationWarning):  # as NumPy says that it could not read all

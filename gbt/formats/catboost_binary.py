@@ -1,0 +1,121 @@
+"""CatBoost's own binary format, as far as models of symmetric trees need it.
+
+After the letters CBM1 and a length, the model is a table of FlatBuffers. A table begins with the
+distance to its list of places, which has, for every field, where in the table it is, or 0::
+
+    list of places   | size | size of the table | field 0 | field 1 | ...      uint16
+    table            | distance | fields ...                                   int32, then any
+    array            | length | values ...                                     uint32, then any
+
+A field that is an array, a text or another table holds the distance to it. Fields have numbers in
+the order of CatBoost's ``model.fbs`` and ``features.fbs``. Arrays of numbers are NumPy arrays over
+the bytes, and nothing is copied. Bytes come from a model in memory, which CatBoost has checked.
+"""
+
+import struct
+from typing import Any, NamedTuple
+
+import numpy as np
+
+START = 8  # of the first table's distance, after letters and length
+TREES = 1  # the field of the model that has the trees
+APPROX_DIMENSION, TREE_SPLITS, TREE_SIZES = 0, 1, 2
+CAT_FEATURES, FLOAT_FEATURES, ONE_HOT_FEATURES, CTR_FEATURES = 4, 5, 6, 7
+LEAF_VALUES, LEAF_WEIGHTS, STEP_NODES = 8, 9, 10
+TEXT_FEATURES, ESTIMATED_FEATURES, SCALE, BIAS, BIASES, EMBEDDINGS = 12, 13, 14, 15, 16, 18
+FLAT_INDEX, BORDERS, FEATURE_ID, NAN_TREATMENT = 2, 3, 4, 5  # of a float feature
+NAN_IS_LARGE = 2
+
+
+class Model(NamedTuple):
+    """What CatBoost keeps of a model."""
+
+    n_outputs: int
+    split: np.ndarray  # int32, of all levels of all trees, the lowest level first
+    depth: np.ndarray  # int32, levels of each tree
+    leaf_value: np.ndarray  # float64 of all leaves of all trees, their outputs side by side
+    leaf_weight: np.ndarray  # float64
+    feature: np.ndarray  # of each split, the column
+    border: np.ndarray  # of each split, float32
+    nan_is_large: np.ndarray  # of each split
+    feature_names: tuple[str, ...]
+    scale: float
+    bias: np.ndarray
+    has_symmetric_trees: bool
+    others: list[str]  # kinds of features beside numbers
+
+
+class _Table(NamedTuple):
+    data: bytes
+    at: int
+
+    def place(self, field: int) -> int:
+        """Return where a field is, 0 if it is absent."""
+        places = self.at - struct.unpack_from("<i", self.data, self.at)[0]
+        if 4 + 2 * field >= struct.unpack_from("<H", self.data, places)[0]:
+            return 0
+        offset = struct.unpack_from("<H", self.data, places + 4 + 2 * field)[0]
+        return self.at + offset if offset else 0
+
+    def number(self, field: int, code: str, default: float = 0) -> Any:
+        """Return a number; ``code`` is its type as the module struct has it."""
+        place = self.place(field)
+        return struct.unpack_from("<" + code, self.data, place)[0] if place else default
+
+    def target(self, field: int) -> int:
+        """Return where an array, a text or a table begins, 0 if it is absent."""
+        place = self.place(field)
+        return place + struct.unpack_from("<I", self.data, place)[0] if place else 0
+
+    def array(self, field: int, dtype: str) -> np.ndarray:
+        """Return an array of numbers."""
+        at = self.target(field)
+        length = struct.unpack_from("<I", self.data, at)[0] if at else 0
+        return np.frombuffer(self.data, dtype, length, at + 4)
+
+    def text(self, field: int) -> str:
+        """Return a text."""
+        return self.array(field, "u1").tobytes().decode()
+
+    def tables(self, field: int) -> list["_Table"]:
+        """Return an array of tables."""
+        distances, at = self.array(field, "<u4"), self.target(field) + 4
+        return [_Table(self.data, at + 4 * i + d) for i, d in enumerate(distances.tolist())]
+
+
+def read_model(data: bytes) -> Model:
+    """Return what a model's bytes say."""
+    root = _Table(data, START + struct.unpack_from("<I", data, START)[0])
+    trees = _Table(data, root.target(TREES))
+    columns = trees.tables(FLOAT_FEATURES)
+    borders = [column.array(BORDERS, "<f4") for column in columns]
+    places = [column.number(FLAT_INDEX, "i", -1) for column in columns]
+    is_large = [column.number(NAN_TREATMENT, "b") == NAN_IS_LARGE for column in columns]
+    n_borders = [len(own) for own in borders]
+    biases = trees.array(BIASES, "<f8")
+    kinds = {
+        "categorical": CAT_FEATURES,
+        "one-hot": ONE_HOT_FEATURES,
+        "combined categorical": CTR_FEATURES,
+        "text": TEXT_FEATURES,
+        "estimated": ESTIMATED_FEATURES,
+        "embedding": EMBEDDINGS,
+    }
+    return Model(
+        n_outputs=trees.number(APPROX_DIMENSION, "i"),
+        split=trees.array(TREE_SPLITS, "<i4"),
+        depth=trees.array(TREE_SIZES, "<i4"),
+        leaf_value=trees.array(LEAF_VALUES, "<f8"),
+        leaf_weight=trees.array(LEAF_WEIGHTS, "<f8"),
+        feature=np.repeat(np.array(places, dtype=np.int64), n_borders),
+        border=np.concatenate([np.empty(0, np.float32), *borders]),
+        nan_is_large=np.repeat(np.array(is_large, dtype=bool), n_borders),
+        feature_names=tuple(
+            column.text(FEATURE_ID) or str(place)
+            for column, place in zip(columns, places, strict=True)
+        ),
+        scale=trees.number(SCALE, "d", 1.0),
+        bias=biases if len(biases) else np.array([trees.number(BIAS, "d")]),
+        has_symmetric_trees=not len(trees.array(STEP_NODES, "<u4")),
+        others=[kind for kind, field in kinds.items() if len(trees.array(field, "<u4"))],
+    )
