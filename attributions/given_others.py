@@ -23,7 +23,13 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from attributions.groups import Groups, labels_of
-from attributions.inputs import as_rows, as_target, as_training, warn_of_seen_rows
+from attributions.inputs import (
+    as_rows,
+    as_target,
+    as_training,
+    count_seen_rows,
+    warn_of_seen_rows,
+)
 from attributions.results import GlobalAttribution
 from attributions.row_sums import sum_over_rows
 from attributions.saabas import saabas
@@ -78,7 +84,8 @@ def given_others(
     ensemble = as_ensemble(model)
     rows = as_rows(ensemble, X)
     target = as_target(model, ensemble, y, len(rows))
-    warn_of_seen_rows(ensemble, rows, target, n_jobs, stacklevel=2)
+    n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
+    warn_of_seen_rows(n_seen, len(rows), stacklevel=2)
     X_fit, y_fit = as_training(training)
     n_features = ensemble.n_features
     if n_features < 2:

@@ -22,11 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from attributions.inner import JudgedRows
+from attributions.inputs import count_seen_rows, warn_of_seen_rows
+from attributions.judged_rows import Judge, JudgedRows
 from attributions.kernels.pairs import Credits, add_pair_changes
 from attributions.predecomp import PathChanges
 from attributions.results import PairAttribution
 from attributions.row_sums import ROWS_PER_BLOCK, sum_over_rows
+from gbt.chunks import Chunk, refuse_chunks
 from gbt.model import Ensemble
 from gbt.predictor import columns_of, transposed
 
@@ -66,26 +68,30 @@ def tree_inner_pairs(
     are built: a pair says that one feature's steps came after the other's, not that the two
     interact in the data.
     """
-    rows = JudgedRows.of(model, X, y, ifa, sample_weight, groups)
-    rows.warn_of_seen(n_jobs)
+    refuse_chunks(X)
+    judge = Judge.of(model, ifa)
+    ensemble = judge.ensemble
+    rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups))
+    n_seen = count_seen_rows(ensemble, rows.X, rows.y, n_jobs)
+    warn_of_seen_rows(n_seen, len(rows.X), stacklevel=2)
     if not rows.have_paths:
         raise ValueError(
-            f"ifa={rows.ifa_name!r} does not credit single splits, so nothing is earned below"
+            f"ifa={judge.ifa_name!r} does not credit single splits, so nothing is earned below"
             " another; use 'predecomp' or 'saabas'."
         )
-    p = rows.ensemble.n_features
-    listed = [pairs_of_nodes(output) for output in rows.ensemble.outputs]
+    p = ensemble.n_features
+    listed = [pairs_of_nodes(output) for output in ensemble.outputs]
     codes = np.unique(np.concatenate([code for _, code in listed]))
     credits = [
         _credits(len(output.feature), node, np.searchsorted(codes, code))
-        for output, (node, code) in zip(rows.ensemble.outputs, listed, strict=True)
+        for output, (node, code) in zip(ensemble.outputs, listed, strict=True)
     ]
 
     def contributions(block: slice) -> tuple[np.ndarray, None]:
         by_pair = np.zeros((block.stop - block.start, len(codes)))
         columns, weight = transposed(rows.X[block]), rows.weight[block]
         for output, trees, gradient, _ in rows.steps(columns, block):
-            bound = rows.bounds[output]
+            bound = judge.bounds[output]
             assert isinstance(bound, PathChanges)
             links = bound.ensemble.predictor.links.of(trees)
             add_pair_changes(
@@ -105,8 +111,8 @@ def tree_inner_pairs(
         standard_error=sums.standard_error,
         pairs=np.column_stack([codes // p, codes % p]),
         n_samples=len(rows.X),
-        feature_names=rows.ensemble.feature_names,
-        method=f"tree_inner_pairs({rows.ifa_name})",
+        feature_names=ensemble.feature_names,
+        method=f"tree_inner_pairs({judge.ifa_name})",
     )
 
 

@@ -76,7 +76,7 @@ def _batches(
 def _refuse_strays(reader: Reader) -> None:
     """Refuse columns that are no numbers, by the rule of ``attributions.table_columns``."""
     are_words = reader.n_strays > (1 - NEARLY_ALL) * reader.n_known
-    refuse_words([reader.names[k] for k in np.flatnonzero(are_words)])
+    refuse_words([reader.names[k] for k in np.flatnonzero(are_words).tolist()])
 
 
 def _strays(reader: Reader) -> list[str]:

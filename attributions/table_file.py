@@ -83,10 +83,10 @@ def read_table(path: Path) -> TableFile:
     text, encoding = _text(content, path)
     separator = _sniffed_separator(text)
     names, *rows = _records(text, separator, path)
-    columns = [list(column) for column in zip(*rows, strict=True)]
+    cells = [list(column) for column in zip(*rows, strict=True)]
     return TableFile(
         path,
-        dict(zip(named(names, path), columns, strict=True)),
+        dict(zip(named(names, path), cells, strict=True)),
         ", ".join([*steps, encoding, SEPARATORS[separator]]),
         is_latin_1_assumed=encoding == "Latin-1",
         has_decimal_commas=separator != ",",

@@ -117,7 +117,7 @@ def each_chunk(
 
 
 def measure_chunk(
-    part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, ...], number: int
+    part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, Any, Any, Any], number: int
 ) -> Any:
     """Make the part of one chunk: a task of Dask's."""
     rows = Chunk(*chunk, number=number, is_part=True)

@@ -73,7 +73,9 @@ def node_gain(
     return gain
 
 
-def node_step(sum_gradient: np.ndarray, sum_hessian: np.ndarray, reg_lambda: float) -> np.ndarray:
+def node_step(
+    sum_gradient: np.ndarray, sum_hessian: np.ndarray, reg_lambda: float | np.ndarray
+) -> np.ndarray:
     """Return G / (H + lambda), or 0 where that is 0 / 0: a node without weight moves nothing."""
     weight = sum_hessian + reg_lambda
     return np.divide(sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)

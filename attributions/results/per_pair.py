@@ -52,7 +52,7 @@ class PairAttribution(tables.ShownAsTable):
         """Return the number of pairs that occur."""
         return len(self.values)
 
-    def __getitem__(self, names: tuple[str, str]) -> float:  # type: ignore[override]
+    def __getitem__(self, names: tuple[str, str]) -> float:
         """Return what the first feature earned below splits on the second, by their names."""
         if not (isinstance(names, tuple) and len(names) == 2):
             raise ValueError(f"A pair is asked for by two names; got {names!r}.")

@@ -142,8 +142,12 @@ def _read_trees(model: Model) -> _Nodes:
     if not len(model.border):  # no tree has a split
         return _Nodes(
             Preorder(np.arange(n_nodes), left, right, tree_offset),
-            *np.zeros((3, n_nodes), dtype=np.int64), value, weight,
-        )  # fmt: skip
+            feature=np.zeros(n_nodes, dtype=np.int64),
+            border=np.zeros(n_nodes),
+            missing_left=np.zeros(n_nodes, dtype=np.int64),
+            value=value,
+            weight=weight,
+        )
     return _Nodes(
         Preorder(np.arange(n_nodes), left, right, tree_offset),
         model.feature[split],
