@@ -28,7 +28,7 @@ from attributions.kernels.pairs import Credits, add_pair_changes
 from attributions.predecomp import PathChanges
 from attributions.results import PairAttribution
 from attributions.row_sums import ROWS_PER_BLOCK, sum_over_rows
-from gbt.chunks import Chunk, refuse_chunks
+from gbt.chunks import Chunk
 from gbt.model import Ensemble
 from gbt.predictor import columns_of, transposed
 
@@ -68,7 +68,6 @@ def tree_inner_pairs(
     are built: a pair says that one feature's steps came after the other's, not that the two
     interact in the data.
     """
-    refuse_chunks(X)
     judge = Judge.of(model, ifa)
     ensemble = judge.ensemble
     rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups))
