@@ -12,6 +12,7 @@
 ``given_others``                                           what a column says that others do not
 ``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  what the above return
 ``PairAttribution``                                        the same for pairs of features
+``ChunkedAttribution``                                     the first of these, of rows of Dask
 ``SeenRowsWarning``                                        rows for judging were trained on
 ``plots``                                                  pictures of results and trees
 ``testing``, to be imported by that name                   checks for attributions of your own
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from attributions.permutation import permutation
     from attributions.predecomp import predecomp
     from attributions.results import GlobalAttribution, LocalAttribution, PairAttribution
+    from attributions.results.in_chunks import ChunkedAttribution
     from attributions.saabas import saabas
     from attributions.selector import HeldOutSelector
     from attributions.total_gain import total_gain
@@ -69,6 +71,7 @@ _HOME = {
     "LocalAttribution": "attributions.results",
     "GlobalAttribution": "attributions.results",
     "PairAttribution": "attributions.results",
+    "ChunkedAttribution": "attributions.results.in_chunks",
     "SeenRowsWarning": "attributions.inputs",
     "LocalMDI": "attributions.local_mdi",
 }
@@ -96,6 +99,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "LocalAttribution",
     "GlobalAttribution",
     "PairAttribution",
+    "ChunkedAttribution",
     "SeenRowsWarning",
     "LocalMDI",
     "plots",

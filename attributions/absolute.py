@@ -45,7 +45,7 @@ def absolute(
     model : estimator, Ensemble or foreign model
         Whatever ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
-        Rows; nan is a missing value.
+        Rows; nan is a missing value. Those of Dask are taken chunk by chunk, as in `tree_inner`.
     ifa : {"predecomp", "saabas", "tree_shap"}, attribution, or callable
         The individual attribution r_mk; see ``attributions.individual``.
     level : {"tree", "forest"}

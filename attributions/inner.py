@@ -26,9 +26,9 @@ from, and the later steps add to it. Adding the feature's own work back to the r
 ``partial_inner`` does, takes most of this away, and weak features are found more often. Both are
 first-order measures of one fitted model.
 
-All are sums over rows, so standard errors come for free (``attributions.row_sums``). Rows are taken
-in blocks: for some trees at a time the predictions before each, their gradients, and one call of
-the attribution with the gradients as weights. Memory does not grow with the number of rows.
+All are sums over rows, so standard errors come for free (``attributions.row_sums``), and parts of
+the rows may lie anywhere (``gbt.chunks``). How a part is worked through, in memory that does not
+grow with the number of rows, stands in ``attributions.judged_rows``.
 
 TreeInner of a path attribution is faster still where no standard error is wanted: the rows of a
 leaf share one r_mk, so only the sum of their gradients is needed (``PathChanges.sum_by_tree``). On
@@ -78,7 +78,8 @@ def tree_inner(
     X : array of shape (n, p)
         Rows; nan is a missing value. For an honest ranking they must not have been used for
         fitting, tuning or early stopping. A `SeenRowsWarning` says how many a model of ours has
-        been fitted or stopped on.
+        been fitted or stopped on. Arrays and frames of Dask are judged chunk by chunk, where their
+        rows are (`gbt.chunks`); what stands beside the rows may then be Dask's, too.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     ifa : {"predecomp", "saabas", "tree_shap"}, attribution, or callable

@@ -26,7 +26,7 @@ def tree_inner_rows(
     Parameters
     ----------
     model, X, y, ifa, n_jobs
-        As for `tree_inner`.
+        As for `tree_inner`. Of rows of Dask the result is a `ChunkedAttribution`.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def partial_inner_rows(
     Parameters
     ----------
     model, X, y, ifa, n_jobs
-        As for `partial_inner`.
+        As for `partial_inner`. Of rows of Dask the result is a `ChunkedAttribution`.
 
     Returns
     -------

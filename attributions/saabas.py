@@ -62,7 +62,8 @@ def saabas(
     model : estimator, Ensemble or foreign model
         Whatever ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
-        Rows to explain; nan is a missing value.
+        Rows to explain; nan is a missing value. Of an array or a frame of Dask the result is a
+        `ChunkedAttribution`, not computed yet.
     weights : {"hessian", "count"}
         What a leaf weighs in the mean: its hessian sum (the paper's alternative definition), or its
         number of training rows (vanilla Saabas). They differ for the logistic loss.

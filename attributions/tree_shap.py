@@ -180,7 +180,8 @@ def tree_shap(
     model : estimator, Ensemble or foreign model
         Whatever ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
-        Rows to explain; nan is a missing value.
+        Rows to explain; nan is a missing value. Of an array or a frame of Dask the result is a
+        `ChunkedAttribution`, not computed yet.
     background : array of shape (n_background, p), optional
         Rows from which unknown features take their values (interventional TreeSHAP; the result is
         the mean over them, the cost proportional to their number). Without it, unknown features

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -312,7 +313,7 @@ print(len({modules}))
 def test_tests_and_benchmarks_are_collected_without_the_peers():
     """README runs the tests with the extra ``test`` alone; see ``tests.asserts.peer``."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    peers = [line.split(">")[0] for line in extras["optional-dependencies"]["peers"]]
+    peers = [re.split(r"\W", line)[0] for line in extras["optional-dependencies"]["peers"]]
     assert {"xgboost", "lightgbm", "shap"} <= set(peers)
     paths = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
     modules = sorted(module_name(path) for path in paths if path.stem != "__main__")

@@ -15,7 +15,7 @@ from tests.asserts import peer
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [DOCS / "start.md", *sorted(DOCS.glob("guide/*.md"))]
-PEERS = ("catboost", "lightgbm", "shap", "xgboost")
+PEERS = ("catboost", "dask", "lightgbm", "shap", "xgboost")
 
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 IMPORTED = re.compile(r"^(?:import|from) (\w+)", flags=re.MULTILINE)
