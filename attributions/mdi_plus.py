@@ -17,6 +17,7 @@ For boosted models ask ``tree_inner``, which is their MDI-oob.
 """
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -37,14 +38,14 @@ ROWS_AT_ONCE = 1008
 
 
 def mdi_plus(
-    model,
-    X_train,
-    y_train,
+    model: Any,
+    X_train: Any,
+    y_train: Any,
     *,
-    linear_model=None,
+    linear_model: Any = None,
     raw: bool = True,
-    metric=None,
-    sample_weight=None,
+    metric: Any = None,
+    sample_weight: Any = None,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Return how well each feature's part of every tree predicts rows that are left out.
@@ -101,7 +102,7 @@ def mdi_plus(
     y = training.y
     constant = score(y, np.full(len(y), np.average(y, weights=training.weight)))
 
-    def importance(problem):
+    def importance(problem: StumpProblem) -> np.ndarray:
         values = np.zeros(training.ensemble.n_features)
         predictions = left_out_predictions(problem, linear_model)
         for k, prediction in zip(problem.features, predictions.T, strict=True):
@@ -124,7 +125,13 @@ def mdi_plus(
 
 
 def mdi_oob(
-    model, X_train, y_train, *, linear_model=None, raw: bool = True, n_jobs: int | None = None
+    model: Any,
+    X_train: Any,
+    y_train: Any,
+    *,
+    linear_model: Any = None,
+    raw: bool = True,
+    n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Return the covariance of target and contribution on the rows that each tree did not draw.
 
@@ -195,7 +202,7 @@ def mdi_oob(
     )
 
 
-def left_out_predictions(problem: StumpProblem, linear_model) -> np.ndarray:
+def left_out_predictions(problem: StumpProblem, linear_model: Any) -> np.ndarray:
     """Predict every row from one feature's columns, by coefficients found without the row.
 
     Returns
@@ -226,7 +233,7 @@ def left_out_predictions(problem: StumpProblem, linear_model) -> np.ndarray:
 
 
 def parts_by_block(
-    problem: StumpProblem, solution: RidgeSolution, leaves, columns
+    problem: StumpProblem, solution: RidgeSolution, leaves: np.ndarray, columns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each block's part of the fitted values, the intercept's last, and their sum."""
     value = solution.value
@@ -241,7 +248,9 @@ def parts_by_block(
     return parts, parts.sum(axis=1)
 
 
-def own_by_block(problem: StumpProblem, solution: RidgeSolution, leaves, columns) -> np.ndarray:
+def own_by_block(
+    problem: StumpProblem, solution: RidgeSolution, leaves: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
     """Return each block's part of x_i' J^-1 x_i, the intercept's last: (n, blocks + 1)."""
     gamma = np.ascontiguousarray(solution.own_gamma(leaves, columns))
     own = np.empty((len(leaves), len(problem.features) + 1))
@@ -252,7 +261,9 @@ def own_by_block(problem: StumpProblem, solution: RidgeSolution, leaves, columns
     return own
 
 
-def _forest_training(model, X, y, sample_weight, rows, name) -> TrainingTrees:
+def _forest_training(
+    model: Any, X: Any, y: Any, sample_weight: Any, rows: str, name: str
+) -> TrainingTrees:
     """Check the arguments; refuse what is no forest."""
     training = TrainingTrees.of(model, X, y, sample_weight, rows)
     if not training.is_forest:
@@ -269,12 +280,12 @@ def _forest_training(model, X, y, sample_weight, rows, name) -> TrainingTrees:
     return training
 
 
-def _r2(y, prediction):
+def _r2(y: np.ndarray, prediction: np.ndarray) -> float:
     """Return 1 - sum of squared errors over the sum of squares about the mean."""
     return 1 - ((y - prediction) ** 2).sum() / ((y - y.mean()) ** 2).sum()
 
 
-def _negative_log_loss(y, prediction):
+def _negative_log_loss(y: np.ndarray, prediction: np.ndarray) -> float:
     """Return the mean log-likelihood of labels 0 and 1, probabilities kept off 0 and 1."""
     p = np.clip(prediction, *CLIPPED)
     return np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))

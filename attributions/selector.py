@@ -9,13 +9,14 @@ measure the claim is about the column, and copies are dropped.
 
 from collections.abc import Callable
 from inspect import Parameter, signature
+from typing import Any
 
 import numpy as np
 from scipy.stats import false_discovery_control
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from attributions.inner import tree_inner
@@ -61,13 +62,13 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator,
+        estimator: Any,
         *,
-        measure=tree_inner,
+        measure: Callable = tree_inner,
         fdr: float = 0.1,
         correction: str = "bh",
         test_size: float = 0.5,
-        random_state=None,
+        random_state: Any = None,
     ):
         self.estimator = estimator
         self.measure = measure
@@ -76,7 +77,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.test_size = test_size
         self.random_state = random_state
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X: Any, y: Any, groups: Any = None) -> "HeldOutSelector":
         """Fit the estimator on a part of the rows and judge its features on the others.
 
         Parameters
@@ -115,7 +116,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.support_ = adjusted <= self.fdr
         return self
 
-    def _cut(self, X, y, groups):
+    def _cut(self, X: Any, y: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows to fit on and those to judge on."""
         if groups is not None:
             kind = GroupShuffleSplit
@@ -126,11 +127,11 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         )
         return next(splitter.split(np.empty((len(y), 0)), y, groups))
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         of_estimator = get_tags(self.estimator)
         tags.input_tags = of_estimator.input_tags

@@ -31,6 +31,7 @@ rows, and another of the validation rows for standard errors.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -75,16 +76,16 @@ BEGIN, END = 1e-8, 40.0  # of t times the sum of hessians
 
 
 def unbiased_gain(
-    model,
-    X_train,
-    y_train,
-    X_valid,
-    y_valid,
+    model: Any,
+    X_train: Any,
+    y_train: Any,
+    X_valid: Any,
+    y_valid: Any,
     form: str = "symmetric",
     *,
-    sample_weight_train=None,
-    sample_weight_valid=None,
-    groups_valid=None,
+    sample_weight_train: Any = None,
+    sample_weight_valid: Any = None,
+    groups_valid: Any = None,
     min_samples: int = 5,
     per_tree: bool = False,
     standard_error: bool = True,
@@ -189,7 +190,16 @@ class _Rows:
     groups: Groups | None
 
     @classmethod
-    def of(cls, model, ensemble, X, y, sample_weight, which, groups=None):
+    def of(
+        cls,
+        model: Any,
+        ensemble: Ensemble,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        which: str,
+        groups: Any = None,
+    ) -> "_Rows":
         """Check the arguments of the public function; ``which`` is "train" or "valid"."""
         try:
             X = as_rows(ensemble, X)
@@ -215,11 +225,11 @@ class _Rows:
         """Whether w h is the same for all rows, so that all ratios are means."""
         return self.ensemble.loss.has_one_hessian and np.ptp(self.weight) == 0
 
-    def node_sums(self, n_jobs) -> np.ndarray:
+    def node_sums(self, n_jobs: int | None) -> np.ndarray:
         """Return the sums of w g, w h, w and 1 over the rows of every node, (4, n_nodes)."""
         predictor = self.ensemble.predictor
 
-        def sums_of(rows):
+        def sums_of(rows: slice) -> np.ndarray:
             sums = np.zeros((len(predictor.reached_value), N_SUMS))
             if self.ensemble.loss.kind == GIVEN:
                 self._add_up_given(rows, sums)
@@ -238,7 +248,9 @@ class _Rows:
             add_up_leaves(lower, column)
         return np.array(of_nodes)
 
-    def standard_error(self, feature, part, n_jobs) -> np.ndarray | None:
+    def standard_error(
+        self, feature: np.ndarray, part: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray | None:
         """Return the standard error of sums to which every row brings its parts, (p,).
 
         ``feature`` and ``part`` are of the nodes, see ``attributions.kernels.contrasts.add_parts``.
@@ -246,7 +258,7 @@ class _Rows:
         node = self.ensemble.predictor.links.node
         edges = feature[node], part[node]
 
-        def parts_of(rows):
+        def parts_of(rows: slice) -> tuple[np.ndarray, None]:
             out = np.zeros((self.X.shape[1], rows.stop - rows.start))
             if self.ensemble.loss.kind == GIVEN:
                 self._add_given_parts(rows, edges, out)
@@ -264,7 +276,9 @@ class _Rows:
             for j, terms in enumerate((weight * g, weight * h, weight, np.ones(len(g)))):
                 sums[:, j] += np.bincount(leaves.astype(np.int64), terms, minlength=len(sums))
 
-    def _add_given_parts(self, rows: slice, edges, out: np.ndarray) -> None:
+    def _add_given_parts(
+        self, rows: slice, edges: tuple[np.ndarray, np.ndarray], out: np.ndarray
+    ) -> None:
         """Do what the kernel `add_parts` does, for a loss that kernels do not know."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         (feature, part), each = edges, np.arange(len(weight))
@@ -285,13 +299,15 @@ class _Rows:
                 out[feature[up], each] += np.where(is_root, 0.0, moved)
                 at = up
 
-    def _by_tree(self, block, rows: slice) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    def _by_tree(
+        self, block: np.ndarray, rows: slice
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield the derivatives of some rows before each tree, with its number."""
         for output, trees, gradient, hessian in stages(self.ensemble, block, self.y[rows]):
             for t, g, h in zip(trees, gradient, hessian, strict=True):
                 yield t * self.ensemble.n_outputs + output, g, h
 
-    def _walk(self, kernel: Callable[..., None], rows: slice, *others) -> None:
+    def _walk(self, kernel: Callable[..., None], rows: slice, *others: Any) -> None:
         """Call a kernel that takes rows down all trees and their derivatives on the way."""
         ensemble, predictor = self.ensemble, self.ensemble.predictor
         block = transposed(self.X[rows], dtype=self.X.dtype)
@@ -335,12 +351,12 @@ class _Sums:
     n_rows: np.ndarray
 
     @property
-    def mean_gradient(self):
+    def mean_gradient(self) -> np.ndarray:
         """Mean of g."""
         return self.gradient / self.weight
 
     @property
-    def ratio(self):
+    def ratio(self) -> np.ndarray:
         """The Newton step, but for its sign."""
         return self.gradient / self.hessian
 
@@ -361,7 +377,9 @@ class _Splits:
     valid: tuple[_Sums, ...]
 
     @classmethod
-    def of(cls, ensemble: Ensemble, train: np.ndarray, valid: np.ndarray, min_samples: int):
+    def of(
+        cls, ensemble: Ensemble, train: np.ndarray, valid: np.ndarray, min_samples: int
+    ) -> "_Splits":
         """Find the splits with enough rows on either side."""
         lower = ensemble.predictor.links.lower[: len(ensemble.feature)].astype(np.int64)
         right, left = lower.T
@@ -428,10 +446,12 @@ class _Splits:
         )
 
     @property
-    def _pairs(self):
+    def _pairs(self) -> list[tuple["_Sums", "_Sums"]]:
         return list(zip(self.train, self.valid, strict=True))
 
-    def _on_edges(self, to_left, to_right) -> np.ndarray:
+    def _on_edges(
+        self, to_left: tuple[np.ndarray, ...], to_right: tuple[np.ndarray, ...]
+    ) -> np.ndarray:
         """Lay out three derivatives a side as (n_nodes, 2, 3), right before left."""
         part = np.zeros((len(self.feature), 2, N_TERMS))
         part[self.node, 1] = np.transpose(to_left)
@@ -494,7 +514,7 @@ def _mean_ratio(a: np.ndarray, b: np.ndarray, k: int) -> float:
 class _Sampler:
     """The mean ratio over random subsets, from one stream of random numbers."""
 
-    def __init__(self, random_state):
+    def __init__(self, random_state: int | None):
         self._rng = np.random.default_rng(random_state)
 
     def mean_ratio(self, a: np.ndarray, b: np.ndarray, k: int) -> float:

@@ -37,7 +37,9 @@ class Start(NamedTuple):
     may_be_sampled: bool  # rows, by tree; False if it is known that they were not
 
 
-def contradiction(nodes: Preorder, G, H, values, loss: Loss, start: Start) -> str | None:
+def contradiction(
+    nodes: Preorder, G: np.ndarray, H: np.ndarray, values: np.ndarray, loss: Loss, start: Start
+) -> str | None:
     """Say in what the sums contradict the loss and the start, None if they do not."""
     roots = nodes.tree_offset[:-1]
     if not len(roots):
@@ -58,7 +60,7 @@ def contradiction(nodes: Preorder, G, H, values, loss: Loss, start: Start) -> st
     return _against_start(any(at_start), first[0], start)
 
 
-def _against_softmax(nodes, G, n_outputs, start):
+def _against_softmax(nodes: Preorder, G: np.ndarray, n_outputs: int, start: Start) -> str | None:
     """Check that the probabilities of a row add up to 1 in every round, as its classes do."""
     roots = nodes.tree_offset[:-1]
     size = np.add.reduceat(np.where(nodes.is_leaf, np.abs(G), 0.0), roots)
@@ -68,7 +70,9 @@ def _against_softmax(nodes, G, n_outputs, start):
     return "the gradients of the classes do not add up to 0 in every round, as softmax's do"
 
 
-def _against_squared_error(nodes, G, H, values, start):
+def _against_squared_error(
+    nodes: Preorder, G: np.ndarray, H: np.ndarray, values: np.ndarray, start: Start
+) -> str | None:
     roots = nodes.tree_offset[:-1]
     leaves = nodes.is_leaf
     steps = np.add.reduceat(np.where(leaves, values * H, 0.0), roots)
@@ -87,7 +91,7 @@ def _against_squared_error(nodes, G, H, values, start):
     return _against_start(is_zero, G[0], start)
 
 
-def _against_start(is_at_start, first, start):
+def _against_start(is_at_start: bool, first: float, start: Start) -> str | None:
     """Compare the first root's G with the one that belongs to the base score."""
     if is_at_start:
         return None
@@ -101,7 +105,7 @@ def _against_start(is_at_start, first, start):
     return None
 
 
-def doubt_of(nodes: Preorder, G, H, loss: Loss, start: Start) -> str | None:
+def doubt_of(nodes: Preorder, G: np.ndarray, H: np.ndarray, loss: Loss, start: Start) -> str | None:
     """Say why sums that contradict nothing may still be another loss's, None if they cannot."""
     roots = nodes.tree_offset[:-1]
     if not len(roots) or start.is_estimated:

@@ -20,7 +20,7 @@ from gbt.model import NEEDED_FOR, STATISTICS, Ensemble
 KEPT_WITHIN = 1e-3  # of what a tree's rows add up to; another loss or sample is off by per cents
 
 
-def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
+def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any) -> Ensemble:
     """Return the ensemble with all statistics, those of the rows where it lacks or contradicts."""
     ensemble = imported.ensemble
     if is_in_chunks(X) or is_in_chunks(y):
@@ -60,7 +60,7 @@ def complete(imported: Imported, model, X, y, sample_weight) -> Ensemble:
     return replace(ensemble, **supplied, value=of_rows.value, statistics=frozenset(STATISTICS))
 
 
-def _start_from_mean(ensemble: Ensemble, target, weight) -> Ensemble:
+def _start_from_mean(ensemble: Ensemble, target: np.ndarray, weight: np.ndarray) -> Ensemble:
     """Return the same predictions with the mean of the targets as base score.
 
     What that is more, or less, the first tree's nodes have less, or more.
@@ -106,7 +106,7 @@ def _discrepancy(
     return None
 
 
-def _as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
+def _as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray:
     """Return targets as the loss takes them; labels of ``classes_`` become their numbers."""
     y, classes = np.asarray(y), getattr(model, "classes_", None)
     is_of_targets = ensemble.loss.name == "several_targets" and (classes is None or y.ndim == 2)
@@ -130,7 +130,7 @@ def _as_target(model, ensemble: Ensemble, y, n_rows: int) -> np.ndarray:
     return y
 
 
-def _as_weight(sample_weight, n_rows: int) -> np.ndarray:
+def _as_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Return one weight a row, 1 where none are given."""
     if sample_weight is None:
         return np.ones(n_rows)
