@@ -124,7 +124,7 @@ def _read_trees(model: Model) -> _Nodes:
     first_leaf = np.cumsum(n_leaves) - n_leaves
     tree_offset = np.cumsum(np.append(0, np.repeat(2 * n_leaves - 1, n_outputs)))
     n_nodes = int(tree_offset[-1])
-    split = np.zeros(n_nodes, dtype=np.int64)
+    split = np.full(n_nodes, len(model.border))  # of leaves, an entry after the last
     value, weight = np.zeros((2, n_nodes))
     left, right = np.full((2, n_nodes), -1)
     leaf_value = model.leaf_value.reshape(-1, n_outputs)
@@ -139,20 +139,11 @@ def _read_trees(model: Model) -> _Nodes:
             split[inner] = model.split[first_split[m][:, np.newaxis] + d - 1 - level[~is_leaf]]
             own = first_leaf[m][:, np.newaxis] + np.arange(2**d)
             value[leaves], weight[leaves] = leaf_value[own, k], model.leaf_weight[own]
-    if not len(model.border):  # no tree has a split
-        return _Nodes(
-            Preorder(np.arange(n_nodes), left, right, tree_offset),
-            feature=np.zeros(n_nodes, dtype=np.int64),
-            border=np.zeros(n_nodes),
-            missing_left=np.zeros(n_nodes, dtype=np.int64),
-            value=value,
-            weight=weight,
-        )
     return _Nodes(
         Preorder(np.arange(n_nodes), left, right, tree_offset),
-        model.feature[split],
-        model.border[split].astype(np.float64),
-        ~model.nan_is_large[split],
+        np.append(model.feature, 0)[split],
+        np.append(model.border, 0)[split].astype(np.float64),
+        ~np.append(model.nan_is_large, True)[split],
         value,
         weight,
     )

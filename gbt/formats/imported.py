@@ -54,6 +54,11 @@ def kept(model: Any, state: Hashable, make: Callable[[], Imported]) -> Imported:
     return found[2]
 
 
+def forget(model: Any) -> None:
+    """Forget what was made of a model, for whoever measures how long that takes."""
+    _KEPT.pop(id(model), None)
+
+
 def warn_of(imported: Imported) -> Ensemble:
     """Return the ensemble, with a warning if something about it is not known."""
     if imported.warning is not None:

@@ -70,7 +70,7 @@ class _Nodes(NamedTuple):
     n_samples: np.ndarray
 
 
-def import_sklearn(model) -> Imported | None:
+def import_sklearn(model: Any) -> Imported | None:
     """Turn a model of scikit-learn's trees into an `Ensemble`; None for other models.
 
     Refused are losses and criteria that have no loss here, several targets that are classes, an
@@ -104,7 +104,7 @@ def import_sklearn(model) -> Imported | None:
     return kept(model, state, lambda: _averaged(model, estimators))
 
 
-def _averaged(model, estimators) -> Imported:
+def _averaged(model: Any, estimators: Any) -> Imported:
     """Import a forest, or a tree as a forest of one."""
     if not hasattr(model, IS_CLASSIFIER) and model.criterion not in SQUARED_ERRORS:
         raise ValueError(
@@ -140,7 +140,7 @@ def _averaged(model, estimators) -> Imported:
     return Imported(ensemble, "scikit-learn", unknown, is_sampled=is_sampled)
 
 
-def _boosted(model) -> Imported:
+def _boosted(model: Any) -> Imported:
     """Import gradient boosting, whose leaves are the step, and whose inner nodes are means."""
     n_outputs = model.estimators_.shape[1]
     loss = _loss_of(model, model.loss, getattr(model, "alpha", 0.5), n_outputs, BOOSTED_LOSSES)
@@ -173,7 +173,7 @@ def _boosted(model) -> Imported:
     return Imported(ensemble, "scikit-learn", unknown, is_sampled=model.subsample < 1)
 
 
-def _histograms(model) -> Imported:
+def _histograms(model: Any) -> Imported:
     """Import gradient boosting on histograms, whose leaves are eta times the step."""
     n_outputs = len(model._predictors[0])
     quantile = getattr(model, "quantile", None)
@@ -235,7 +235,7 @@ def _histograms(model) -> Imported:
     return Imported(ensemble, "scikit-learn", unknown)
 
 
-def _loss_of(model, name: str, alpha, n_outputs: int, allowed: tuple[str, ...]) -> Loss:
+def _loss_of(model: Any, name: str, alpha: Any, n_outputs: int, allowed: tuple[str, ...]) -> Loss:
     """Return the loss of boosting; ``alpha`` is the quantile of a quantile loss."""
     if name not in allowed:
         raise ValueError(f"loss={name!r} cannot be imported, only {[*allowed]} can.")
@@ -253,7 +253,7 @@ def _loss_of(model, name: str, alpha, n_outputs: int, allowed: tuple[str, ...]) 
     return Quantile(alpha) if name == "quantile" else others[name]
 
 
-def _constraints(model) -> list[int]:
+def _constraints(model: Any) -> list[int]:
     constraints = model.monotonic_cst
     return [*constraints.values()] if isinstance(constraints, dict) else [*constraints]
 
@@ -284,7 +284,7 @@ def _read_trees(trees: list[Any], n_outputs: int) -> _Nodes:
     return _Nodes(nodes, feature, threshold, missing_left.astype(bool), value, weight, n_samples)
 
 
-def _names(model) -> tuple[str, ...]:
+def _names(model: Any) -> tuple[str, ...]:
     names = getattr(model, "feature_names_in_", None)
     return tuple(
         map(str, names if names is not None else (f"x{k}" for k in range(model.n_features_in_)))

@@ -50,7 +50,7 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
             stacklevel=3,
         )
         return of_rows
-    if imported.has_dropped:
+    if imported.has_dropped:  # what the library kept is of other predictions
         return of_rows
     supplied: dict[str, Any] = {
         array: getattr(of_rows, array)
