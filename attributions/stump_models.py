@@ -281,6 +281,7 @@ class ElasticNet:
         if isinstance(folds, str):
             raise ValueError(f"folds={folds!r}; the elastic net needs a number of folds.")
         self.penalty, self.n_penalties = penalty, n_penalties
+        self.falling = np.geomspace(1.0, 1e-3, n_penalties)
         self.folds: int | np.ndarray = 1 if penalty is not None else folds
 
     def fit(self, problem: StumpProblem) -> Coefficients:
@@ -302,9 +303,8 @@ class ElasticNet:
         least, penalty, l1_ratio = np.inf, 0.0, 0.0
         for ratio in self.l1_ratios:
             top = max(largest / ratio, np.finfo(np.float64).resolution)
-            penalties = np.geomspace(top, top / 1000, self.n_penalties)
             paths = _HeldOutPaths(problem, float(ratio))
-            loss, found = search(paths.losses, penalties, WORTH_A_LOOK * least)
+            loss, found = search(paths.losses, top * self.falling, WORTH_A_LOOK * least)
             if loss < least:
                 least, penalty, l1_ratio = loss, found, float(ratio)
         return penalty, l1_ratio
