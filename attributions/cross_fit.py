@@ -62,8 +62,10 @@ def cross_fit(
 
     Notes
     -----
-    P-values of ``tree_inner`` stay conservative. Those of ``partial_inner`` come out too small
-    here; use it for ranking.
+    Intervals of 95 % covered .90 to .93 in simulations: folds are positively correlated, because
+    the rows that judge one model were fitted by the others (docs/inference.md). P-values of
+    ``tree_inner`` stay conservative. Those of ``partial_inner`` come out too small here; use it for
+    ranking.
     """
     splitter = _splitter(estimator, cv, groups, random_state)
     folds = list(splitter.split(X, y, groups))

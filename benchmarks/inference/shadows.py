@@ -142,14 +142,14 @@ SIMULATED = Part(
     "shadows",
     tuple({"design": design} for design in DESIGNS),
     of_design,
-    60,
+    19,
     table,
 )
 REAL = Part(
     "shadows-real",
     tuple({"data": name} for name in SETS),
     of_real,
-    60,
+    5,
     real_table,
     needs=SETS,
 )
