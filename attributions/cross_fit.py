@@ -62,8 +62,8 @@ def cross_fit(
 
     Notes
     -----
-    Intervals of 95 % covered .90 to .93 in simulations: folds are positively correlated, because
-    the rows that judge one model were fitted by the others (docs/inference.md). P-values of
+    Intervals of 95 % covered .90 to .93 in simulations: they leave out how folds vary together,
+    whose rows both judge a model and are fitted by others (docs/inference.md). P-values of
     ``tree_inner`` stay conservative. Those of ``partial_inner`` come out too small here; use it for
     ranking.
     """
