@@ -3,12 +3,14 @@
 import json
 import warnings
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
+from attributions.table_task import _as_model_takes
 from gbt import load
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm import from_lightgbm
@@ -380,3 +382,25 @@ def test_malformed_levels_of_xgboost(column, message):
     document["learner"]["gradient_booster"]["model"]["cats"]["enc"][0] = column
     with pytest.raises(ValueError, match=message):
         from_xgboost(document, reg_lambda=1, learning_rate=0.3)
+
+
+def test_the_command_line_tells_unseen_levels_from_missing_ones():
+    """Columns of a file, whose words are looked up there, give the rows that a frame gives."""
+    _, frame, _, ensemble = fitted("xgboost")
+    rows = with_unseen(frame)
+    columns = []
+    for name in rows:
+        is_words = name in ("city", "many")
+        values = rows[name].astype(object).to_numpy()
+        missing = np.array([value != value or value is None for value in values])
+        words = sorted({*values[~missing]}) if is_words else []
+        numbers = [
+            words.index(v) if is_words and not m else v
+            for v, m in zip(values, missing, strict=True)
+        ]
+        numbers = np.where(missing, np.nan, np.array(numbers, dtype=object)).astype(np.float64)
+        columns.append(SimpleNamespace(name=name, numbers=numbers, words=words))
+    taken = _as_model_takes(columns, ensemble)
+    assert np.isinf(taken[:, 0]).sum() == 120
+    assert_same(np.isnan(taken[:, 0]), rows["city"].isna().to_numpy())
+    assert_same(ensemble.raw_predict(taken), ensemble.raw_predict(rows))
