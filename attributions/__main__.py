@@ -211,12 +211,19 @@ def _question(
     )
     if given is None:
         return question
-    is_classification = given.ensemble.loss.name == "half_logistic"
+    loss, several = given.ensemble.loss.name, given.ensemble.n_outputs > 1
+    is_classification = loss in ("half_logistic", "softmax")
+    if several and question.positive is not None:
+        raise UnusableTableError(
+            f"--positive {question.positive}: the model tells {given.ensemble.n_outputs} classes"
+            " apart, and is judged by all of them; leave --positive away."
+        )
     positive = options.positive or (given.classes[-1] if given.classes else None)
     return replace(
         question,
         task="classification" if is_classification else "regression",
-        positive=positive if is_classification else None,
+        positive=positive if is_classification and not several else None,
+        classes=given.classes if several else None,
     )
 
 
@@ -251,7 +258,7 @@ def _options(arguments):
         " (total gain) with what it delivers on held-out rows (TreeInner). Without --data: on the"
         " simulated data of Sun 2022, where the truth is known.",
         epilog="With --data half of the rows, drawn at random, are held out. The target must hold"
-        " two classes or numbers; which, is said. Empty cells, NA and ? are missing values; words"
+        " classes or numbers; which, is said. Empty cells, NA and ? are missing values; words"
         " are categories; columns that only say which row it is are left out.",
     )
     table = parser.add_argument_group("your own table")
@@ -266,7 +273,8 @@ def _options(arguments):
     table.add_argument(
         "--positive",
         metavar="LABEL",
-        help="the class to predict, against all others (default: the last of two)",
+        help="one class to predict, against all others (default: the last of two; three or more are"
+        " all told apart)",
     )
     for option, what in (
         ("--keep", "a column that is a feature, although it looks like an identifier or a date"),

@@ -1,6 +1,7 @@
 """How good a model is on held-out rows, and how much of that each feature brings.
 
-Beside the model stands the *constant model*, which gives every row the mean of the training rows.
+Beside the model stands the *constant model*, which gives every row the mean of the training rows,
+or the shares of the classes there.
 All importances are in one unit, per cent of the constant model's loss on the rows in question:
 
     100 learning_rate TreeInner(k) / sum_i L(y_i, constant)
@@ -99,12 +100,15 @@ def findings_in_batches(
         )
     y, raw_prediction = np.concatenate(targets), np.concatenate(predictions)
     inner, partial, used = sums
-    constant = np.full(len(y), raw_constant(model, task))
+    constant = raw_constant(model, task, len(y))
     loss = model.loss.value(y, raw_prediction).sum()
     constant_loss = model.loss.value(y, constant).sum()
     of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))
     per_cent = 100 * model.learning_rate
-    loss_in_training = model.loss.value(task.y_train, constant[0]).sum() if training else per_cent
+    in_training = raw_constant(model, task, len(task.y_train)) if training else None
+    loss_in_training = (
+        per_cent if in_training is None else model.loss.value(task.y_train, in_training).sum()
+    )
     return Findings(
         scores=[Score(name, of_model[name], of_constant[name]) for name in of_model],
         saved=100 * (1 - loss / constant_loss),
@@ -120,6 +124,9 @@ def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str,
     mean_loss = float(loss.value(y, raw_prediction).mean())
     if loss.name == "half_logistic":
         return {"AUC": float(roc_auc_score(y, raw_prediction)), "log-loss": mean_loss}
+    if loss.name == "softmax":
+        is_right = raw_prediction.argmax(axis=1) == y
+        return {"accuracy": float(is_right.mean()), "log-loss": mean_loss}
     if loss.name == "half_squared_error":
         return {
             "R^2": float(r2_score(y, raw_prediction)),
@@ -128,10 +135,11 @@ def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str,
     return {loss.metric: mean_loss}
 
 
-def raw_constant(model: Ensemble, task: Task) -> float:
-    """Return the raw prediction of the constant model."""
+def raw_constant(model: Ensemble, task: Task, n_rows: int) -> np.ndarray:
+    """Return the raw predictions of the constant model, of shape (n_rows,) or (n_rows, K)."""
     y = task.y_train if len(task.y_train) else task.y_valid
-    return model.loss.best_constant(y, np.ones(1))
+    constant = model.loss.best_constant(y, np.ones(1))
+    return np.broadcast_to(constant, (n_rows, *np.shape(constant)))
 
 
 def _scaled(result: GlobalAttribution, factor: float) -> GlobalAttribution:

@@ -32,7 +32,9 @@ def judge_file(file: BatchFile, question: Question, model: Ensemble) -> tuple[Ta
     """Return what was asked, without its rows, and what came of it."""
     names = [*file.names]
     check_names(file.path, names, question)
-    target = as_target(file.read(question.target), question.task, question.positive)
+    target = as_target(
+        file.read(question.target), question.task, question.positive, question.classes
+    )
     labelled = rows_to_judge_on(file.path, target.y)
     features, are_by_name = features_of_model(names, question, model.feature_names)
     nothing = np.empty((0, len(features)))
@@ -44,6 +46,7 @@ def judge_file(file: BatchFile, question: Question, model: Ensemble) -> tuple[Ta
             *rows_of_model(len(labelled), are_by_name),
         ],
         is_classification=target.is_classification,
+        classes=target.classes,
         X_train=nothing,
         y_train=np.empty(0),
         X_valid=nothing,

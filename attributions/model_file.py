@@ -30,7 +30,8 @@ class ModelFile(NamedTuple):
     ----------
     ensemble : Ensemble
     classes : list of str
-        The two classes of a classifier of ours, as a table would write them; else empty.
+        The classes of a classifier, as a table would write them; empty where they are not known,
+        or there are none. Of several the file of another library has the numbers alone.
     doubt : str
         What is doubtful about the sums of its nodes, or nothing.
     """
@@ -41,13 +42,16 @@ class ModelFile(NamedTuple):
 
 
 def read_model(path: Path) -> ModelFile:
-    """Read a model of one output."""
+    """Read a model of classes or of one number."""
     model = _read(path)
-    if model.ensemble.n_outputs > 1:
+    n_outputs = model.ensemble.n_outputs
+    if n_outputs > 1 and model.ensemble.loss.name != "softmax":
         raise UnusableModelError(
-            f"--model {path} has {model.ensemble.n_outputs} outputs, such as several classes; a"
-            " report explains models of one: two classes, or one number."
+            f"--model {path} has {n_outputs} targets; a report explains models of classes, or of"
+            " one number."
         )
+    if n_outputs > 1 and not model.classes:
+        return model._replace(classes=[str(k) for k in range(n_outputs)])
     return model
 
 

@@ -52,6 +52,7 @@ def _score_lines(task, findings):
         )
         lines.append(f"  {score.name:{width - 2}}   {of_model:>10}   {of_constant:>10}")
     average = "share of the class" if task.is_classification else "mean"
+    average = "shares of the classes" if task.classes else average
     whose = "training rows'" if len(task.y_train) else "held-out rows'"  # of a given model
     lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
     if findings.saved <= 0:
@@ -162,6 +163,7 @@ def draw(task: Task, findings: Findings, folder: Path) -> Path:
     path = folder / "used_useful.png"
     figure = Figure(figsize=(7.6, 5.2), layout="constrained")
     unit = "log-odds" if task.is_classification else "the target's unit"
+    unit = "log-probabilities of all classes" if task.classes else unit
     UsedUsefulDisplay.from_attributions(
         findings.used,
         findings.inner,

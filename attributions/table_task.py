@@ -40,6 +40,8 @@ class Question:
         None for what the target's values say.
     positive : str or None
         The class whose probability is modelled, against all others.
+    classes : sequence of str or None
+        What a given model calls its classes, where it has more than two.
     keep, drop : collections of str
         Columns that are features, or are none, whatever they look like.
     seed : int
@@ -52,6 +54,7 @@ class Question:
     keep: Collection[str] = ()
     drop: Collection[str] = ()
     seed: int = 0
+    classes: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +83,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Rows to fit on and rows to judge on.
+    """Rows to fit on and rows to judge on; of more than two ``classes`` y has the numbers.
 
     ``relevant`` is the truth where it is known, ``source`` the table where there is one. There are
     no rows to fit on where a model is given.
@@ -97,6 +100,7 @@ class Task:
     feature_names: tuple[str, ...]
     relevant: tuple[int, ...] | None = None
     source: Source | None = None
+    classes: tuple[str, ...] = ()
 
 
 def table_task(table: TableFile, question: Question) -> Task:
@@ -133,6 +137,7 @@ def table_task(table: TableFile, question: Question) -> Task:
         y_valid=y[valid],
         feature_names=tuple(column.name for column in features),
         source=_source(table, question, columns, reasons, labelled[valid]),
+        classes=target.classes,
     )
 
 
@@ -166,6 +171,7 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
         y_valid=target.y[labelled],
         feature_names=tuple(column.name for column in features),
         source=_source(table, question, columns, reasons, labelled),
+        classes=target.classes,
     )
 
 
@@ -216,7 +222,9 @@ def _read(table, question):
         name: as_column(name, cells, table.has_decimal_commas)
         for name, cells in table.columns.items()
     }
-    return columns, as_target(columns[question.target], question.task, question.positive)
+    return columns, as_target(
+        columns[question.target], question.task, question.positive, question.classes
+    )
 
 
 def _source(table, question, columns, reasons, held_out):

@@ -197,18 +197,25 @@ def test_a_model_that_is_no_better_than_the_constant_is_said_to_be(run, tmp_path
     assert "As a whole the model is no better than the constant: its squared error is" in out
 
 
-def test_classes_by_code_are_not_regressed_silently(run, tmp_path):
+def test_classes_by_code_are_told_apart_and_not_silently(run, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=90)
     rows = [[value, 1 + int(value > -0.4) + int(value > 0.4)] for value in x]
     path = write_csv(tmp_path / "t.csv", ["x", "kind"], rows)
 
-    status, out, err, folder = run("--data", path, "--target", "kind")
-    assert (status, out) == (2, "")
-    assert "holds 3 classes: '1', '2', '3'. More than two are not supported yet; choose" in err
-    assert "--positive LABEL" in err
-    assert "--task regression" in err
-    assert not folder.exists()
+    status, out, _, _ = run("--data", path, "--target", "kind")
+    assert status == 0
+    assert "classification of 'kind', 3 classes, the largest '1'" in out
+    assert "--task says otherwise" in " ".join(out.split())
+    assert "the training rows' shares of the classes for every row" in out
+    of_model, of_constant = scores(out)["accuracy"]
+    counts = np.bincount([row[1] for row in rows])
+    assert of_constant == pytest.approx(counts.max() / counts.sum(), abs=0.02)
+    assert of_model > 0.9
+    of_model, of_constant = scores(out)["log-loss"]
+    shares = counts[1:] / counts.sum()
+    assert of_constant == pytest.approx(-(shares * np.log(shares)).sum(), abs=0.02)
+    assert of_model < of_constant / 2
 
     status, out, _, _ = run("--data", path, "--target", "kind", "--positive", "3")
     assert status == 0

@@ -19,6 +19,7 @@ from attributions.html_report.evidence import MOST_ROWS, choose_rows
 from attributions.html_report.markup import Markup, data, element, name
 from attributions.html_report.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS, verdicts
 from attributions.results import GlobalAttribution
+from gbt.several_outputs import SeveralTargets
 from tests.asserts import peer
 from tests.html_checks import Page
 
@@ -180,6 +181,83 @@ def model_and_rows(tmp_path, kind):
     return X[:300], y[:300], *tables
 
 
+def several_classes(n=400, seed=0):
+    """Return columns of which a word and a number decide between three classes."""
+    table = columns(n, seed)
+    del table["y"]
+    table["kind"] = np.array(["ash", "birch", "cedar"])[np.digitize(table.pop("amount"), [0, 1.2])]
+    return table
+
+
+def test_several_classes(run, tmp_path):
+    table = several_classes()
+    path, out = write_csv(tmp_path / "table.csv", table), tmp_path / "out.html"
+    status, said, error = run("--data", path, "--target", "kind", "--report", out)
+    assert (status, error) == (0, "")
+    assert "3 classes" in said
+    text = out.read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.problems == []
+    assert cells(text, "color")[1].rstrip("*") == HELPS
+    assert cells(text, "noise")[1].rstrip("*") != HELPS
+    for words in ("accuracy", "shares of the classes", "unnormalised log-probability"):
+        assert words in page.text
+    found = explored(text)
+    assert len(found["base"]) == 3
+    names = ("ash", "birch", "cedar")
+    right = 0
+    for number, _, predicted, truth, *_, c in found["rows"]:
+        assert predicted.endswith(f"% for kind = {names[c]}")
+        assert float(predicted.split(" ")[0]) >= 33.3
+        assert truth == table["kind"][number - 1]
+        right += truth == names[c]
+    assert right > 0.7 * len(found["rows"])
+
+
+def test_a_saved_model_of_several_classes(run, tmp_path):
+    """Its classes are found by name, also where the new rows have not all of them."""
+    pandas = peer("pandas")
+    table = several_classes()
+    frame = pandas.DataFrame({name: table[name] for name in ("x", "color")})
+    model = gbt.GBTClassifier(n_estimators=30).fit(frame, table["kind"])
+    model.save(tmp_path / "model.json")
+    new = several_classes(seed=1)
+    kept = new["kind"] != "ash"
+    new = {name: values[kept] for name, values in new.items()}
+    path, out = write_csv(tmp_path / "new.csv", new), tmp_path / "out.html"
+    options = ("--model", tmp_path / "model.json", "--target", "kind", "--report", out)
+    assert run("--data", path, *options)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    assert Page(text).problems == []
+    rows = pandas.DataFrame({name: new[name] for name in ("x", "color")})
+    expected, probability = model.predict(rows), model.predict_proba(rows).max(axis=1)
+    raw = model.decision_function(rows)
+    found = explored(text)
+    for number, _, predicted, _, features, others, c in found["rows"]:
+        assert predicted == (
+            f"{100 * probability[number - 1]:.1f} % for kind = {expected[number - 1]}"
+        )
+        total = found["base"][c] + sum(feature[2] for feature in features) + others[0]
+        assert total == pytest.approx(raw[number - 1, c], abs=0.01)
+    assert "1 of 3 classes have fewer than 30 held-out rows, the rarest 0" in Page(text).text
+
+
+def test_a_model_of_several_classes_of_xgboost_has_their_numbers(run, tmp_path):
+    xgboost = peer("xgboost")
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(600, 2)).round(3)
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=600), [-0.5, 0.5])
+    model = xgboost.XGBClassifier(n_estimators=20, max_depth=3).fit(X[:300], y[:300])
+    model.save_model(tmp_path / "model.json")
+    path = write_csv(tmp_path / "new.csv", {"a": X[300:, 0], "b": X[300:, 1], "y": y[300:]})
+    out = tmp_path / "out.html"
+    options = ("--model", tmp_path / "model.json", "--target", "y", "--report", out)
+    assert run("--data", path, *options)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    assert Page(text).problems == []
+    assert cells(text, "a")[1].rstrip("*") == HELPS
+
+
 @pytest.mark.parametrize("kind", ["classifier", "regressor"])
 def test_a_saved_model_is_judged_on_rows_it_has_not_seen(run, tmp_path, kind):
     pandas = peer("pandas")
@@ -274,7 +352,9 @@ def test_a_model_of_lightgbm(run, tmp_path):
         (None, ["--model", "broken.json"], "cannot be used"),
         (None, ["--model", "pickle.pkl"], "looks like a pickle"),
         (None, ["--model", "other.json"], "no column for 'a', 'b'"),
-        (None, ["--model", "several.json"], "has 3 outputs"),
+        (None, ["--model", "several.json"], "the model's classes are '0', '1', '2'"),
+        (None, ["--model", "several.json", "--positive", "yes"], "tells 3 classes apart"),
+        (None, ["--model", "targets.json"], "has 2 targets"),
         (None, ["--report", "."], "is a folder; name a file"),
         (None, ["--report", "nowhere/out.html"], "there is no folder"),
         (None, ["--data", "nowhere.csv"], "There is no file nowhere.csv"),
@@ -292,6 +372,8 @@ def test_what_cannot_be_reported_is_refused_in_words(
     model = gbt.GBTClassifier(n_estimators=2).fit(X, X[:, 0] > 8).ensemble_
     replace(model, feature_names=("a", "b")).save("other.json")
     gbt.GBTClassifier(n_estimators=2).fit(X, np.arange(10) % 3).save("several.json")
+    two = {"loss": SeveralTargets(2), "base_score": np.zeros(2)}
+    replace(model, **two).save("targets.json")
     given = ["--data", "table.csv", "--target", "y", "--report", "out.html", *arguments]
     status, _, error = run(*given)
     assert status == 2

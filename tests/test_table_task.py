@@ -76,13 +76,44 @@ def test_many_whole_numbers_and_fractions_are_regressed(cells, n_distinct):
         ([f"w{k}" for k in range(30)], False),
     ],
 )
-def test_more_than_two_classes_are_refused_with_what_to_do(labels, regress):
+def test_more_than_two_classes_are_all_told_apart(labels, regress):
+    found = target([*many(*labels), ""])
+    assert found.is_classification
+    ascending = sorted(labels, key=float) if regress else sorted(labels)
+    assert found.classes == tuple(ascending)
+    assert_same(found.y, [*(float(ascending.index(label)) for label in many(*labels)), np.nan])
+    assert f"{len(labels)} classes, the largest" in found.description
+    assert "--task says otherwise" in found.description
+
+
+def test_the_largest_class_is_named():
+    found = target([*many("b", "a", "c"), "c"])
+    assert "3 classes, the largest 'c' (34.4 % of rows)" in found.description
+
+
+@pytest.mark.parametrize("regress", [False, True])
+def test_too_many_classes_are_refused_with_what_to_do(regress):
+    labels = [str(k) if regress else f"w{k}" for k in range(51)]
     with pytest.raises(UnusableTableError) as caught:
-        target(many(*labels))
+        target(many(*labels), task="classification")
     message = str(caught.value)
-    assert f"holds {len(labels)} classes" in message
-    assert "More than two are not supported yet; choose --positive LABEL" in message
+    assert "holds 51 classes" in message
+    assert "At most 50 are told apart; choose --positive LABEL" in message
     assert ("--task regression" in message) == regress
+
+
+def test_a_class_of_one_row_is_refused():
+    with pytest.raises(UnusableTableError, match="holds 'c' in one row alone: a class is needed"):
+        target([*many("a", "b"), "c"])
+
+
+def test_classes_of_a_model_are_found_by_name():
+    found = target(many("b", "c"), classes=["a", "b", "c"])
+    assert found.classes == ("a", "b", "c")
+    assert_same(found.y, [1.0, 2.0] * 20)
+    assert_same(target(many("2", "0"), classes=["0", "1", "2"]).y, [2.0, 0.0] * 20)
+    with pytest.raises(UnusableTableError, match="holds 'd', and the model's classes are 'a', 'b'"):
+        target(many("a", "d"), classes=["a", "b"])
 
 
 def test_one_class_against_the_rest():
@@ -106,8 +137,7 @@ def test_the_task_that_is_asked_for():
     assert found.description == "Task: regression of 'y', as asked for."
     assert not target(many("0", "1"), task="regression").is_classification
     assert target(many("0", "1"), task="classification").is_classification
-    with pytest.raises(UnusableTableError, match="holds 50 classes"):
-        target([str(k) for k in range(50)], task="classification")
+    assert len(target(many(*map(str, range(50))), task="classification").classes) == 50
     with pytest.raises(UnusableTableError, match="words such as 'yes', which cannot be regressed"):
         target(["yes", "no"], task="regression")
 

@@ -56,9 +56,20 @@ def _about_rows(evidence: Evidence) -> Iterator[str]:
             f"Only {len(y):,} rows are held out. With fewer than {FEW_ROWS} few features can be"
             " told from chance, and intervals may be too narrow."
         )
-    rarer = min(y.sum(), len(y) - y.sum()) if task.is_classification else len(y)
-    if rarer < FEW_OF_A_CLASS:
-        yield f"The rarer class has only {int(rarer)} held-out rows, on which everything rests."
+    n_classes = max(len(task.classes), 2)
+    counts = (
+        np.bincount(y.astype(np.intp), minlength=n_classes)
+        if task.is_classification
+        else np.array([len(y)])
+    )
+    few = counts[counts < FEW_OF_A_CLASS]
+    if task.classes and len(few):
+        yield (
+            f"{len(few)} of {len(task.classes)} classes have fewer than {FEW_OF_A_CLASS} held-out"
+            f" rows, the rarest {few.min()}; how well these are told apart is hardly known."
+        )
+    elif len(few):
+        yield f"The rarer class has only {few.min()} held-out rows, on which everything rests."
 
 
 def _about_the_model(evidence: Evidence) -> Iterator[str]:

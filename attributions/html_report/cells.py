@@ -63,10 +63,14 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else cut_in_the_middle(text, LONGEST - 1)
 
 
-def predicted_class(task: Task) -> str:
-    """Return what a classifier predicts the probability of, as the file writes it."""
+def predicted_class(task: Task, c: int | None = None) -> str:
+    """Return what a classifier predicts the probability of, as the file writes it.
+
+    ``c`` is the number of a class where there are more than two.
+    """
     target = shortened(task.source.target) if task.source else "y"
-    return f"{target} = {answer(task, int(np.argmax(task.y_valid)))}"
+    label = answer(task, int(np.argmax(task.y_valid))) if c is None else shortened(task.classes[c])
+    return f"{target} = {label}"
 
 
 def answer(task: Task, row: int) -> str:

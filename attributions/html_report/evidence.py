@@ -4,7 +4,7 @@ Contributions of single rows are PreDecomp's, whose steps TreeInner judges, so t
 features did to its prediction and whether that helped are two views of one thing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
@@ -23,6 +23,7 @@ from gbt.model import Ensemble
 MOST_ROWS = 200  # in the row explorer
 N_SAMPLED = 2_000  # rows whose contributions are drawn against values
 KINDS_OF_ROWS = ("largest error", "highest prediction", "lowest prediction", "drawn at random")
+KINDS_OF_CLASSIFIED_ROWS = ("largest error", "most certain", "least certain", "drawn at random")
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,25 @@ class ExplainedRows:
     ----------
     rows : int64 array of shape (n,)
         Which of the held-out rows.
-    contributions : float64 array of shape (n, p)
+    contributions : float64 array of shape (n, p), or (n, p, K) of K classes
         To the raw prediction.
-    base_values : float64 array of shape (n,)
+    base_values : float64 array of shape (n,), or (n, K)
         The raw prediction is ``base_values`` plus all contributions.
     """
 
     rows: np.ndarray
     contributions: np.ndarray
     base_values: np.ndarray
+
+    @property
+    def strength(self) -> np.ndarray:
+        """How far each feature moves predictions, of all classes together; shape (p,)."""
+        by_class = np.abs(self.contributions).mean(axis=0)
+        return by_class if by_class.ndim == 1 else by_class.sum(axis=1)
+
+    def to_class(self, c: int | None) -> np.ndarray:
+        """Return the contributions to one class, or to the only output; shape (n, p)."""
+        return self.contributions if c is None else self.contributions[:, :, c]
 
     @classmethod
     def of(cls, model: Ensemble, task: Task, rows: np.ndarray) -> "ExplainedRows":
@@ -101,7 +112,7 @@ class Evidence:
     chosen : ExplainedRows
         Those of the row explorer.
     kinds : list of str
-        Why each was chosen, one of ``KINDS_OF_ROWS``; all alike where all rows are there.
+        Why each was chosen, such as one of ``KINDS_OF_ROWS``; all alike where all rows are there.
     helped : float64 array of shape (n_chosen, p)
         What every feature took off the row's loss, in per cent of the constant model's mean loss.
     of_xgboost : dict of str to float
@@ -141,10 +152,16 @@ def gather(model: Ensemble, task: Task, findings: Findings, origin: Origin) -> E
     loss = model.loss.value(y, raw_prediction)
     random = np.random.default_rng(origin.seed)
     sampled = np.sort(random.permutation(len(y))[:N_SAMPLED])
-    chosen, kinds = choose_rows(loss, raw_prediction, random)
+    of_classes = raw_prediction.ndim > 1
+    chosen, kinds = choose_rows(
+        loss,
+        model.loss.inverse_link(raw_prediction).max(axis=1) if of_classes else raw_prediction,
+        random,
+        KINDS_OF_CLASSIFIED_ROWS if of_classes else KINDS_OF_ROWS,
+    )
     n_seen = 0 if model.seen_rows is None else model.seen_rows.count(model.as_input(X), y)
     unaware = replace(model, seen_rows=None)  # whoever computed the findings has been warned
-    constant = np.full(len(y), raw_constant(model, task))
+    constant = raw_constant(model, task, len(y))
     constant_loss = float(model.loss.value(y, constant).mean())
     helped = tree_inner_rows(unaware, X[chosen], y[chosen]).values
     return Evidence(
@@ -165,13 +182,19 @@ def gather(model: Ensemble, task: Task, findings: Findings, origin: Origin) -> E
     )
 
 
-def choose_rows(loss: Any, raw_prediction: np.ndarray, random: Any) -> tuple[np.ndarray, list[str]]:
+def choose_rows(
+    loss: Any, prediction: np.ndarray, random: Any, kinds: Sequence[str] = KINDS_OF_ROWS
+) -> tuple[np.ndarray, list[str]]:
     """Return the rows that can be looked at one by one, and why each; all rows of a small table.
 
     Parameters
     ----------
-    loss, raw_prediction : float64 arrays of shape (n,)
+    loss, prediction : float64 arrays of shape (n,)
+        The second: raw predictions, or probabilities of the most probable class.
     random : numpy Generator
+    kinds : sequence of str
+        What rows of the largest loss, of the highest and the lowest prediction, and others are
+        called.
     """
     n_rows = len(loss)
     if n_rows <= MOST_ROWS:
@@ -179,13 +202,13 @@ def choose_rows(loss: Any, raw_prediction: np.ndarray, random: Any) -> tuple[np.
     chosen: dict[int, str] = {}
     orders = (
         np.argsort(-loss, kind="stable"),
-        np.argsort(-raw_prediction, kind="stable"),
-        np.argsort(raw_prediction, kind="stable"),
+        np.argsort(-prediction, kind="stable"),
+        np.argsort(prediction, kind="stable"),
         random.permutation(n_rows),
     )
-    for place, (kind, order) in enumerate(zip(KINDS_OF_ROWS, orders, strict=True), 1):
+    for place, (kind, order) in enumerate(zip(kinds, orders, strict=True), 1):
         others = (int(row) for row in order if int(row) not in chosen)
-        while len(chosen) < place * MOST_ROWS // len(KINDS_OF_ROWS):
+        while len(chosen) < place * MOST_ROWS // len(kinds):
             chosen[next(others)] = kind
     return np.array([*chosen]), [*chosen.values()]
 
@@ -193,16 +216,23 @@ def choose_rows(loss: Any, raw_prediction: np.ndarray, random: Any) -> tuple[np.
 def xgboost_scores(model: Ensemble, task: Task, origin: Origin) -> dict[str, float]:
     """Return how good XGBoost is on the same rows with the same parameters, if it is installed.
 
-    It gets words as the numbers that the model has for them, in alphabetical order.
+    Words are categories to it, too.
     """
     if find_spec("xgboost") is None:
         return {}
     import xgboost
 
-    # Words go in as the numbers of their levels: XGBoost's own way with words is another model.
+    # Levels go in by their numbers, which are those of the model's words in either half.
     X_train, X_valid = (np.asarray(model.as_input(X)) for X in (task.X_train, task.X_valid))
     kind = xgboost.XGBClassifier if task.is_classification else xgboost.XGBRegressor
-    other = kind(**origin.parameters, random_state=origin.seed, tree_method="hist")
+    levels = model.categories or (None,) * model.n_features
+    other = kind(
+        **origin.parameters,
+        random_state=origin.seed,
+        tree_method="hist",
+        enable_categorical=True,
+        feature_types=["float" if known is None else "c" for known in levels],
+    )
     other.fit(X_train, task.y_train)
     raw_prediction = other.predict(X_valid, output_margin=True).astype(np.float64)
     return measures(model.loss, task.y_valid, raw_prediction)

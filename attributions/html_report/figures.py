@@ -111,7 +111,7 @@ def dependence(evidence: Evidence, k: int) -> Markup:
     """Draw how a feature's contribution to the raw prediction goes with its value."""
     column, sample = evidence.columns[k], evidence.sample
     values = held_out_numbers(evidence.task, k, evidence.columns)[sample.rows]
-    contributions = sample.contributions[:, k]
+    contributions = sample.to_class(drawn_class(evidence, k))[:, k]
     if column.words:
         return _dependence_on_words(evidence, k, values, contributions)
     known = ~np.isnan(values)
@@ -122,8 +122,17 @@ def dependence(evidence: Evidence, k: int) -> Markup:
     )
 
 
+def drawn_class(evidence: Evidence, k: int) -> int | None:
+    """Return the class, of several, whose prediction a feature moves most; None if there is one."""
+    if not evidence.task.classes:
+        return None
+    return int(np.abs(evidence.sample.contributions[:, k]).mean(axis=0).argmax())
+
+
 def raw_unit(evidence: Evidence) -> str:
     """Say in what contributions to a prediction are counted."""
+    if evidence.task.classes:
+        return "unnormalised log-probability"
     if evidence.task.is_classification:
         return "log-odds"
     if evidence.model.loss.inverse_link(np.ones(1)) != 1.0:

@@ -72,14 +72,15 @@ function addRow(name, value, moved, helped, largest) {
 
 function show(place) {
   choice.selectedIndex = place;
-  const [number, , predicted, truth, features, others] = data.rows[place];
+  const [number, , predicted, truth, features, others, predictedClass] = data.rows[place];
+  const base = predictedClass === undefined ? data.base : data.base[predictedClass];
   document.getElementById("row-caption").textContent = `Row ${number}: predicted ${predicted}; in truth ${truth}`;
   explained.replaceChildren();
   const largest = Math.max(...features.map((feature) => Math.abs(feature[2])), Math.abs(others[0]));
-  addRow("start, the same for every row", "", data.base, null);
+  addRow(`start, the same for every row${predictedClass === undefined ? "" : " of this prediction"}`, "", base, null);
   for (const [k, value, moved, helped] of features) addRow(data.names[k], value, moved, helped, largest);
   if (data.names.length > features.length) addRow("all other features", "", ...others, largest);
-  const total = features.reduce((sum, feature) => sum + feature[2], data.base + others[0]);
+  const total = features.reduce((sum, feature) => sum + feature[2], base + others[0]);
   addRow(`prediction, in ${data.unit}`, "", total, null);
   document.getElementById("previous").disabled = place === 0;
   document.getElementById("next").disabled = place === data.rows.length - 1;

@@ -11,6 +11,7 @@ import numpy as np
 import attributions.html_report.figures as figures
 import attributions.html_report.tables as tables
 from attributions.html_report.cautions import cautions, named
+from attributions.html_report.cells import predicted_class
 from attributions.html_report.evidence import MOST_ROWS, N_SAMPLED, Evidence
 from attributions.html_report.markup import Markup, data, element, join
 from attributions.html_report.row_explorer import MOST_FEATURES, row_data
@@ -110,11 +111,14 @@ def _about_scores(evidence: Evidence) -> Iterator[str]:
     """Say what the constant and XGBoost are."""
     given = bool(evidence.origin.model_file)
     whose = "these" if given else "the training"
-    yield f"The constant model gives every row the number that is best for {whose} rows."
+    what = (
+        "the shares of the classes in" if evidence.task.classes else "the number that is best for"
+    )
+    yield f"The constant model gives every row {what} {whose} rows."
     if evidence.of_xgboost:
         yield (
-            "XGBoost was fitted to the same rows with the same parameters, words as numbers in"
-            " alphabetical order. Where it is clearly better or worse, something is odd."
+            "XGBoost was fitted to the same rows with the same parameters; words are categories to"
+            " it, too. Where it is clearly better or worse, something is odd."
         )
     yield (
         f"All importances below are in per cent of the constant model's {_loss(evidence)} on"
@@ -157,13 +161,18 @@ def _figures(evidence: Evidence) -> Iterator[Markup]:
             "Importance on held-out rows as tree after tree is added. A curve that turns down has"
             " begun to learn what holds in the training rows only.",
         )
-    strength = np.abs(evidence.sample.contributions).mean(axis=0)
+    strength = evidence.sample.strength
     least = LEAST_DRAWN * strength.max()
     strongest = [k for k in np.argsort(-strength, kind="stable")[:N_DRAWN] if strength[k] > least]
     for k in strongest:
         words = bool(evidence.columns[k].words)
         yield _figure(
-            join("How ", element("bdi", evidence.task.feature_names[k]), " moves the prediction"),
+            join(
+                "How ",
+                element("bdi", evidence.task.feature_names[k]),
+                " moves the prediction",
+                *_of_class(evidence, k),
+            ),
             figures.dependence(evidence, k),
             f"Above 0 it raises the prediction, in {figures.raw_unit(evidence)}."
             if not words
@@ -188,7 +197,8 @@ def _about_rows(evidence: Evidence) -> str:
     return (
         f"{which} Each feature moves the prediction up or down, in {figures.raw_unit(evidence)};"
         f" from the start all moves add up to the prediction{_of_raw(evidence)}. A move"
-        " towards the truth helped, one away from it hurt, in per cent of the constant"
+        " towards the truth helped, one away from it hurt"
+        f"{', all classes together' * bool(evidence.task.classes)}, in per cent of the constant"
         f" model's {_loss(evidence)} of an average row; the mean over all held-out rows is the"
         f" importance in the table above. The {MOST_FEATURES} features that move a row most are"
         " shown. Rows are numbered as in the file: 1 is the first below the line of names."
@@ -197,7 +207,15 @@ def _about_rows(evidence: Evidence) -> str:
 
 def _of_raw(evidence: Evidence) -> str:
     """Say of what kind of prediction, where it is not the prediction itself."""
+    if evidence.task.classes:
+        return " of the most probable class, but for what the classes of a row have in common"
     return "'s log-odds" if evidence.task.is_classification else ""
+
+
+def _of_class(evidence: Evidence, k: int) -> list[Markup | str]:
+    """Say which of several classes a picture is about."""
+    c = figures.drawn_class(evidence, k)
+    return [] if c is None else [" of ", element("bdi", predicted_class(evidence.task, c))]
 
 
 def _made(evidence: Evidence) -> Markup:

@@ -1,5 +1,7 @@
 """Single rows as data for the page's script: which features moved the prediction, and helped.
 
+Of several classes it is the prediction of the one that is the most probable for the row.
+
 Of every row the features that moved it most are kept, and the sum over the others, so that the
 contributions shown add up to the prediction.
 """
@@ -29,9 +31,10 @@ def row_data(evidence: Evidence) -> dict:
     Returns
     -------
     dict
-        "names" of features, "unit" of contributions, "base", and "rows": a list each of row number
-        in the file, why it is here, what was predicted, the truth, [feature, value, contribution,
-        helped] of the strongest features, and contribution and helped of all others together.
+        "names" of features, "unit" of contributions, "base" (of several classes one each), and
+        "rows": a list each of row number in the file, why it is here, what was predicted, the
+        truth, [feature, value, contribution, helped] of the strongest features, contribution and
+        helped of all others together, and of several classes the number of the predicted one.
     """
     task, chosen = evidence.task, evidence.chosen
     numbers = np.column_stack(
@@ -41,18 +44,18 @@ def row_data(evidence: Evidence) -> dict:
         ]
     )
     predicted = evidence.model.loss.inverse_link(evidence.raw_prediction[chosen.rows])
-    label = predicted_class(task)
+    of_two = predicted_class(task) if not task.classes else ""
     rows = []
     for i, row in enumerate(chosen.rows):
-        contributions, helped = chosen.contributions[i], evidence.helped[i]
+        c = int(predicted[i].argmax()) if task.classes else None
+        contributions, helped = chosen.to_class(c)[i], evidence.helped[i]
+        chance, label = (
+            (predicted[i], of_two) if c is None else (predicted[i][c], predicted_class(task, c))
+        )
         strongest = np.argsort(-np.abs(contributions), kind="stable")[:MOST_FEATURES]
         strongest = strongest[contributions[strongest] != 0]
         others = np.setdiff1d(np.arange(len(contributions)), strongest)
-        said = (
-            f"{100 * predicted[i]:.1f} % for {label}"
-            if task.is_classification
-            else amount(predicted[i])
-        )
+        said = f"{100 * chance:.1f} % for {label}" if task.is_classification else amount(chance)
         rows.append(
             [
                 row_number(evidence, row),
@@ -69,11 +72,16 @@ def row_data(evidence: Evidence) -> dict:
                     for k in strongest
                 ],
                 [_rounded(contributions[others].sum()), _rounded(helped[others].sum())],
+                *([] if c is None else [c]),
             ]
         )
     return {
         "names": [shortened(text) for text in task.feature_names],
-        "base": _rounded(chosen.base_values[0]),
+        "base": (
+            [_rounded(base) for base in chosen.base_values[0]]
+            if task.classes
+            else _rounded(chosen.base_values[0])
+        ),
         "unit": raw_unit(evidence),
         "rows": rows,
     }

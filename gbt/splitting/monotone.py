@@ -20,7 +20,7 @@ root none, and a split must do two things (as in XGBoost, ``src/tree/split_evalu
 
 Values of nodes, inner ones included, are learning_rate times the step within the bounds; G and H
 are the sums over the rows, as everywhere. Gains that a model keeps follow from G and H alone
-(Definition 2 of Sun 2022): where a bound is met they are above what the split gained here.
+(Definition 2 of Sun 2022): where a bound is met they are not what the split gained here.
 
 A cut between all present and all missing rows puts no values in order, so it is always allowed; the
 bounds of its children meet in the middle, too, whichever side is the lower one.
