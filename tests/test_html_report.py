@@ -19,7 +19,6 @@ from attributions.html_report.evidence import MOST_ROWS, choose_rows
 from attributions.html_report.markup import Markup, data, element, name
 from attributions.html_report.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS, verdicts
 from attributions.results import GlobalAttribution
-from gbt.several_outputs import SeveralTargets
 from tests.asserts import peer
 from tests.html_checks import Page
 
@@ -258,6 +257,18 @@ def test_a_model_of_several_classes_of_xgboost_has_their_numbers(run, tmp_path):
     assert cells(text, "a")[1].rstrip("*") == HELPS
 
 
+def test_a_model_of_several_targets_is_refused(run, tmp_path, monkeypatch):
+    xgboost = peer("xgboost")
+    monkeypatch.chdir(tmp_path)
+    X = np.arange(40.0).reshape(20, 2)
+    xgboost.XGBRegressor(n_estimators=2).fit(X, X).save_model("targets.json")
+    write_csv(Path("t.csv"), {"a": X[:, 0], "b": X[:, 1], "y": X[:, 0]})
+    options = ("--model", "targets.json", "--target", "y", "--report", "out.html")
+    status, _, error = run("--data", "t.csv", *options)
+    assert status == 2
+    assert "has 2 targets; a report explains models of classes" in error
+
+
 @pytest.mark.parametrize("kind", ["classifier", "regressor"])
 def test_a_saved_model_is_judged_on_rows_it_has_not_seen(run, tmp_path, kind):
     pandas = peer("pandas")
@@ -354,7 +365,6 @@ def test_a_model_of_lightgbm(run, tmp_path):
         (None, ["--model", "other.json"], "no column for 'a', 'b'"),
         (None, ["--model", "several.json"], "the model's classes are '0', '1', '2'"),
         (None, ["--model", "several.json", "--positive", "yes"], "tells 3 classes apart"),
-        (None, ["--model", "targets.json"], "has 2 targets"),
         (None, ["--report", "."], "is a folder; name a file"),
         (None, ["--report", "nowhere/out.html"], "there is no folder"),
         (None, ["--data", "nowhere.csv"], "There is no file nowhere.csv"),
@@ -372,8 +382,6 @@ def test_what_cannot_be_reported_is_refused_in_words(
     model = gbt.GBTClassifier(n_estimators=2).fit(X, X[:, 0] > 8).ensemble_
     replace(model, feature_names=("a", "b")).save("other.json")
     gbt.GBTClassifier(n_estimators=2).fit(X, np.arange(10) % 3).save("several.json")
-    two = {"loss": SeveralTargets(2), "base_score": np.zeros(2)}
-    replace(model, **two).save("targets.json")
     given = ["--data", "table.csv", "--target", "y", "--report", "out.html", *arguments]
     status, _, error = run(*given)
     assert status == 2
