@@ -78,8 +78,8 @@ def read_table(path: Path) -> TableFile:
     for beginning, kind in ((PARQUET, "Parquet"), (ARROW, "Arrow")):
         if content.startswith(beginning):
             names, cells = _columnar(content, path, kind)
-            columns = dict(zip(named(names, path), cells, strict=True))
-            return TableFile(path, columns, ", ".join([*steps, kind]))
+            by_name = dict(zip(named(names, path), cells, strict=True))
+            return TableFile(path, by_name, ", ".join([*steps, kind]))
     text, encoding = _text(content, path)
     separator = _sniffed_separator(text)
     names, *rows = _records(text, separator, path)

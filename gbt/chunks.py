@@ -120,7 +120,7 @@ def measure_chunk(
     part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, Any, Any, Any], number: int
 ) -> Any:
     """Make the part of one chunk: a task of Dask's."""
-    rows = Chunk(*chunk, number=number, is_part=True)
+    rows = Chunk(*chunk)._replace(number=number, is_part=True)
     X = rows.X
     for name in BESIDE:
         given = getattr(rows, name)

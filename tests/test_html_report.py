@@ -393,7 +393,6 @@ def test_what_cannot_be_reported_is_refused_in_words(
     "arguments",
     [
         ["--model", "m.json", "--report", "out.html"],
-        ["--data", "t.csv", "--target", "y", "--model", "m.json"],
         ["--data", "t.csv", "--target", "y", "--model", "m.json", "--report", "r", "--out", "f"],
     ],
 )
