@@ -17,7 +17,7 @@ class PairsDisplay:
     """What the features in rows earned below splits on the features in columns.
 
     Columns have the numbers of their features, which stand beside the names of the rows. The area
-    of a square is the size of its value; blue helped, vermilion hurt.
+    of a mark is the size of its value; blue helped, vermilion hurt.
 
     Parameters
     ----------

@@ -2,10 +2,11 @@
 Below which splits a feature helps
 ==================================
 
-Rain matters on working days only. ``tree_inner`` says how much it helped; ``tree_inner_pairs``
-divides that number by the features that the trees had split on before. In the picture, rain earned
-most of its importance below splits on the kind of day, and temperature, which matters always, most
-of its own with no other feature above.
+Rain matters on working days only, temperature always. ``tree_inner`` says how much a feature
+helped; ``tree_inner_pairs`` divides that number by the features that the trees had split on before.
+By itself the kind of day says nothing of y, so it earned nothing with no other feature above, and
+much below splits on rain. Temperature earned most of its own by itself. Much was earned below
+temperature, too: trees often begin with it. That alone is no interaction.
 """
 
 import matplotlib.pyplot as plt
