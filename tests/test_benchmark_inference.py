@@ -216,6 +216,26 @@ def test_gates_fail_where_they_should():
     assert_close(found["pooled FDR of tree_inner"].margin, -0.4, 1)
 
 
+def test_gates_of_nulls_by_hand():
+    cell = {"X": "normal", "y": "t2", "lambda": 1, "depth": 4, "n_null": 10}
+    rows = [
+        {**cell, "method": "tree_inner", "false": 1},
+        {**cell, "method": "tree_inner", "false": 0},
+        {**cell, "method": "partial_inner", "false": 1},
+        {**cell, "method": "partial_inner", "false": 0, "depth": 8},
+        {**cell, "method": "permutation", "false": 9},
+    ]
+    found = {
+        (gate.kind.split()[3].rstrip(","), gate.case[-1]): gate
+        for gate in gates.gates_of_nulls(rows)
+    }
+    assert {key: (gate.value, gate.holds) for key, gate in found.items()} == {
+        ("tree_inner", "4"): (0.05, True),
+        ("partial_inner", "4"): (0.1, False),
+        ("partial_inner", "8"): (0.0, True),
+    }
+
+
 @pytest.fixture(scope="module")
 def published():
     return STUDY.read()

@@ -5,9 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from benchmarks.inference import nulls
 from benchmarks.inference.judging import FALSE_DISCOVERY_RATE
 from benchmarks.inference.paper import COUNTED, METHODS, SETTINGS
 from benchmarks.study.tables import markdown
+
+MOST_FALSE = 0.06  # share of features of noise with p < .05
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,21 @@ def gates(tables):
     return [
         *sorted(found, key=lambda gate: gate.kind),
         Gate("pooled FDR of tree_inner", "all settings", pooled, 0.0, FALSE_DISCOVERY_RATE),
+        *gates_of_nulls(tables.get("nulls", [])),
+    ]
+
+
+def gates_of_nulls(rows):
+    """Return that noise is found seldom enough in every cell, however y is distributed."""
+    counts = {}
+    for row in rows:
+        if row["method"] in nulls.GUARDED:
+            cell = ", ".join(f"{name} {row[name]}" for name in ("X", "y", "lambda", "depth"))
+            n_false, n_null = counts.get((row["method"], cell), (0, 0))
+            counts[row["method"], cell] = n_false + row["false"], n_null + row["n_null"]
+    return [
+        Gate(f"noise found by {method}, global nulls", cell, n_false / n_null, 0.0, MOST_FALSE)
+        for (method, cell), (n_false, n_null) in sorted(counts.items(), reverse=True)
     ]
 
 
