@@ -171,18 +171,22 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
         )
     name = as_choice(value.get("name"), where, _LOSSES)
     default = LOSSES[name] if name in LOSSES else _LOSSES[name]()
-    dtypes = {
-        parameter: np.int64 if isinstance(number, int) else np.float64
-        for parameter, number in parameters_of(default).items()
-    }
-    as_record(value, where, ["name", *dtypes])
-    if not dtypes:
+    parameters = parameters_of(default)
+    as_record(value, where, ["name", *parameters])
+    if not parameters:
         return default
-    numbers = {p: as_number(value[p], f"{where}.{p}", dtype) for p, dtype in dtypes.items()}
+    given = {p: _as_parameter(value[p], f"{where}.{p}", of) for p, of in parameters.items()}
     try:
-        return _LOSSES[name](**numbers)
+        return _LOSSES[name](**given)
     except ValueError as error:
         raise InvalidModelError(f"{where}: {error}") from error
+
+
+def _as_parameter(value: Any, where: str, default: str | float) -> Any:
+    """Return a parameter of a loss: a number like the default, or the name of another loss."""
+    if isinstance(default, str):
+        return as_choice(value, where, LOSSES)
+    return as_number(value, where, np.int64 if isinstance(default, int) else np.float64)
 
 
 def _statistics_of_version_1(arrays: dict[str, np.ndarray]) -> frozenset[str]:

@@ -19,9 +19,11 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 from attributions import absolute, predecomp, saabas, total_gain, tree_inner, tree_shap
+from gbt import load
 from gbt.formats import as_ensemble
 from gbt.losses import Absolute, Gamma, Huber, Poisson, PseudoHuber, Quantile
 from gbt.several_outputs import SeveralTargets, Softmax
+from gbt.tree import InvalidModelError
 from tests.asserts import EPS, EPS_32, assert_close, assert_same, peer
 
 SIZE = {"n_estimators": 6, "max_depth": 3, "learning_rate": 0.3}
@@ -295,3 +297,17 @@ def test_catboost_classes():
     raw = model.predict(X, prediction_type="RawFormulaVal")
     assert ensemble.loss == Softmax(3, 1.0)
     assert_close(ensemble.raw_predict(X), raw, np.abs(raw) + 1)
+
+
+def test_a_model_of_several_targets_survives_its_file(tmp_path):
+    X, _, amount = data()
+    y = np.column_stack([amount, -amount])
+    model = as_ensemble(RandomForestRegressor(4, max_depth=3, random_state=0).fit(X, y))
+    model.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.loss == SeveralTargets(2)
+    assert_same(again.raw_predict(X), model.raw_predict(X))
+    document = (tmp_path / "model.json").read_text()
+    (tmp_path / "model.json").write_text(document.replace('"half_squared_error"', '"no loss"'))
+    with pytest.raises(InvalidModelError, match=r"ensemble\.loss\.of_each"):
+        load(tmp_path / "model.json")
