@@ -53,13 +53,13 @@ def _score_lines(task, findings):
         lines.append(f"  {score.name:{width - 2}}   {of_model:>10}   {of_constant:>10}")
     average = "share of the class" if task.is_classification else "mean"
     average = "shares of the classes" if task.classes else average
-    if not task.is_classification and _loss(findings) != "squared error":
+    if not task.is_classification and _loss(task, findings) != "squared error":
         average = "best constant"
     whose = "training rows'" if len(task.y_train) else "held-out rows'"  # of a given model
     lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
     if findings.saved <= 0:
         lines.append(
-            f"As a whole the model is no better than the constant: its {_loss(findings)} is"
+            f"As a whole the model is no better than the constant: its {_loss(task, findings)} is"
             f" {abs(findings.saved):.1f} % higher."
         )
     return lines
@@ -74,7 +74,7 @@ def table_lines(task: Task, findings: Findings) -> list[str]:
     listed = {*ranking[:N_LISTED], *findings.gain.ranking()[:N_TOP], *relevant}
     width = max(len("feature"), *(len(names[k]) for k in listed))
     lines = [
-        f"Importance in per cent of the constant model's {_loss(findings)}",
+        f"Importance in per cent of the constant model's {_loss(task, findings)}",
         f"{'':{width + 6}}      {'on held-out rows':^41}     on training rows",
         f"rank  {'feature':{width}}      {'TreeInner +- s.e.':^19}   {'partial +- s.e.':^19}"
         "     total gain  rank",
@@ -95,7 +95,7 @@ def table_lines(task: Task, findings: Findings) -> list[str]:
 
 def _reading(task, findings):
     """Say in words what the table shows."""
-    loss, n_rows = _loss(findings), len(task.y_valid)
+    loss, n_rows = _loss(task, findings), len(task.y_valid)
     own_unit = "" if len(task.y_train) else ", in its own unit, since the model came without them"
     lines = wrap(
         f"TreeInner is how much of the constant model's {loss} the feature's part of all boosting"
@@ -174,7 +174,7 @@ def draw(task: Task, findings: Findings, folder: Path) -> Path:
         used_label=f"used: absolute contribution to the prediction, in {unit},\nsum over trees,"
         f" mean over {len(task.y_valid):,} held-out rows, 95 % intervals",
         useful_label="useful: TreeInner on held-out rows,\n% of the constant model's"
-        f" {_loss(findings)}, 95 % intervals",
+        f" {_loss(task, findings)}, 95 % intervals",
         ax=figure.subplots(),
     )
     figure.savefig(path, dpi=150)
@@ -188,10 +188,12 @@ def ranks(result: GlobalAttribution) -> np.ndarray:
     return places
 
 
-def _loss(findings: Findings) -> str:
+def _loss(task: Task, findings: Findings) -> str:
     """Return what the model lowers, as a reader calls it."""
     name = findings.scores[-1].name
-    return "squared error" if name == "root mean squared error" else name
+    if name in ("AUC", "log-loss", "R^2", "root mean squared error"):
+        return "log-loss" if task.is_classification else "squared error"
+    return name  # of a given model with another loss
 
 
 def _title(result):
