@@ -2,7 +2,8 @@
 
 The target is read first, a number a row, since what it holds says what is judged and by what. Then
 the model's columns are read in batches: importances of batches are merged, and of every row its
-target and its prediction are kept, 16 bytes, for scores such as the AUC.
+target and its prediction are kept, 16 bytes, for scores such as the AUC, which for a moment take
+several times that.
 """
 
 from collections.abc import Iterator, Sequence
