@@ -8,6 +8,8 @@ from gbt.formats import as_ensemble
 from gbt.formats.xgboost import from_xgboost
 from gbt.tree import InvalidModelError
 from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.test_formats_lightgbm import train as lightgbm_trained
+from tests.test_formats_lightgbm import training_data as lightgbm_data
 from tests.test_formats_xgboost import json_of, train, training_data
 
 DART = {"booster": "dart", "rate_drop": 0.5, "one_drop": True, "seed": 3}
@@ -44,6 +46,35 @@ def test_predictions_are_those_of_weighted_trees(objective, normalize):
     ]
     assert len(set(model["weight_drop"])) > 2
     assert_same(ensemble.value[ensemble.apply(X) + ensemble.tree_offset[:-1]], np.transpose(own))
+
+
+@pytest.mark.parametrize("xgboost_mode", [False, True])
+@pytest.mark.parametrize("objective", ["regression", "binary", "poisson"])
+def test_lightgbm(objective, xgboost_mode):
+    """Its trees are scaled in the text already; values of inner nodes follow from the leaves."""
+    asked = {"boosting": "dart", "drop_rate": 0.5, "skip_drop": 0.0, "objective": objective}
+    asked["xgboost_dart_mode"] = xgboost_mode
+    of = "regression" if objective == "regression" else "binary"
+    booster = lightgbm_trained(asked, of, n_rounds=9)
+    with pytest.warns(UserWarning, match="boosting='dart' grew its trees at the predictions"):
+        ensemble = as_ensemble(booster)
+    assert ensemble.statistics == {"hessians", "counts", "values"}
+    X, y, weight = lightgbm_data(of)
+    raw = booster.predict(X, raw_score=True)
+    terms = np.full(400, abs(ensemble.base_score) + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(X), raw, terms)
+    assert_close(predecomp(ensemble, X).residual(raw), 0 * raw, terms)
+    complete = as_ensemble(booster, X, y, weight)  # without a warning
+    assert_same(complete.sum_gradient, ensemble.refit_statistics(X, y, weight).sum_gradient)
+    assert_same(complete.value, ensemble.value)
+    with pytest.warns(UserWarning, match="rows = "):
+        as_ensemble(booster, X[:99], y[:99], weight[:99])
+
+
+def test_lightgbm_without_drops_is_known():
+    plain = as_ensemble(lightgbm_trained())
+    ensemble = as_ensemble(lightgbm_trained({"boosting": "dart", "skip_drop": 1.0}))
+    assert_same(ensemble.sum_gradient, plain.sum_gradient)
 
 
 def test_parts_add_up_and_tree_shap_is_additive():

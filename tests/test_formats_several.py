@@ -97,6 +97,10 @@ MODELS = {  # how to fit, what is predicted; target, loss, and what makes G unkn
     "lightgbm classes from 0": (
         *lgb("Classifier", boost_from_average=False), "classes", Softmax(3, 1.5), KNOWN,
     ),
+    "lightgbm one against all": (
+        *lgb("Classifier", objective="multiclassova"), "classes",
+        SeveralTargets(3, "half_logistic"), KNOWN,
+    ),
     "lightgbm poisson": (*lgb("Regressor", objective="poisson"), "amount", Poisson(0.7), KNOWN),
     "lightgbm gamma": (*lgb("Regressor", objective="gamma"), "amount", Gamma(), KNOWN),
     "lightgbm quantile": (
