@@ -353,3 +353,26 @@ def test_a_column_without_any_level():
     model = GBTRegressor(n_estimators=2).fit(X, np.arange(20.0))
     assert model.ensemble_.categories == ((), None)
     assert np.ptp(model.predict(X)) > 0
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(POLICIES), st.sampled_from([0.0, 20.0]))
+def test_booleans_make_the_same_trees_as_numbers_and_as_categories(seed, splitter, smoothing):
+    """Without missing values two levels are split in one way; sides may be exchanged.
+
+    Other policies than greedy draw at random side by side, so only their roots draw alike.
+    """
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({f"is_{k}": rng.random(80) < rng.uniform(0.05, 0.95) for k in range(3)})
+    frame["size"] = rng.normal(size=80)
+    y = 2.0 * (frame["is_0"] ^ frame["is_1"]) + frame["size"] + rng.normal(size=80)
+    models = [
+        GBTRegressor(
+            n_estimators=3, max_depth=3 if splitter == "greedy" else 1, splitter=splitter,
+            categorical_features=which, categorical_smoothing=smoothing, random_state=0,
+        ).fit(frame, y)
+        for which in ("from_dtype", ["is_0", "is_1", "is_2"])
+    ]  # fmt: skip
+    numbers, categories = (model.ensemble_ for model in models)
+    assert numbers.categories is None
+    assert_same(np.sort(numbers.feature), np.sort(categories.feature))
+    assert_same(models[0].predict(frame), models[1].predict(frame))
