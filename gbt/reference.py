@@ -156,7 +156,7 @@ def level_cuts(
     def mean(v: float) -> float:
         g, h, _ = common if v in rare else own[v]
         weight = float(h) + smoothing * parameters.hessian_scale
-        return float(g) / weight if weight > 0 else math.inf
+        return float(g) / weight if weight > 0 else -math.inf
 
     means = {v: mean(v) for v in own}
     for highest in sorted(set(means.values()))[:-1]:

@@ -11,6 +11,7 @@ from gbt import reference
 from gbt.columns import Columns
 from gbt.reference_policies import cross_validated_cut, unbiased_cut
 from gbt.splitting import cross_validated, unbiased
+from gbt.splitting import cuts as module
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.cuts import best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
@@ -22,6 +23,16 @@ from tests.trainer import grow_with, growth_for
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan
+
+
+@pytest.fixture(
+    scope="module", params=[0.0, np.inf], ids=["rows sorted", "code by code"], autouse=True
+)
+def way_of_adding_up_levels(request):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_CODES_PER_ROW", request.param)
+        patch.setattr(module, "MOST_LEVELS_PER_ROW", request.param)
+        yield
 
 
 @st.composite
@@ -101,6 +112,25 @@ def test_the_best_of_all_subsets_of_levels_is_found(seed, n_levels, has_missing)
         assert found == -np.inf
     else:
         assert_close(found, max(scores), max(scores))
+
+
+def test_levels_without_rows_in_a_sum_go_where_raw_predictions_rise():
+    """By hand: level 0 has gradients below 0, level 1 above, level 2 none in the sum that chooses.
+
+    It stands with level 0, whose rows get the higher values, as with Adler and Painsky.
+    """
+    level = np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0])
+    frontier = Frontier(
+        Columns.from_table(level[:, np.newaxis], n_levels=np.array([3])), np.array([0]),
+        Derivatives(np.array([-4, -4, 3, 3, 2, 2]), np.ones(6, dtype=np.int64), 1.0, 1.0),
+        np.arange(6, dtype=np.int32), np.array([0]), np.array([6]), np.random.default_rng(0),
+    )  # fmt: skip
+    sets = module.Sets(
+        np.array([0, 0, 0, 0, 1, 1], dtype=np.uint8), np.array([[True, False], [True, True]]), 2, 1
+    )
+    found = best_cuts(frontier, Limits(0.0, 0.0, 1, 0.0), 1, sets)
+    assert_same(found.left[0, 0, 0], np.array([[-8, 2, 2], [-4, 4, 4]]))
+    assert_same(found.left[0, 0, 1], np.array([[-8, 2, 2], [-8, 2, 2]]))
 
 
 @st.composite

@@ -95,12 +95,19 @@ def by_the_page(X, frontier, sets, limits, least, i, j, q):
     return score, left, np.array([carried[own & left].sum(axis=0) for own in is_in])
 
 
-@pytest.mark.parametrize("passed_by", [0, 10**6], ids=["rows sorted", "all rows walked"])
+@pytest.mark.parametrize(
+    ("passed_by", "most_codes", "least_rows"),
+    [(0, 0.0, 10**6), (10**6, 0.0, 10**6), (0, np.inf, 10**6), (0, 0.0, 1)],
+    ids=["rows sorted", "all rows walked", "code by code", "boxes of two rows"],
+)
 @given(questions())
-def test_cuts_are_those_of_the_page(passed_by, question):
+def test_cuts_are_those_of_the_page(passed_by, most_codes, least_rows, question):
     X, frontier, sets, limits, least = question
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "PASSED_BY_PER_SORTED_ROW", passed_by)
+        patch.setattr(module, "MOST_CODES_PER_ROW", most_codes)
+        patch.setattr(module, "LEAST_ROWS_FOR_BOXES", least_rows)
+        patch.setattr(module, "ROWS_OF_BOX", 2)
         found = best_cuts(frontier, limits, 1, sets, min_rows_of_all=least)
     for i, k in enumerate(frontier.features):
         for j in range(len(frontier)):

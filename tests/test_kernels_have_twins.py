@@ -33,7 +33,10 @@ TWINS = {
     "gbt.kernels.finish": {
         "finish_tree": "gbt/reference.py::write",
     },
-    "gbt.kernels.levels": {"scan_levels": "gbt/reference.py::level_cuts"},
+    "gbt.kernels.levels": {
+        "scan_levels": "gbt/reference.py::level_cuts",
+        "scan_values": "gbt/reference.py::cuts",
+    },
     "gbt.kernels.partition": {
         "partition_rows": "test_partition.py::test_against_list_comprehensions",
     },
@@ -122,6 +125,7 @@ PARTS = {
     "gbt.kernels.search": "tests/test_search.py",
     "gbt.kernels.tasks": "tests/test_growing.py",
     "gbt.kernels.walk": "tests/test_ensemble.py",
+    "gbt.kernels.value_sums": "tests/test_cuts.py",
     "gbt.kernels.thread_team": "tests/test_thread_team.py",
     "attributions.kernels.contrasts": "tests/test_unbiased_gain.py",
     "attributions.kernels.paths": "tests/test_inner.py",

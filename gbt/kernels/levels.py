@@ -1,12 +1,12 @@
-r"""Levels: the best cuts of a categorical column for all open nodes, by one walk through it.
+r"""Levels: the best cuts of a categorical column, and of numbers that take few values.
 
-A split is a set of levels. Ordered by their mean gradient, levels are cut like numbers: of all sets
-the one of least squared error is among these (Fisher 1958), and to second order so is that of any
-loss. First the sums of each level of a node are added up, which lie together once rows are sorted
-by node (``gbt.kernels.scan``); rows whose value is missing are one level more, the last::
+A split of a categorical column is a set of levels. Ordered by their mean gradient, levels are cut
+like numbers: of all sets the one of least squared error is among these (Fisher 1958), and to second
+order so is that of any loss. First the sums of each level of a node are added up
+(``gbt.kernels.value_sums``); rows whose value is missing are one level more, the last::
 
     rows of node 0     a   c   d   f   b         level    a c    d f    b
-    new value          *       *                 number    0      1     2    (missing)
+                                                 number    0      1     2    (missing)
 
 Then, for every sum that is searched, levels are put in the order of
 
@@ -16,11 +16,15 @@ and cumulated in this order. What stands left of a cut is scored as for numbers;
 the same stay together.
 
 Of many levels with few rows each, those that chance has moved most come first, and a cut behind
-them gains much and means nothing. So such levels have one key, that of all their rows together, and
-go one way: in a sum, those of fewer rows than smoothing is, but of less than an eighth of the
-node's, so that small nodes can still be split. Levels without a row in the sum go with them.
+them gains much and means nothing. So such levels go one way, as one level, at the place of all
+their rows together: in a sum, those of fewer rows than smoothing is, but of less than an eighth of
+the node's, so that small nodes can still be split. Levels without a row in the sum go with them.
 
-Cost: that of numbers, and a merge sort of the levels for every node and sum.
+Numbers that take few values are cut in the same way, but in their own order, and missing rows are
+tried on both sides: no row needs to be sorted, and a cut is scored once a value, not once a row.
+
+Cost: the sums of the values, some nanoseconds a value and sum, and a merge sort of the levels that
+stand for themselves for every node and sum.
 """
 
 from typing import NamedTuple
@@ -29,58 +33,26 @@ import numpy as np
 
 from gbt.kernels.compiling import internal, step, uncounted
 from gbt.kernels.scan import ROWS_AT_ONCE, G, H, N, keep_best, sort_by_node
+from gbt.kernels.value_sums import add_up_values
 
 LEAST_SHARE = 8  # a level of this part of a node's rows, or more, stands for itself
 
 
 class Levels(NamedTuple):
-    """How levels are ordered, and a thread's own arrays for them."""
+    """How levels are ordered, and a thread's own arrays for that."""
 
     smoothing: float  # in the units of the hessians
     most_rows: float  # of a level of few rows: smoothing, as a number of rows
     splits: int  # the sum whose best cut the policy splits nodes by
-    of_sets: np.ndarray  # (S, 3) int64, sums of one level, set by set
-    sums: np.ndarray  # (most levels, L, 3) int64, of a node's levels, sum by sum
-    key: np.ndarray  # (most levels,) float64
-    order: np.ndarray  # (2, most levels) int32
-
-
-@internal
-def add_up_levels(rows, n_present, set_of_row, asked, levels):
-    """Write down the sums of the levels of a node; return how many there are.
-
-    rows   (m,)   int32   IN   by level, ~row where a new one starts, from n_present on missing
-    """
-    n_levels, of_sets, sums = 0, levels.of_sets, levels.sums
-    of_sets[:] = 0
-    for i in range(len(rows)):
-        number = np.int64(rows[i])
-        number = max(number, ~number)
-        row, own = asked.rows[np.uint64(number)], of_sets[set_of_row[np.uint64(number)]]
-        own[G] += row.g
-        own[H] += row.h
-        own[N] += 1
-        if i + 1 < len(rows) and i + 1 != n_present and rows[i + 1] >= 0:
-            continue  # the next row has the same level
-        for l in range(len(asked.takes)):
-            g = h = n = np.int64(0)
-            for s in range(len(of_sets)):
-                mask = asked.takes[l, s]
-                g += of_sets[s, G] & mask
-                h += of_sets[s, H] & mask
-                n += of_sets[s, N] & mask
-            sums[n_levels, l, G], sums[n_levels, l, H], sums[n_levels, l, N] = g, h, n
-        of_sets[:] = 0
-        n_levels += 1
-    return n_levels
+    order: np.ndarray  # (2, most levels + 1) int32
 
 
 @internal
 def merge_sort(key, order, spare):
     """Order numbers by their keys, of equals as they stand; return which of both arrays has them.
 
-    key            (m,)     float64   IN
-    order, spare   (m,)     int32     INOUT   0, 1, 2, ... on entry
+    key            (k,)     float64   IN      by number
+    order, spare   (m,)     int32     INOUT   ascending numbers on entry
     """
     width, is_spare = 1, np.uint64(0)
     while width < len(order):
@@ -101,96 +73,158 @@ def merge_sort(key, order, spare):
 
 @step
 def key_of(g, h, smoothing):
-    """Return what levels are ordered by; without any weight they come last."""
+    """Return what levels are ordered by; without any weight they come first.
+
+    That is where raw predictions rise most. In the program of Adler and Painsky, who order levels
+    by residuals, y - f, these stand at the same end.
+    """
     weight = np.float64(h) + smoothing
-    return np.float64(g) / weight if weight > 0.0 else np.inf
+    return np.float64(g) / weight if weight > 0.0 else -np.inf
 
 
 @internal
-def order_levels(n_levels, q, total, levels):
-    """Put the levels of a node in the order in which sum q cuts them; say in which array it is.
+def order_levels(n_levels, q, total, values, levels):
+    """Put the levels of a node in the order in which sum q cuts them.
 
-    total   (L, 3)   int64   IN   sums of the node
+    Those of few rows are one, which has the number ``n_levels``. Returned are how many are in order
+    then, and in which of both arrays of ``levels.order`` they stand.
+
+    total    (L, 3)           int64       IN      sums of the node
+    values                    ValueSums   INOUT   of its levels, and then of those of few rows
     """
-    key, sums, order = levels.key, levels.sums, levels.order
+    key, sums, order = values.key, values.sums, levels.order
+    of_few = sums[n_levels]
     enough = min(levels.most_rows, total[q, N] / LEAST_SHARE)
-    g = h = np.int64(0)
+    of_few[:] = 0
+    n = 0
     for i in range(n_levels):
         if sums[i, q, N] < enough:
-            g += sums[i, q, G]
-            h += sums[i, q, H]
-    key_of_few = key_of(g, h, levels.smoothing)
-    for i in range(n_levels):
-        has_few = sums[i, q, N] < enough
-        of_level = key_of(sums[i, q, G], sums[i, q, H], levels.smoothing)
-        key[i] = key_of_few if has_few else of_level
-        order[0, i] = i
-    return merge_sort(key[:n_levels], order[0, :n_levels], order[1, :n_levels])
+            for l in range(len(of_few)):
+                for line in range(3):
+                    of_few[l, line] += sums[i, l, line]
+        else:
+            key[i] = key_of(sums[i, q, G], sums[i, q, H], levels.smoothing)
+            order[0, n] = i
+            n += 1
+    if n < n_levels:
+        key[n_levels] = key_of(of_few[q, G], of_few[q, H], levels.smoothing)
+        order[0, n] = n_levels
+        n += 1
+    return n, merge_sort(key[: n_levels + 1], order[0, :n], order[1, :n])
 
 
 @internal
-def cut_levels(order, q, total, asked, bounds, scratch, levels, best, left):
-    """Score all cuts between the levels of a node for sum q and keep the best.
+def cut_in_order(order, values, q, has_missing, total, asked, bounds, scratch, best, left):
+    """Score all cuts between values of a node in some order for sum q and keep the best.
 
-    order     (m,)         int32   IN
-    bounds    (2,)         float64 IN      of steps, if there are any
-    best                   CUT     INOUT   its ``row`` becomes the number of levels on the left
-    left      (L, 3)       int64   INOUT   what all sums have left of the best cut
+    order   (m,)        int32     IN      numbers of values
+    values              ValueSums IN
+    bounds  (2,)        float64   IN      of steps, if there are any
+    best                CUT       INOUT   its ``row`` becomes how many of the order go left
+    left    (L, 3)      int64     INOUT   what all sums have left of the best cut
     """
-    sums, key, row = levels.sums, levels.key, scratch.row
+    key, sums, row = values.key, values.sums, scratch.row
+    n_places = len(order) if has_missing else len(order) - 1
     scratch.so_far[:] = 0
-    for start in range(0, len(order) - 1, ROWS_AT_ONCE):
-        stop, n_cuts = min(start + ROWS_AT_ONCE, len(order) - 1), 0
+    for start in range(0, n_places, ROWS_AT_ONCE):
+        stop, n_cuts = min(start + ROWS_AT_ONCE, n_places), 0
         for i in range(start, stop):
             row[n_cuts] = i + 1
-            n_cuts += key[order[i]] != key[order[i + 1]]
+            is_cut = i + 1 == len(order) or key[order[i]] != key[order[i + 1]]
+            scratch.is_last[i - start] = is_cut
+            n_cuts += is_cut
         for l in range(len(asked.takes)):
             for line in range(3):
                 so_far, to = scratch.so_far[l, line], scratch.left[l, line]
-                cut = 0
+                cut = np.uint64(0)
                 for i in range(start, stop):
                     so_far += sums[order[i], l, line]
                     to[cut] = so_far
-                    cut += key[order[i]] != key[order[i + 1]]
+                    cut += scratch.is_last[i - start]
                 scratch.so_far[l, line] = so_far
         if n_cuts > 0:
-            keep_best(n_cuts, q, False, total, asked, bounds, scratch, best, left)
+            keep_best(n_cuts, q, has_missing, total, asked, bounds, scratch, best, left)
+
+
+@step
+def no_cut(best):
+    """Start without a cut."""
+    best.score, best.row, best.missing_left = -np.inf, 0, 0
 
 
 @uncounted
-def scan_levels(
-    by_value, n_present, set_of_row, totals, asked, scratch, levels, cuts, left, is_left
-):  # fmt: skip
+def scan_levels(column, set_of_row, totals, asked, scratch, values, levels, cuts, left, is_left):
     """Find the best cuts of one categorical column for every open node.
 
-    by_value ... scratch                                as for ``scan_column``
+    column                       ValuesOfColumn    IN
+    set_of_row ... scratch                                as for ``scan_column``
+    values                       ValueSums
     levels                       Levels
-    cuts         (J, Q)          CUT       OUT          ``row`` is how many levels go left
+    cuts         (J, Q)          CUT       OUT          ``row`` is without meaning
     left         (J, Q, L, 3)    int64     OUT          what all sums have left of the cuts
     is_left      (m,)            bool      OUT          of the i-th level of node j, at its start
                                                         plus i, for the sum that splits nodes
     """
     scratch.missing[:] = 0  # beside the levels there is nothing
-    sort_by_node(by_value, n_present, asked, scratch)
+    if len(column.by_value) > 0:
+        sort_by_node(column.by_value, column.n_present, asked, scratch)
     for j in range(len(cuts)):
-        start, stop = asked.start[j], scratch.place[j]
-        end = scratch.n_present[j]
-        some = scratch.by_node[start:stop]
-        n_levels = add_up_levels(some, end, set_of_row, asked, levels)
+        n_levels, has_missing = add_up_values(j, column, set_of_row, asked, scratch, values)
+        goes_left = is_left[asked.start[j] :]
         for q in range(asked.n_searched):
             best = cuts[j, q]
-            best.score, best.row, best.missing_left = -np.inf, 0, 0
-            order = levels.order[order_levels(n_levels, q, totals[j], levels), :n_levels]
-            cut_levels(
-                order, q, totals[j], asked, asked.bounds[j], scratch, levels, best, left[j, q]
-            )
+            no_cut(best)
+            n, which = order_levels(n_levels, q, totals[j], values, levels)
+            order = levels.order[which, :n]
+            cut_in_order(
+                order, values, q, False, totals[j], asked, asked.bounds[j], scratch, best,
+                left[j, q],
+            )  # fmt: skip
             if best.score == -np.inf:
                 continue
             h = left[j, q, q, H]
             best.missing_left = h >= totals[j, q, H] - h
-            for i in range(n_levels):
-                goes_left = i < best.row
-                if q == levels.splits:
-                    is_left[start + order[i]] = goes_left
-                if order[i] == n_levels - 1 and end < len(some):  # missing rows are that level
-                    best.missing_left = goes_left
+            if q == levels.splits:
+                mark_left(order, n_levels, best.row, goes_left)
+                if has_missing:
+                    best.missing_left = goes_left[n_levels - 1]
+
+
+@internal
+def mark_left(order, n_levels, n_left, is_left):
+    """Say of every level whether it goes left; those of few rows are one in the order."""
+    for i in range(len(order)):
+        if order[i] == n_levels:
+            is_left[:n_levels] = i < n_left
+    for i in range(len(order)):
+        if order[i] < n_levels:
+            is_left[order[i]] = i < n_left
+
+
+@uncounted
+def scan_values(column, set_of_row, totals, asked, scratch, values, levels, cuts, left):
+    """Find the best cuts of one column of numbers with few distinct values, for every open node.
+
+    column ... levels   as for ``scan_levels``, but ``by_value`` is empty
+    cuts ... left       as for ``scan_column``
+    """
+    for j in range(len(cuts)):
+        n_values, has_missing = add_up_values(j, column, set_of_row, asked, scratch, values)
+        scratch.missing[:] = 0
+        if has_missing:
+            n_values -= 1
+            for l in range(len(asked.takes)):
+                for line in range(3):
+                    scratch.missing[l, line] = values.sums[n_values, l, line]
+        order = levels.order[0, :n_values]
+        for i in range(len(order)):
+            order[i] = values.key[i] = i
+        for q in range(asked.n_searched):
+            best = cuts[j, q]
+            no_cut(best)
+            cut_in_order(
+                order, values, q, has_missing, totals[j], asked, asked.bounds[j], scratch, best,
+                left[j, q],
+            )  # fmt: skip
+            if best.score > -np.inf:
+                best.row = values.row[best.row - 1]
