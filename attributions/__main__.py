@@ -124,7 +124,9 @@ def _write_folder(task: Task, findings: Findings, folder: Path) -> None:
         _say(f"Used against useful: {draw(task, findings, folder)}")
 
 
-def _origin(options, given: ModelFile | None, arguments: Sequence[str]) -> Origin:
+def _origin(
+    options: argparse.Namespace, given: ModelFile | None, arguments: Sequence[str]
+) -> Origin:
     """Say how the report comes about."""
     versions = {"gbt-attributions": __version__, "Python": platform.python_version()}
     for package in ("numpy", "numba", "scipy", "scikit-learn", *(["xgboost"] if not given else [])):
@@ -153,7 +155,7 @@ def _program() -> str:
     return COMMAND if Path(sys.argv[0]).stem == COMMAND else "python -m attributions"
 
 
-def _say(*lines):
+def _say(*lines: str) -> None:
     """Print lines at once."""
     print(*lines, sep="\n", flush=True)
 
@@ -187,7 +189,7 @@ def simulated_task(kind: str, seed: int) -> Task:
     )
 
 
-def _task(options, given: ModelFile | None) -> Task:
+def _task(options: argparse.Namespace, given: ModelFile | None) -> Task:
     """Return the task that the options ask for."""
     if options.data is None:
         return simulated_task(options.task or "classification", options.seed)
@@ -227,7 +229,7 @@ def _question(
     )
 
 
-def _check_places(options):
+def _check_places(options: argparse.Namespace) -> None:
     """Raise UnusableTableError where results cannot be written, before anything is worked out."""
     for option, place in (("out", options.out), ("report", options.report)):
         if place is None:
@@ -250,7 +252,7 @@ def _check_places(options):
             )
 
 
-def _options(arguments):
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         prog=_program(),

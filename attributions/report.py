@@ -37,7 +37,7 @@ def report(task: Task, findings: Findings) -> list[str]:
     ]
 
 
-def _score_lines(task, findings):
+def _score_lines(task: Task, findings: Findings) -> list[str]:
     """Say how good the model is beside the constant model."""
     width = max(len(score.name) for score in findings.scores)
     held_out = f"On {len(task.y_valid):,} held-out rows"
@@ -93,7 +93,7 @@ def table_lines(task: Task, findings: Findings) -> list[str]:
     return lines
 
 
-def _reading(task, findings):
+def _reading(task: Task, findings: Findings) -> list[str]:
     """Say in words what the table shows."""
     loss, n_rows = _loss(task, findings), len(task.y_valid)
     own_unit = "" if len(task.y_train) else ", in its own unit, since the model came without them"
@@ -196,16 +196,16 @@ def _loss(task: Task, findings: Findings) -> str:
     return name  # of a given model with another loss
 
 
-def _title(result):
+def _title(result: GlobalAttribution) -> str:
     return TITLES[result.method.split("(")[0]]
 
 
-def _digits(value, significant):
+def _digits(value: float, significant: int) -> int:
     """Return how many decimals show so many significant digits."""
     return max(0, significant - 1 - math.floor(math.log10(abs(value)))) if value else 0
 
 
-def _with_error(value, error):
+def _with_error(value: float, error: float) -> str:
     """Write a value and its standard error, of which two digits are shown."""
     if value == error == 0:  # no tree cuts at this feature
         return f"{'not used':^20}"
@@ -213,7 +213,7 @@ def _with_error(value, error):
     return f"{_aligned(value, digits)} +- {_aligned(error, digits).lstrip():7}"
 
 
-def _aligned(value, digits):
+def _aligned(value: float, digits: int) -> str:
     """Write a number so that decimal points of several lines stand in one column."""
     if digits > N_DECIMALS:
         return f"{value:9.1e}"

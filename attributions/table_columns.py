@@ -14,6 +14,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +95,7 @@ def column_of(
     n_rows = np.bincount(codes, minlength=len(levels))
     known = np.array([not is_missing(cell) for cell in levels], dtype=bool)
 
-    def column(kind, numbers, **details):
+    def column(kind: str, numbers: np.ndarray, **details: Any) -> Column:
         numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         strays = known & np.isnan(numbers)
         return Column(
@@ -163,14 +165,14 @@ def reason_to_leave_out(column: Column) -> str:
     return ""
 
 
-def _each(number_of: Callable[[str], float], levels, known) -> np.ndarray:
+def _each(number_of: Callable[[str], float], levels: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Return the number that each known cell stands for, nan for others."""
     numbers = np.full(len(levels), np.nan)
     numbers[known] = [number_of(cell) for cell in levels[known]]
     return numbers
 
 
-def cell_number(cell):
+def cell_number(cell: str) -> float:
     """Return what a cell says in digits with a decimal point; nan for anything else."""
     try:
         return np.nan if "_" in cell else float(cell)  # to Python, 1_2 is twelve
@@ -178,14 +180,14 @@ def cell_number(cell):
         return np.nan
 
 
-def _comma_number(cell):
+def _comma_number(cell: str) -> float:
     """Return what a cell says with a decimal comma, and points between thousands."""
     if not DECIMAL_COMMA.fullmatch(cell):
         return np.nan
     return float(cell.replace(".", "").replace(",", "."))
 
 
-def _seconds(levels, known):
+def _seconds(levels: np.ndarray, known: np.ndarray) -> np.ndarray | None:
     """Return the seconds since 1970 of cells that are dates of one form, or None.
 
     03/04/2020 is March where every cell can be read so, as 13/04/2020 cannot.
@@ -193,22 +195,23 @@ def _seconds(levels, known):
     if not all(CAN_BE_DATE.fullmatch(cell) for cell in levels[known]):
         return None
     forms = [_iso, *(_form(day + time) for time in TIMES for day in DAYS)]
-    for moment in forms:
+    for read in forms:
         try:
-            return _each(lambda cell, moment=moment: _timestamp(moment(cell)), levels, known)
+            return _each(partial(_timestamp, read), levels, known)
         except (ValueError, OverflowError):
             continue
     return None
 
 
-def _iso(cell):
+def _iso(cell: str) -> datetime:
     return datetime.fromisoformat(cell)
 
 
-def _form(form):
+def _form(form: str) -> Callable[[str], datetime]:
     return lambda cell: datetime.strptime(cell, form)
 
 
-def _timestamp(moment):
-    """Return seconds since 1970; without a zone it is taken for Greenwich's."""
+def _timestamp(read: Callable[[str], datetime], cell: str) -> float:
+    """Return a date as seconds since 1970; without a zone it is taken for Greenwich's."""
+    moment = read(cell)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -93,7 +93,7 @@ def read_table(path: Path) -> TableFile:
     )
 
 
-def _content(path):
+def _content(path: Path) -> bytes:
     """Return the bytes of a file; where there is none, say what there is."""
     folder = path.parent
     try:
@@ -116,12 +116,12 @@ def _content(path):
     return content
 
 
-def _stem(name):
+def _stem(name: str) -> str:
     """Return a file's name without the endings that many share."""
     return name.split(".")[0]
 
 
-def _text(content, path):
+def _text(content: bytes, path: Path) -> tuple[str, str]:
     """Return text and the name of its encoding; Latin-1 fits anything, so it comes last."""
     for beginning, what in FOREIGN.items():
         if content.startswith(beginning):
@@ -140,7 +140,7 @@ def _text(content, path):
         return content.decode("latin-1"), "Latin-1"
 
 
-def _sniffed_separator(text):
+def _sniffed_separator(text: str) -> str:
     """Return the separator for which most records have as many cells as the first.
 
     If tied, the one with more cells, and then the one that is rarer in words and numbers.
@@ -148,7 +148,7 @@ def _sniffed_separator(text):
     """
     sample = list(islice(StringIO(text, newline=""), 2 * N_SNIFFED))
 
-    def fit(separator):
+    def fit(separator: str) -> tuple[bool, int, int]:
         try:
             records = list(islice(filter(None, csv.reader(sample, delimiter=separator)), N_SNIFFED))
         except csv.Error:
@@ -160,10 +160,10 @@ def _sniffed_separator(text):
     return max(SEPARATORS, key=fit)
 
 
-def _records(text, separator, path):
+def _records(text: str, separator: str, path: Path) -> list[list[str]]:
     """Return the lines as lists of cells, all of one length, without lines of empty cells."""
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
-    records = []
+    records: list[list[str]] = []
     try:
         for cells in reader:
             record = [cell.strip() for cell in cells]

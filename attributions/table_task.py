@@ -9,6 +9,7 @@ half gets the same share of every class.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from attributions.table_file import (
     listed,
     nearest,
 )
-from attributions.table_target import as_target
+from attributions.table_target import Target, as_target
 from gbt.categories import EncodedRows
 from gbt.model import Ensemble
 
@@ -194,7 +195,7 @@ def rows_of_model(n_rows: int, are_by_name: bool) -> list[str]:
     return lines
 
 
-def _rows_of(columns):
+def _rows_of(columns: Sequence[Column]) -> np.ndarray:
     """Return the columns beside each other: words as they are, which the trainer takes, floats."""
     if all(column.kind != "words" for column in columns):
         return np.column_stack([column.numbers for column in columns])
@@ -215,7 +216,7 @@ def halves(y: np.ndarray, is_classification: bool, seed: int) -> tuple[np.ndarra
     return np.sort(order[::2]), np.sort(order[1::2])
 
 
-def _read(table, question):
+def _read(table: TableFile, question: Question) -> tuple[dict[str, Column], Target]:
     """Return all columns of a table by name, and what is to be predicted."""
     check_names(table.path, [*table.columns], question)
     columns = {
@@ -227,7 +228,13 @@ def _read(table, question):
     )
 
 
-def _source(table, question, columns, reasons, held_out):
+def _source(
+    table: TableFile,
+    question: Question,
+    columns: dict[str, Column],
+    reasons: dict[str, str],
+    held_out: np.ndarray,
+) -> Source:
     """Remember the table that a task is made of."""
     left_out = {**dict.fromkeys(question.drop, "as asked for"), **reasons}
     return Source(table.path, question.target, columns, left_out, held_out)
@@ -254,7 +261,9 @@ def check_names(path: Path, names: Sequence[str], question: Question) -> None:
             raise UnusableTableError(f"--drop {name!r}: the same column is asked for; choose one.")
 
 
-def _features(columns, question):
+def _features(
+    columns: dict[str, Column], question: Question
+) -> tuple[list[Column], dict[str, str]]:
     """Return the columns that are features, and why each of the others is none."""
     others = [column for column in columns.values() if column.name != question.target]
     reasons = {c.name: reason_to_leave_out(c) for c in others if c.name not in question.keep}
@@ -297,7 +306,7 @@ def refuse_words(names: Sequence[str]) -> None:
         )
 
 
-def _as_model_takes(features, model):
+def _as_model_takes(features: Sequence[Column], model: Ensemble) -> np.ndarray:
     """Return rows of numbers; levels become the numbers that the model has for them."""
     categories = model.categories
     levels = [None] * len(features) if categories is None else categories
@@ -314,7 +323,7 @@ def _as_model_takes(features, model):
     return X if categories is None else X.view(EncodedRows)
 
 
-def _places(column, levels, unseen):
+def _places(column: Column, levels: Sequence[Any], unseen: float) -> np.ndarray:
     """Return the places of a column's values among a model's levels, nan where it has no value."""
     place = {str(level): float(k) for k, level in enumerate(levels)}
     distinct, which = np.unique(column.numbers, return_inverse=True)
@@ -328,7 +337,9 @@ def _places(column, levels, unseen):
     return np.array(places)[which]
 
 
-def _what_became_of(table, features, reasons, dropped):
+def _what_became_of(
+    table: TableFile, features: Sequence[Column], reasons: dict[str, str], dropped: Collection[str]
+) -> list[str]:
     """Say how cells became features, and which columns became none."""
     lines = []
     if table.is_latin_1_assumed:

@@ -52,7 +52,7 @@ class CrossValidated:
     shared_folds: bool = True
     stop_at_stub: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 2 <= self.n_folds <= 255:
             raise ValueError(f"n_folds must be an integer in [2, 255]; got {self.n_folds!r}.")
 
