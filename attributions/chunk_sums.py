@@ -5,7 +5,7 @@ that are all 0 or rows that the model has seen, is told at the end, to whoever c
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from attributions.inputs import warn_of_seen_rows
@@ -40,6 +40,14 @@ class ChunkSum:
             self.n_seen + other.n_seen,
             self.has_weight or other.has_weight,
         )
+
+
+def merge_without_errors(one: GlobalAttribution, other: GlobalAttribution) -> GlobalAttribution:
+    """Merge results that were asked for without standard errors.
+
+    A single row has none either way, so `merge` would find those of two such chunks.
+    """
+    return replace(one.merge(other), standard_error=None)
 
 
 def sum_over_chunks(

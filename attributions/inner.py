@@ -41,7 +41,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from attributions.chunk_sums import ChunkSum, sum_over_chunks
+from attributions.chunk_sums import ChunkSum, Merge, merge_without_errors, sum_over_chunks
 from attributions.inputs import as_training, count_seen_rows
 from attributions.judged_rows import Judge, JudgedRows, sum_by_output
 from attributions.kurtosis import Moments, moments_over_rows
@@ -129,7 +129,8 @@ def tree_inner(
     judge = Judge.of(model, ifa)
     rows = Chunk(X, y, sample_weight, groups)
     wanted = Wanted(per_tree, per_output, standard_error)
-    result = sum_over_chunks(partial(_judged, judge, n_jobs, partial(_tree_inner, wanted)), rows)
+    measure = partial(_judged, judge, n_jobs, partial(_tree_inner, wanted))
+    result = sum_over_chunks(measure, rows, _merge(standard_error))
     return _guarded(result, judge, training, JudgedRows.tree_inner, n_jobs)
 
 
@@ -188,7 +189,8 @@ def partial_inner(
         )
     rows = Chunk(X, y, sample_weight, groups)
     wanted = Wanted(per_tree, per_output, standard_error)
-    result = sum_over_chunks(partial(_judged, judge, n_jobs, partial(_partial_inner, wanted)), rows)
+    measure = partial(_judged, judge, n_jobs, partial(_partial_inner, wanted))
+    result = sum_over_chunks(measure, rows, _merge(standard_error))
     return _guarded(result, judge, training, JudgedRows.partial_inner, n_jobs)
 
 
@@ -239,8 +241,8 @@ def forest_inner(
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
     judge = Judge.of(model, ifa)
     rows = Chunk(X, y, sample_weight, groups)
-    measure = partial(_forest_inner, variant, standard_error)
-    result = sum_over_chunks(partial(_judged, judge, n_jobs, measure), rows)
+    measure = partial(_judged, judge, n_jobs, partial(_forest_inner, variant, standard_error))
+    result = sum_over_chunks(measure, rows, _merge(standard_error))
     contributions = partial(JudgedRows.forest_inner, variant=variant)
     return _guarded(result, judge, training, contributions, n_jobs)
 
@@ -251,6 +253,11 @@ class Wanted(NamedTuple):
     per_tree: bool
     per_output: bool
     standard_error: bool
+
+
+def _merge(standard_error: bool) -> Merge:
+    """Return how results of chunks become one."""
+    return GlobalAttribution.merge if standard_error else merge_without_errors
 
 
 def _judged(judge: Judge, n_jobs: int | None, measure: Callable, chunk: Chunk) -> ChunkSum:
