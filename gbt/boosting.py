@@ -20,14 +20,13 @@ import numpy as np
 from gbt.categories import Categories, EncodedRows, count_levels
 from gbt.columns import Columns
 from gbt.evaluation import Callback, EvalSet, Metric, Watch
-from gbt.growing import growth_of
 from gbt.grown_trees import GrownTrees
 from gbt.kernels.derivatives import GIVEN
-from gbt.kernels.memory import Training
 from gbt.losses import Loss
 from gbt.model import Ensemble
+from gbt.outputs import Outputs
 from gbt.progress import Progress
-from gbt.sampling import sampled_features, sampled_rows
+from gbt.sampling import Draws
 from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Limits, Plan, Policy, Shape
 
@@ -116,13 +115,12 @@ def boost(
             raise FloatingPointError("the base score is infinite")
     patience = parameters.early_stopping_rounds
     columns = Columns.from_table(X, n_jobs, count_levels(categories, X.shape[1]))
-    outputs = _Outputs(loss, base_score, y, sample_weight)
-    growth = growth_of(splitter, columns, outputs.training, parameters.plan(loss, n_jobs, seed))
+    plan = parameters.plan(loss, n_jobs, seed)
+    outputs = Outputs(loss, base_score, y, sample_weight, columns, splitter, plan)
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
-    all_features = np.arange(columns.n_columns)
-    is_sampled = parameters.subsample < 1.0
-    all_rows = np.arange(len(y) if is_sampled else 0, dtype=np.int32)
+    n, p = X.shape
+    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
     one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.is_in_steps
     trees = GrownTrees(start)
     if start is not None:
@@ -133,20 +131,14 @@ def boost(
     is_over = watch.is_over
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
-            rows = sampled_rows(seed, m, all_rows, parameters.subsample) if is_sampled else None
-            features = sampled_features(seed, m, all_features, parameters.colsample)
             most = 1 if one_by_one else parameters.n_estimators - m
-            outputs.before_tree(m)
-            trees.add(growth.grow(m, rows, features, most))
-            if rows is not None and len(rows) < len(y):
-                trees.last(1)[0].add_values(X, outputs.training.raw_prediction, n_jobs)
-            if not outputs.after_tree(m):
-                continue
+            grown = outputs.grow(m, most, draws, X)
+            trees.add(grown)
             m //= loss.n_outputs
             if eval_sets:
-                watch.record(trees.last(loss.n_outputs), n_jobs)
+                watch.record([of_output.to_walk() for of_output in grown], n_jobs)
             progress.show(m, watch.headline)
-            has_split = max(trees.sizes[-loss.n_outputs :]) > 1
+            has_split = any(of_output.sizes[-1] > 1 for of_output in grown)
             is_stub = not has_split and getattr(splitter, "stop_at_stub", False)
             is_over = watch.ask(callbacks, m, parameters.n_estimators) or is_stub or watch.is_over
 
@@ -167,52 +159,6 @@ def boost(
         best_iteration,
         trees.sum_of_scores((best_iteration + 1) * loss.n_outputs),
     )
-
-
-class _Outputs:
-    """The raw predictions of all outputs, of which `Training` has that of the next tree.
-
-    Kernels write the derivatives of the losses that they know; those of others are written here,
-    for all outputs before the first tree of a round.
-    """
-
-    def __init__(self, loss: Loss, base_score: Any, y: np.ndarray, sample_weight: np.ndarray):
-        self.loss, self.n = loss, loss.n_outputs
-        self.training = Training(
-            y=y,
-            weight=sample_weight,
-            raw_prediction=np.full(len(y), np.atleast_1d(base_score)[0]),
-            gradient=np.empty(len(y)),
-            hessian=np.empty(1 if loss.has_one_hessian else len(y)),
-        )
-        self.raw = self.training.raw_prediction[np.newaxis]
-        if self.n > 1:
-            self.raw = np.repeat(base_score[:, np.newaxis], len(y), axis=1)
-
-    def go_on_from(self, raw_prediction: np.ndarray) -> None:
-        """Take the raw predictions of a model, of shape (n,) or (n, K)."""
-        self.raw[:] = raw_prediction.T
-
-    def before_tree(self, m: int) -> None:
-        """Lay out what tree ``m`` is grown on."""
-        if self.loss.kind != GIVEN:
-            return
-        k, training = m % self.n, self.training
-        if k == 0:
-            raw = self.raw[0] if self.n == 1 else self.raw.T
-            pair = self.loss.gradient_hessian(training.y, raw)
-            self.derivatives = [np.atleast_2d(part.T) for part in pair]
-        gradient, hessian = (part[k] for part in self.derivatives)
-        training.gradient[:] = gradient
-        training.hessian[:] = hessian[: len(training.hessian)]  # one may stand for all
-        if self.n > 1:
-            training.raw_prediction[:] = self.raw[k]
-
-    def after_tree(self, m: int) -> bool:
-        """Take the raw predictions after tree ``m``; say whether its round is complete."""
-        if self.n > 1:
-            self.raw[m % self.n] = self.training.raw_prediction
-        return (m + 1) % self.n == 0
 
 
 def _check_start(

@@ -24,6 +24,10 @@ class NewTrees(NamedTuple):
     level_sets: LevelSets | None = None
     split_scores: np.ndarray | None = None
 
+    def to_walk(self) -> Tree:
+        """Return the tree that came alone, as rows walk down it."""
+        return Tree(**arrays_of(self.nodes), level_sets=self.level_sets)
+
 
 class GrownTrees:
     """All of them, those of the model that a warm start goes on from first."""
@@ -39,21 +43,14 @@ class GrownTrees:
         """Return the number of trees."""
         return len(self.sizes)
 
-    def add(self, grown: NewTrees) -> None:
-        """Take trees that have grown in one call."""
-        self.nodes.append(grown.nodes)
-        self.sizes.extend(grown.sizes)
-        if grown.level_sets is not None:
-            self.level_sets.append(grown.level_sets)
-        self.split_scores.extend([grown.split_scores] * len(grown.sizes))
-
-    def last(self, n: int) -> list[Tree]:
-        """Return the last trees to be walked; they have grown in a call each."""
-        level_sets: Sequence[LevelSets | None] = self.level_sets[-n:] or [None] * n
-        return [
-            Tree(**arrays_of(nodes), level_sets=sets)
-            for nodes, sets in zip(self.nodes[-n:], level_sets, strict=True)
-        ]
+    def add(self, grown: Sequence[NewTrees]) -> None:
+        """Take what has grown in one call after the other."""
+        for new in grown:
+            self.nodes.append(new.nodes)
+            self.sizes.extend(new.sizes)
+            if new.level_sets is not None:
+                self.level_sets.append(new.level_sets)
+            self.split_scores.extend([new.split_scores] * len(new.sizes))
 
     def arrays(self) -> dict[str, Any]:
         """Return what a model has of the nodes, and where its trees begin."""

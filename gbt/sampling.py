@@ -47,6 +47,33 @@ class Sampling:
         return sampled_rows(self.seed, m, seen, self.subsample)
 
 
+class Draws:
+    """What each tree may see of the rows and columns that are trained on.
+
+    Parameters
+    ----------
+    seed : int
+    n_rows, n_columns : int
+    subsample, colsample : float
+        The fraction of them that a tree sees.
+    """
+
+    def __init__(self, seed: int, n_rows: int, n_columns: int, subsample: float, colsample: float):
+        self._seed, self._subsample, self._colsample = seed, subsample, colsample
+        self._rows = np.arange(n_rows if subsample < 1.0 else 0, dtype=np.int32)
+        self._columns = np.arange(n_columns)
+
+    def rows(self, m: int) -> np.ndarray | None:
+        """Return the rows that tree ``m`` sees, ascending; None if it sees all."""
+        if self._subsample == 1.0:
+            return None
+        return sampled_rows(self._seed, m, self._rows, self._subsample)
+
+    def columns(self, m: int) -> np.ndarray:
+        """Return the columns that tree ``m`` may split on, ascending; one array if all."""
+        return sampled_features(self._seed, m, self._columns, self._colsample)
+
+
 def seed_of(random_state: RandomState) -> int:
     """Draw the seed of a fit, an integer that scikit-learn's own functions accept too."""
     if isinstance(random_state, np.random.Generator):

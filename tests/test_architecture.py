@@ -41,6 +41,7 @@ FLOORS = [
     },
     {"gbt.splitting", "gbt.evaluation", "gbt.stages"},
     {"gbt.growing"},
+    {"gbt.outputs"},
     {"gbt.boosting", "gbt.parameters"},
     {"gbt.estimators", "gbt.base"},
     {"gbt.formats"},

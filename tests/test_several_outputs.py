@@ -13,6 +13,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import log_loss
 
 import gbt
+import gbt.outputs
+import gbt.splitting.greedy_growth
 from attributions import (
     GlobalAttribution,
     absolute,
@@ -33,6 +35,7 @@ from attributions.individual import attribute_per_tree
 from gbt import Ensemble, GBTClassifier
 from gbt import reference as page
 from gbt.several_outputs import OneOutput, SeveralTargets, Softmax
+from gbt.splitting.greedy import Greedy
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_tree, peer
 
 PATHS = {"predecomp": predecomp, "saabas": saabas, "tree_shap": tree_shap}
@@ -194,19 +197,42 @@ def test_two_classes_have_one_output():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{}, {"subsample": 0.5, "colsample": 0.6}, {"max_leaves": 4}]
+    "parameters",
+    [{}, {"subsample": 0.5, "colsample": 0.6}, {"max_leaves": 4}, {"splitter": "cross_validated"}],
 )
-def test_nothing_depends_on_threads_and_fits_go_on(parameters):
+def test_nothing_depends_on_threads_and_fits_go_on(parameters, monkeypatch):
+    # Threads grow trees side by side, two in one tree, or three side by side with two in each.
+    monkeypatch.setattr(gbt.outputs, "LEAST_VALUES_PER_THREAD", 1000)
+    monkeypatch.setattr(gbt.splitting.greedy_growth, "LEAST_VALUES_PER_THREAD", 1000)
     one, X, y = fitted(1200, n_jobs=1, **parameters)
-    two, _, _ = fitted(1200, n_jobs=2, **parameters)
+    others = [fitted(1200, n_jobs=n_jobs, **parameters)[0] for n_jobs in (2, 3, 7)]
     half, _, _ = fitted(1200, n_estimators=3, warm_start=True, **parameters)
-    half.set_params(n_estimators=6).fit(X, y)
+    others.append(half.set_params(n_estimators=6).fit(X, y))
     for name in ("feature", "threshold", "value", "sum_gradient", "sum_hessian", "tree_offset"):
-        assert_same(getattr(two.ensemble_, name), getattr(one.ensemble_, name))
-        assert_same(getattr(half.ensemble_, name), getattr(one.ensemble_, name))
+        for other in others:
+            assert_same(getattr(other.ensemble_, name), getattr(one.ensemble_, name))
     rows = one.sampled_rows(17)
     assert len(rows) == round(1200 * parameters.get("subsample", 1.0))
     assert one.ensemble_.trees[17].n_samples[0] == len(rows)
+
+
+class FailsOnce(Greedy):
+    """A policy that counts the trees that begin, and fails in the first of them that it can."""
+
+    n_begun = 0
+
+    def split(self, frontier, limits, n_jobs):
+        """Raise an error."""
+        type(self).n_begun += 1
+        raise ZeroDivisionError("the policy fails")
+
+
+def test_an_error_in_one_tree_of_a_round_ends_the_fit():
+    X, _ = table(600)
+    FailsOnce.n_begun = 0
+    with pytest.raises(ZeroDivisionError, match="the policy fails"):
+        GBTClassifier(splitter=FailsOnce(), n_jobs=2).fit(np.tile(X, (1, 30)), np.arange(600) % 40)
+    assert 1 <= FailsOnce.n_begun <= 2  # one a thread, and none of the 38 others
 
 
 def test_weights_are_repeated_rows_and_classes_can_be_weighed():
