@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from itertools import pairwise
 from numbers import Integral
@@ -84,13 +85,16 @@ def run_all(tasks: list[Callable[[], None]]) -> None:
     """Run the tasks at once, the first of them on the calling thread.
 
     Those that no thread of the pool has begun when it is done with that run there, too: the threads
-    may be helping somebody else's fit for minutes. Tasks of tasks run one after the other.
+    may be helping somebody else's fit for minutes. Tasks of tasks run one after the other. What the
+    caller has asked NumPy to do about overflows (``np.errstate``) holds for all of them.
     """
     if len(tasks) < 2 or threading.current_thread().name.startswith(THREAD_NAME):
         for task in tasks:
             task()
         return
-    offered: list[tuple[Future, Callable[[], None]]] = [(Future(), task) for task in tasks[1:]]
+    offered: list[tuple[Future, Callable[[], None]]] = [
+        (Future(), partial(copy_context().run, task)) for task in tasks[1:]
+    ]
     for future, task in offered:
         _offer(_do, task, future)
     try:

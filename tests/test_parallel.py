@@ -74,6 +74,19 @@ def test_an_error_in_a_thread_reaches_the_caller():
         run_all([lambda: None, fail])
 
 
+def test_what_the_caller_asks_of_numpy_holds_in_every_thread():
+    both_run = threading.Barrier(2, timeout=60)
+    asked = {}
+
+    def task(name):
+        both_run.wait()
+        asked[name] = np.geterr()["over"]
+
+    with np.errstate(over="raise"):
+        run_all([lambda: task("caller"), lambda: task("helper")])
+    assert asked == {"caller": "raise", "helper": "raise"}
+
+
 def test_tasks_of_tasks_do_not_wait_for_each_other():
     """More of them than the pool has threads, each asking for threads itself."""
     done = np.zeros((8, 8), dtype=int)
