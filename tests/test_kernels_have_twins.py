@@ -34,8 +34,8 @@ TWINS = {
         "finish_tree": "gbt/reference.py::write",
     },
     "gbt.kernels.levels": {
-        "scan_levels": "gbt/reference.py::level_cuts",
-        "scan_values": "gbt/reference.py::cuts",
+        "scan_levels": "gbt/reference_splits.py::level_cuts",
+        "scan_values": "gbt/reference_splits.py::cuts",
     },
     "gbt.kernels.partition": {
         "partition_rows": "test_partition.py::test_against_list_comprehensions",
@@ -54,7 +54,7 @@ TWINS = {
         "grow_trees": "gbt/reference.py::grow",
     },
     "gbt.kernels.scan": {
-        "scan_column": "gbt/reference.py::cuts",
+        "scan_column": "gbt/reference_splits.py::cuts",
         "add_up_sets": "test_cuts.py::test_cuts_are_those_of_the_page",
     },
     "gbt.kernels.walk": {

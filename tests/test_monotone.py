@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from gbt import GBTClassifier, GBTRegressor, load, reference
+from gbt import GBTClassifier, GBTRegressor, load, reference, reference_splits
 from gbt.columns import Columns
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.monotone import directions
@@ -242,14 +242,14 @@ def the_whole_bounds(cut, parameters):
 
 
 @pytest.mark.parametrize(
-    ("name", "defect"),
+    ("on_page", "name", "defect"),
     [
-        ("step_within", without_clipping),
-        ("bounds_of_children", the_whole_bounds),
-        ("is_monotone", lambda cut, parameters: True),
+        (reference_splits, "step_within", without_clipping),
+        (reference, "bounds_of_children", the_whole_bounds),
+        (reference_splits, "is_monotone", lambda cut, parameters: True),
     ],
 )
-def test_the_page_notices_a_defect(name, defect, monkeypatch):
+def test_the_page_notices_a_defect(on_page, name, defect, monkeypatch):
     """A page with the defect grows another tree, or one that is not monotone."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 2))
@@ -259,6 +259,6 @@ def test_the_page_notices_a_defect(name, defect, monkeypatch):
     )
     asked = {"monotone": (1, 0), "max_depth": 6, "reg_lambda": 0.0, "min_child_weight": 0.0}
     assert_same_tree(tree, page(X, gradient, np.ones(80), **asked))
-    monkeypatch.setattr(reference, name, defect)
+    monkeypatch.setattr(on_page, name, defect)
     with pytest.raises(AssertionError):
         assert_same_tree(tree, page(X, gradient, np.ones(80), **asked))
