@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from attributions.results import GlobalAttribution
+from attributions.results.methods import kind_of
 from attributions.row_sums import RowSums
 
 ADDITIVE = ("tree_inner", "partial_inner", "forest_inner", "total_gain")
@@ -33,8 +34,7 @@ def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> 
     GlobalAttribution
         The groups first, in their order.
     """
-    kind = result.method.split("(")[0]
-    if kind not in ADDITIVE:
+    if kind_of(result.method) not in ADDITIVE:
         raise ValueError(
             f"{result.method} does not add up over features. Measures that do are"
             f" {', '.join(ADDITIVE)}."

@@ -10,6 +10,7 @@ from scipy.stats import false_discovery_control
 
 from attributions.findings import Findings
 from attributions.results import GlobalAttribution
+from attributions.results.methods import kind_of
 from attributions.table_file import elided
 from attributions.table_task import Task
 
@@ -197,7 +198,7 @@ def _loss(task: Task, findings: Findings) -> str:
 
 
 def _title(result: GlobalAttribution) -> str:
-    return TITLES[result.method.split("(")[0]]
+    return TITLES[kind_of(result.method)]
 
 
 def _digits(value: float, significant: int) -> int:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.results.methods import NOT_SUMS
+from attributions.results.methods import NOT_SUMS, kind_of
 
 TITLES = {
     "tree_inner": "TreeInner",
@@ -57,7 +57,7 @@ def title_of(method: str) -> str:
 
 def value_label(result: Any, intervals: bool = True) -> str:
     """Name the values of features: unit, over how many rows they are summed, what is drawn."""
-    kind = result.method.split("(")[0]
+    kind = kind_of(result.method)
     said = [] if kind in NOT_SUMS else [f"sum over {result.n_samples:,} rows"]
     if intervals and result.standard_error is not None:
         said.append("95 % intervals")
@@ -66,7 +66,7 @@ def value_label(result: Any, intervals: bool = True) -> str:
 
 def row_label(method: str) -> str:
     """Name the unit of one row's contributions."""
-    kind = method.split("(")[0]
+    kind = kind_of(method)
     if kind in JUDGED:
         return f"{UNITS[kind]} (above 0: helped)"
     if kind == "local_mdi":

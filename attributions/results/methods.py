@@ -1,5 +1,11 @@
 """What may be done with the values of a method: which are sums over rows, which can be tested."""
 
+
+def kind_of(method: str) -> str:
+    """Return a method without its details: "tree_inner" of "tree_inner(predecomp)"."""
+    return method.split("(")[0]
+
+
 # Methods whose value is expected to be 0 or less for a feature that does not help.
 TESTABLE = ("tree_inner", "partial_inner", "forest_inner", "permutation", "given_others")
 

@@ -4,8 +4,8 @@ Where that number is a sum over rows it comes with the standard error of the sum
 separate chunks of rows merge into the result of all.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from attributions.bootstrap import symmetric_t
-from attributions.groups import Groups, check_apart, labels_of, merge_groups
+from attributions.groups import Groups, labels_of
 from attributions.inputs import as_weight
 from attributions.kurtosis import LIMIT
 from attributions.results import tables
-from attributions.results.methods import NO_ERROR, NOT_SUMS, TESTABLE
-from attributions.results.names import find_feature, first_difference
+from attributions.results.merging import merged
+from attributions.results.methods import NO_ERROR, NOT_SUMS, TESTABLE, kind_of
+from attributions.results.names import find_feature
 from attributions.results.per_row import LocalAttribution, check_shape
-from attributions.row_sums import RowSums, sum_over_rows
+from attributions.row_sums import sum_over_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -129,7 +130,7 @@ class GlobalAttribution(tables.ShownAsTable):
             doubts = ["" if reliable else "unreliable" for reliable in self.is_reliable[shown]]
             columns.append(tables.words("", doubts))
         title = f"{self.method}, {len(self)} features"
-        if self._kind not in NOT_SUMS:
+        if kind_of(self.method) not in NOT_SUMS:
             title += f", sum over {self.n_samples:,} rows"
         hidden = len(self) - len(shown)
         return tables.Table(title, columns, note=tables.more(hidden, "feature"))
@@ -179,6 +180,11 @@ class GlobalAttribution(tables.ShownAsTable):
         )
 
     @property
+    def n_draws(self) -> int:
+        """How many independent draws were summed: rows, or groups of rows."""
+        return self.n_samples if self.groups is None else len(self.groups)
+
+    @property
     def is_reliable(self) -> np.ndarray | None:
         """Whether intervals and p-values are to be relied on, bool of shape (p,).
 
@@ -189,7 +195,7 @@ class GlobalAttribution(tables.ShownAsTable):
         """
         if self.kurtosis is None:
             return None
-        return self.kurtosis <= LIMIT * self._n_draws
+        return self.kurtosis <= LIMIT * self.n_draws
 
     def confidence_interval(
         self, level: float = 0.95, method: str = "normal", random_state: int = 0
@@ -310,35 +316,11 @@ class GlobalAttribution(tables.ShownAsTable):
 
         Notes
         -----
-        Squares about the mean are recovered from the standard errors and merged by the formula of
-        Chan, Golub and LeVeque (1983); see ``attributions.row_sums``.
+        How standard errors combine, and what is refused: ``attributions.results.merging``.
         """
-        self._check_mergeable(other)
-        squares, others_squares = self._squares, other._squares
-        has_error = squares is not None and others_squares is not None
-        if squares is None or others_squares is None:
-            squares = others_squares = np.zeros(len(self.values))
-        sums = RowSums(self._n_draws, self.values, squares, self.per_tree).merge(
-            RowSums(other._n_draws, other.values, others_squares, other.per_tree)
-        )
-        groups, contributions = None, _both(np.concatenate, self.contributions, other.contributions)
-        if self.groups is not None and other.groups is not None:
-            groups, contributions = merge_groups(
-                self.groups, self.contributions, other.groups, other.contributions
-            )
-            if contributions is not None:  # exact, also where both have rows of a group
-                sums = replace(RowSums.of(contributions), per_tree=sums.per_tree)
-        return replace(
-            self,
-            values=sums.total,
-            standard_error=sums.standard_error if has_error else None,
-            n_samples=self.n_samples + other.n_samples,
-            per_tree=sums.per_tree,
-            groups=groups,
-            contributions=contributions,
-            kurtosis=_both(np.maximum.reduce, self.kurtosis, other.kurtosis),
-            per_output=_both(np.add.reduce, self.per_output, other.per_output),
-        )
+        if not isinstance(other, GlobalAttribution):
+            raise ValueError(f"Only a GlobalAttribution can be merged; got {type(other).__name__}.")
+        return merged(self, other)
 
     def grouped(self, members: Mapping[str, Iterable[str]]) -> "GlobalAttribution":
         """Return exact sums over groups of features; see ``attributions.feature_groups.grouped``.
@@ -372,12 +354,7 @@ class GlobalAttribution(tables.ShownAsTable):
             Indexed by feature name, with columns ``value`` and, where there are any,
             ``standard_error``, ``p_value`` and ``is_reliable``.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas: pip install pandas, or use .values and .feature_names."
-            ) from error
+        pandas = tables.import_pandas(".values and .feature_names")
         columns = {"value": self.values}
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
@@ -424,29 +401,10 @@ class GlobalAttribution(tables.ShownAsTable):
         )
 
     @property
-    def _kind(self) -> str:
-        """The method without its individual attribution."""
-        return self.method.split("(")[0]
-
-    @property
     def _is_testable(self) -> bool:
         """Whether no effect means a value of 0 or less, so that there are p-values."""
-        is_of_targets = self._kind == "forest_inner" and self.method.endswith(", target)")
-        return self._kind in TESTABLE and not is_of_targets
-
-    @property
-    def _n_draws(self) -> int:
-        """How many independent draws were summed: rows, or groups of rows."""
-        return self.n_samples if self.groups is None else len(self.groups)
-
-    @property
-    def _squares(self) -> np.ndarray | None:
-        """Sum of squares about the mean of the draws; None without a standard error."""
-        if self._n_draws == 1:
-            return np.zeros(len(self.values))
-        if self.standard_error is None:
-            return None
-        return self.standard_error**2 * ((self._n_draws - 1) / self._n_draws)
+        is_of_targets = kind_of(self.method) == "forest_inner" and self.method.endswith(", target)")
+        return kind_of(self.method) in TESTABLE and not is_of_targets
 
     def _kept_contributions(self, wanted: str) -> np.ndarray:
         """Return what every row contributes, or raise an error that says which results keep it."""
@@ -460,52 +418,10 @@ class GlobalAttribution(tables.ShownAsTable):
     def _standard_error(self, wanted: str) -> np.ndarray:
         """Return the standard error, or raise an error that says why there is none."""
         if self.standard_error is None:
-            reason = NO_ERROR.get(self._kind) or (
+            reason = NO_ERROR.get(kind_of(self.method)) or (
                 f"it was computed from a single {'row' if self.groups is None else 'group'}"
-                if self._n_draws == 1
+                if self.n_draws == 1
                 else "it was computed with standard_error=False"
             )
             raise ValueError(f"{self.method} has no standard errors, so no {wanted}: {reason}.")
         return self.standard_error
-
-    def _check_mergeable(self, other: "GlobalAttribution") -> None:
-        """Refuse, by name, what does not add up."""
-        if not isinstance(other, GlobalAttribution):
-            raise ValueError(f"Only a GlobalAttribution can be merged; got {type(other).__name__}.")
-        if self._kind in NOT_SUMS:
-            raise ValueError(f"{self.method} cannot be merged: {NOT_SUMS[self._kind]}.")
-        if self.method != other.method:
-            raise ValueError(f"{self.method} cannot be merged with {other.method}.")
-        if self.feature_names != other.feature_names:
-            raise ValueError(
-                "Attributions of different features cannot be merged: one has"
-                f" {first_difference(self.feature_names, other.feature_names)}."
-            )
-        keep_sums = self.contributions is not None and other.contributions is not None
-        have_errors = self.standard_error is not None or other.standard_error is not None
-        check_apart(self.groups, other.groups, may_share=keep_sums or not have_errors)
-        mine, others = self.per_tree, other.per_tree
-        if (mine is None) != (others is None):
-            raise ValueError(
-                "Only one of the attributions has per_tree; compute both with it or both without."
-            )
-        if mine is not None and others is not None and mine.shape != others.shape:
-            raise ValueError(
-                f"per_tree has {len(mine)} trees in one attribution and {len(others)} in the"
-                " other; only attributions of the same model can be merged."
-            )
-        for one, another in ((self, other), (other, self)):
-            if one._squares is None and another.standard_error is not None:
-                raise ValueError(
-                    "Only one of the attributions has a standard error; compute both with it or"
-                    " both without."
-                )
-
-
-def _both(
-    combine: Callable[[list[np.ndarray]], np.ndarray],
-    one: np.ndarray | None,
-    another: np.ndarray | None,
-) -> np.ndarray | None:
-    """Combine what both results have; None where one has none."""
-    return None if one is None or another is None else combine([one, another])

@@ -105,12 +105,7 @@ class PairAttribution(tables.ShownAsTable):
             With columns ``feature``, ``below`` (missing where no other feature was above),
             ``value`` and, where there is one, ``standard_error``.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas: pip install pandas, or use .values and .pairs."
-            ) from error
+        pandas = tables.import_pandas(".values and .pairs")
         columns = {"feature": self._names(0), "below": self._names(1), "value": self.values}
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error

@@ -197,12 +197,7 @@ class LocalAttribution(tables.ShownAsTable):
         Its rows are called what they were in the frame that was explained. With several outputs
         there is a column for every pair of a feature and an output.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas: pip install pandas, or use .values and .feature_names."
-            ) from error
+        pandas = tables.import_pandas(".values and .feature_names")
         columns = list(self.feature_names)
         if self.output_names is not None:
             pairs = [self.feature_names, self.output_names]

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -121,6 +121,17 @@ def p_values(heading: str, values: np.ndarray) -> Column:
 def more(n: int, what: str) -> str:
     """Say how many of something are not shown; nothing if all are."""
     return f"{n:,} more {what}{'s' * (n > 1)}" if n else ""
+
+
+def import_pandas(instead: str) -> Any:
+    """Import pandas for ``to_frame``, or raise an error that says what to use instead."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            f"to_frame needs pandas: pip install pandas, or use {instead}."
+        ) from error
+    return pandas
 
 
 def as_count(n: int) -> int:

@@ -1,0 +1,113 @@
+"""The results of some rows and of others become the result of all.
+
+Sums over rows add up. A standard error does not, but the sum of squares about the mean, from which
+it was made, can be had back from it,
+
+    M = standard_error^2 (n - 1) / n
+
+and those of two sets of rows merge by a formula of Chan, Golub and LeVeque (1983), which
+``attributions.row_sums`` has. Where rows belong to groups and a group has rows in both results, its
+square cannot be had from the squares of its parts; then the kept sums of the groups are added.
+
+Only results of one method, one model and different rows add up. Everything else is refused by name.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attributions.groups import check_apart, merge_groups
+from attributions.results.methods import NOT_SUMS, kind_of
+from attributions.results.names import first_difference
+from attributions.row_sums import RowSums
+
+
+def merged(one: Any, other: Any) -> Any:
+    """Return the result of the rows of both; see `GlobalAttribution.merge`.
+
+    Parameters
+    ----------
+    one, other : GlobalAttribution
+
+    Returns
+    -------
+    GlobalAttribution
+    """
+    _refuse_what_does_not_add_up(one, other)
+    squares, others_squares = _squares(one), _squares(other)
+    has_error = squares is not None and others_squares is not None
+    if squares is None or others_squares is None:
+        squares = others_squares = np.zeros(len(one.values))
+    sums = RowSums(one.n_draws, one.values, squares, one.per_tree).merge(
+        RowSums(other.n_draws, other.values, others_squares, other.per_tree)
+    )
+    groups, contributions = None, _both(np.concatenate, one.contributions, other.contributions)
+    if one.groups is not None and other.groups is not None:
+        groups, contributions = merge_groups(
+            one.groups, one.contributions, other.groups, other.contributions
+        )
+        if contributions is not None:  # exact, also where both have rows of a group
+            sums = replace(RowSums.of(contributions), per_tree=sums.per_tree)
+    return replace(
+        one,
+        values=sums.total,
+        standard_error=sums.standard_error if has_error else None,
+        n_samples=one.n_samples + other.n_samples,
+        per_tree=sums.per_tree,
+        groups=groups,
+        contributions=contributions,
+        kurtosis=_both(np.maximum.reduce, one.kurtosis, other.kurtosis),
+        per_output=_both(np.add.reduce, one.per_output, other.per_output),
+    )
+
+
+def _squares(result: Any) -> np.ndarray | None:
+    """Return the sum of squares about the mean of the draws; None without a standard error."""
+    if result.n_draws == 1:
+        return np.zeros(len(result.values))
+    if result.standard_error is None:
+        return None
+    return result.standard_error**2 * ((result.n_draws - 1) / result.n_draws)
+
+
+def _refuse_what_does_not_add_up(one: Any, other: Any) -> None:
+    """Raise ValueError, by name, unless both are sums of the same kind over different rows."""
+    if kind_of(one.method) in NOT_SUMS:
+        raise ValueError(f"{one.method} cannot be merged: {NOT_SUMS[kind_of(one.method)]}.")
+    if one.method != other.method:
+        raise ValueError(f"{one.method} cannot be merged with {other.method}.")
+    if one.feature_names != other.feature_names:
+        raise ValueError(
+            "Attributions of different features cannot be merged: one has"
+            f" {first_difference(one.feature_names, other.feature_names)}."
+        )
+    keep_sums = one.contributions is not None and other.contributions is not None
+    have_errors = one.standard_error is not None or other.standard_error is not None
+    check_apart(one.groups, other.groups, may_share=keep_sums or not have_errors)
+    mine, others = one.per_tree, other.per_tree
+    if (mine is None) != (others is None):
+        raise ValueError(
+            "Only one of the attributions has per_tree; compute both with it or both without."
+        )
+    if mine is not None and others is not None and mine.shape != others.shape:
+        raise ValueError(
+            f"per_tree has {len(mine)} trees in one attribution and {len(others)} in the"
+            " other; only attributions of the same model can be merged."
+        )
+    for this, that in ((one, other), (other, one)):
+        if _squares(this) is None and that.standard_error is not None:
+            raise ValueError(
+                "Only one of the attributions has a standard error; compute both with it or"
+                " both without."
+            )
+
+
+def _both(
+    combine: Callable[[list[np.ndarray]], np.ndarray],
+    one: np.ndarray | None,
+    other: np.ndarray | None,
+) -> np.ndarray | None:
+    """Combine what both results have; None where one has none."""
+    return None if one is None or other is None else combine([one, other])
