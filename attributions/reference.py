@@ -1,4 +1,7 @@
-"""The definitions, in plain loops: slow, and meant to be read.
+"""The definitions, in plain loops: slow, and meant to be read from top to bottom.
+
+    a tree and a row -> what each feature did to the row -> what each feature did in all
+                     -> the splits of a tree as columns of a linear model
 
 Everything fast in this package is tested against this page. It imports NumPy alone and asks of a
 model no more than its arrays: ``ensemble.trees``, each with ``left``, ``right``, ``feature``,
@@ -6,21 +9,28 @@ model no more than its arrays: ``ensemble.trees``, each with ``left``, ``right``
 ``loss``. One row is ``x``, rows are ``X``; k counts features, i rows, m trees, t nodes. Equations
 and definitions are those of Sun 2022 unless another paper is named.
 
-Per row, a function r of one tree and one row that returns one number a feature:
+Per row, a function r takes one tree and one row and returns one number a feature:
 ``predecomp``, ``saabas``, ``shapley_values`` of a game. Per feature, sums of any such r over rows
-and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; ``permutation`` with
-its standard error; and per split ``total_gain`` and ``unbiased_gain``. Per pair of features,
-``tree_inner_pairs``.
+and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; ``permutation``; and
+per split ``total_gain`` and ``unbiased_gain``. Per pair of features, ``tree_inner_pairs``.
 
-The last part makes a tree into the columns of a linear model, as local MDI+ and MDI+ do.
+How far off such a sum may be is the page after this one, ``attributions.reference_inference``,
+whose names can be imported from here, too. The last part is that of local MDI+ and MDI+.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, pairwise
 from math import factorial
 from typing import Any
 
 import numpy as np
+
+from attributions.reference_inference import (  # noqa: F401  (most are here to be imported)
+    auc_by_row,
+    shuffle_error,
+    standard_error,
+    symmetric_t,
+)
 
 Tree = Any  # whatever has the arrays named above
 Ensemble = Any
@@ -327,41 +337,6 @@ def partial_inner(
     return score / ensemble.learning_rate
 
 
-def standard_error(contributions: np.ndarray, groups: Iterable[Hashable]) -> np.ndarray:
-    """Return the standard error of the sum of contributions, (n, p), by independent groups.
-
-    Rows that have the same label belong together; with a label for each row, rows are independent.
-    """
-    sums: dict[Hashable, np.ndarray] = {}
-    for label, row in zip(groups, contributions, strict=True):
-        sums[label] = sums.get(label, 0.0) + row
-    n = len(sums)
-    mean = sum(sums.values()) / n
-    return np.sqrt(n / (n - 1) * sum((s - mean) ** 2 for s in sums.values()))
-
-
-def symmetric_t(
-    contributions: np.ndarray, level: float, resamples: Sequence[np.ndarray]
-) -> np.ndarray:
-    """Return the quantile of |sum* - sum| / standard_error* over tables drawn from the table.
-
-    Each of ``resamples`` lists the rows of one such table. 0 / 0 counts as 0, and any other number
-    over 0 as infinite.
-    """
-    n, p = contributions.shape
-    t = np.zeros((len(resamples), p))
-    for b, rows in enumerate(resamples):
-        for k in range(p):
-            drawn, own = contributions[rows, k], contributions[:, k]
-            moved = abs(drawn.sum() - own.sum())
-            if np.ptp(drawn) > 0:
-                t[b, k] = moved / (np.sqrt(n) * np.std(drawn, ddof=1))
-            elif drawn[0] != own.mean():
-                t[b, k] = np.inf
-    rank = int(np.ceil(level * (len(resamples) + 1)))
-    return np.sort(t, axis=0)[min(rank, len(resamples)) - 1]
-
-
 def forest_inner(
     ensemble: Ensemble,
     X: np.ndarray,
@@ -415,9 +390,7 @@ def permutation(
     """Return the mean drop of a score when column k is shuffled, and its standard error.
 
     Each of ``orders`` is a shuffle: row i gets the value of row ``order[i]``. ``score(y, f)``
-    returns one number a row, and its mean is the score. For the standard error a row counts in the
-    drop of its own score and in that of the row which got its value; see
-    ``attributions.shuffle_errors``.
+    returns one number a row, and its mean is the score.
     """
 
     def raw_predictions(rows: np.ndarray) -> np.ndarray:
@@ -425,37 +398,12 @@ def permutation(
             [sum(tree.value[path(tree, x)[-1]] for tree in ensemble.trees) for x in rows]
         )
 
-    n, n_shuffles = len(X), len(orders)
-    drops = np.zeros((n_shuffles, n))
-    own, both = np.zeros(n), np.zeros(n)
+    drops = np.zeros((len(orders), len(X)))
     for r, order in enumerate(orders):
         shuffled = X.copy()
         shuffled[:, k] = X[order, k]
         drops[r] = score(y, raw_predictions(X)) - score(y, raw_predictions(shuffled))
-        for i in range(n):
-            own[i] += drops[r, i] / n_shuffles
-            both[i] += drops[r, i] / n_shuffles
-            both[order[i]] += drops[r, i] / n_shuffles
-    of_pairs = np.mean([np.var(drop, ddof=1) for drop in drops]) / n_shuffles
-    variance = max(np.var(both, ddof=1) - of_pairs, np.var(own, ddof=1)) / n
-    return drops.mean(), np.sqrt(variance)
-
-
-def auc_by_row(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Return one number a row: the mean is the ROC AUC, the spread is that of the AUC.
-
-    A row's placement is the share of the other class that it is ranked on the right side of, ties
-    counting half. Each class counts half, whatever its size (DeLong et al. 1988).
-    """
-    n = len(y)
-    placement, n_same = np.zeros(n), np.zeros(n)
-    for i in range(n):
-        others = [j for j in range(n) if y[j] != y[i]]
-        sign = 1 if y[i] == 1 else -1
-        right = [(np.sign(sign * (prediction[i] - prediction[j])) + 1) / 2 for j in others]
-        placement[i], n_same[i] = np.mean(right), n - len(others)
-    auc = placement[y == 1].mean()
-    return auc + n / n_same * (placement - auc)
+    return drops.mean(), shuffle_error(drops, orders)
 
 
 # ------------------------------------------- the splits of a tree as columns of a linear model
