@@ -223,17 +223,21 @@ def test_results_stay_frozen():
             result.method = "another"
 
 
-@pytest.mark.parametrize(
-    ("row", "number"),
-    [(2, 2), (-1, 3), (np.int64(1), 1), ("r3", 3), (("a", 1), 0)],
-)
-def test_a_row_is_found_by_number_or_label(row, number):
-    assert find_row(row, 4, [("a", 1), "r1", "r2", "r3"]) == number
+@pytest.mark.parametrize(("row", "number"), [(2, 2), (-1, 3), (-4, 0), (np.int64(1), 1)])
+def test_a_row_without_labels_is_found_by_its_number(row, number):
+    assert find_row(row, 4) == number
 
 
-def test_whole_numbers_are_numbers_of_rows_whatever_the_labels():
-    assert find_row(1, 3, [10, 2, 1]) == 1
-    assert find_row("10", 3, [10, 2, 1]) == 0  # as it is written
+@pytest.mark.parametrize(("row", "number"), [("r3", 3), (("a", 1), 0), ("7", 2), (7, 2)])
+def test_a_row_of_a_frame_is_found_by_its_label(row, number):
+    assert find_row(row, 4, [("a", 1), "r1", 7, "r3"]) == number
+
+
+@pytest.mark.parametrize("row", [362, 0, 1, np.int64(249)])
+def test_whole_numbers_are_labels_where_rows_have_labels(row):
+    """As in ``frame.loc``; after a random split labels and positions are different rows."""
+    index = pandas.Index([362, 249, 1, 0])
+    assert index[find_row(row, 4, index)] == row
 
 
 def test_dates_are_labels():
@@ -246,7 +250,14 @@ def test_dates_are_labels():
     ("row", "index", "message"),
     [
         (4, None, "row=4, but the attribution has 4 rows: 0 to 3, or -4 to -1 from the end"),
-        (-5, ["a", "b", "c", "d"], "row=-5, but the attribution has 4 rows"),
+        (-5, None, "row=-5, but the attribution has 4 rows"),
+        (
+            1,
+            [362, 249, 271, 5],
+            "row=1, but no row has this label; the first labels are 362, 249, 271, 5. (Labels are"
+            " meant, not positions: X.index[1] is 249.)",
+        ),
+        (4, [362, 249, 271, 5], "no row has this label; the first labels are 362, 249, 271, 5."),
         ("r3", None, "row='r3', but the rows that were explained have no labels"),
         (2.0, None, "row=2.0, but the rows that were explained have no labels"),
         (True, None, "row=True, but the rows that were explained have no labels"),
@@ -258,7 +269,7 @@ def test_dates_are_labels():
         (
             "r1",
             ["r1", "r2", "r1", "r1"],
-            "row='r1' is the label of 3 rows, of which the first have",
+            "row='r1' is the label of 3 rows. Explain them under labels of their own",
         ),
     ],
 )

@@ -25,9 +25,9 @@ class LocalAttributionDisplay:
     Parameters
     ----------
     attribution : LocalAttribution
-    row : int or label, optional
-        The row to draw as bars, by its number or its label in the frame that was explained; None
-        for the swarm.
+    row : label or int, optional
+        The row to draw as bars: its label in the frame that was explained, or its number, from 0,
+        where rows have no labels; None for the swarm.
     max_display : int or None
         How many features to show at most, those with the largest mean absolute contribution; None
         for all. Where the axes are too low for so many names, fewer are shown.
@@ -99,13 +99,12 @@ class LocalAttributionDisplay:
         return self
 
     def _heading(self) -> str:
-        """Say which rows are shown, by number and, if they have others, by their labels."""
+        """Say which rows are shown: all, or one by its label, its number if it has none."""
         result = self.attribution
         if self.row is None:
             return f"{title_of(result.method)} of {len(result.values):,} rows"
         label = self.row if result.index is None else list(result.index)[self.row]
-        called = "" if label == self.row else f" ({on_one_line(label)})"
-        return f"Row {self.row}{called}: {title_of(result.method)}"
+        return f"Row {on_one_line(label)}: {title_of(result.method)}"
 
     def _bars(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> None:
         """Draw the contributions of one row, with the values of the features in their names."""

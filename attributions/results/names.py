@@ -51,40 +51,48 @@ def first_difference(names: Sequence[str], others: Sequence[str]) -> str:
 
 
 def find_row(row: Any, n_rows: int, index: Any = None) -> int:
-    """Return the number of a row that is given by its number or by its label in the index.
+    """Return the number of the row that a result calls ``row``.
 
-    A whole number is always the row's number, from the end where it is negative, although the index
-    may hold whole numbers, too: 2 is the third row of every table.
+    Rows of a frame are called by the labels of its index, as in ``frame.loc``: 362 is the row whose
+    label is 362, wherever it stands. Rows without labels are called by their numbers.
     """
+    return row_of_number(row, n_rows) if index is None else row_of_label(row, list(index))
+
+
+def row_of_number(row: Any, n_rows: int) -> int:
+    """Return the number of a row from 0, for one that may be counted from the end."""
     try:
         number = None if isinstance(row, bool) else operator.index(row)
     except TypeError:
         number = None
-    if number is not None:
-        if not -n_rows <= number < n_rows:
-            raise ValueError(
-                f"row={row}, but the attribution has {n_rows} rows: 0 to {n_rows - 1}, or"
-                f" {-n_rows} to -1 from the end."
-            )
-        return number % n_rows
-    if index is None:
+    if number is None:
         raise ValueError(
             f"row={row!r}, but the rows that were explained have no labels, which those of a pandas"
             f" frame have; give a row's number, 0 to {n_rows - 1}."
         )
-    labels = list(index)
+    if not -n_rows <= number < n_rows:
+        raise ValueError(
+            f"row={row}, but the attribution has {n_rows} rows: 0 to {n_rows - 1}, or"
+            f" {-n_rows} to -1 from the end."
+        )
+    return number % n_rows
+
+
+def row_of_label(row: Any, labels: list[Any]) -> int:
+    """Return the number of the row that has a label; an unknown or repeated one is refused."""
     found = [i for i, label in enumerate(labels) if is_label(label, row)]
     if len(found) == 1:
         return found[0]
     if found:
         raise ValueError(
-            f"row={row!r} is the label of {len(found)} rows, of which the first have the numbers"
-            f" {found[:N_NAMED]}; give a row's number."
+            f"row={row!r} is the label of {len(found)} rows. Explain them under labels of their"
+            " own: X.reset_index(drop=True) calls them 0, 1, 2, ..."
         )
-    raise ValueError(
-        f"row={row!r}, but no row has this label; the first labels are"
-        f" {', '.join(map(repr, labels[:N_NAMED]))}. A row's number, 0 to {n_rows - 1}, will do."
-    )
+    first = ", ".join(map(repr, labels[:N_NAMED]))
+    message = f"row={row!r}, but no row has this label; the first labels are {first}."
+    if isinstance(row, int) and -len(labels) <= row < len(labels):
+        message += f" (Labels are meant, not positions: X.index[{row}] is {labels[row]!r}.)"
+    raise ValueError(message)
 
 
 def is_label(label: Any, row: Any) -> bool:

@@ -250,9 +250,10 @@ class LocalAttribution(tables.ShownAsTable):
 
         Parameters
         ----------
-        row : int or label, optional
-            The row to draw as bars: its number, from 0, or its label in the frame that was
-            explained. None for the swarm of all rows.
+        row : label or int, optional
+            The row to draw as bars: its label in the frame that was explained, as `head` and
+            `to_frame` show it (362 is the row called 362, wherever it stands), or its number, from
+            0, where rows have no labels. None for the swarm of all rows.
         max_display : int or None
             How many features to show at most, those with the largest mean absolute contribution;
             None for all. Where the axes are too low for so many names, fewer are shown.

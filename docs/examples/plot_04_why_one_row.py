@@ -17,7 +17,7 @@ X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=
 model = GBTRegressor(max_depth=3).fit(X_fit, y_fit)
 
 why = predecomp(model, X_new)
-why.plot(row=0, figsize=(8, 4.5))
+why.plot(row=X_new.index[0], figsize=(8, 4.5))
 
 # %%
 # The same as numbers: each feature's value in this row, and what it added to the prediction.

@@ -22,7 +22,7 @@ rows = tree_inner_rows(model, X_new, y_new)
 # %%
 # The row that the model gets most wrong: what misled it?
 
-worst = (model.predict(X_new) - y_new).abs().argmax()
+worst = (model.predict(X_new) - y_new).abs().idxmax()
 rows.plot(row=worst, figsize=(8, 4))
 
 # %%

@@ -29,5 +29,5 @@ print("by LightGBM's gain:", *X.columns[own.argsort()[:-6:-1]], sep="\n  ")
 # %%
 # Why one row got its prediction, in log-odds.
 
-predecomp(booster, X_new).plot(row=0, max_display=8, figsize=(8, 4))
+predecomp(booster, X_new).plot(row=X_new.index[0], max_display=8, figsize=(8, 4))
 plt.show()
