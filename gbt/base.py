@@ -207,12 +207,12 @@ class BaseGBT(NamedParameters):
         if not is_seen.all():
             X, weight = X[is_seen], weight[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
-        del is_seen  # before much else is in memory
+        del is_seen  # it is as long as the table, and fitting is about to need memory
         if start is not None:
             self._sampling.refuse_to_become(sampling)
 
         if weight.min() == weight.max():
-            weight = weight[:1].copy()  # one stands for all rows
+            weight = weight[:1].copy()  # one weight stands for the equal weights of all rows
         boosted = self._boost(
             X, target, weight, eval_sets, seed, None if start is None else start.ensemble_
         )
@@ -330,7 +330,7 @@ class BaseGBT(NamedParameters):
         if reset:
             self._categories = None
             if Table(X).n_columns > 0:
-                validate_data(self, X, skip_check_array=True)  # learns the columns' names
+                validate_data(self, X, skip_check_array=True)  # sets feature_names_in_
                 self._categories = learn(X, self.categorical_features, self._column_names())
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))

@@ -1,4 +1,4 @@
-"""Boosting: tree after tree; who sees which rows and columns, who watches, and when it ends.
+"""Boosting: tree after tree, with sampling of rows and columns, evaluation sets, early stopping.
 
 The algorithm is this, and for one output of a loss that kernels know ``gbt.kernels.rounds`` has it
 compiled::
@@ -8,7 +8,8 @@ compiled::
                       tree_m = grown on (g, h)
                       f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
 
-Where nothing is drawn, nobody watches, and kernels know the loss, many rounds are one call.
+If rows and columns are not sampled, no evaluation set or callback wants to know of every tree, and
+kernels know the loss, one call of the kernel grows many trees.
 """
 
 from collections.abc import Sequence
@@ -107,7 +108,7 @@ def boost(
     With ``start``, a model of these very rows, its trees are the first, and counted. The ensemble
     does not know yet which rows it has seen, because the memory of growing is still in use here.
     """
-    # To Numba what is read-only is of another type.
+    # A read-only array is another type to Numba, for which the kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     if base_score is None:
         base_score = loss.best_constant(y, sample_weight)

@@ -1,4 +1,4 @@
-"""Categories: columns of words, of numbers that name things, of booleans, and what they become.
+"""Categories: columns of words, of numbers that name things, or of booleans become numbers.
 
 The *levels* of a column are its distinct values. They are learned when a model is fitted, sorted,
 kept with it as the words, numbers or booleans that they were, and numbered::
@@ -123,10 +123,11 @@ class Table:
             X = np.array(X, dtype=object)
         self.X = X
         shape: tuple[int, ...] = getattr(X, "shape", ())
-        self.n_columns = shape[1] if len(shape) == 2 else 0  # what is no table is refused later
+        # What is no table has no columns here, and is refused where rows are checked.
+        self.n_columns = shape[1] if len(shape) == 2 else 0
 
     def column(self, k: int) -> Any:
-        """Return a column; names may occur twice, so by its place."""
+        """Return column k, by position, since two columns may have one name."""
         return getattr(self.X, "iloc", self.X)[:, k]
 
     def of_categories(self) -> set[int]:
@@ -156,7 +157,7 @@ class Table:
             return [categories[code] for code in used if code >= 0], place
         rows = column.to_list() if hasattr(column, "to_list") else column.tolist()
         first: dict[Any, int] = {}
-        try:  # 1, 1.0 and True are one key: the type tells them apart
+        try:  # to a dict 1, 1.0 and True are one key, so the type is part of it
             place = np.array(
                 [-1 if is_missing(v) else first.setdefault((type(v), v), len(first)) for v in rows],
                 dtype=np.int64,

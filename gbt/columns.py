@@ -46,8 +46,8 @@ from gbt.parallel import run_all, threads_for
 # The number of a bin fits into a byte. That of missing values, if any, is one of 16, 32, ...
 MAX_BINS = 256
 MAX_BINS_BESIDE_MISSING = MAX_BINS - 2**MOST_GROUP_BITS
-# Two threads took 1.2 times as long as one for 1,000 x 50 values, whose columns are done before
-# Python lets go of the interpreter, and .7 times for 10,000 x 20.
+# For 1,000 x 50 values two threads took 1.2 times as long as one, because the first is done before
+# Python switches to the second, and for 10,000 x 20 they took .7 times as long.
 LEAST_VALUES_PER_THREAD = 50_000
 # A cache line of float32 holds 16 columns of a row, and 2,048 of them fit the L2 cache.
 MOST_COLUMNS_AT_ONCE, VALUES_AT_ONCE, ROWS_AT_ONCE = 16, 2**17, 2_048
@@ -125,7 +125,7 @@ class Columns:
                 rank_rows(keys, counts, columns.codes[k], columns.order[k])
                 columns._choose_bins(k)
 
-        # Two threads may write to one word; bytes are written one by one.
+        # Two threads may write bins into the same word at once: each writes its own bytes of it.
         n_threads = min(threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs), max(p, 1))
         edges = [p * t // n_threads for t in range(n_threads + 1)]
         run_all([partial(rank, start, stop) for start, stop in pairwise(edges)])
@@ -230,5 +230,5 @@ def bin_ends(n_rows: int, most: int) -> np.ndarray:
         ends = np.unique(np.rint(n_rows * share).astype(np.int64))
         return ends[ends > 0]
 
-    # The outermost of many bins hold less than a row, and fall together.
+    # Among many bins the outermost would hold less than a row; these become one.
     return ends(bisect_left(range(4 * most), most + 1, key=lambda m: len(ends(m))) - 1)

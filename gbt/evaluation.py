@@ -1,13 +1,14 @@
-"""Who watches a fit: rows that are not trained on, what is measured on them, who may end it.
+"""Watching a fit: the loss of rows that are not trained on, metrics, callbacks, early stopping.
 
 After every tree its values are added to the raw predictions of each evaluation set, and two numbers
-are noted: the weighted mean loss, and the metric if one was asked for. Those of the last set decide
-early stopping: by the metric, else by the loss.
+are noted: the weighted mean loss, and the metric if one was asked for. The last set decides early
+stopping, by the metric if there is one, else by the loss.
 
 A metric is larger for better predictions, as scikit-learn's scores are and unlike losses. It is a
 function ``(y, prediction) -> number``, or the name of a scikit-learn scorer. A classifier's targets
 are then 0 and 1, and its predictions the probability of 1; of K classes they are 0 .. K - 1 and
-K probabilities. A scorer by name gets what it asks for.
+K probabilities. A scorer of scikit-learn says itself whether it wants predictions, probabilities or
+the raw prediction, and gets those.
 """
 
 import inspect

@@ -11,9 +11,10 @@ Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves
 largest gain; nothing else differs.
 
 The greedy policy has a fast lane, ``gbt.splitting.greedy_growth``, which grows many trees in one
-compiled call. It leaves the common road before the first step and comes back with finished trees,
-because what makes it fast, histograms that are kept from parents to children and bounds on what a
-cut may gain, is known to no other policy::
+compiled call. It leaves the common road before the first step and comes back with finished trees.
+What makes it fast belongs to it alone: histograms that are kept from parents to children, and
+bounds on what a cut may gain. So in a fit with the default splitter and columns of numbers it is
+``gbt.kernels.search`` that chooses the splits::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
                           \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
@@ -44,12 +45,12 @@ from gbt.splitting.monotone import clipped
 from gbt.tree import NODE_RECORD
 
 NO_BOUNDS = (-np.inf, np.inf)
-DRAWS_OF_POLICY = 2  # stream of random numbers; ``gbt.sampling`` has 0 and 1
+DRAWS_OF_POLICY = 2  # the number of a random stream; ``gbt.sampling`` uses 0 and 1
 
 
 def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) -> Growth:
     """Let a policy grow trees on one table."""
-    if plan.loss not in KINDS:  # an exception inside a kernel would deadlock its helpers
+    if plan.loss not in KINDS:  # inside a kernel an exception would deadlock the helping threads
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
     if type(policy) is Greedy and plan.limits.directions is None and not columns.n_levels.any():
         return GreedyGrowth(columns, training, plan)
@@ -199,7 +200,7 @@ class TreeGrowth:
     def _level_set(self, node: "_Node") -> np.ndarray | None:
         """Say of every level of a categorical column whether it goes left at the node it splits.
 
-        Levels that no row has that the trees see go where missing values go.
+        A level that no training row of the tree has goes where missing values go.
         """
         if node.left < 0 or node.goes_left is None:
             return None

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-BITS = 64  # of a word
+BITS = 64  # in a word
 
 
 @dataclass(frozen=True, eq=False)

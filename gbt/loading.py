@@ -27,7 +27,7 @@ from gbt.tree import NODE_DTYPES, InvalidModelError
 
 Model = Ensemble | GBTRegressor | GBTClassifier
 
-MOST_ROWS = 2**31 - 1  # that can be fitted: rows are counted in int32
+MOST_ROWS = 2**31 - 1  # rows are counted in int32, so no model was fitted to more
 
 _ESTIMATORS: dict[str, type[GBTRegressor | GBTClassifier]] = {
     "GBTRegressor": GBTRegressor,
@@ -41,7 +41,7 @@ _LOSSES: dict[str, Callable[..., Loss]] = {
     **OF_REGRESSION,
 }
 _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
-UNSEEN = "unseen_is_missing"  # that a file says only if it does not hold
+UNSEEN = "unseen_is_missing"  # a file has this key only where it is false
 
 
 def load(path: str | os.PathLike, *, loss: Any = None) -> Model:

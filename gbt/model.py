@@ -16,8 +16,8 @@ the walk stops, nothing more. Gain has no factor 1/2, unlike the XGBoost paper's
 
 A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. Where a categorical
 column is split, x is the number of a level (``gbt.categories``) and goes left if it is in the
-node's set (``gbt.level_sets``). The raw prediction
-is ``base_score`` plus the values of the leaves reached, added tree by tree in boosting order.
+node's set (``gbt.level_sets``). The raw prediction is ``base_score`` plus the values of the leaves
+reached, added tree by tree in boosting order.
 """
 
 import os
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     import pandas
 
 NUMBERS = ("learning_rate", "reg_lambda")
-STATISTICS = ("gradients", "hessians", "counts", "values")  # that a model may have of its nodes
+STATISTICS = ("gradients", "hessians", "counts", "values")  # a model declares which it has
 ZERO_WITHIN = float(np.float32(1e-35))  # what LightGBM takes for 0
 NEEDED_FOR = {
     "sum_gradient": "gradients",
@@ -134,7 +134,7 @@ class Ensemble(Nodes):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.__post_init__()  # pickle forgets that arrays are read-only
+        self.__post_init__()  # makes the arrays read-only again, which pickle does not keep
 
     @classmethod
     def from_trees(cls, trees: Sequence[Tree], **others: Any) -> "Ensemble":
@@ -421,7 +421,7 @@ class Ensemble(Nodes):
         """Return, for every feature, the sum of the gains of the nodes that split on it."""
         inner = self.left >= 0
         gain = np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
-        return gain.astype(np.float64, copy=False)  # without any split it is one of integers
+        return gain.astype(np.float64, copy=False)  # bincount of no splits returns integers
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a pandas.DataFrame of one row a node: where it is, how it splits, what it knows.

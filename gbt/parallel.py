@@ -99,7 +99,7 @@ def run_all(tasks: list[Callable[[], None]]) -> None:
         _offer(_do, task, future)
     try:
         tasks[0]()
-        for future, task in reversed(offered):  # the pool begins with the first
+        for future, task in reversed(offered):  # backwards: the pool begins with the first
             if future.cancel():
                 task()
     finally:  # an error here must not leave others writing to the caller's arrays
@@ -112,7 +112,7 @@ def run_all(tasks: list[Callable[[], None]]) -> None:
 def threads_for(work: int, least_work: int, n_jobs: int | None) -> int:
     """Return how many threads to use where each should have some least amount of work.
 
-    One, where the caller is itself a thread of the pool: the others are its siblings'.
+    A caller that is itself a thread of the pool gets 1: the other threads work beside it.
     """
     if threading.current_thread().name.startswith(THREAD_NAME):
         return 1
@@ -130,7 +130,7 @@ class Helpers:
         self._jobs = jobs
         self._lock = threading.Lock()
         self._is_called = [False] * len(jobs)
-        self._is_away = [False] * len(jobs)  # at work, or waiting for a thread
+        self._is_away = [False] * len(jobs)  # whether a job is at work or waits for a thread
 
     def call(self) -> None:
         """Let every job begin, or go on."""

@@ -1,8 +1,8 @@
-"""What every parameter of the estimators may be, in words and as a test, and what others call it.
+"""What every parameter of the estimators may be, and what other libraries call it.
 
-One table says it once: the words go into the error message, the test decides. A second one has the
-names that XGBoost, LightGBM, CatBoost and scikit-learn have for the same things, so that who comes
-from there is told ours.
+A first table says of every parameter what it may be, in words and as a test: the test decides, and
+the words go into the error message. A second one has the names that XGBoost, LightGBM, CatBoost and
+scikit-learn use, so that whoever passes one of these is told the name that it has here.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -126,7 +126,7 @@ OF_CLASSIFIER = {
     ),
 }
 
-# What other libraries call a parameter: ours, or in words what is done instead.
+# Our name, or what to do instead in words, with the names that other libraries have for it.
 OTHER_NAMES = {
     "n_estimators": (
         "num_boost_round", "num_round", "n_rounds", "num_iterations", "num_iteration", "n_iter",

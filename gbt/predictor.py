@@ -210,7 +210,7 @@ def find_leaves_of_tree(
     def find(start: int, stop: int) -> None:
         for first in range(start, stop, ROWS_AT_ONCE):
             rows = slice(first, min(first + ROWS_AT_ONCE, stop))
-            # Columns of a frame lie beside each other, for which there is no other kernel.
+            # A frame's values lie column by column; the kernel takes tables that lie row by row.
             walk.find_leaves(np.ascontiguousarray(X[rows]), *structure, sets, leaves[rows])
 
     over_blocks(find, len(X), n_jobs)

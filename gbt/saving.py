@@ -1,4 +1,4 @@
-"""Our own model files: JSON that comes back to the last bit, and is never there by half.
+"""Our own model files: JSON that is exact to the last bit, and is written as a whole or not at all.
 
 A file is one object::
 
@@ -10,8 +10,8 @@ A file is one object::
                rows were sampled
 
 Floats are written as Python writes them, with the fewest digits that give the same float64 back, so
-the round trip is exact. There are no nan and no infinities in a model. Version 1 did not say which
-statistics a model has: there, zeros stood for what was not known.
+the round trip is exact. A model holds neither nan nor infinities. Files of version 1 did not say
+which statistics a model has, and had zeros where one was not known.
 
 This module writes what a model says of itself and imports no model, so that models can save
 themselves; ``gbt.loading`` reads it and imports all of them.
@@ -38,7 +38,8 @@ except ImportError:  # Windows has no such locks; there, what a killed save left
 FORMAT = "gbt"
 VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
-# Parameters that files lack where they have their default, since older ones have none of them.
+# Parameters that were added after the first files. They are written where they differ from their
+# default, so that a file without them, old or new, means the default.
 ADDED_LATER = (
     "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
     "monotone_constraints",
@@ -82,7 +83,7 @@ def write_whole(text: str, path: str | os.PathLike) -> None:
     try:
         with open(descriptor, "w", encoding="utf-8", newline="") as file:
             if mode is not None:
-                os.chmod(unfinished, mode)  # what the umask took away from it
+                os.chmod(unfinished, mode)  # the umask may have taken permissions away
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -190,10 +191,10 @@ def _create_beside(target: Path, mode: int | None) -> tuple[Path, int]:
         except BlockingIOError:
             is_ours = False
         except OSError:
-            pass  # a file system without locks, where nobody removes what others write
+            pass  # a file system without locks: there nobody removes unfinished files
         if is_ours and unfinished.exists():
             return unfinished, descriptor
-        os.close(descriptor)  # taken for abandoned before it was locked: begin again
+        os.close(descriptor)  # another save removed it before it was locked: begin again
 
 
 def _remove_abandoned(target: Path) -> None:
@@ -207,7 +208,7 @@ def _remove_abandoned(target: Path) -> None:
     start, end = _unfinished_name(target, "/").split("/")
     for name in os.listdir(target.parent):
         if name.startswith(start) and name.endswith(end) and len(name) == length:
-            with suppress(OSError):  # somebody writes it, or removes it, too
+            with suppress(OSError):  # another process is writing it, or removes it, too
                 descriptor = os.open(target.parent / name, os.O_RDONLY | os.O_NOFOLLOW)
                 try:
                     _lock(descriptor)

@@ -1,7 +1,9 @@
-"""The stages of boosting once more: derivatives of some rows before each tree, a block at a time.
+"""The stages of boosting once more, on any rows: their derivatives before each tree.
 
-Whoever judges steps asks here, whatever the loss and however many its outputs. The trees of a round
-have the same predictions before them, those of all outputs::
+A measure such as TreeInner multiplies what a tree did to a row by the row's gradient at the
+prediction before that tree. `stages` replays boosting on a block of rows and yields these
+gradients, for every loss and any number of outputs. All K trees of a round, one for each output,
+were grown at the predictions before the round::
 
     output 0   tree 0   tree K      ...          a stage: some rounds of one output,
     output 1   tree 1   tree K + 1  ...          as trees of ``ensemble.outputs[k]``
@@ -14,11 +16,11 @@ import numpy as np
 
 from gbt.model import Ensemble
 
-TREES_AT_ONCE = 32  # a number for each of them and of 1008 rows is 260 kB
+TREES_AT_ONCE = 32  # one float64 for each of 32 trees and 1008 rows takes 260 kB
 
 
 class Stage(NamedTuple):
-    """Some trees of an output in a row, and the derivatives of some rows before each of them."""
+    """Successive trees of one output, and the derivatives of some rows before each of them."""
 
     output: int
     trees: range  # of ``ensemble.outputs[output]``
@@ -27,9 +29,9 @@ class Stage(NamedTuple):
 
 
 def stages(ensemble: Ensemble, block: np.ndarray, y: np.ndarray) -> Iterator[Stage]:
-    """Yield the derivatives of a `transposed` block of rows before all trees, some at a time.
+    """Yield the derivatives of a `transposed` block of rows before all trees, some trees at a time.
 
-    The arrays are used again for the next trees: fresh pages take longer to fill.
+    The next trees are written to the same arrays, because new memory takes longer to fill.
     """
     n_outputs = ensemble.n_outputs
     at_once = max(1, TREES_AT_ONCE // n_outputs)

@@ -1,9 +1,8 @@
-"""Tables as people have them: arrays and frames, their columns' names, columns of other things.
+"""Tables as people have them: arrays and frames become rows of floats, nan for a missing value.
 
-What gets through is rows of floats, nan where a value is missing. NumPy would make floats of much
-that is no number: nanoseconds since 1970 of dates, numbers of text that spells them, and of masked
-entries what lies under the mask. So dates and text are refused by the name of their column, and
-entries under a mask are missing values.
+NumPy would make floats of much that is no number: of a date the nanoseconds since 1970, of text the
+number that it spells, of a masked entry what lies under the mask. So columns of dates and text are
+refused, by name, and entries under a mask are missing values.
 """
 
 import datetime
@@ -74,14 +73,14 @@ def refuse_other_values(X: Any, *, categories_are_numbers: bool) -> None:
     if refused:
         advice = " ".join(text for kind, text in _ADVICE.items() if kind in kinds)
         shown = ", ".join(refused[:10]) + ", ..." * (len(refused) > 10)
-        error = TypeError if "other" in kinds else ValueError  # as where NumPy finds them
+        error = TypeError if "other" in kinds else ValueError  # as NumPy would raise
         raise error(f"X has columns that are not numbers: {shown}. {advice}")
 
 
 def _columns(X: Any) -> Iterator[tuple[str, str, Any]]:
     """Yield label, dtype and values of each column that may hold what is not a number."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        by_place = getattr(X, "iloc", X)  # names may occur twice
+        by_place = getattr(X, "iloc", X)  # by position, since two columns may have one name
         for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             values = by_place[:, k] if str(dtype).lower() == "object" else None
             yield repr(name), str(dtype), values if values is None else list(values)

@@ -1,6 +1,6 @@
 """Targets and weights as people have them: numbers or labels, one weight a row or a class.
 
-What gets through is float64: targets, labels as 0 and 1, and what every row weighs.
+The functions return float64 arrays: targets, labels as 0 and 1, and the weight of every row.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""One door for models: whatever was trained, attributions get an `Ensemble`. One leads out.
+"""Models of other libraries: `as_ensemble` reads any of them, `to_xgboost` writes one of ours.
 
 Models of other libraries are recognised by the module of their class, so that a library which the
 caller does not use is never imported. Each has one file here, with one function that makes an

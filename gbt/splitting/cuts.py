@@ -1,10 +1,12 @@
 """The best cuts of every column, for every open node: what all policies ask for.
 
-A policy divides the rows of a node into sets and says which sets it adds up to which sums. For each
-sum the best cut is found, and told with all sums on its left. One walk through each column does so
-for all nodes of a level: row by row in the order of its values (``gbt.kernels.scan``) or, where
-values are few or levels, value by value (``gbt.kernels.levels``). Threads share the columns. Every
-cut is tried with the missing rows on either side, and the better side is part of the answer.
+A policy divides the rows of a node into *sets* and says which sets make up which *sums* of g, h and
+rows. For each sum, `best_cuts` finds the best cut of every column, and returns with it what all
+sums have on the cut's left, from which the policy works out what else it wants to know. One walk
+through a column serves all nodes of a level. It goes row by row in the order of the values
+(``gbt.kernels.scan``) or, for levels and for numbers that take few values, value by value
+(``gbt.kernels.levels``). Threads share the columns. Every cut is scored with the missing rows on
+either side, and the better side is part of the answer.
 
 What the policies ask::
 
@@ -27,17 +29,19 @@ from gbt.kernels.value_sums import ValuesOfColumn, ValueSums
 from gbt.parallel import run_all, threads_for
 from gbt.splitting.frontier import Frontier, Limits, Splits
 
-# A second thread pays where a walk takes some hundred microseconds.
+# For so many values a walk takes some hundred microseconds, and a second thread begins to pay.
 LEAST_VALUES_PER_THREAD = 20_000
-# Sorting a row of an open node takes as long as passing by so many that are not open.
+# To sort one row of an open node takes as long as to pass by so many rows that are in none.
 PASSED_BY_PER_SORTED_ROW = 16
-# Values are added up code by code where all nodes together have no more codes a row than this: of
-# numbers, which are sorted else, and of levels, whose sums are needed in either case. Of 100,000
-# rows in 32 nodes, 10,000 levels took half as long so. Of 20,000 rows numbers took up to 1.7 times
-# as long with .3 codes a row, and with 1 cross-validated fits of continuous numbers 1.9 times.
+# Rows are added up code by code if the codes of all nodes together are no more than so many a row,
+# else they are sorted by value first. The limit for levels is higher, because their sums are needed
+# either way. 10,000 levels of 100,000 rows in 32 nodes took half as long code by code as sorted.
+# Numbers of 20,000 rows took up to 1.7 times as long with .3 codes a row, and with 1 code a row
+# cross-validated fits of continuous numbers took 1.9 times as long.
 MOST_CODES_PER_ROW, MOST_LEVELS_PER_ROW = 0.1, 4.0
-# Bounds of few rows are near, and in a large node most are too low to be looked at. In nodes of 600
-# rows too few were to pay for being worked out, whether of 16 rows, 32 or 64.
+# A box bounds the scores of the cuts among some rows (``gbt.kernels.scan``). In a large node most
+# bounds are too low for these cuts to win, and sparing the cuts pays for the boxes. In nodes of 600
+# rows it did not, with boxes of 16, 32 or 64 rows.
 LEAST_ROWS_FOR_BOXES, ROWS_OF_BOX = 2_048, 64
 
 

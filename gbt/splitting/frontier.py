@@ -136,6 +136,10 @@ class Splits:
 class Policy(Protocol):
     """How a node chooses its split. A new policy is a new class with this method.
 
+    To begin, copy ``gbt/splitting/greedy.py``: `best_cuts` finds the best cut of every column for
+    whatever sums the policy asks for, and ``Cuts.choose`` writes the answer. An object of the class
+    is handed to an estimator as ``splitter=``.
+
     If it also has a true attribute ``stop_at_stub``, boosting ends with the first tree without a
     split; with a true attribute ``judges_by_other_rows``, what it finds a split worth may be
     negative, and so may ``min_split_gain``; one with a true attribute ``keeps_directions`` keeps

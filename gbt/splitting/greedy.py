@@ -6,10 +6,10 @@ What XGBoost calls the exact method, and what every other policy is measured aga
 
 Of equal gains the lowest feature is taken, then the highest cut.
 
-This is the policy as it is asked like any other. Where all columns are numbers it grows whole trees
-by itself, the same ones to the last bit but faster by an order of magnitude, because bounds spare
-it most cuts: ``gbt.splitting.greedy_growth``. Those bounds know nothing of monotone constraints
-(``gbt.splitting.monotone``), so with these it grows on the common road.
+`Greedy.split` answers like any other policy, and is asked where a column is categorical or
+predictions must be monotone (``gbt.splitting.monotone``). Elsewhere ``gbt.splitting.greedy_growth``
+grows whole trees instead, the same ones to the last bit but faster by an order of magnitude,
+because bounds spare it most cuts.
 """
 
 from dataclasses import replace

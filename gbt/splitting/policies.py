@@ -1,4 +1,4 @@
-"""The policies by name, and as a file has them."""
+"""The policies by their names, and how a model file writes a policy down."""
 
 from dataclasses import asdict, is_dataclass
 from typing import Any
