@@ -1,7 +1,8 @@
 """Measures that are sums over rows, of a table in memory or of one in chunks (``gbt.chunks``).
 
-A measure says what a chunk adds, as a `ChunkSum`; what concerns all rows at once, such as weights
-that are all 0 or rows that the model has seen, is told at the end, to whoever called.
+A measure returns what a chunk adds as a `ChunkSum`. `sum_over_chunks` merges these. What only all
+rows together can tell, that every weight is 0 or that the model has seen some of the rows, it looks
+at in the end: an error or a warning for the caller.
 """
 
 from collections.abc import Callable

@@ -10,7 +10,8 @@ Summing over trees with weights 1 explains predictions (``attribute``); TreeInne
 with the negative gradients as weights. Nothing of shape (M, n, p) is ever held.
 
 To write an attribution of your own, give a function ``(ensemble, m, X) -> (n, p)`` wherever an
-attribution is asked for, or an object with ``name`` and ``bind``.
+attribution is asked for, or an object with ``name`` and ``bind``. docs/testing.md writes one and
+has it checked (``attributions.testing``).
 """
 
 from collections.abc import Callable, Iterator

@@ -26,9 +26,9 @@ from, and the later steps add to it. Adding the feature's own work back to the r
 ``partial_inner`` does, takes most of this away, and weak features are found more often. Both are
 first-order measures of one fitted model.
 
-All are sums over rows, so standard errors come for free (``attributions.row_sums``), and parts of
-the rows may lie anywhere (``gbt.chunks``). How a part is worked through, in memory that does not
-grow with the number of rows, stands in ``attributions.judged_rows``.
+All are sums over rows. So standard errors come for free: ``attributions.row_sums`` computes them,
+for all measures, and says why they are right. Parts of the rows may lie anywhere (``gbt.chunks``);
+``attributions.judged_rows`` works through a part, in memory that does not grow with the rows.
 
 TreeInner of a path attribution is faster still where no standard error is wanted: the rows of a
 leaf share one r_mk, so only the sum of their gradients is needed (``PathChanges.sum_by_tree``). On

@@ -73,14 +73,14 @@ def as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray
     """
     loss = ensemble.loss
     numbers = {"half_logistic": (0, 1), "softmax": tuple(range(loss.n_outputs))}.get(loss.name)
-    classes = getattr(model, "classes_", None)  # of a forest, whose loss is squared, too
+    classes = getattr(model, "classes_", None)  # a forest has them too, with a squared loss
     classes = numbers if classes is None else classes
     refuse_other_targets(y, may_be_text=classes is not None)
     y = np.asarray(y)
     if loss.name == "several_targets" and y.ndim == 2:
-        classes = None  # a number for each target
+        classes = None  # y has a number for each of the K targets
     elif loss.name == "several_targets" and classes is None:
-        classes = range(loss.n_outputs)  # a row is of one class or of another
+        classes = range(loss.n_outputs)  # y has one class for each row
     is_of_targets = loss.name == "several_targets" and classes is None
     shape = (n_rows, loss.n_outputs) if is_of_targets else (n_rows,)
     if y.shape != shape:
@@ -96,7 +96,7 @@ def as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray
                 f"y holds {y[unknown].tolist()[0]!r}; the model {told}, so y must hold these labels"
                 " only."
             )
-        if loss.name == "several_targets":  # of a forest: whether a row is of each class
+        if loss.name == "several_targets":  # a forest: K targets, each 1 for the rows of a class
             return is_class.T.astype(np.float64)
         return is_class.argmax(axis=0).astype(np.float64)
     y = y.astype(np.float64)

@@ -1,9 +1,9 @@
 """A saved model is judged on an Arrow or Parquet file that may be larger than memory.
 
-The target is read first, a number a row, since what it holds says what is judged and by what. Then
-the model's columns are read in batches: importances of batches are merged, and of every row its
-target and its prediction are kept, 16 bytes, for scores such as the AUC, which for a moment take
-several times that.
+The target is read first, one number a row, because what it holds decides what kind of task this is
+and which scores are printed. Then the model's columns are read in batches, whose importances are
+merged. Of every row the target and the prediction are kept, 16 bytes, because scores such as the
+AUC need all rows at once; while they are computed they take several times that.
 """
 
 from collections.abc import Iterator, Sequence

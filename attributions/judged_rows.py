@@ -1,10 +1,10 @@
-"""Rows on which the steps of a model are judged: what each adds to TreeInner and its relatives.
+"""What each row adds to TreeInner and its relatives, block by block.
 
-A `Judge` is a model with an individual attribution that is bound to it. It knows no rows, so it can
+A `Judge` is a model with an individual attribution that is bound to it. It holds no rows, so it can
 be sent to where rows are, once to each worker of a cluster. `JudgedRows` are rows there, checked
-and turned. They are taken in blocks: for some trees at a time the predictions before each, their
-gradients, and one call of the attribution with the gradients as weights. The equations stand in
-``attributions.inner``.
+and converted. Block by block and for some trees at a time, they work out the prediction before each
+tree and the gradients there, and call the attribution once with the gradients as weights. The
+equations stand in ``attributions.inner``.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ from gbt.model import Ensemble
 from gbt.predictor import transposed
 from gbt.stages import Stage, stages
 
-Contributions = tuple[np.ndarray, np.ndarray | None]  # of rows, and their sums by tree
+Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ def _score_lines(task: Task, findings: Findings) -> list[str]:
     average = "shares of the classes" if task.classes else average
     if not task.is_classification and _loss(task, findings) != "squared error":
         average = "best constant"
-    whose = "training rows'" if len(task.y_train) else "held-out rows'"  # of a given model
+    whose = "training rows'" if len(task.y_train) else "held-out rows'"  # a model from a file
     lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
     if findings.saved <= 0:
         lines.append(
@@ -194,7 +194,7 @@ def _loss(task: Task, findings: Findings) -> str:
     name = findings.scores[-1].name
     if name in ("AUC", "log-loss", "R^2", "root mean squared error"):
         return "log-loss" if task.is_classification else "squared error"
-    return name  # of a given model with another loss
+    return name  # a model from a file may have another loss
 
 
 def _title(result: GlobalAttribution) -> str:

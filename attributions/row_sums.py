@@ -1,9 +1,13 @@
 """Sums over rows with what their standard error needs, block by block.
 
 A per-feature attribution is a sum over rows, z_1k + ... + z_nk. If the rows are drawn independently
-the sum has the standard error (Sun's TreeInner with a fixed model; the usual formula of sampling)
+and the model was there before them, the variance of the sum is n times that of one z_ik, which the
+rows themselves estimate. So the sum has the standard error
 
     standard_error_k = sqrt(n / (n - 1) * sum_i (z_ik - mean_k)^2)          mean_k = sum_i z_ik / n
+
+``attributions.reference_inference`` derives it on a page of plain loops, and docs/inference.md
+measures how often intervals made of it hold the truth.
 
 Rows come in blocks of ``ROWS_PER_BLOCK``, whatever the number of threads. Each block leaves three
 things, its n, its sums and its squares about its own mean; blocks are merged in row order (Chan,

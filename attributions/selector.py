@@ -95,7 +95,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"fdr={self.fdr!r}; it must lie between 0 and 1, as .1 does.")
         if self.correction not in CORRECTIONS:
             raise ValueError(f"correction={self.correction!r}; use one of {CORRECTIONS}.")
-        if hasattr(X, "columns"):  # the estimator is to see a frame as it is
+        if hasattr(X, "columns"):  # the estimator shall see the frame, with names and dtypes
             validate_data(self, X, y, skip_check_array=True)
         else:
             X, y = validate_data(

@@ -1,10 +1,10 @@
 """Arrow and Parquet files a batch of rows at a time, for tables that are larger than memory.
 
-What a column is to be, the model says: numbers, or one of its levels. So a batch becomes the rows
-of floats that the model compares without a look at the rest of the file. Cells are read as the rest
-of the command line reads them: dates are seconds since 1970, text that spells a number is that
-number, other text is missing where numbers are wanted, and counted. Memory: one batch, and what
-pyarrow holds of the file: a group of rows of Parquet, or nothing of an Arrow file, if not packed.
+The model says whether a column holds numbers or its levels. So a batch can be made into the rows of
+floats that the model compares without a look at the rest of the file. Cells are read as the rest of
+the command line reads them: dates are seconds since 1970, text that spells a number is that number,
+and where numbers are wanted other text is missing, and counted. In memory are one batch and what
+pyarrow holds of the file: a group of rows of Parquet, nothing of an Arrow file that is not packed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ import numpy as np
 from attributions.table_columns import Column, cell_number, column_of, is_missing
 from attributions.table_file import ARROW, PARQUET, UnusableTableError, named
 
-CELLS_AT_ONCE = 2**22  # of a batch: 32 MB as floats
+CELLS_AT_ONCE = 2**22  # in a batch, 32 MB as floats
 LEAST_ROWS = 1024
 
 
@@ -83,7 +83,7 @@ def open_batches(path: Path) -> BatchFile | None:
         with path.open("rb") as file:
             beginning = file.read(len(ARROW))
     except OSError:
-        return None  # whoever reads it whole says why
+        return None  # `table_file` will try to read it and say why it cannot
     kind = {ARROW: "Arrow", PARQUET + beginning[4:]: "Parquet"}.get(beginning)
     if kind is None or find_spec("pyarrow") is None:
         return None

@@ -21,7 +21,8 @@ from gbt.model import Ensemble
 from gbt.tree import Tree
 
 ROWS = ("all", "inbag", "oob", "uniform")
-# How far sums may be from the model's, in shares of their terms: rounding, and float32 elsewhere.
+# Sums over the rows may differ from the model's by this share of the sum of their absolute terms:
+# our own models store float64 sums, those of other libraries come from float32.
 OWN, FOREIGN = 1e-9, 1e-4
 
 
@@ -54,7 +55,7 @@ class TrainingTrees:
         """Check the arguments of the public functions."""
         if rows not in ROWS:
             raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
-        with warnings.catch_warnings():  # that sums are unknown, which the rows supply
+        with warnings.catch_warnings():  # it warns of unknown sums, and the rows supply them
             warnings.simplefilter("ignore", UserWarning)
             ensemble = as_ensemble(model)
         X = as_rows(ensemble, X)
@@ -90,7 +91,7 @@ class TrainingTrees:
         ones = np.ones(len(self.X))
         for m, (tree, drawn) in enumerate(zip(self.ensemble.trees, self.drawn(), strict=True)):
             k = m % n_outputs
-            if k == 0:  # all trees of a round are grown on the derivatives before it
+            if k == 0:  # all trees of a round were grown on the derivatives before the round
                 before = raw_prediction if n_outputs > 1 else raw_prediction[:, 0]
                 derivatives = loss.gradient_hessian(self.y, before)
             gradient, hessian = (of if of.ndim == 1 else of[:, k] for of in derivatives)
@@ -113,7 +114,9 @@ class TrainingTrees:
         """Yield how often each tree saw every row."""
         if self.is_forest:
             for drawn in drawn_counts(self.model, len(self.X)):
-                yield from [drawn] * self.ensemble.n_outputs  # every output has all trees
+                yield from [
+                    drawn
+                ] * self.ensemble.n_outputs  # each tree of a forest counts once for each output
             return
         for m in range(self.ensemble.n_trees):
             drawn = np.ones(len(self.X))

@@ -1,8 +1,8 @@
 """How contributions of single trees are put together to one number a row and feature.
 
 ==================  ==============================================================================
-``sum``             Of the signed contributions: parts of the prediction.
-``absolute``        Of their absolute values.
+``sum``             The sum of the signed contributions: parts of the prediction.
+``absolute``        The sum of their absolute values.
 ``rank``            The mean over trees of a row's ranks: 0 for the least absolute value, p - 1 for
                     the largest. Features that a tree gives nothing share the lowest ranks, and
                     equal values share theirs, so a row's ranks depend on no other row.

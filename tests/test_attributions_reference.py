@@ -12,22 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import reference
+from attributions import reference, reference_inference
 from attributions.testing import ensembles, rows_for
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 
-def test_it_imports_numpy_and_the_standard_library_alone():
-    tree = ast.parse(Path(reference.__file__).read_text())
+@pytest.mark.parametrize("page", [reference, reference_inference])
+def test_it_imports_numpy_and_the_standard_library_alone(page):
+    tree = ast.parse(Path(page.__file__).read_text())
     modules = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             modules |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
-            modules.add(node.module.partition(".")[0])
+            modules.add(node.module.removeprefix("attributions.").partition(".")[0])
     assert "numpy" in modules
-    assert modules - {"numpy"} <= sys.stdlib_module_names
+    assert modules - {"numpy", "reference_inference"} <= sys.stdlib_module_names
 
 
 # ------------------------------------------------------------------------------------- Example 1

@@ -8,14 +8,14 @@ from attributions.html_report.evidence import Evidence
 from attributions.results.names import cut_in_the_middle, on_one_line
 from attributions.table_columns import reason_to_leave_out
 
-FEW_ROWS = (
-    300  # held out: below, 95 % intervals of long-tailed features held .92 (docs/inference.md)
-)
+# With fewer held-out rows 95 % intervals of long-tailed features held .92 (docs/inference.md).
+FEW_ROWS = 300
 FEW_OF_A_CLASS = 30
 NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
-MOST_OF_IT = 0.8  # of what all features bring, by one of them,
-MUCH = 50.0  # where they bring much, in per cent of the constant model's loss
-MANY_WORDS = 10  # a column of words whose words stand in fewer rows each on average
+# A feature may leak the target if it brings 80 % of what all features bring, and the model saves at
+# least 50 % of the constant model's loss.
+MOST_OF_IT, MUCH = 0.8, 50.0
+MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 N_NAMED = 8
 NAME_WIDTH = 40
 

@@ -26,14 +26,14 @@ from attributions.plots.places import Box, place_beside, spread
 from attributions.results import GlobalAttribution
 from attributions.results.names import cut_in_the_middle
 
-MOST_POINTS = 400  # a picture
+MOST_POINTS = 400  # in a picture
 N_CURVES = 6
-LEAST_CURVE = 0.005  # of the farthest: others cannot be told from 0
-N_NAMED = 10  # points
+LEAST_CURVE = 0.005  # a curve within this share of the farthest looks like 0: not drawn
+N_NAMED = 10  # at most so many points have names
 NAME_LENGTH = 18  # letters of a name in a picture
 AXIS_LENGTH = 34
 N_BINS = 16
-MOST_WORDS = 10  # bars
+MOST_WORDS = 10  # a bar for each, at most so many
 TWO_SIDED_95 = 1.959963984540054
 UNIT = "% of the constant model's loss"
 MARKS = {HELPS: "good", USELESS: "bad"}

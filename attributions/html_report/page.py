@@ -17,8 +17,9 @@ from attributions.html_report.markup import Markup, data, element, join
 from attributions.html_report.row_explorer import MOST_FEATURES, row_data
 from attributions.html_report.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS
 
-N_DRAWN = 6  # features whose contributions are drawn against values,
-LEAST_DRAWN = 0.01  # of the strongest one's
+# Contributions are drawn against values for at most 6 features, the strongest, and for none that is
+# weaker than 1 % of the strongest.
+N_DRAWN, LEAST_DRAWN = 6, 0.01
 
 
 def page(evidence: Evidence) -> str:

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from matplotlib.typing import ColorType
 
 TWO_SIDED_95 = 1.959963984540054
-ROW_HEIGHT = 1.45  # of a name on the axis, in font sizes: the least that keeps names apart
+ROW_HEIGHT = 1.45  # font sizes from one name on the axis to the next: fewer, and names touch
 ROOMY_HEIGHT = 1.87
 LEAST_FONT = 6.0
 TALLEST = 150.0  # inches: the highest figure that Matplotlib draws at 400 dots an inch
-NAMES_SHARE = 0.45  # of the width, for names beside it, where the layout makes room
-LEAST_LINE = 0.5  # of the width, of titles and labels
+NAMES_SHARE = 0.45  # of the figure's width, for names beside the axes if the layout makes room
+LEAST_LINE = 0.5  # titles and labels are wrapped at no less than this share of the width
 SLACK = 0.93  # letters are a little wider at fewer dots an inch
-CROWDED = 0.02  # of the axis
-LONE = 0.25  # of the values
+# An axis is crowded if all values but the largest quarter would share 2 % of it.
+CROWDED, LONE = 0.02, 0.25
 N_TICKS = 4  # on either side of a symlog axis
 
 
@@ -32,7 +32,7 @@ class Colors(NamedTuple):
     background: RGB
     ink: "ColorType"
     faint: RGB
-    outside: RGB  # around the axes
+    outside: RGB  # the figure around the axes
 
 
 class Sheet:

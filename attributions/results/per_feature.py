@@ -1,7 +1,9 @@
 """Attributions of features: one number each, over all rows.
 
-Where that number is a sum over rows it comes with the standard error of the sum, and results of
-separate chunks of rows merge into the result of all.
+Where that number is a sum over rows it comes with the standard error of the sum, and the results of
+separate chunks of rows merge into the result of all rows (``attributions.results.merging``). The
+standard errors are computed while rows are summed (``attributions.row_sums``); here they become
+intervals and p-values.
 """
 
 from collections.abc import Iterable, Mapping

@@ -73,7 +73,7 @@ def assert_same(actual: ArrayLike, expected: ArrayLike) -> None:
 
 
 def sum_of_node_values(ensemble: Ensemble) -> float:
-    """Return |base score| plus the absolute values of all nodes: a bound for sums along paths."""
+    """Return the absolute base score and node values, added up: a bound for sums along paths."""
     return float(abs(ensemble.base_score) + np.abs(ensemble.value).sum())
 
 
