@@ -7,6 +7,7 @@ import pytest
 
 import attributions
 import gbt
+from attributions import testing
 from tests.site import faults
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -55,6 +56,6 @@ def test_an_empty_site_is_noticed(tmp_path):
 
 def test_the_reference_has_every_public_name():
     listed = re.findall(r"^   ([\w.]+)$", (DOCS / "api/index.md").read_text(), flags=re.MULTILINE)
-    public = {*gbt.__all__, *attributions.__all__, *attributions.plots.__all__}
-    colours = {"BLUE", "GREY", "INK", "VERMILION"}
-    assert public - colours - {"plots"} <= set(listed)
+    public = {*gbt.__all__, *attributions.__all__, *attributions.plots.__all__, *testing.__all__}
+    constants = {name for name in public if name.isupper()}
+    assert public - constants - {"plots"} <= set(listed)
