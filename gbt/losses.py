@@ -19,14 +19,15 @@ with p = 1 / (1 + exp(-f)), and x+ what is positive of x. The names carry the co
 error is halved, and so is the binomial deviance. Sample weights are not a loss's business; whoever
 sums multiplies. Losses of several outputs are in ``gbt.several_outputs``.
 
-Kernels know the first two. Of the others boosting writes down the derivatives before each tree. The
-absolute and the quantile loss have no curvature, so 1 stands in its place: a leaf's value is then
--learning_rate (rows above less rows below, weighed) / (rows + lambda), and no leaf is refitted to
-the quantile of its rows, as some libraries do. Steps are bounded by the learning rate: scale a
-target that ranges over thousands, or take more trees.
+Kernels have the formulas of the first two; the derivatives of the others are computed in NumPy
+before each tree. The absolute and the quantile loss have no curvature, so 1 stands in its place: a
+leaf's value is then -learning_rate (rows above less rows below, weighed) / (rows + lambda). No leaf
+is refitted to the quantile of its rows, as some libraries do, so a step is never longer than the
+learning rate: scale a target that ranges over thousands, or take more trees.
 
-A new loss is a class with the attributes and methods of `Loss`, listed in ``OF_REGRESSION``; one of
-a user's own needs no file at all (``gbt.own_loss``). Only a loss that is worth compiling has its
+A new loss is a class that inherits `GivenLoss`, adds ``value`` and ``derivatives``, and stands in
+``OF_REGRESSION``; `Gamma` is an example, and CONTRIBUTING.md says what else to do. A loss of a
+user's own needs no file at all (``gbt.own_loss``). Only a loss that is worth compiling has its
 formulas in ``gbt.kernels.derivatives``, too, under a ``kind`` of its own.
 """
 
@@ -56,8 +57,8 @@ class Loss(Protocol):
         ...
 
     metric: str
-    kind: int  # that kernels know it by, see ``gbt.kernels.derivatives``
-    has_one_hessian: bool  # for all rows and predictions
+    kind: int  # its number in ``gbt.kernels.derivatives``, `GIVEN` where kernels have no formula
+    has_one_hessian: bool  # whether h is the same for all rows and predictions
 
     @property
     def n_outputs(self) -> int:
@@ -166,7 +167,7 @@ class HalfLogistic:
 
 
 class GivenLoss:
-    """What losses share that no kernel knows; each adds ``value`` and ``derivatives``."""
+    """What losses share that kernels have no formulas of; each adds ``value``, ``derivatives``."""
 
     metric: str
     kind = GIVEN
@@ -411,8 +412,9 @@ def quantile(y: np.ndarray, weight: np.ndarray, alpha: float) -> float:
     return float((y[order[first]] + y[order[beyond]]) / 2)
 
 
-# Kernels know these.
+# The two whose formulas kernels have. They have no parameters, so one object of each is enough.
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HalfSquaredError(), HalfLogistic())}
+# What a regressor takes as ``loss=`` by name, and what model files may name.
 OF_REGRESSION: dict[str, Callable[..., Loss]] = {
     "half_squared_error": HalfSquaredError,
     "poisson": Poisson,

@@ -124,7 +124,7 @@ def _read_trees(model: Model) -> _Nodes:
     first_leaf = np.cumsum(n_leaves) - n_leaves
     tree_offset = np.cumsum(np.append(0, np.repeat(2 * n_leaves - 1, n_outputs)))
     n_nodes = int(tree_offset[-1])
-    split = np.full(n_nodes, len(model.border))  # of leaves, an entry after the last
+    split = np.full(n_nodes, len(model.border))  # a leaf has the number after the last split
     value, weight = np.zeros((2, n_nodes))
     left, right = np.full((2, n_nodes), -1)
     leaf_value = model.leaf_value.reshape(-1, n_outputs)

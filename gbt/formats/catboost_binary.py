@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-START = 8  # of the first table's distance, after letters and length
+START = 8  # where the first table's distance stands, after the letters and the length
 TREES = 1  # the field of the model that has the trees
 APPROX_DIMENSION, TREE_SPLITS, TREE_SIZES = 0, 1, 2
 CAT_FEATURES, FLOAT_FEATURES, ONE_HOT_FEATURES, CTR_FEATURES = 4, 5, 6, 7
@@ -35,9 +35,9 @@ class Model(NamedTuple):
     depth: np.ndarray  # int32, levels of each tree
     leaf_value: np.ndarray  # float64 of all leaves of all trees, their outputs side by side
     leaf_weight: np.ndarray  # float64
-    feature: np.ndarray  # of each split, the column
-    border: np.ndarray  # of each split, float32
-    nan_is_large: np.ndarray  # of each split
+    feature: np.ndarray  # the column of each split
+    border: np.ndarray  # float32, of each split
+    nan_is_large: np.ndarray  # bool, for each split
     feature_names: tuple[str, ...]
     scale: float
     bias: np.ndarray

@@ -17,11 +17,11 @@ class Imported(NamedTuple):
 
     ensemble: Ensemble
     library: str
-    unknown: str | None = None  # why there are no gradients, "it was trained with ..."
-    doubt: str | None = None  # why they may be another loss's
+    unknown: str | None = None  # why the sums of gradients are unknown: "it was trained with ..."
+    doubt: str | None = None  # why they may be those of another loss
     has_hidden_start: bool = False  # the base score was worked out from the first tree's nodes
-    is_sampled: bool = False  # trees have seen some of the rows, which all of them cannot check
-    has_dropped: bool = False  # trees were grown at predictions that rows do not tell, as by DART
+    is_sampled: bool = False  # each tree saw some rows only, so sums over all rows cannot check it
+    has_dropped: bool = False  # DART grew trees at predictions that cannot be worked out again
 
     @property
     def warning(self) -> str | None:
@@ -41,7 +41,7 @@ class Imported(NamedTuple):
         return None
 
 
-_KEPT: dict[int, tuple[ref, Hashable, Imported]] = {}  # by id: not all models can be keys
+_KEPT: dict[int, tuple[ref, Hashable, Imported]] = {}  # by id, because not all models are hashable
 
 
 def kept(model: Any, state: Hashable, make: Callable[[], Imported]) -> Imported:

@@ -54,8 +54,9 @@ LOSS_OF_OBJECTIVE = {
 }
 OF_CLASSES = ("multiclass", "multiclassova")
 OTHERS = (*OF_CLASSES, "poisson", "gamma", "quantile", "regression_l1", "huber")
-REFITTED = ("quantile", "absolute")  # whose leaves are no Newton steps
-DIGITS_OF_INNER = 1e-5  # of the largest value of a tree; six digits are 5e-6
+# Leaves that LightGBM refits to quantiles: -G/(H + lambda) is lost.
+REFITTED = ("quantile", "absolute")
+DIGITS_OF_INNER = 1e-5  # share of a tree's largest value; rounding to six digits is 5e-6
 
 
 def from_lightgbm(model: Any) -> Ensemble:
@@ -91,7 +92,8 @@ def import_lightgbm(model: Any) -> Imported:
     """Do what `from_lightgbm` does, without a warning."""
     if isinstance(model, str | os.PathLike):
         return _import(Path(model).read_text(encoding="utf-8"))
-    booster = model.booster_ if hasattr(type(model), "booster_") else model  # of a wrapper
+    # LGBMClassifier and its like wrap a booster.
+    booster = model.booster_ if hasattr(type(model), "booster_") else model
     if not hasattr(booster, "model_to_string"):
         raise TypeError(
             "from_lightgbm takes a lightgbm.Booster, a fitted lightgbm.LGBMModel, or the name of a"
@@ -125,7 +127,7 @@ def _import(text: str) -> Imported:
     follows = -eta * node_step(G, H, penalty)
     kept_value = trees.internal_value * (eta if is_forest else 1.0)
     kept_value -= start_of
-    is_exact = why is None or rates.has_dropped  # weights of trees change all values alike
+    is_exact = why is None or rates.has_dropped  # DART's weights change all values of a tree alike
     if is_exact and (wrong := _first_far(nodes, follows, kept_value, value, starts)) >= 0:
         m, node = nodes.of_tree(wrong)
         is_exact = False

@@ -22,7 +22,7 @@ class Text(NamedTuple):
     head: dict[str, str]
     trees: list[dict[str, str]]
     parameters: dict[str, str]
-    levels: list[list[Any]]  # of the categorical columns of the frame, if it was trained on one
+    levels: list[list[Any]]  # of each categorical column, if it was trained on a frame
 
 
 def split(text: str) -> Text:
@@ -94,7 +94,7 @@ def numbers(
         )
         if len(found) != n_of_tree.sum():
             raise ValueError
-    except (ValueError, DeprecationWarning):  # as NumPy says that it could not read all
+    except (ValueError, DeprecationWarning):  # so NumPy says that something is no number
         raise InvalidModelError(f"{name} of the LightGBM model are not {kind}.") from None
     return found
 

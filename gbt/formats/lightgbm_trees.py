@@ -44,7 +44,7 @@ OF_LEAF: dict[str, type] = {
 LARGEST = float(np.finfo(np.float64).max)
 IS_CATEGORICAL, DEFAULT_LEFT = 1, 2
 NAN_IS_ZERO, ZERO_IS_MISSING = 0, 1
-WORD = 32  # bits
+WORD = 32  # bits in a word
 
 
 class Trees(NamedTuple):
@@ -79,7 +79,7 @@ def read_trees(text: Text) -> Trees:
         absent = name in ("leaf_weight", "leaf_count")
         read[name] = np.zeros(len(tree_of), dtype)
         read[name][is_leaf == (name in OF_LEAF)] = numbers(text, name, expected, dtype, absent)
-    # Of splits between missing and present, where nothing is below nan.
+    # A split between missing and present rows has the threshold nan: no number is left of it.
     read["threshold"] = np.nan_to_num(read["threshold"], nan=-LARGEST)
     for name, array in read.items():
         if not np.isfinite(array).all():

@@ -24,9 +24,9 @@ from gbt.tree import InvalidModelError
 class Listed(NamedTuple):
     """The numbers of levels that go left at the nodes that split categories."""
 
-    has_list: np.ndarray  # of every node in preorder
-    node: np.ndarray  # in preorder, of every number that is listed
-    level: np.ndarray  # that number
+    has_list: np.ndarray  # for every node, in preorder
+    node: np.ndarray  # for every number that is listed: the node that lists it
+    level: np.ndarray  # and the number
 
     @classmethod
     def of(
@@ -63,7 +63,7 @@ class Listed(NamedTuple):
             return {}
         categories: list[Levels | None] = [None] * len(names)
         of_list = feature[self.node]
-        number = np.empty_like(self.level)  # of the level that is listed, among ours
+        number = np.empty_like(self.level)  # the number that each listed level has here
         for k in sorted(columns):
             is_own = of_list == k
             listed = self.level[is_own]

@@ -20,7 +20,7 @@ EPS_32 = float(np.finfo(np.float32).eps)
 class Preorder(NamedTuple):
     """The nodes of all trees, root, left branch, right branch; links count through all trees."""
 
-    order: np.ndarray  # of each node, its number in the library
+    order: np.ndarray  # the number that each node has in the library
     left: np.ndarray  # -1 at a leaf
     right: np.ndarray
     tree_offset: np.ndarray

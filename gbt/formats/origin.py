@@ -30,11 +30,11 @@ from gbt.losses import Loss
 class Start(NamedTuple):
     """How a training began."""
 
-    base_score: Any  # raw, of every output
-    is_estimated: bool  # by the library, from the targets
-    is_default: bool  # it was to be estimated and was not: no built-in objective has been asked
-    means: tuple[float, ...]  # of the targets, if it was estimated, by the one or another formula
-    may_be_sampled: bool  # rows, by tree; False if it is known that they were not
+    base_score: Any  # the raw prediction before the first tree, for every output
+    is_estimated: bool  # whether the library worked it out from the targets
+    is_default: bool  # whether it should have been and was not, as with objectives of a user's own
+    means: tuple[float, ...]  # if it was: the mean of the targets, by each formula in use
+    may_be_sampled: bool  # whether trees may have seen some of the rows only
 
 
 def contradiction(
@@ -49,7 +49,7 @@ def contradiction(
     if loss.name == "softmax":
         return _against_softmax(nodes, G, loss.n_outputs, start)
     if loss.name != "half_logistic":
-        return None  # no trace is known
+        return None  # no trace of other losses is known
     p = float(loss.inverse_link(np.array(start.base_score)))
     weight = H[: nodes.tree_offset[1]] / (p * (1 - p))  # of the first tree's nodes
     first = G[: nodes.tree_offset[1]]
@@ -86,7 +86,7 @@ def _against_squared_error(
         if (off > 256 * EPS_32 * (size[:-1] + size[1:])).any():
             return "the sums of a tree do not follow from the tree before it"
         if start.is_default:
-            return None  # an objective of one's own that is this loss
+            return None  # an objective of a user's own that has the derivatives of this loss
     is_zero = abs(G[0]) <= 64 * EPS_32 * size[0]
     return _against_start(is_zero, G[0], start)
 

@@ -50,7 +50,7 @@ HISTOGRAMS = (HistGradientBoostingRegressor, HistGradientBoostingClassifier)
 FORESTS = (
     RandomForestRegressor, RandomForestClassifier, ExtraTreesRegressor, ExtraTreesClassifier,
 )  # fmt: skip
-TREES = (DecisionTreeRegressor, DecisionTreeClassifier)  # ExtraTree* are some, too
+TREES = (DecisionTreeRegressor, DecisionTreeClassifier)  # ExtraTree* inherit from these
 BOOSTED_LOSSES = ("squared_error", "log_loss", "absolute_error", "quantile")
 HISTOGRAM_LOSSES = (*BOOSTED_LOSSES, "poisson", "gamma")
 SQUARED_ERRORS = ("squared_error", "friedman_mse")
@@ -65,7 +65,7 @@ class _Nodes(NamedTuple):
     feature: np.ndarray
     threshold: np.ndarray
     missing_left: np.ndarray
-    value: np.ndarray  # of the second of two classes, of the own one of several
+    value: np.ndarray  # of two classes that of the second, of several that of the tree's own class
     weight: np.ndarray
     n_samples: np.ndarray
 
@@ -113,7 +113,7 @@ def _averaged(model: Any, estimators: Any) -> Imported:
         )
     n_outputs = len(getattr(model, IS_CLASSIFIER, ())) or model.n_outputs_
     n_outputs = 1 if n_outputs == 2 and hasattr(model, IS_CLASSIFIER) else n_outputs
-    # Of K outputs each has all trees, which have the same splits, with values of its own.
+    # A tree of K outputs becomes K trees of the same splits, each with the values of one output.
     trees = [estimator.tree_ for estimator in estimators for _ in range(n_outputs)]
     nodes = _read_trees(trees, n_outputs)
     loss = LOSSES["half_squared_error"] if n_outputs == 1 else SeveralTargets(n_outputs)
@@ -197,7 +197,7 @@ def _histograms(model: Any) -> Imported:
     value = np.where(leaf, records["value"], eta * records["value"])
     G = tree.add_up(-value / eta * (n_samples + reg_lambda))
     follows = -eta * node_step(G, n_samples, reg_lambda)
-    # Roots have no value of their own. Those of other nodes tell whether rows weigh 1.
+    # Roots keep no value. Those of the other nodes follow from G and the counts if rows weigh 1.
     allowed = FOLLOWS_WITHIN * np.repeat(
         np.maximum.reduceat(np.abs(value), tree.tree_offset[:-1]), np.diff(tree.tree_offset)
     )
@@ -240,7 +240,7 @@ def _loss_of(model: Any, name: str, alpha: Any, n_outputs: int, allowed: tuple[s
     if name not in allowed:
         raise ValueError(f"loss={name!r} cannot be imported, only {[*allowed]} can.")
     if name == "log_loss" and n_outputs > 1:
-        # Hessians with which leaves follow from them: see Friedman 2001, equation 34.
+        # The factor of p (1 - p) with which -G/H gives the leaves: Friedman 2001, equation 34.
         is_first = isinstance(model, BOOSTED)
         return Softmax(n_outputs, n_outputs / (n_outputs - 1) if is_first else 1.0)
     others: dict[str, Loss] = {

@@ -17,7 +17,7 @@ from gbt.formats.imported import Imported
 from gbt.formats.nodes import EPS_32
 from gbt.model import NEEDED_FOR, STATISTICS, Ensemble
 
-KEPT_WITHIN = 1e-3  # of what a tree's rows add up to; another loss or sample is off by per cents
+KEPT_WITHIN = 1e-3  # of the sums of a tree; with another loss or sample they are off by per cents
 
 
 def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any) -> Ensemble:
@@ -50,7 +50,7 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
             stacklevel=3,
         )
         return of_rows
-    if imported.has_dropped:  # what the library kept is of other predictions
+    if imported.has_dropped:  # what the library kept belongs to other predictions
         return of_rows
     supplied: dict[str, Any] = {
         array: getattr(of_rows, array)

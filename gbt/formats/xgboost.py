@@ -266,7 +266,7 @@ def _refuse_other_models(learner: Any, trees: _Trees) -> tuple[Loss, int, int]:
     if not isinstance(shape, dict):
         raise InvalidModelError("The XGBoost model's learner_model_param is not an object.")
     allowed = [*LOSS_OF_OBJECTIVE, *OTHERS]
-    if objective not in allowed:  # a list: what a file has need not be hashable
+    if objective not in allowed:  # a list, because what a file has need not be hashable
         raise ValueError(f"objective={named(objective)} cannot be imported, only {allowed} can.")
     n_classes, n_targets = (
         whole(shape, name) if name in shape else 1 for name in ("num_class", "num_target")

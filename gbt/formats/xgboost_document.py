@@ -11,7 +11,7 @@ import numpy as np
 from gbt.documents import as_array, parse_json, shown
 from gbt.tree import InvalidModelError
 
-MOST_UNNAMED_COLUMNS = 2**20  # a number in a file is no reason to make as many names
+MOST_UNNAMED_COLUMNS = 2**20  # a file that claims more would make us write as many names
 
 
 def entry(mapping: Any, *path: str) -> Any:
@@ -63,9 +63,9 @@ def numbers_of(mapping: Any, name: str, where: str, dtype: Any) -> np.ndarray:
     """Return an array of numbers, such as one for every node of a tree."""
     value = entry(mapping, name)
     if isinstance(value, np.ndarray) and value.dtype.kind in ("iu", "iuf")[dtype is np.float64]:
-        return value  # of UBJSON
+        return value  # from UBJSON
     if name == "default_left" and isinstance(value, list) and set(map(type, value)) == {bool}:
-        return np.array(value, dtype=dtype)  # of JSON before version 1.6
+        return np.array(value, dtype=dtype)  # from JSON of XGBoost before 1.6
     return as_array(value, f"{name} of {where} of the XGBoost model", dtype, finite=False)
 
 

@@ -41,12 +41,12 @@ from gbt.model import Ensemble
 from gbt.saving import write_whole
 from gbt.several_outputs import SeveralTargets, Softmax
 
-VERSION = [3, 1, 0]  # of XGBoost: the first whose files have one base_score an output
+VERSION = [3, 1, 0]  # the first XGBoost whose files have a base_score for each output
 LARGEST_32 = np.finfo(np.float32).max
-LARGEST_DECIMAL = 3.4028234e38  # is rounded to it, and as a float64 not above it
+LARGEST_DECIMAL = 3.4028234e38  # as float32 LARGEST_32, and as float64 not above it
 NO_PARENT = 2**31 - 1
 NOT_IN_NAMES = ("[", "]", "<")
-OBJECTIVES = {  # of a loss by its name, and the record of its numbers
+OBJECTIVES = {  # by the name of a loss: the objective, and where its parameters stand in the file
     "half_squared_error": ("reg:squarederror", "reg_loss_param"),
     "half_logistic": ("binary:logistic", "reg_loss_param"),
     "softmax": ("multi:softprob", "softmax_multiclass_param"),
@@ -97,7 +97,7 @@ def _refuse(ensemble: Ensemble) -> None:
 def _document(ensemble: Ensemble) -> dict[str, Any]:
     """Return the model as XGBoost writes one."""
     loss, names = ensemble.loss, list(ensemble.feature_names)
-    made_up = ([f"{letter}{k}" for k in range(len(names))] for letter in "xf")  # here, by XGBoost
+    made_up = ([f"{letter}{k}" for k in range(len(names))] for letter in "xf")  # by us, by XGBoost
     have_names = names not in made_up
     categories = ensemble.categories
     n_classes = ensemble.n_outputs if isinstance(loss, Softmax) else 0

@@ -134,7 +134,7 @@ def _read_learning_rate(nodes: Nodes, reg_lambda: float) -> float | None:
     ab, bb = _sum_products(nodes, reg_lambda, 1.0)
     if ab > 0:
         ab, bb = _sum_products(nodes, reg_lambda, ab / bb)
-    # An equation is wrong by eps of its size, so eta by eps / sqrt(bb): this much of eta = ab / bb.
+    # Each equation is wrong by eps of its size, so eta = ab / bb by eps / sqrt(bb).
     if not (ab > 0 and EPS_32 * np.sqrt(bb) / ab <= ADD_UP_WITHIN):
         return None
     return float(ab / bb)
@@ -170,7 +170,7 @@ def read_start(learner: Any, loss: Loss, training: Training) -> Start:
     try:
         numbers = [float(np.float32(one)) for one in numbers_in(text)]
         if len(numbers) == 1:
-            numbers = numbers * n_outputs  # before version 3.1, one for all
+            numbers = numbers * n_outputs  # before version 3.1 one base score stood for all outputs
         if len(numbers) == n_outputs:
             own = loss.loss if isinstance(loss, SeveralTargets) else loss
             raws = numbers if is_raw else [own.link(one) for one in numbers]
