@@ -1,4 +1,4 @@
-"""The loss that a user chooses: one of ``gbt.losses`` by its name, with parameters, or their own.
+"""The loss that a user chooses: one of ``gbt.losses``, by name or as an object, or their own.
 
 A loss of one's own is an object with four methods in plain NumPy::
 
@@ -7,7 +7,7 @@ A loss of one's own is an object with four methods in plain NumPy::
     link(prediction)                      a number to a raw prediction
     inverse_link(raw_prediction)          raw predictions to predictions
 
-It then works wherever a loss does. Files say the name of its class alone.
+It then works wherever a loss does. A model file has nothing of it but the name of its class.
 """
 
 from dataclasses import asdict, dataclass
@@ -38,7 +38,7 @@ MOST_DOUBLINGS = 64  # of a step, in search of where a loss is least
 class OwnLoss(GivenLoss):
     """A loss of the user's: an object with the methods ``OF_A_LOSS``, in plain NumPy.
 
-    What it returns is checked, because nothing behind it asks again.
+    What it returns is checked here, because boosting and attributions trust every loss.
     """
 
     loss: Any
@@ -56,7 +56,7 @@ class OwnLoss(GivenLoss):
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         """Return gradients and hessians, checked."""
-        if raw_prediction.ndim > 1:  # one call a tree: written for one dimension
+        if raw_prediction.ndim > 1:  # before each of T trees; a user's loss knows one dimension
             pairs = [self.derivatives(y, of_tree) for of_tree in raw_prediction]
             shape = raw_prediction.shape
             gradient, hessian = (np.reshape(part, shape) for part in zip(*pairs, strict=True))
@@ -133,7 +133,7 @@ def is_known(loss: Any) -> bool:
 
 
 def describe_loss(loss: Loss) -> str | dict[str, Any]:
-    """Return what a file of JSON has of a loss; ``gbt.named_losses`` is the way back."""
+    """Return what a model file says of a loss; ``gbt.loading`` reads it again."""
     if isinstance(loss, OwnLoss):
         return {OWN: type(loss.loss).__name__}
     parameters = parameters_of(loss)

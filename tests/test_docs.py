@@ -1,6 +1,7 @@
-"""What the pages name is there: files, functions and tests, pictures and other pages."""
+"""What pages and docstrings name is there: files, functions and tests, pictures, other pages."""
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 GENERATED = {"_build", "gallery", "generated"}
+SOURCES = sorted([*ROOT.glob("gbt/**/*.py"), *ROOT.glob("attributions/**/*.py")])
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     *sorted(path for path in ROOT.glob("docs/**/*.md") if not GENERATED & {*path.parts}),
 ]
 
@@ -17,6 +20,9 @@ PAGES = [
 NAMED = re.compile(r"`([\w.-]+(?:/[\w.-]+)*\.(?:py|md|csv|png|svg|toml|json))(?:::([\w.]+))?`")
 LINKED = re.compile(r"\]\(([^)\s#]+)")
 CODE = re.compile(r"^```.*?^```|`[^`]*`", flags=re.DOTALL | re.MULTILINE)
+# What docstrings name: pages, modules, and what is in them
+SAID = re.compile(r"docs/\w[\w/]*\.md")
+DOTTED = re.compile(r"`((?:gbt|attributions)(?:\.\w+)+)`")
 # Words that are no claim about this repository: files that a reader is told to make.
 HYPOTHETICAL = {"file.csv"}
 
@@ -49,6 +55,25 @@ def defined_in(path):
     return names
 
 
+def is_there(name):
+    """Say whether a dotted name is a module, or something in one."""
+    found, *rest = name.split(".")
+    found = importlib.import_module(found)
+    for part in rest:
+        try:
+            found = importlib.import_module(f"{found.__name__}.{part}")
+        except (ModuleNotFoundError, AttributeError):
+            found = getattr(found, part, None)
+    return found is not None
+
+
+def missing_from_source(text):
+    """Return the pages, files and dotted names that a source names and that are not there."""
+    missing = [page for page in SAID.findall(text) if not (ROOT / page).exists()]
+    missing += [file for file, _ in named_in(text) if missing_from(f"`{file}`")]
+    return missing + [name for name in DOTTED.findall(text) if not is_there(name)]
+
+
 def missing_from(text, folder=ROOT):
     """Return what a text names or links to and is not there."""
     missing = [target for target in linked_in(text) if not (folder / target).exists()]
@@ -64,6 +89,25 @@ def missing_from(text, folder=ROOT):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_names_is_there(page):
     assert missing_from(page.read_text(), page.parent) == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_source_names_is_there(path):
+    assert missing_from_source(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see ``gbt.nonsense``",
+        "see `gbt.losses.Nonsense`",
+        "see ``attributions.results.nonsense``",
+        "``tests/test_nonsense.py`` compares",
+        "(docs/nonsense.md)",
+    ],
+)
+def test_what_is_not_there_is_noticed_in_a_source(text):
+    assert len(missing_from_source(f"``gbt.losses.Gamma`` and docs/guide/losses.md, {text}.")) == 1
 
 
 def test_the_pages_name_something():
