@@ -20,6 +20,7 @@ _IMPORTERS = {  # the package of a model's class: module and function
     "sklearn": ("gbt.formats.sklearn", "import_sklearn"),
     "catboost": ("gbt.formats.catboost", "import_catboost"),
 }
+_TAKES_ROWS = ("catboost",)  # to find the levels of categories among them
 _TAKEN = (
     "an Ensemble, a fitted GBTRegressor or GBTClassifier, an xgboost.Booster or a fitted"
     " xgboost.XGBModel, the JSON of an XGBoost model as a dict, a lightgbm.Booster or a fitted"
@@ -39,7 +40,9 @@ def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = N
         reach it as they are, see `gbt.formats.wrappers`.
     X : table of shape (n, p), optional
         The rows that the model was trained on. They supply what its library did not keep of the
-        nodes, and check what it did; a warning names what they contradict.
+        nodes, and check what it did; a warning names what they contradict. Without ``y`` rows are
+        taken for a model of CatBoost with columns of categories: any that have its levels, which it
+        keeps by their hashes.
     y : array of shape (n,), optional
         Their targets, or labels of ``model.classes_``.
     sample_weight : array of shape (n,), optional
@@ -63,11 +66,14 @@ def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = N
     sklearn.exceptions.NotFittedError
         For an estimator that has not been fitted.
     """
-    if (X is None) != (y is None) or (X is None and sample_weight is not None):
-        raise ValueError("Training rows need both X and y; sample_weight goes with them.")
     model = unwrapped(model)
-    imported = _import(model)
-    return warn_of(imported) if X is None else complete(imported, model, X, y, sample_weight)
+    imported = _import(model, X)
+    if X is not None and y is not None:
+        return complete(imported, model, X, y, sample_weight)
+    is_of_levels = X is not None and imported.has_levels_of_rows
+    if (X is not None and not is_of_levels) or y is not None or sample_weight is not None:
+        raise ValueError("Training rows need both X and y; sample_weight goes with them.")
+    return warn_of(imported)
 
 
 def to_xgboost(model: Any, path: str | os.PathLike) -> None:
@@ -98,8 +104,8 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
     write_xgboost(as_ensemble(model), path)
 
 
-def _import(model: Any) -> Imported:
-    """Hand the model to the file that knows it."""
+def _import(model: Any, X: Any) -> Imported:
+    """Hand the model, and rows if they tell its levels, to the file that knows it."""
     if isinstance(model, Ensemble):
         return Imported(model, "given")
     libraries = {cls.__module__.split(".")[0] for cls in type(model).__mro__}
@@ -112,7 +118,8 @@ def _import(model: Any) -> Imported:
         return Imported(model.ensemble_, "fitted")
     for library, (module, function) in _IMPORTERS.items():
         if library in libraries:
-            imported = getattr(import_module(module), function)(model)
+            rows = (X,) if library in _TAKES_ROWS else ()
+            imported = getattr(import_module(module), function)(model, *rows)
             if imported is not None:
                 return imported
     raise TypeError(f"The model must be {_TAKEN}; got {type(model).__name__}.")

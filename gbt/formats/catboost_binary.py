@@ -1,4 +1,4 @@
-"""CatBoost's own binary format, as far as models of symmetric trees need it.
+"""CatBoost's own binary format, as far as trees on numbers and on single levels need it.
 
 After the letters CBM1 and a length, the model is a table of FlatBuffers. A table begins with the
 distance to its list of places, which has, for every field, where in the table it is, or 0::
@@ -21,28 +21,38 @@ START = 8  # where the first table's distance stands, after the letters and the 
 TREES = 1  # the field of the model that has the trees
 APPROX_DIMENSION, TREE_SPLITS, TREE_SIZES = 0, 1, 2
 CAT_FEATURES, FLOAT_FEATURES, ONE_HOT_FEATURES, CTR_FEATURES = 4, 5, 6, 7
-LEAF_VALUES, LEAF_WEIGHTS, STEP_NODES = 8, 9, 10
+LEAF_VALUES, LEAF_WEIGHTS, STEP_NODES, LEAF_OF_NODE = 8, 9, 10, 11
 TEXT_FEATURES, ESTIMATED_FEATURES, SCALE, BIAS, BIASES, EMBEDDINGS = 12, 13, 14, 15, 16, 18
 FLAT_INDEX, BORDERS, FEATURE_ID, NAN_TREATMENT = 2, 3, 4, 5  # of a float feature
 NAN_IS_LARGE = 2
+FLAT_INDEX_OF_LEVELS, ID_OF_LEVELS = 1, 2  # of a categorical feature
+CATEGORY, HASHES = 0, 1  # of a one-hot feature: which of the categorical ones, and its levels'
 
 
 class Model(NamedTuple):
     """What CatBoost keeps of a model."""
 
     n_outputs: int
-    split: np.ndarray  # int32, of all levels of all trees, the lowest level first
-    depth: np.ndarray  # int32, levels of each tree
+    size: np.ndarray  # int32, of each tree: levels if trees are symmetric, else nodes
+    split: np.ndarray  # int32, of all levels, the lowest first, or nodes of all trees
+    further: np.ndarray  # uint16 (n_nodes, 2), how far it is to the node of either side
+    leaf_of_node: np.ndarray  # uint32, where the value of a node is that a walk ends at
     leaf_value: np.ndarray  # float64 of all leaves of all trees, their outputs side by side
     leaf_weight: np.ndarray  # float64
     feature: np.ndarray  # the column of each split
     border: np.ndarray  # float32, of each split
     nan_is_large: np.ndarray  # bool, for each split
+    level: np.ndarray  # of each split, which of the hashes of its column; -1 of a number
     feature_names: tuple[str, ...]
+    categorical: tuple[int, ...]  # columns, in the order in which CatBoost counts them
     scale: float
     bias: np.ndarray
-    has_symmetric_trees: bool
-    others: list[str]  # kinds of features beside numbers
+    others: list[str]  # kinds of features beside numbers and single levels
+
+    @property
+    def has_symmetric_trees(self) -> bool:
+        """Whether all nodes of a level are split alike."""
+        return not len(self.further)
 
 
 class _Table(NamedTuple):
@@ -87,15 +97,22 @@ def read_model(data: bytes) -> Model:
     """Return what a model's bytes say."""
     root = _Table(data, START + struct.unpack_from("<I", data, START)[0])
     trees = _Table(data, root.target(TREES))
-    columns = trees.tables(FLOAT_FEATURES)
-    borders = [column.array(BORDERS, "<f4") for column in columns]
+    columns, of_levels = trees.tables(FLOAT_FEATURES), trees.tables(CAT_FEATURES)
     places = [column.number(FLAT_INDEX, "i", -1) for column in columns]
+    categorical = [column.number(FLAT_INDEX_OF_LEVELS, "i", -1) for column in of_levels]
+    names = {
+        **{k: column.text(FEATURE_ID) for k, column in zip(places, columns, strict=True)},
+        **{k: column.text(ID_OF_LEVELS) for k, column in zip(categorical, of_levels, strict=True)},
+    }
+    borders = [column.array(BORDERS, "<f4") for column in columns]
     is_large = [column.number(NAN_TREATMENT, "b") == NAN_IS_LARGE for column in columns]
     n_borders = [len(own) for own in borders]
+    one_hot = trees.tables(ONE_HOT_FEATURES)
+    split_levels = [categorical[column.number(CATEGORY, "i", -1)] for column in one_hot]
+    n_hashes = [len(column.array(HASHES, "<i4")) for column in one_hot]
+    numbers, levels = sum(n_borders), sum(n_hashes)
     biases = trees.array(BIASES, "<f8")
     kinds = {
-        "categorical": CAT_FEATURES,
-        "one-hot": ONE_HOT_FEATURES,
         "combined categorical": CTR_FEATURES,
         "text": TEXT_FEATURES,
         "estimated": ESTIMATED_FEATURES,
@@ -103,19 +120,21 @@ def read_model(data: bytes) -> Model:
     }
     return Model(
         n_outputs=trees.number(APPROX_DIMENSION, "i"),
+        size=trees.array(TREE_SIZES, "<i4"),
         split=trees.array(TREE_SPLITS, "<i4"),
-        depth=trees.array(TREE_SIZES, "<i4"),
+        further=trees.array(STEP_NODES, "<u4").view("<u2").reshape(-1, 2),
+        leaf_of_node=trees.array(LEAF_OF_NODE, "<u4"),
         leaf_value=trees.array(LEAF_VALUES, "<f8"),
         leaf_weight=trees.array(LEAF_WEIGHTS, "<f8"),
-        feature=np.repeat(np.array(places, dtype=np.int64), n_borders),
-        border=np.concatenate([np.empty(0, np.float32), *borders]),
-        nan_is_large=np.repeat(np.array(is_large, dtype=bool), n_borders),
-        feature_names=tuple(
-            column.text(FEATURE_ID) or str(place)
-            for column, place in zip(columns, places, strict=True)
+        feature=np.repeat(np.array(places + split_levels, np.int64), n_borders + n_hashes),
+        border=np.concatenate([np.empty(0, np.float32), *borders, np.zeros(levels, np.float32)]),
+        nan_is_large=np.append(
+            np.repeat(np.array(is_large, dtype=bool), n_borders), np.ones(levels, bool)
         ),
+        level=np.concatenate([np.full(numbers, -1), *map(np.arange, n_hashes)]),
+        feature_names=tuple(names.get(k) or str(k) for k in range(max(names, default=-1) + 1)),
+        categorical=tuple(categorical),
         scale=trees.number(SCALE, "d", 1.0),
         bias=biases if len(biases) else np.array([trees.number(BIAS, "d")]),
-        has_symmetric_trees=not len(trees.array(STEP_NODES, "<u4")),
         others=[kind for kind, field in kinds.items() if len(trees.array(field, "<u4"))],
     )
