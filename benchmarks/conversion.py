@@ -25,6 +25,7 @@ import numpy as np
 
 from gbt.formats import as_ensemble
 from gbt.formats.imported import forget
+from gbt.formats.lightgbm_text import text_of
 
 N_ROWS, N_FEATURES = 8_000, 20
 
@@ -76,7 +77,7 @@ def fit_forest(ensemble, X, y, n_trees):
 
 LIBRARIES = {
     "XGBoost": Library("xgboost", fit_xgboost, lambda m: m.get_booster().save_raw("ubj"), 1e-5),
-    "LightGBM": Library("lightgbm", fit_lightgbm, lambda m: m.booster_.model_to_string()),
+    "LightGBM": Library("lightgbm", fit_lightgbm, lambda m: text_of(m.booster_)),
     "CatBoost": Library("catboost", fit_catboost, lambda m: m._serialize_model()),
     "HistGradientBoosting": Library("sklearn.ensemble", fit_histograms, lambda m: m._predictors),
     "GradientBoosting": Library("sklearn.ensemble", fit_boosting, lambda m: m.estimators_),

@@ -37,6 +37,7 @@ from gbt.formats.lightgbm_text import (
     parameter,
     split,
     starts_from_mean,
+    text_of,
 )
 from gbt.formats.lightgbm_trees import levels_of, penalties, read_trees
 from gbt.formats.nodes import Preorder, to_ensemble
@@ -99,7 +100,7 @@ def import_lightgbm(model: Any) -> Imported:
             "from_lightgbm takes a lightgbm.Booster, a fitted lightgbm.LGBMModel, or the name of a"
             f" file; got {type(model).__name__}."
         )
-    text = booster.model_to_string()
+    text = text_of(booster)
     return kept(booster, hash(text), lambda: _import(text))
 
 

@@ -6,6 +6,8 @@ is never trusted: whatever is not as it should be is an `InvalidModelError` that
 """
 
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,21 @@ class Text(NamedTuple):
     trees: list[dict[str, str]]
     parameters: dict[str, str]
     levels: list[list[Any]]  # of each categorical column, if it was trained on a frame
+
+
+def text_of(booster: Any) -> str:
+    """Return the text of a booster, by way of a file, which takes half the time.
+
+    ``Booster.model_to_string`` (LightGBM 4) offers a buffer of 1 MB and, if a text is longer, has
+    all of it written again; a file is written once. It is there where no file can be written.
+    """
+    try:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "model.txt"
+            booster.save_model(path)
+            return path.read_text(encoding="utf-8")
+    except Exception:  # LightGBM's own is no OSError
+        return booster.model_to_string()
 
 
 def split(text: str) -> Text:
