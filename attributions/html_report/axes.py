@@ -16,9 +16,9 @@ from attributions.html_report.cells import amount
 from attributions.html_report.markup import Markup, element, join
 
 WIDTH, HEIGHT = 400.0, 290.0
-SIZE = 12.0  # of letters
-LINE = 14.5  # from one line of them to the next
-LETTER = 0.62 * SIZE  # how wide one is, on average, in wide fonts
+SIZE = 12.0  # the font's
+LINE = 14.5  # from one line of text to the next
+LETTER = 0.62 * SIZE  # the mean width of a letter in wide fonts
 N_TICKS = 5
 
 

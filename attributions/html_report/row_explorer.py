@@ -1,8 +1,8 @@
 """Single rows as data for the page's script: which features moved the prediction, and helped.
 
-Of several classes it is the prediction of the one that is the most probable for the row.
+With several classes the prediction that is explained is that of the row's most probable class.
 
-Of every row the features that moved it most are kept, and the sum over the others, so that the
+Each row keeps the features that moved it most, and the sum over the others, so that the
 contributions shown add up to the prediction.
 """
 
