@@ -8,9 +8,9 @@ i in that step, r_mk(x_i). A move against the gradient lowers the loss, a move a
     TreeInner(k)  = sum_i w_i q_ik
 
 On the training rows, with PreDecomp, this is the total gain exactly (Proposition 3), as long as
-every tree was grown on all of them. On rows that the model has not seen it says how much of that
-gain holds up: about 0 or less for a feature that was used for noise. One pass over the trees gives
-three measures:
+every tree was grown on all of them and no monotone constraint held a value back. On rows that the
+model has not seen it says how much of that gain holds up: about 0 or less for a feature that was
+used for noise. One pass over the trees gives three measures:
 
 ==================  ================================================================================
 ``tree_inner``      Did the feature's steps lower the loss?
@@ -69,7 +69,7 @@ def tree_inner(
 
     ``tree_inner(model, X_held_out, y_held_out)`` ranks features by how much their part of every
     boosting step lowered the loss of rows that the model has not seen. On the training rows, with
-    the default ``ifa`` and without ``subsample``, it is the total gain.
+    the default ``ifa``, without ``subsample`` and ``monotone_constraints``, it is the total gain.
 
     Parameters
     ----------

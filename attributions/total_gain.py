@@ -7,7 +7,8 @@ The gain of a split (Sun 2022, Definition 2) is how much it lowered the training
 without a factor 1/2, and the total gain of k is its sum over the nodes that split on k. Training
 rows chose the splits, so gain also counts what was fitted to noise, and the more so the more
 distinct values a feature has to cut at. `attributions.tree_inner` on other rows is the remedy; on
-the training rows themselves, with PreDecomp, it is this number (Proposition 3).
+the training rows themselves, with PreDecomp, it is this number (Proposition 3), unless monotone
+constraints held values back.
 """
 
 from typing import Any

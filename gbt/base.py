@@ -76,6 +76,7 @@ class BaseGBT(NamedParameters):
     n_features_in_: int
     _sampling: Sampling
     _categories: Categories | None = None  # levels by column, as the model has them
+    _kept_directions: np.ndarray | None = None  # the monotone constraints of all trees
 
     def __init__(
         self,
@@ -208,7 +209,9 @@ class BaseGBT(NamedParameters):
             X, weight = X[is_seen], weight[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
+        n_older = 0
         if start is not None:
+            n_older = start.ensemble_.n_rounds
             self._sampling.refuse_to_become(sampling)
 
         if weight.min() == weight.max():
@@ -217,12 +220,15 @@ class BaseGBT(NamedParameters):
             X, target, weight, eval_sets, seed, None if start is None else start.ensemble_
         )
         tuned = eval_sets[-1][:2] if self.early_stopping_rounds else None
-        seen_rows = SeenRows.of((X, target), tuned, self.n_jobs)
+        seen_rows = SeenRows.of((X, target), tuned, self.n_jobs, weight)
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
         scores = [None if start is None else start.split_scores_, boosted.split_scores]
         told = [of_trees for of_trees in scores if of_trees is not None]
+        if boosted.best_iteration + 1 < n_older:
+            told = []  # nobody knows what the trees that are kept have of the older sum
         self.split_scores_ = np.sum(told, axis=0) if told else None
+        self._kept_directions = self._directions(boosted.ensemble.loss)
         self.best_iteration_ = boosted.best_iteration
         self._sampling = sampling
 
@@ -242,7 +248,14 @@ class BaseGBT(NamedParameters):
             for name, value in self.get_params(deep=False).items()
         }
         base_score = asked["base_score"]
-        asked["monotone_constraints"] = self._directions(loss)
+        asked["monotone_constraints"] = directions = self._directions(loss)
+        kept = self._kept_directions
+        is_kept = directions is None or (kept is not None and np.array_equal(directions, kept))
+        if start is not None and not is_kept:
+            raise ValueError(
+                "warm_start adds trees to a model whose trees do not keep monotone_constraints="
+                f"{self.monotone_constraints!r}. Set warm_start=False to begin anew."
+            )
         try:
             with np.errstate(over="raise"):
                 return boost(

@@ -26,6 +26,7 @@ from gbt.kernels.derivatives import GIVEN
 from gbt.losses import Loss
 from gbt.model import Ensemble
 from gbt.outputs import Outputs
+from gbt.own_loss import is_same
 from gbt.progress import Progress
 from gbt.sampling import Draws
 from gbt.seen_rows import SeenRows
@@ -125,11 +126,12 @@ def boost(
     one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.is_in_steps
     trees = GrownTrees(start)
     if start is not None:
-        seen_rows = SeenRows.of((X, y), None, n_jobs)
-        _check_start(start, base_score, parameters, feature_names, seen_rows)
+        rows = SeenRows.of((X, y), None, n_jobs, sample_weight).in_order
+        _check_start(start, loss, base_score, parameters, feature_names, rows)
         outputs.go_on_from(start.raw_predict(X.view(EncodedRows), n_jobs))
         watch.record_all(start, n_jobs)
-    is_over = watch.is_over
+    ends_at_stub = getattr(splitter, "stop_at_stub", False)
+    is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
             most = 1 if one_by_one else parameters.n_estimators - m
@@ -139,8 +141,7 @@ def boost(
             if eval_sets:
                 watch.record([of_output.to_walk() for of_output in grown], n_jobs)
             progress.show(m, watch.headline)
-            has_split = any(of_output.sizes[-1] > 1 for of_output in grown)
-            is_stub = not has_split and getattr(splitter, "stop_at_stub", False)
+            is_stub = ends_at_stub and trees.last_is_stub(loss.n_outputs)
             is_over = watch.ask(callbacks, m, parameters.n_estimators) or is_stub or watch.is_over
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
@@ -164,12 +165,21 @@ def boost(
 
 def _check_start(
     start: Ensemble,
+    loss: Loss,
     base_score: Any,
     parameters: Parameters,
     feature_names: tuple[str, ...],
-    seen_rows: SeenRows,
+    rows: int | None,
 ) -> None:
-    """Raise ValueError unless more trees may follow those of a model."""
+    """Raise ValueError unless more trees may follow those of a model.
+
+    ``rows`` is `SeenRows.in_order` of what the trees will be grown on. A model that was read from a
+    file has none; there the base score, which follows from targets and weights, has to do.
+    """
+    if not is_same(start.loss, loss):
+        raise ValueError(
+            f"warm_start adds trees to a model whose loss must stay {start.loss!r}; got {loss!r}."
+        )
     for what, before, now in (
         ("learning_rate", start.learning_rate, parameters.learning_rate),
         ("reg_lambda", start.reg_lambda, parameters.reg_lambda),
@@ -184,9 +194,10 @@ def _check_start(
             f"warm_start adds trees: n_estimators must be at least {start.n_rounds}, the number of"
             f" trees that there are; got {parameters.n_estimators}."
         )
-    is_same = start.seen_rows is None or start.seen_rows.has_trained_on_the_same(seen_rows)
-    if not is_same or not np.array_equal(start.base_score, base_score):
+    rows_before = None if start.seen_rows is None else start.seen_rows.in_order
+    has_same_rows = rows_before in (None, rows)
+    if not has_same_rows or not np.array_equal(start.base_score, base_score):
         raise ValueError(
-            "warm_start adds trees grown on the rows, targets and weights of the first fit, from"
-            " its base score; got others. Set warm_start=False to begin anew."
+            "warm_start adds trees grown on the rows, targets and weights of the first fit, in"
+            " their order, from its base score; got others. Set warm_start=False to begin anew."
         )

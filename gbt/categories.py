@@ -182,7 +182,7 @@ class Table:
             columns = [polars.Series(self.X.columns[k], v) for k, v in numbers.items()]
             return self.X.with_columns(columns)
         others = [k for k in range(self.n_columns) if k not in numbers]
-        table = np.empty(self.X.shape, dtype=object if self.X.dtype.kind == "O" else np.float64)
+        table = np.empty(self.X.shape, dtype=object if self.X.dtype.kind in "OUS" else np.float64)
         table[:, others] = self.X[:, others]
         for k, column in numbers.items():
             table[:, k] = column

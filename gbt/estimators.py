@@ -89,8 +89,10 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         ends with the tree after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
-        all had been grown at once. Rows, targets, weights, learning_rate, reg_lambda, base_score
-        and subsample must be those of the first fit, whose seed is used again.
+        all had been grown at once. Rows and their order, targets, weights, loss, learning_rate,
+        reg_lambda, base_score and subsample must be those of the first fit, whose seed is used
+        again; monotone constraints may be lifted, not added. Of rows a model file keeps no trace:
+        after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -113,8 +115,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         The last evaluation set's metric, or else its loss, after that tree.
     split_scores_ : array of shape (p,) or None
         What the policy found the nodes' best splits worth, by feature, also where it did not split;
-        None for greedy splits, whose gains the nodes have. With ``splitter="unbiased"`` it is the
-        importance of Zhang, Zhang and Li (2023), Algorithm 3.
+        None for greedy splits, whose gains the nodes have, and where a warm start with early
+        stopping kept fewer trees than there were. With ``splitter="unbiased"`` it is the importance
+        of Zhang, Zhang and Li (2023), Algorithm 3.
     n_features_in_ : int
     feature_names_in_ : array of shape (p,)
         Only if fitted on a data frame with string column names.
@@ -253,8 +256,10 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         ends with the tree after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
-        all had been grown at once. Rows, targets, weights, learning_rate, reg_lambda, base_score
-        and subsample must be those of the first fit, whose seed is used again.
+        all had been grown at once. Rows and their order, targets, weights, loss, learning_rate,
+        reg_lambda, base_score and subsample must be those of the first fit, whose seed is used
+        again; monotone constraints may be lifted, not added. Of rows a model file keeps no trace:
+        after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -283,8 +288,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         The last evaluation set's metric, or else its loss, after that tree.
     split_scores_ : array of shape (p,) or None
         What the policy found the nodes' best splits worth, by feature, also where it did not split;
-        None for greedy splits, whose gains the nodes have. With ``splitter="unbiased"`` it is the
-        importance of Zhang, Zhang and Li (2023), Algorithm 3.
+        None for greedy splits, whose gains the nodes have, and where a warm start with early
+        stopping kept fewer trees than there were. With ``splitter="unbiased"`` it is the importance
+        of Zhang, Zhang and Li (2023), Algorithm 3.
     n_features_in_ : int
     feature_names_in_ : array of shape (p,)
         Only if fitted on a data frame with string column names.

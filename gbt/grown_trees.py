@@ -52,6 +52,10 @@ class GrownTrees:
                 self.level_sets.append(new.level_sets)
             self.split_scores.extend([new.split_scores] * len(new.sizes))
 
+    def last_is_stub(self, n_outputs: int) -> bool:
+        """Say whether there is a last round, and none of its trees has a split."""
+        return len(self) > 0 and max(self.sizes[-n_outputs:]) == 1
+
     def arrays(self) -> dict[str, Any]:
         """Return what a model has of the nodes, and where its trees begin."""
         nodes = arrays_of(end_to_end(self.nodes))

@@ -18,7 +18,7 @@ from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.level_sets import LevelSets
 from gbt.losses import LOSSES, OF_REGRESSION, Loss
 from gbt.model import NUMBERS, STATISTICS, Ensemble
-from gbt.own_loss import OWN, OwnLoss, as_loss, is_loss, parameters_of
+from gbt.own_loss import OWN, OwnLoss, as_loss, is_loss, is_same, parameters_of
 from gbt.sampling import Sampling, sample_size
 from gbt.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
 from gbt.several_outputs import SeveralTargets, Softmax
@@ -230,8 +230,7 @@ def _rebuild_estimator(
     if isinstance(model, GBTClassifier):
         model.classes_ = _rebuild_labels(record["classes"])
     own_loss = model._own_loss()
-    is_own = isinstance(own_loss, OwnLoss) and isinstance(ensemble.loss, OwnLoss)
-    if not is_own and ensemble.loss != own_loss:
+    if not is_same(own_loss, ensemble.loss):
         raise InvalidModelError(f"a {cls.__name__} cannot have the loss {ensemble.loss.name}")
     model.ensemble_ = ensemble
     model._categories = ensemble.categories
@@ -241,6 +240,10 @@ def _rebuild_estimator(
     model.n_features_in_ = ensemble.n_features
     if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
+    try:
+        model._kept_directions = model._directions(own_loss)
+    except ValueError as error:
+        raise InvalidModelError(f"{where}: {error}") from error
     model._sampling = _rebuild_sampling(record["sampling"])
     _check_counts(model._sampling, ensemble)
     return model

@@ -65,6 +65,7 @@ class Outputs:
         n_values = columns.n_rows * columns.n_columns * loss.n_outputs
         n_beside = min(loss.n_outputs, threads_for(n_values, LEAST_VALUES_PER_THREAD, n_threads))
         of_each = replace(plan, n_jobs=n_threads // n_beside)
+        self.n_jobs = of_each.n_jobs
         self.workers: list[tuple[Training, Growth]] = []
         for _ in range(n_beside):
             training = Training(
@@ -100,7 +101,7 @@ class Outputs:
                     rows = draws.rows(m + k)
                     grown[k] = growth.grow(m + k, rows, draws.columns(m + k), most)
                     if rows is not None and len(rows) < len(X):
-                        grown[k].to_walk().add_values(X, training.raw_prediction)
+                        grown[k].to_walk().add_values(X, training.raw_prediction, self.n_jobs)
                     self.raw[k] = training.raw_prediction
             finally:
                 list(waiting)  # after an error or an interrupt nobody begins another tree

@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from gbt.losses import (
     LOSSES,
@@ -25,6 +24,7 @@ from gbt.losses import (
     Loss,
     Pair,
     mean,
+    root_between,
     sum_of_gradients,
 )
 from gbt.several_outputs import OneOutput
@@ -87,7 +87,7 @@ class OwnLoss(GivenLoss):
         for doubling in range(MOST_DOUBLINGS):
             at_low, at_high = slope(low), slope(high)
             if at_low <= 0 <= at_high:
-                return float(low) if at_low == 0 else brentq(slope, low, high)
+                return float(low) if at_low == 0 else root_between(low, high, slope)
             step = 1e-3 * 2.0**doubling
             low, high = (low - step, high) if at_low > 0 else (low, high + step)
         raise ValueError(
@@ -124,6 +124,12 @@ def is_loss(loss: Any) -> bool:
 def parameters_of(loss: Loss) -> dict[str, float]:
     """Return what a loss of a name was made with."""
     return asdict(loss) if hasattr(loss, "__dataclass_fields__") else {}  # type: ignore[call-overload]
+
+
+def is_same(loss: Loss, other: Loss) -> bool:
+    """Say whether two losses are one, as far as can be told: of one's own, by the class."""
+    is_own = isinstance(loss, OwnLoss)
+    return loss.name == other.name and (is_own or parameters_of(loss) == parameters_of(other))
 
 
 def is_known(loss: Any) -> bool:

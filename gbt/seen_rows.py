@@ -49,10 +49,14 @@ class SeenRows:
     trained, tuned : uint64 array
         Hashes of the rows that trees were grown on, and of those that decided early stopping;
         ascending.
+    in_order : int or None
+        One number for the former in their order with their weights, see `number_of`; None if that
+        was not worked out.
     """
 
     trained: np.ndarray
     tuned: np.ndarray
+    in_order: int | None = None
 
     @classmethod
     def of(
@@ -60,17 +64,19 @@ class SeenRows:
         trained: tuple[np.ndarray, np.ndarray],
         tuned: tuple[np.ndarray, np.ndarray] | None,
         n_jobs: int | None,
+        weight: np.ndarray | None = None,
     ) -> "SeenRows":
-        """Remember the rows and targets of trees, and those of early stopping if there are any."""
-        none = np.empty(0, dtype=np.uint64)
-        return cls(
-            _sorted_hashes(*trained, n_jobs),
-            none if tuned is None else _sorted_hashes(*tuned, n_jobs),
-        )
+        """Remember the rows and targets of trees, and those of early stopping if there are any.
 
-    def has_trained_on_the_same(self, other: "SeenRows") -> bool:
-        """Say whether the rows of the trees are those of another model, in any order."""
-        return np.array_equal(self.trained, other.trained)
+        With the weights of the former, of which one may stand for all, their order, too.
+        """
+        none = np.empty(0, dtype=np.uint64)
+        hashes = hash_rows(*trained, n_jobs)
+        in_order = None if weight is None else number_of(hashes, weight)
+        hashes.sort()
+        return cls(
+            hashes, none if tuned is None else _sorted_hashes(*tuned, n_jobs), in_order=in_order
+        )
 
     @property
     def share_of_twins(self) -> float:
@@ -110,6 +116,21 @@ def _sorted_hashes(X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> np.ndarr
     hashes = hash_rows(X, y, n_jobs)
     hashes.sort()
     return hashes
+
+
+def number_of(hashes: np.ndarray, weight: np.ndarray) -> int:
+    """Return a number of 64 bits that other rows, another order or other weights hardly have.
+
+    A row's hash, its place and its weight are mixed to one number, and these are added up.
+    """
+    places = np.arange(1, len(hashes) + 1, dtype=np.uint64)
+    mixed = hashes + places * np.uint64(FACTOR)
+    mixed ^= mixed >> HALF
+    mixed += (weight + 0.0).view(np.uint64)
+    for _ in range(2):
+        mixed *= np.uint64(FACTOR)
+        mixed ^= mixed >> HALF
+    return int(mixed.sum())
 
 
 def hash_rows(X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

@@ -30,7 +30,7 @@ NODE_DTYPES = {
     "sum_hessian": np.float64,  # H, the same of hessians
     "n_samples": np.int64,  # rows, not their weights
     "gain": np.float64,  # 0 at a leaf
-    "value": np.float64,  # -learning_rate * G / (H + reg_lambda), at inner nodes too
+    "value": np.float64,  # -learning_rate * G / (H + reg_lambda), at inner nodes too (gbt.model)
 }
 NODE_RECORD = np.dtype([*NODE_DTYPES.items()], align=True)  # as they are written down
 

@@ -376,3 +376,10 @@ def test_booleans_make_the_same_trees_as_numbers_and_as_categories(seed, splitte
     assert numbers.categories is None
     assert_same(np.sort(numbers.feature), np.sort(categories.feature))
     assert_same(models[0].predict(frame), models[1].predict(frame))
+
+
+def test_text_that_spells_numbers_is_refused_beside_a_category_as_elsewhere():
+    X = np.array([["a", "1.5"], ["b", "2.5"], ["a", "3.5"], ["b", "0.5"]])
+    for table in (X, X.astype(object)):
+        with pytest.raises(ValueError, match=r"columns that are not numbers: x1|not numbers: .*1"):
+            GBTRegressor(categorical_features=[0]).fit(table, np.arange(4.0))

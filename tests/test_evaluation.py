@@ -1,6 +1,7 @@
 """Who watches a fit: metrics, callbacks, what is printed; and fits that go on later."""
 
 import io
+import pickle
 import sys
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 import gbt
 from gbt import GBTClassifier, GBTRegressor, progress
 from gbt.evaluation import Round
+from gbt.losses import Huber
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.unbiased import Unbiased
 from gbt.tree import NODE_DTYPES
@@ -267,10 +269,64 @@ def test_what_must_be_equal(parameters, changed, message):
     assert model.ensemble_ is before["ensemble_"]
 
 
-def test_other_weights_are_known_by_the_base_score():
-    model = GBTRegressor(n_estimators=3, warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match="targets and weights of the first fit"):
-        model.set_params(n_estimators=4).fit(X, Y, np.linspace(1, 2, 200))
+@pytest.mark.parametrize("base_score", [None, 0.5])
+@pytest.mark.parametrize("is_pickled", [False, True])
+def test_other_weights_and_another_order_are_refused(base_score, is_pickled):
+    weight = np.linspace(1, 2, 200)
+    model = GBTRegressor(n_estimators=3, warm_start=True, base_score=base_score).fit(X, Y, weight)
+    if is_pickled:
+        model = pickle.loads(pickle.dumps(model))
+    model.set_params(n_estimators=4)
+    for others in ((X, Y), (X, Y, weight[::-1]), (X[::-1], Y[::-1], weight[::-1])):
+        with pytest.raises(ValueError, match="weights of the first fit, in their order"):
+            model.fit(*others)
+    model.fit(X, Y, weight)
+    assert model.ensemble_.n_trees == 4
+
+
+def test_another_loss_is_refused_and_the_same_one_as_another_object_is_not():
+    model = GBTRegressor(n_estimators=3, warm_start=True, base_score=0.5).fit(X, Y)
+    with pytest.raises(ValueError, match=r"loss must stay .*HalfSquaredError.*; got Absolute"):
+        model.set_params(n_estimators=4, loss="absolute").fit(X, Y)
+    model = GBTRegressor(n_estimators=3, warm_start=True, loss=Huber(delta=0.5)).fit(X, Y)
+    with pytest.raises(ValueError, match=r"loss must stay Huber\(delta=0.5\); got Huber"):
+        model.set_params(n_estimators=4, loss=Huber(delta=0.6)).fit(X, Y)
+    assert model.set_params(loss=Huber(delta=0.5)).fit(X, Y).ensemble_.n_trees == 4
+
+
+def test_constraints_may_be_lifted_but_not_added(tmp_path):
+    asked = {"warm_start": True, "monotone_constraints": [1, 0, 0]}
+    model = GBTRegressor(n_estimators=2, **asked).fit(X, Y)
+    model.save(tmp_path / "model.json")
+    for kept in (model, gbt.load(tmp_path / "model.json")):
+        kept.set_params(n_estimators=4).fit(X, Y)
+        assert_same_model(kept, GBTRegressor(n_estimators=4, **asked).fit(X, Y))
+        kept.set_params(n_estimators=5, monotone_constraints=[-1, 0, 0])
+        with pytest.raises(ValueError, match=r"do not keep monotone_constraints=\[-1, 0, 0\]"):
+            kept.fit(X, Y)
+        kept.set_params(n_estimators=5, monotone_constraints=None).fit(X, Y)
+        with pytest.raises(ValueError, match=r"do not keep monotone_constraints=\[1, 0, 0\]"):
+            kept.set_params(n_estimators=6, monotone_constraints=[1, 0, 0]).fit(X, Y)
+
+
+def test_a_fit_that_ended_with_a_stub_has_ended():
+    noise, target = np.random.default_rng(3).normal(size=(60, 2)), np.arange(60) % 7
+    for seed in range(5):
+        asked = {"splitter": "cross_validated", "random_state": seed, "warm_start": True}
+        at_once = GBTRegressor(n_estimators=10, **asked).fit(noise, target)
+        model = GBTRegressor(n_estimators=5, **asked).fit(noise, target)
+        model.set_params(n_estimators=10).fit(noise, target)
+        assert_same_model(model, at_once)
+    assert at_once.ensemble_.n_trees < 5
+
+
+def test_scores_of_trees_that_early_stopping_dropped_are_not_told():
+    rows = {"eval_set": [(X_NEW, ~Y_NEW)]}  # every tree makes them worse
+    model = GBTRegressor(n_estimators=10, splitter="unbiased", warm_start=True, random_state=0)
+    assert model.fit(X, Y, **rows).split_scores_ is not None
+    model.set_params(n_estimators=20, early_stopping_rounds=2).fit(X, Y, **rows)
+    assert model.ensemble_.n_trees < 10
+    assert model.split_scores_ is None
 
 
 # Weights of classes ---------------------------------------------------------------------------

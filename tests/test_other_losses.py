@@ -127,6 +127,14 @@ def test_best_constant_is_where_the_loss_is_least(loss, weights):
     assert mean_loss(best) <= found.fun + 1e-12
 
 
+@pytest.mark.parametrize("unit", [1e9, 1e-9, 1e-20])
+def test_best_constants_have_the_unit_of_the_target(unit):
+    y, weight = np.random.default_rng(1).gamma(2.0, size=31), np.ones(1)
+    for loss in (Huber, PseudoHuber):
+        in_unit = loss(delta=unit).best_constant(unit * y, weight)
+        assert_close(in_unit / unit, loss(delta=1.0).best_constant(y, weight), 10.0)
+
+
 @pytest.mark.parametrize(
     ("alpha", "y", "weight", "expected"),
     [

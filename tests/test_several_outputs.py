@@ -216,6 +216,20 @@ def test_nothing_depends_on_threads_and_fits_go_on(parameters, monkeypatch):
     assert one.ensemble_.trees[17].n_samples[0] == len(rows)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_thread_beside_those_asked_for(n_classes, monkeypatch):
+    asked = []
+    walk = gbt.tree.find_leaves_of_tree
+    monkeypatch.setattr(
+        gbt.tree, "find_leaves_of_tree", lambda *args: asked.append(args[2]) or walk(*args)
+    )
+    for n_jobs, in_a_tree in ((1, {1}), (6, {6} if n_classes == 2 else {2})):
+        asked.clear()
+        monkeypatch.setattr(gbt.outputs, "LEAST_VALUES_PER_THREAD", 1)
+        fitted(600, n_classes=n_classes, n_jobs=n_jobs, subsample=0.5)  # others follow the trees
+        assert set(asked) == in_a_tree
+
+
 class FailsOnce(Greedy):
     """A policy that counts the trees that begin, and fails in the first of them that it can."""
 

@@ -136,6 +136,9 @@ class Splits:
 class Policy(Protocol):
     """How a node chooses its split. A new policy is a new class with this method.
 
+    Where a model has several outputs, several threads ask one policy at once, so it may keep
+    nothing from one call to the next; it draws from ``frontier.random``.
+
     To begin, copy ``gbt/splitting/greedy.py``: `best_cuts` finds the best cut of every column for
     whatever sums the policy asks for, and ``Cuts.choose`` writes the answer. An object of the class
     is handed to an estimator as ``splitter=``.
