@@ -48,15 +48,22 @@ def as_rows(ensemble: Ensemble, X: Any) -> np.ndarray:
 
 
 def finite_rows(ensemble: Ensemble, X: Any) -> np.ndarray:
-    """Return the rows as the model compares them; refuse infinities, as fitting does."""
+    """Return the rows as the model compares them; refuse infinities, as fitting does.
+
+    In a column of categories inf is no number but a level that training has not seen, and stays.
+    """
     rows = ensemble.as_input(X)
     ends = [end.reduce(rows, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
     if np.isinf(ends).any():
-        row, column = np.argwhere(np.isinf(rows))[0]
-        raise ValueError(
-            f"X holds {rows[row, column]} in row {row}, column"
-            f" {ensemble.feature_names[column]!r}; numbers must be finite, or nan where missing."
-        )
+        is_number = [levels is None for levels in ensemble.categories or (None,)]
+        infinite = np.argwhere(np.isinf(rows) & is_number)
+        if len(infinite):
+            row, column = infinite[0]
+            raise ValueError(
+                f"X holds {rows[row, column]} in row {row}, column"
+                f" {ensemble.feature_names[column]!r}; numbers must be finite, or nan where"
+                " missing."
+            )
     return rows
 
 

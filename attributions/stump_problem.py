@@ -83,6 +83,9 @@ class RawColumns:
         """Take a table of shape (n, p); ``categories`` has None for columns of numbers."""
         columns = np.array(X.T, dtype=np.float64, order="C")
         mean, scale = np.zeros(len(columns)), np.ones(len(columns))
+        levels = [None] * len(columns) if categories is None else categories
+        is_number = np.array([of_column is None for of_column in levels], dtype=bool)
+        columns[~is_number] = 0.0
         for k, column in enumerate(columns):
             largest = np.fmax.reduce(np.abs(column), initial=0.0) or 1.0
             column /= largest  # squares of huge values do not overflow
@@ -93,8 +96,6 @@ class RawColumns:
             column /= scale[k]
             column[np.isnan(column)] = 0.0
             mean[k], scale[k] = largest * mean[k], largest * scale[k]
-        levels = [None] * len(columns) if categories is None else categories
-        is_number = np.array([of_column is None for of_column in levels], dtype=bool)
         return cls(columns, mean, scale, is_number)
 
 

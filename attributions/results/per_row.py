@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from attributions.plots import LocalAttributionDisplay
 
 N_SHOWN = 5  # rows in the text of a result
+UNSEEN = "unseen in training"  # in place of a level
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,13 +229,16 @@ class LocalAttribution(tables.ShownAsTable):
         )
 
     def shown_data(self) -> np.ndarray:
-        """Return the rows that were explained as objects, levels as the words that they are."""
+        """Return the rows that were explained as objects, levels as what they are.
+
+        The word of a level that training has not seen is known only to the caller's table.
+        """
         shown = np.array(self.data, dtype=object)
         for k, levels in enumerate(self.categories or ()):
             if levels is not None:
                 numbers = shown[:, k].astype(np.float64)
-                number = np.nan_to_num(numbers, nan=len(levels)).astype(np.intp)
-                shown[:, k] = np.array([*levels, None], dtype=object)[number]
+                place = np.nan_to_num(numbers, nan=len(levels), posinf=len(levels) + 1)
+                shown[:, k] = np.array([*levels, None, UNSEEN], dtype=object)[place.astype(np.intp)]
         return shown
 
     def plot(
