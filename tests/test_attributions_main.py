@@ -226,6 +226,38 @@ def test_classes_by_code_are_told_apart_and_not_silently(run, tmp_path):
     assert scores(out)["R^2"][0] > 0.5
 
 
+@pytest.mark.parametrize("as_type", ["category", "object", "Int8"])
+def test_a_parquet_file_with_several_classes(run, tmp_path, as_type):
+    """It is fitted and judged as a text file of the same table is."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame([row[:3] for row in table(180)], columns=["x", "color", "noise"])
+    frame["x"] = frame["x"].replace("NA", None).astype(float)
+    frame["noise"] = frame["noise"].astype("float32")
+    part = frame["x"].fillna(0) + 2 * (frame["color"] == "red")
+    kind = pandas.cut(part, [-9, 0, 1.5, 9], labels=[3, 1, 2] if as_type == "Int8" else [*"uvw"])
+    frame["kind"] = kind.astype(as_type)
+    frame["color"] = frame["color"].astype("category")
+    frame.loc[7, "kind"] = None
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+
+    status, of_text, _, folder = run("--data", tmp_path / "t.csv", "--target", "kind")
+    expected = features(folder)
+    other, of_parquet, err, folder = run("--data", tmp_path / "t.parquet", "--target", "kind")
+
+    assert (status, other, err) == (0, 0, "")
+    said = " ".join(of_parquet.split())
+    assert "t.parquet: 180 rows, 4 columns (read as Parquet)." in said
+    assert "classification of 'kind', 3 classes, the largest '" in said
+    assert "1 without a target are left out" in said
+    assert "Words are categories in 1 of 3 features" in said
+    assert scores(of_parquet) == scores(of_text)
+    assert scores(of_parquet)["accuracy"][0] > 0.8
+    assert features(folder) == expected
+    assert {row["feature"] for row in expected[:2]} == {"x", "color"}
+
+
 def test_columns_that_say_which_row_it_is_are_left_out_unless_kept(run, tmp_path):
     rows = [[k, f"K{k:03}", *row[:3], int(row[3])] for k, row in enumerate(table())]
     header = ["", "code", "x", "color", "noise", "bought"]

@@ -120,6 +120,34 @@ def test_batches_give_what_the_whole_table_gives(estimator, run, path, tmp_path,
     assert f"the model's {name} is {abs(saved):.1f} %" in " ".join(out.split())
 
 
+def test_several_classes_in_batches(run, path, tmp_path, small_batches):
+    """A class of which some batches have no row is still the model's, by its name."""
+    train, new = frame_of(seed=1), frame_of().sort_values("amount", ignore_index=True)
+    for frame in (train, new):
+        frame["amount"] = pd.cut(frame.amount, [-np.inf, -0.5, 1, np.inf], labels=["z", "a", "m"])
+    model = GBTClassifier(n_estimators=6, max_depth=3).fit(as_fitted(train), train.amount)
+    model.save(tmp_path / "model.json")
+    asked = ("--target", "amount", "--model", tmp_path / "model.json")
+    status, out, err, rows = run("--data", write(new, path), *asked)
+
+    assert (status, err) == (0, "")
+    assert "classification of 'amount', 3 classes, the largest 'a'" in " ".join(out.split())
+    X, y = as_fitted(new), new.amount.to_numpy()
+    loss, rate = model.ensemble_.loss, model.ensemble_.learning_rate
+    target = np.searchsorted(model.classes_, y).astype(np.float64)
+    assert model.classes_.tolist() == ["a", "m", "z"]
+    shares = np.bincount(target.astype(int)) / len(y)
+    constant = -len(y) * (shares * np.log(shares)).sum()  # the log-loss of the shares of classes
+    unit = 100 * rate / constant
+    scale = 10 * unit * len(y) * np.abs(model.ensemble_.value).sum() / rate
+    for measure, name in ((tree_inner, "tree_inner"), (partial_inner, "partial_inner")):
+        written = [float(rows[feature][f"{name}_percent"]) for feature in FEATURES]
+        assert_close(written, unit * measure(model, X, y).values, scale)
+    raw = model.ensemble_.raw_predict(X)
+    saved = 100 * (1 - loss.value(target, raw).sum() / constant)
+    assert f"the model's log-loss is {abs(saved):.1f} %" in " ".join(out.split())
+
+
 def test_a_table_of_text_is_judged_as_well(run, tmp_path):
     train, new = frame_of(seed=1), frame_of()
     GBTRegressor(n_estimators=5).fit(as_fitted(train), train.amount).save(tmp_path / "m.json")
