@@ -68,6 +68,8 @@ EXPLAIN = {
     ),
     "tree_inner": attributions.tree_inner,
     "partial_inner": attributions.partial_inner,
+    "tree_inner_pairs": attributions.tree_inner_pairs,
+    "unbiased_gain": lambda model, X, y: attributions.unbiased_gain(model, *table(), X, y),
     "tree_inner_rows": attributions.tree_inner_rows,
     "absolute": lambda model, X, y: attributions.absolute(model, X),
     "permutation": lambda model, X, y: attributions.permutation(model, X, y, random_state=0),
