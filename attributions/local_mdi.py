@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from attributions.blas_threads import one_blas_thread
 from attributions.individual import attribute, names_of_outputs
 from attributions.kernels.stumps import add_raw_columns
 from attributions.linear_models import as_linear_model
@@ -286,14 +287,15 @@ def over_trees(
     """Return what ``work`` makes of every tree's `StumpProblem`, some trees at a time."""
     results: list = []
     n_threads = effective_n_jobs(n_jobs)
-    while batch := list(islice(problems, n_threads)):
-        found: list = [None] * len(batch)
+    with one_blas_thread():
+        while batch := list(islice(problems, n_threads)):
+            found: list = [None] * len(batch)
 
-        def run(i: int, batch: list[Problem], found: list) -> None:
-            found[i] = work(StumpProblem(*batch[i]))
+            def run(i: int, batch: list[Problem], found: list) -> None:
+                found[i] = work(StumpProblem(*batch[i]))
 
-        run_all([partial(run, i, batch, found) for i in range(len(batch))])
-        results += found
+            run_all([partial(run, i, batch, found) for i in range(len(batch))])
+            results += found
     return results
 
 
