@@ -95,7 +95,7 @@ PART = Part(
         )
     ),
     experiment,
-    27,
+    60,
     table,
     needs=(PRICES, REAL_X),
 )
