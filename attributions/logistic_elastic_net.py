@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attributions.kernels.stumps import Fits
+from attributions.kernels.elastic_net import Fits
 from attributions.logistic_newton import Point, minimise, stump_coefficients
 from attributions.stump_models import Coefficients, as_l1_ratios, elastic_net_path
 from attributions.stump_problem import StumpProblem
@@ -107,7 +107,7 @@ def newton(
     splits = problem.stumps.ends[:, 0] != problem.stumps.ends[:, 1]
 
     def solve(step: StumpProblem, here: Point) -> tuple[np.ndarray, np.ndarray]:
-        total = step.sums.weight.sum()
+        total = step.sums.weight[0]
         beta = np.zeros(len(here.value))
         beta[splits] = stump_coefficients(step, here.value)
         begin = Fits(beta, here.value, np.append(0.0, here.gamma))

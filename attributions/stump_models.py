@@ -27,7 +27,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from attributions.kernels.stumps import Fits, Sums, descend, losses_of, project, smooth
+from attributions.kernels.elastic_net import Fits, descend, hold_out_folds
+from attributions.kernels.stumps import Sums, losses_of, project, smooth
 from attributions.stump_problem import StumpProblem
 
 FINAL_TOLERANCE = 1e-18  # of the response's sum of squares; see `descend`
@@ -210,19 +211,21 @@ class Ridge:
 
     def penalties(self, problem: StumpProblem) -> np.ndarray:
         """Return the penalties to choose from, falling."""
-        total: float = problem.sums.weight.sum()
+        total: float = problem.sums.weight[0]
         return total * np.geomspace(10.0, 1e-6, self.n_penalties)
 
     def _losses(self, problem: StumpProblem, penalties: np.ndarray) -> np.ndarray:
         if isinstance(self.folds, str):
             return np.array([leave_one_out_loss(problem, penalty) for penalty in penalties])
         losses = np.zeros(len(penalties))
-        for sums, held_out in zip(problem.without, problem.folds, strict=True):
+        for fold in range(problem.n_folds):
+            sums, held_out = problem.without.of_fold(fold), problem.folds.of_fold(fold)
             fits = [fit_ridge(problem, sums, penalty) for penalty in penalties]
             value = np.array([value for value, _ in fits])
             gamma = np.array([[0.0, *gamma] for _, gamma in fits])
-            losses += _mean_losses(problem, held_out, value, gamma)
-        return losses
+            if held_out.weight[0] > 0:  # a fold whose rows all have the weight 0 counts nothing
+                losses += losses_of(held_out, problem.leaf, value, gamma) / held_out.weight[0]
+        return losses / problem.n_folds
 
 
 def leave_one_out_loss(problem: StumpProblem, penalty: float) -> float:
@@ -245,7 +248,7 @@ def leave_one_out_loss(problem: StumpProblem, penalty: float) -> float:
         alone = freedom < 1e-10
         residual = np.where(alone, columns[0] - value[0], residual / np.where(alone, 1.0, freedom))
         loss += weight @ residual**2
-    return loss / problem.sums.weight.sum()
+    return loss / problem.sums.weight[0]
 
 
 class ElasticNet:
@@ -345,32 +348,32 @@ class _HeldOutPaths:
 
     def __init__(self, problem: StumpProblem, l1_ratio: float):
         self.problem, self.l1_ratio = problem, l1_ratio
-        self.ends: list[dict[float, Fits]] = [{} for _ in problem.folds]
+        self.ends: dict[float, Fits] = {}
 
     def losses(self, penalties: np.ndarray) -> np.ndarray:
         """Return the mean over folds of the mean squared error, for falling penalties."""
-        problem, losses = self.problem, np.zeros(len(penalties))
-        for ends, sums, held_out in zip(self.ends, problem.without, problem.folds, strict=True):
-            above = [penalty for penalty in ends if penalty > penalties[0]]
-            begin = ends[min(above)] if above else None
-            smallest = SEARCH_TOLERANCE * sums.gram[0, 0]
-            fits = elastic_net_path(problem, sums, penalties, self.l1_ratio, smallest, begin)
-            for penalty, *end in zip(penalties, *fits, strict=True):
-                ends[float(penalty)] = Fits(*end)
-            losses += _mean_losses(problem, held_out, fits.value, fits.gamma)
-        return losses
+        problem, without, held_out = self.problem, self.problem.without, self.problem.folds
+        above = [penalty for penalty in self.ends if penalty > penalties[0]]
+        begin = self.ends[min(above)] if above else _room(problem, problem.n_folds)
+        found = _room(problem, len(penalties), problem.n_folds)
+        strength = without.weight[:, :1] * penalties
+        l1, l2 = strength * self.l1_ratio, strength * (1 - self.l1_ratio)
+        tolerance, losses = SEARCH_TOLERANCE * without.gram[:, 0, 0], np.empty(strength.shape)
+        hold_out_folds(problem.stumps, without, held_out, l1, l2, tolerance, begin, found, losses)
+        for penalty, *end in zip(penalties, *found, strict=True):
+            self.ends[float(penalty)] = Fits(*end)
+        total = held_out.weight[:, :1]  # a fold whose rows all have the weight 0 counts nothing
+        means = np.divide(losses, total, out=np.zeros(losses.shape), where=total > 0)
+        mean: np.ndarray = means.sum(axis=0) / problem.n_folds
+        return mean
 
 
-def _mean_losses(
-    problem: StumpProblem, held_out: Sums, value: np.ndarray, gamma: np.ndarray
-) -> np.ndarray:
-    """Return the mean squared errors of P fits in a fold, over the number of folds that have rows.
-
-    A fold whose rows all have the weight 0 counts nothing.
-    """
-    total = held_out.weight.sum()
-    losses: np.ndarray = losses_of(held_out, problem.leaf, value, gamma)
-    return losses / (total * problem.n_folds) if total > 0 else np.zeros(len(value))
+def _room(problem: StumpProblem, *shape: int) -> Fits:
+    """Return fits of no coefficients."""
+    n_nodes, n_columns = problem.tree.n_nodes, 1 + problem.n_raw
+    return Fits(
+        np.zeros((*shape, n_nodes)), np.zeros((*shape, n_nodes)), np.zeros((*shape, n_columns))
+    )
 
 
 def elastic_net_path(
@@ -387,16 +390,10 @@ def elastic_net_path(
     ended, the first at ``begin``. It ends when no coefficient changes the sum of squares by more
     than ``smallest``.
     """
-    strength = sums.weight.sum() * np.asarray(penalties, dtype=np.float64)
-    n_nodes, n_columns = sums.columns.shape
-    found = Fits(
-        np.empty((len(strength), n_nodes)),
-        np.empty((len(strength), n_nodes)),
-        np.empty((len(strength), n_columns)),
-    )
-    begin = begin or Fits(np.zeros(n_nodes), np.zeros(n_nodes), np.zeros(n_columns))
-    weight, l1, l2 = problem.total_weight(sums), strength * l1_ratio, strength * (1 - l1_ratio)
-    descend(problem.stumps, sums, weight, l1, l2, smallest, begin, found)
+    strength = sums.weight[0] * np.asarray(penalties, dtype=np.float64)
+    found = _room(problem, len(strength))
+    l1, l2 = strength * l1_ratio, strength * (1 - l1_ratio)
+    descend(problem.stumps, sums, l1, l2, smallest, begin or _room(problem), found)
     return found
 
 
@@ -406,12 +403,11 @@ def largest_slope(problem: StumpProblem) -> float:
     inner = np.flatnonzero(problem.tree.left >= 0)
     if not len(inner):
         return 0.0
-    weight = problem.total_weight(sums)
-    response = problem.total_weight(sums._replace(weight=sums.columns[:, 0]))
-    mean = response[0] / weight[0]
-    centred = response - mean * weight
+    weight, columns = sums.weight, sums.columns
+    mean = columns[0, 0] / weight[0]
+    centred = columns[:, 0] - mean * weight
     children = np.column_stack([problem.tree.left[inner], problem.tree.right[inner]])
     slopes = [np.abs((ends[inner] * centred[children]).sum(axis=1)).max()]
     if problem.n_raw:
-        slopes.append(np.abs(sums.gram[0, 1:] - mean * sums.columns[:, 1:].sum(axis=0)).max())
+        slopes.append(np.abs(sums.gram[0, 1:] - mean * columns[0, 1:]).max())
     return float(max(slopes) / weight[0])

@@ -22,7 +22,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from attributions.kernels.stumps import Stumps, Sums, add_up_columns, measure_columns
+from attributions.kernels.stumps import (
+    Stumps,
+    Sums,
+    add_up_columns,
+    measure_columns,
+    predict_rows,
+)
 from gbt.kernels.walk import add_up_children
 from gbt.tree import Tree
 
@@ -149,9 +155,17 @@ class StumpProblem:
         self._find_units()
 
     @cached_property
-    def folds(self) -> list[Sums]:
+    def folds(self) -> Sums:
         """Sums over the rows of each fold."""
-        return [self._sums(fold) for fold in self.fold_slices()]
+        n_folds, n_nodes, n_columns = self.n_folds, self.tree.n_nodes, 1 + self.n_raw
+        found = Sums(
+            np.empty((n_folds, n_nodes)),
+            np.zeros((n_folds, n_nodes, n_columns)),
+            np.zeros((n_folds, n_columns, n_columns)),
+        )
+        for fold, rows in enumerate(self.fold_slices()):
+            self._add_up(rows, found.of_fold(fold))
+        return found
 
     def fold_slices(self) -> list[slice]:
         """Return the rows of each fold."""
@@ -188,35 +202,40 @@ class StumpProblem:
             columns[1:] = (raw - self.centre[:, np.newaxis]) * self.factor[:, np.newaxis]
         return columns
 
+    def predict(self, value: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+        """Return the linear predictor of all rows, from values of nodes and raw coefficients."""
+        predictor = np.empty(len(self.rows.leaves))
+        standardised = np.empty((0, 0)) if self.raw is None else self.raw.standardised
+        slope, features = gamma * self.factor, self.raw_features
+        predict_rows(self.rows.leaves, standardised, features, self.centre, slope, value, predictor)
+        return predictor
+
     def blocks(self, rows: slice | None = None) -> Iterator[slice]:
         """Cut some rows into blocks that fit into cache."""
         rows = rows or slice(0, len(self.rows.leaves))
         for start in range(rows.start, rows.stop, ROWS_AT_ONCE):
             yield slice(start, min(start + ROWS_AT_ONCE, rows.stop))
 
-    def _sums(self, rows: slice) -> Sums:
-        """Add up some rows; raw columns get their scale when they are added up."""
-        n_columns, n_nodes = 1 + self.n_raw, self.tree.n_nodes
-        by_column, gram = np.zeros((n_columns, n_nodes)), np.zeros((n_columns, n_columns))
-        own = self.rows
+    def _add_up(self, rows: slice, sums: Sums) -> None:
+        """Add up some rows."""
+        own, n_columns = self.rows, 1 + self.n_raw
         standardised = np.empty((0, 0)) if self.raw is None else self.raw.standardised
         for block in self.blocks(rows):
-            columns, weighted = np.empty((2, n_columns, block.stop - block.start))
+            columns, weighted = np.empty((2, block.stop - block.start, n_columns))
             add_up_columns(
                 (own.leaves, own.weight, own.response),
                 block.start,
                 standardised,
                 self.raw_features,
-                self.centre,
+                (self.centre, self.factor),
                 columns,
                 weighted,
-                by_column,
+                sums.columns,
             )
-            gram += weighted @ columns.T
-        weight = np.bincount(own.leaves[rows], own.weight[rows], minlength=n_nodes)
-        factor = np.append(1.0, self.factor)
-        columns = np.ascontiguousarray((by_column * factor[:, np.newaxis]).T)
-        return Sums(weight, columns, gram * np.outer(factor, factor))
+            sums.gram[:] += weighted.T @ columns
+        sums.weight[:] = np.bincount(own.leaves[rows], own.weight[rows], len(sums.weight))
+        for part in (sums.weight[:, np.newaxis], sums.columns):
+            add_up_children(self.tree.left, self.tree.right, part)
 
     @property
     def n_folds(self) -> int:
@@ -226,17 +245,12 @@ class StumpProblem:
     @cached_property
     def sums(self) -> Sums:
         """Sums over all rows."""
-        return _add(self.folds)
+        return Sums(*(part.sum(axis=0) for part in self.folds))
 
     @cached_property
-    def without(self) -> list[Sums]:
+    def without(self) -> Sums:
         """Sums over the rows of all folds but one, for each."""
-        folds = self.folds
-        return [_add(folds[:fold] + folds[fold + 1 :]) for fold in range(len(folds))]
-
-    def total_weight(self, sums: Sums) -> np.ndarray:
-        """Return the weight of every node, leaves and inner ones."""
-        return _total(self.tree, sums.weight)
+        return Sums(*(total - part for total, part in zip(self.sums, self.folds, strict=True)))
 
     @cached_property
     def parent(self) -> np.ndarray:
@@ -250,15 +264,6 @@ class StumpProblem:
     def slot(self) -> np.ndarray:
         """Position in ``features`` of what every node splits on; 0 at a leaf."""
         return np.searchsorted(self.features, np.maximum(self.tree.feature, 0)).astype(np.int64)
-
-
-def _add(parts: list[Sums]) -> Sums:
-    """Add sums over different rows."""
-    return Sums(
-        np.sum([part.weight for part in parts], axis=0),
-        np.sum([part.columns for part in parts], axis=0),
-        np.sum([part.gram for part in parts], axis=0),
-    )
 
 
 def _total(tree: Tree, leaf_weight: np.ndarray) -> np.ndarray:

@@ -64,6 +64,12 @@ TWINS = {
             "test_ensemble.py::test_the_statistics_of_the_training_rows_are_the_models_own"
         ),
     },
+    "attributions.kernels.elastic_net": {
+        "weigh_stumps": "test_elastic_net.py::test_weights_of_stumps",
+        "room_for": "test_elastic_net.py::test_every_penalty_of_a_path_meets_its_conditions",
+        "descend": "test_elastic_net.py::test_every_penalty_of_a_path_meets_its_conditions",
+        "hold_out_folds": "test_elastic_net.py::test_folds_are_judged_by_fits_to_the_others",
+    },
     "attributions.kernels.contrasts": {
         "add_up_rows": "attributions/reference.py::unbiased_gain",
         "add_parts": "test_unbiased_gain.py::test_the_standard_error_is_that_of_the_derivatives",
@@ -99,8 +105,7 @@ TWINS = {
         "measure_columns": "attributions/reference.py::mdi_columns",
         "smooth": "attributions/reference.py::ridge",
         "project": "test_stump_models.py::test_the_fast_ridge_is_the_ridge",
-        "weigh_stumps": "test_stump_models.py::test_elastic_net_meets_its_conditions",
-        "descend": "test_stump_models.py::test_elastic_net_meets_its_conditions",
+        "predict_rows": "test_stump_models.py::test_rows_are_predicted_from_their_columns",
         "losses_of": "test_stump_models.py::test_elastic_net_chooses_as_scikit_learn_does",
         "add_raw_columns": "attributions/reference.py::by_block",
         "trace_rows": "test_stump_models.py::test_predictions_from_one_block_without_the_row",
@@ -128,8 +133,8 @@ PARTS = {
     "gbt.kernels.value_sums": "tests/test_cuts.py",
     "gbt.kernels.thread_team": "tests/test_thread_team.py",
     "attributions.kernels.contrasts": "tests/test_unbiased_gain.py",
+    "attributions.kernels.elastic_net": "tests/test_elastic_net.py",
     "attributions.kernels.paths": "tests/test_inner.py",
-    "attributions.kernels.stumps": "tests/test_stump_models.py",
 }
 
 

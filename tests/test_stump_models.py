@@ -47,6 +47,16 @@ def test_the_columns_are_those_of_the_definition(case):
     assert len(blocks) == inner.sum() + case.problem.n_raw
 
 
+@given(cases())
+def test_rows_are_predicted_from_their_columns(case):
+    value = np.linspace(-1.0, 1.0, case.tree.n_nodes)
+    gamma = np.linspace(1.0, 2.0, case.problem.n_raw)
+    raw = case.columns[0][:, len(case.columns[1]) - len(gamma) :]
+    expected = value[case.problem.rows.leaves] + raw @ gamma
+    terms = 1 + np.abs(raw) @ gamma
+    assert_close(case.problem.predict(value, gamma), expected, terms, k=2**12)
+
+
 @given(cases(raw=False))
 def test_on_the_rows_that_grew_the_tree_the_stumps_are_orthogonal(case):
     columns, blocks = case.columns

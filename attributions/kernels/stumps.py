@@ -20,17 +20,15 @@ normal equations: a quadratic in (f_l, f_r) becomes one in f_t, with weight A_t 
     u = a_l A_l + a_r A_r    v = a_l B_l + a_r B_r    d = penalty + a_l^2 A_l + a_r^2 A_r
     A_t = A_l + A_r - u^2/d           B_t = B_l + B_r - u v/d          beta_t = (v - u f_t)/d
 
-Downwards it puts f_t in. This is exact for any weights, O(nodes) a column. `descend` is coordinate
-descent for the elastic net, whose sweep over all stumps is one such pass, too.
+Downwards it puts f_t in. This is exact for any weights, O(nodes) a column. The elastic net has such
+passes, too (`attributions.kernels.elastic_net`).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, kernel
-
-MAX_SWEEPS = 5000
+from gbt.kernels.compiling import kernel
 
 
 class Stumps(NamedTuple):
@@ -48,27 +46,20 @@ class Stumps(NamedTuple):
 class Sums(NamedTuple):
     """What some rows tell a linear model: c columns, of which the first is the response.
 
-    weight        (N,)     float64  at a leaf the sum of w; elsewhere 0
-    columns       (N, c)   float64  at a leaf the sums of w times column; elsewhere 0
+    weight        (N,)     float64  sum of w in every node
+    columns       (N, c)   float64  sums of w times column in every node
     gram          (c, c)   float64  sums of w times column times column
+
+    Of T folds, each has T as its first axis.
     """
 
     weight: np.ndarray
     columns: np.ndarray
     gram: np.ndarray
 
-
-class Fits(NamedTuple):
-    """P fits of the elastic net; of one of them, without the first axis.
-
-    beta          (P, N)   float64  coefficients of the stumps, 0 at leaves
-    value         (P, N)   float64  fitted values of the nodes, the root's being the intercept
-    gamma         (P, c)   float64  raw coefficients, from 1; gamma[0] is 0
-    """
-
-    beta: np.ndarray
-    value: np.ndarray
-    gamma: np.ndarray
+    def of_fold(self, fold: int) -> "Sums":
+        """Return the sums of one fold of several."""
+        return Sums(self.weight[fold], self.columns[fold], self.gram[fold])
 
 
 @kernel
@@ -93,28 +84,51 @@ def measure_columns(standardised, features, grown, centre, deviation):
 
 
 @kernel
-def add_up_columns(rows, start, standardised, features, centre, columns, weighted, by_column):
+def add_up_columns(rows, start, standardised, features, units, columns, weighted, sums):
     """Take a block of rows: its response and raw columns, and their sums over leaves.
 
     rows                            IN     leaves (n,) int32, weight (n,) and response (n,)
     start                  int64    IN     first row of the block
     standardised  (p, n)   float64  IN
     features      (q,)     int64    IN     the raw columns
-    centre        (q,)     float64  IN     what is taken off them
-    columns       (c, m)   float64  OUT    c = 1 + q columns of m rows
-    weighted      (c, m)   float64  OUT    times weight
-    by_column     (c, N)   float64  INOUT  sums over leaves of the latter
+    units                           IN     centre (q,) and factor (q,): what is taken off, and then
+                                           multiplied by
+    columns       (m, c)   float64  OUT    m rows of c = 1 + q columns
+    weighted      (m, c)   float64  OUT    times weight
+    sums          (N, c)   float64  INOUT  sums over leaves of the latter
     """
     leaves, weight, response = rows
-    for c in range(columns.shape[0]):
-        source = response if c == 0 else standardised[features[c - 1]]
-        less = 0.0 if c == 0 else centre[c - 1]
-        into, times, sums = columns[c], weighted[c], by_column[c]
-        for i in range(into.shape[0]):
-            into[i] = source[start + i] - less
-            times[i] = weight[start + i] * into[i]
-        for i in range(into.shape[0]):
-            sums[leaves[start + i]] += times[i]
+    centre, factor = units
+    for i in range(columns.shape[0]):
+        columns[i, 0] = response[start + i]
+    for k in range(features.shape[0]):
+        source = standardised[features[k]]
+        for i in range(columns.shape[0]):
+            columns[i, 1 + k] = factor[k] * (source[start + i] - centre[k])
+    for i in range(columns.shape[0]):
+        own, times, total, w = columns[i], weighted[i], sums[leaves[start + i]], weight[start + i]
+        for c in range(own.shape[0]):
+            times[c] = w * own[c]
+            total[c] += times[c]
+
+
+@kernel
+def predict_rows(leaves, standardised, features, centre, slope, value, predictor):
+    """Predict rows: the fitted value of the leaf, and what the raw columns add.
+
+    leaves        (n,)     int32    IN
+    standardised  (p, n)   float64  IN
+    features      (q,)     int64    IN   the raw columns
+    centre, slope (q,)     float64  IN   what is taken off them, and then multiplied by
+    value         (N,)     float64  IN   fitted values of nodes
+    predictor     (n,)     float64  OUT
+    """
+    for i in range(leaves.shape[0]):
+        predictor[i] = value[leaves[i]]
+    for k in range(features.shape[0]):
+        column = standardised[features[k]]
+        for i in range(leaves.shape[0]):
+            predictor[i] += slope[k] * (column[i] - centre[k])
 
 
 @kernel
@@ -196,145 +210,6 @@ def project(stumps, weight, columns, penalty, explained):
     root = 1 / np.sqrt(A[0]) if A[0] > 0 else 0.0
     for c in range(n_columns):
         explained[at, c] = root * B[0, c]
-
-
-@internal
-def shrunk(gradient, l1):
-    """Move a number towards 0 by l1, and not beyond."""
-    if gradient > l1:
-        return gradient - l1
-    return gradient + l1 if gradient < -l1 else 0.0
-
-
-@internal
-def sweep_stumps(stumps, inner, squares, total, l1, l2, beta, left_over):
-    """Improve every stump's coefficient and the intercept once, from the leaves to the root.
-
-    ``left_over`` holds at a leaf its sum of w times residual, and at a node, once it is passed,
-    that of its rows. A stump that changes takes its part from both children, whose rows need not
-    be visited. Returns the intercept's change and the largest d_t (change of beta_t)^2.
-
-    inner         (S,)   int64    IN     nodes with a stump or none, ascending
-    squares       (N,)   float64  IN     d_t, a stump's weighted sum of squares
-    total         (N,)   float64  IN     weights of all nodes
-    l1, l2               float64  IN     penalties, times the sum of the weights
-    beta          (N,)   float64  INOUT
-    left_over     (N,)   float64  INOUT
-    """
-    largest = 0.0
-    for j in range(inner.shape[0] - 1, -1, -1):
-        t = inner[j]
-        l, r, d = stumps.left[t], stumps.right[t], squares[t]
-        left_over[t] = left_over[l] + left_over[r]
-        if d > 0:
-            a_l, a_r = stumps.ends[t, 0], stumps.ends[t, 1]
-            gradient = a_l * left_over[l] + a_r * left_over[r] + d * beta[t]
-            change = shrunk(gradient, l1) / (d + l2) - beta[t]
-            if change != 0.0:
-                beta[t] += change
-                left_over[t] -= change * (a_l * total[l] + a_r * total[r])
-                largest = max(largest, d * change * change)
-    change = left_over[0] / total[0] if total[0] > 0 else 0.0
-    return change, max(largest, total[0] * change * change)
-
-
-@internal
-def put_values(stumps, inner, beta, value):
-    """Give every node its fitted value from the root's."""
-    for j in range(inner.shape[0]):
-        t = inner[j]
-        value[stumps.left[t]] = value[t] + stumps.ends[t, 0] * beta[t]
-        value[stumps.right[t]] = value[t] + stumps.ends[t, 1] * beta[t]
-
-
-@internal
-def sweep_raw(gram, by_leaf, leaf, l1, l2, value, gamma, pulled, against):
-    """Improve every raw column's coefficient once; returns the largest d_k (change)^2.
-
-    by_leaf       (L, c)   float64  IN     sums of the leaves
-    value         (N,)     float64  IN     fitted values of the stumps
-    gamma         (c,)     float64  INOUT  coefficients; that of column 0 stays 0
-    pulled        (c,)     float64  INOUT  gram times gamma
-    against       (c,)     float64  OUT    room
-    """
-    n_columns = gamma.shape[0]
-    for c in range(n_columns):
-        against[c] = gram[0, c]
-    for j in range(leaf.shape[0]):
-        f, own = value[leaf[j]], by_leaf[j]
-        for c in range(n_columns):
-            against[c] -= f * own[c]
-    largest = 0.0
-    for c in range(1, n_columns):
-        d = gram[c, c]
-        if d > 0:
-            gradient = against[c] - pulled[c] + d * gamma[c]
-            change = shrunk(gradient, l1) / (d + l2) - gamma[c]
-            if change != 0.0:
-                gamma[c] += change
-                largest = max(largest, d * change * change)
-                row = gram[c]
-                for other in range(n_columns):
-                    pulled[other] += change * row[other]
-    return largest
-
-
-@kernel
-def weigh_stumps(stumps, total):
-    """Return the inner nodes, and every stump's weighted sum of squares."""
-    inner = np.flatnonzero(stumps.left >= 0)
-    squares = np.zeros(total.shape[0])
-    for t in inner:
-        a_l, a_r = stumps.ends[t, 0], stumps.ends[t, 1]
-        squares[t] = a_l * a_l * total[stumps.left[t]] + a_r * a_r * total[stumps.right[t]]
-    return inner, squares
-
-
-@kernel
-def descend(stumps, sums, total, l1, l2, tolerance, begin, found):
-    """Minimise the elastic net for one penalty after the other, each from where the last one ended.
-
-        sum_i w_i (y_i - f(x_i) - x_i gamma)^2 / 2 + l1 |beta, gamma|_1 + l2 |beta, gamma|_2^2 / 2
-
-    total         (N,)     float64  IN   weights of all nodes
-    l1, l2        (P,)     float64  IN   times the sum of the weights
-    tolerance              float64  IN   stop when no coefficient changes the sum of squares by more
-    begin                           IN   one of `Fits`, where the first begins
-    found                           OUT  `Fits`
-    """
-    n_nodes, n_columns = sums.columns.shape
-    inner, squares = weigh_stumps(stumps, total)
-    leaf = np.flatnonzero(stumps.left < 0)
-    by_leaf = sums.columns[leaf]  # rows and columns side by side: sums over both are vectors
-    by_column, weight = by_leaf.T.copy(), sums.weight[leaf]
-    left_over, rest = np.zeros(n_nodes), np.empty(leaf.shape[0])
-    against = np.empty(n_columns)
-    b, f, g = begin.beta.copy(), begin.value.copy(), begin.gamma.copy()
-    pulled = sums.gram @ g
-    put_values(stumps, inner, b, f)
-    for step in range(l1.shape[0]):
-        for _ in range(MAX_SWEEPS):
-            rest[:] = by_column[0]
-            for c in range(1, n_columns):
-                own, by = by_column[c], g[c]
-                if by != 0.0:
-                    for j in range(rest.shape[0]):
-                        rest[j] -= by * own[j]
-            for j in range(rest.shape[0]):
-                left_over[leaf[j]] = rest[j] - weight[j] * f[leaf[j]]
-            change, largest = sweep_stumps(
-                stumps, inner, squares, total, l1[step], l2[step], b, left_over
-            )
-            f[0] += change
-            put_values(stumps, inner, b, f)
-            if n_columns > 1:
-                of_raw = sweep_raw(
-                    sums.gram, by_leaf, leaf, l1[step], l2[step], f, g, pulled, against
-                )
-                largest = max(largest, of_raw)
-            if largest <= tolerance:
-                break
-        found.beta[step], found.value[step], found.gamma[step] = b, f, g
 
 
 @kernel

@@ -71,6 +71,15 @@ def internal(function):
     return _inside(function)
 
 
+def reordered(function):
+    """Compile an internal kernel whose sums may be added in any order, which makes them vectors.
+
+    The compiler chooses the order, so the last bits of a sum may differ between processors, and do
+    not between runs. For sums that end in a search, and never for those that a model keeps.
+    """
+    return _inside(function, fastmath={"reassoc"})
+
+
 def inlined(function):
     """Compile an uncounted kernel as part of the kernel that calls it, in a place or two."""
     return _inside(function, inline="always")
