@@ -42,11 +42,7 @@ class Point:
     @classmethod
     def of(cls, problem: StumpProblem, value: np.ndarray, gamma: np.ndarray) -> "Point":
         """Predict all rows."""
-        predictor = np.empty(len(problem.rows.leaves))
-        for rows in problem.blocks():
-            columns = problem.columns(rows)
-            predictor[rows] = value[problem.rows.leaves[rows]] + gamma @ columns[1:]
-        return cls(value, gamma, predictor)
+        return cls(value, gamma, problem.predict(value, gamma))
 
     def towards(self, other: "Point", share: float) -> "Point":
         """Go a share of the way to another point."""

@@ -1,12 +1,16 @@
 """Coordinate descent over cut trees, against the conditions of the minimum and scikit-learn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as SklearnElasticNet
 
+import attributions.logistic_elastic_net as logistic
 from attributions.kernels.elastic_net import Fits, Part, cut, descend, hold_out_folds, weigh_stumps
+from attributions.logistic_newton import Point
 from attributions.stump_models import elastic_net_path
 from attributions.stump_problem import StumpProblem
 from tests.asserts import assert_close
@@ -126,3 +130,33 @@ def test_a_cut_tree_has_all_stumps_that_are_not_0_and_ends_above_the_others(case
     tops = {0} | {int(c) for t in used for c in (tree.left[t], tree.right[t])}
     assert {*part.leaf[:n_leaves].tolist()} == tops - {*used}
     assert n_leaves == len(used) + 1
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "tried"),
+    [
+        ([0.1, 0.3, 0.5, 0.0], 3),
+        ([0.1, 0.1, 0.1, 0.1005, 0.101, 0.0], 6),  # by less than a hundredth
+        ([0.3, 0.2, 0.3, 0.2, 0.3, 0.5, 0.0], 6),
+    ],
+)
+def test_penalties_are_given_up_when_the_loss_has_risen_twice(monkeypatch, mistakes, tried):
+    """Predictors are made up: in every row the loss is the given number."""
+    case = fitted_case(0)
+    problem = case.problem
+    rows = problem.rows
+    sign = np.where(rows.response > np.median(rows.response), 1.0, -1.0)
+    labelled = problem.with_rows(replace(rows, response=(sign + 1) / 2))
+    model, asked = logistic.LogisticElasticNet(n_penalties=len(mistakes)), []
+
+    def newton(problem, penalty, l1_ratio, start, close, tolerance):
+        asked.append(penalty)
+        loss = mistakes[int(np.flatnonzero(model.penalties == penalty)[0])]
+        margin = -np.log(np.expm1(loss)) if loss else 50.0
+        return Point(start.value, start.gamma, sign * margin)
+
+    monkeypatch.setattr(logistic, "newton", newton)
+    losses = model._held_out_losses(labelled, 0.5)
+    assert losses[:tried] == pytest.approx(mistakes[:tried], abs=1e-12)
+    assert np.isinf(losses[tried:]).all()
+    assert asked == np.repeat(model.penalties[:tried], 3).tolist()
