@@ -8,8 +8,8 @@
 
 ``agree`` and ``time`` give both programs the same fitted forest. imodels has the settings of its
 authors' experiments, ElasticNetCV with three folds and l1_ratio .1, .5 and .99 on all rows; so have
-we by default. One thread each, the same forest, in turn; seconds are of processor time, which
-other programs on the machine lengthen less. ``agree`` tightens the solver of
+we by default. One thread each, of BLAS too, the same forest, in turn; seconds are of processor
+time, which other programs on the machine lengthen less. ``agree`` tightens the solver of
 scikit-learn as well, to tell the solvers' tolerance from a difference in what is computed, and ends
 with an error where scores differ by more than they should. Each part writes its table to
 benchmarks/results.
@@ -25,6 +25,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import ElasticNetCV, LogisticRegression, LogisticRegressionCV
 from sklearn.linear_model import Ridge as SklearnRidge
+from threadpoolctl import threadpool_limits
 
 from attributions import local_mdi
 from attributions.logistic_elastic_net import LogisticElasticNet
@@ -239,7 +240,7 @@ def main(arguments=None) -> None:
         PAGE.write_text(page_with(tables, PAGE.read_text(), PAGE.name))
         return
     lines = []
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
         warnings.simplefilter("ignore")
         for line in {"agree": agree, "time": compare, "grow": grow}[options.part](options):
             print(line, flush=True)
