@@ -22,7 +22,8 @@ from gbt.tree import Tree
 
 ROWS = ("all", "inbag", "oob", "uniform")
 # Sums over the rows may differ from the model's by this share of the sum of their absolute terms:
-# our own models store float64 sums, those of other libraries come from float32.
+# our own trainer stores float64 sums; other libraries add up float32 gradients, also those that
+# compare rows in float64 (LightGBM, HistGradientBoosting).
 OWN, FOREIGN = 1e-9, 1e-4
 
 
@@ -143,7 +144,8 @@ class TrainingTrees:
         """Refuse rows that do not add up to what the leaves of a tree keep."""
         leaf = tree.left < 0
         n_nodes = tree.n_nodes
-        tolerance = FOREIGN if self.ensemble.input_dtype == np.float32 else OWN
+        is_own = hasattr(self.model, "ensemble_") or self.ensemble.seen_rows is not None
+        tolerance = OWN if is_own else FOREIGN
         size = np.abs(self.y).reshape(len(self.y), -1).max(axis=1)
         terms = weight * (np.abs(response) + size + 1.0)
         allowed = tolerance * np.bincount(leaves, terms, minlength=n_nodes)
@@ -161,7 +163,8 @@ class TrainingTrees:
                 node = int(np.argmax(wrong))
                 raise ValueError(
                     f"X_train and y_train are not what the model was fitted on: leaf {node} of tree"
-                    f" {m} keeps a {name} of {kept[node]:g}, and these rows give {found[node]:g}."
-                    " Give all training rows with their targets and weights, in their order; a"
-                    " boosted model that does not tell which rows it sampled is not supported."
+                    f" {m} keeps a {name} of {kept[node]:.9g}, and these rows give"
+                    f" {found[node]:.9g}. Give all training rows with their targets and weights, in"
+                    " their order; a boosted model that does not tell which rows it sampled is not"
+                    " supported."
                 )

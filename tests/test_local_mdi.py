@@ -1,5 +1,6 @@
 """Local MDI+ of whole models, against the definition; and what callers get wrong."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,7 @@ from attributions.individual import attribute_per_tree
 from attributions.kernels.stumps import add_ranks
 from attributions.stump_models import ElasticNet, Ridge
 from attributions.tree_ranks import aggregate_trees
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTClassifier, GBTRegressor, load
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.kernel_call import call
@@ -231,6 +232,19 @@ def test_rows_that_the_model_was_not_fitted_on():
     by_median = RandomForestRegressor(3, criterion="absolute_error", min_samples_leaf=4).fit(X, y)
     with refused("criterion='absolute_error' cannot be imported"):
         attributions.local_mdi(by_median, X, y)
+
+
+def test_rows_nearly_those_of_a_model_of_ours(tmp_path):
+    """Its sums are float64, and stay so in a file; the message shows how little they differ."""
+    boosted = GBTRegressor(n_estimators=2, max_depth=4).fit(X, y)
+    boosted.save(tmp_path / "model.json")
+    other = y.copy()
+    other[0] += 1e-5
+    for model in (boosted, boosted.ensemble_, load(tmp_path / "model.json")):
+        with refused("keeps a sum of gradients of") as caught:
+            attributions.local_mdi(model, X, other)
+        kept, given = re.findall(r"(?:of|give) (-?\d+\.\d+)", str(caught.value))
+        assert kept != given
 
 
 def test_rows_out_of_bag_that_do_not_exist():

@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 import attributions
 from attributions import reference
@@ -116,6 +121,32 @@ def test_least_squares_is_what_xgboost_calls_approximate():
             assert_close(found, contributions, 50.0, eps=EPS_32)
         else:
             assert np.abs(found - contributions).max() > 0.1
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("is_completed", [False, True])
+def test_least_squares_gives_back_models_of_lightgbm(n_classes, is_completed):
+    """LightGBM compares float64 rows and adds up float32 gradients."""
+    lightgbm = peer("lightgbm")
+    X, y = make_friedman1(300, 6, noise=1.0, random_state=0)
+    y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes)) if n_classes else y
+    kind = lightgbm.LGBMClassifier if n_classes else lightgbm.LGBMRegressor
+    model = kind(n_estimators=8, num_leaves=8, verbose=-1).fit(X, y)
+    raw_prediction = model.predict(X, raw_score=True)
+    model = as_ensemble(model, X=X, y=y) if is_completed else model
+    assert_gives_back(model, X, y, raw_prediction)
+
+
+def test_least_squares_gives_back_histogram_gradient_boosting():
+    X, y = make_friedman1(300, 6, noise=1.0, random_state=0)
+    model = HistGradientBoostingRegressor(max_iter=8, max_leaf_nodes=8).fit(X, y)
+    assert_gives_back(model, X, y, model.predict(X))
+
+
+def assert_gives_back(model, X, y, raw_prediction):
+    """Assert that stumps alone, on the rows that grew the trees, predict what the model does."""
+    found = attributions.local_mdi(model, X, y, linear_model="ols", raw=False, rows="inbag")
+    assert_close(found.surrogate_prediction, raw_prediction, 50.0, eps=EPS_32)
 
 
 # n MDI ----------------------------------------------------------------------------------------
