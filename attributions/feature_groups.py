@@ -56,6 +56,7 @@ def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> 
         standard_error=standard_error,
         feature_names=names,
         per_tree=None if result.per_tree is None else result.per_tree @ belongs,
+        per_output=None if result.per_output is None else result.per_output @ belongs,
         contributions=contributions,
         kurtosis=None,
     )

@@ -144,5 +144,6 @@ def raw_constant(model: Ensemble, task: Task, n_rows: int) -> np.ndarray:
 
 def _scaled(result: GlobalAttribution, factor: float) -> GlobalAttribution:
     """Return an importance in another unit."""
-    numbers = {name: getattr(result, name) for name in ("values", "standard_error", "per_tree")}
+    in_its_unit = ("values", "standard_error", "per_tree", "per_output")
+    numbers = {name: getattr(result, name) for name in in_its_unit}
     return replace(result, **{k: factor * v for k, v in numbers.items() if v is not None})

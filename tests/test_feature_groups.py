@@ -16,6 +16,7 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
 )
+from gbt import GBTClassifier
 from tests.asserts import assert_close, assert_same
 from tests.test_inner import fitted_rows
 
@@ -78,6 +79,21 @@ def test_trees_and_gains_add_up_as_well():
     assert summed.standard_error is None
     without = tree_inner(ensemble, X, y, standard_error=False)
     assert without.grouped(members).standard_error is None
+
+
+def test_parts_of_outputs_add_up_as_well():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    label = np.digitize(X[:, 0] - X[:, 1] + X[:, 3], [-1, 1])
+    model = GBTClassifier(n_estimators=5).fit(X, label)
+    gain = total_gain(model, per_output=True)
+
+    sums = gain.grouped({"both": ["x0", "x3"]})
+
+    expected = np.column_stack([gain.per_output[:, [0, 3]].sum(axis=1), gain.per_output[:, [1, 2]]])
+    assert sums.feature_names == ("both", "x1", "x2")
+    assert_close(sums.per_output, expected, expected)
+    assert_close(sums.values, expected.sum(axis=0), expected.sum(axis=0))
 
 
 def test_what_cannot_be_summed_is_refused():

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import log_loss, mean_squared_error, r2_score, roc_auc_score
 
 from attributions.absolute import absolute
-from attributions.findings import findings_of
+from attributions.findings import _scaled, findings_of
 from attributions.inner import partial_inner, tree_inner
 from attributions.table_task import Task
 from attributions.total_gain import total_gain
@@ -92,6 +92,15 @@ def test_promised_and_delivered_are_in_one_unit(is_classification):
     assert_close(found.inner.values, found.gain.values, 100.0)
     # and adds up to what the loss fell by, but for steps that are not small
     assert 0 < found.saved < found.inner.values.sum() < 1.3 * found.saved
+
+
+def test_parts_of_outputs_are_in_the_unit_of_their_sum():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = GBTClassifier(n_estimators=3).fit(X, np.digitize(X[:, 0], [-1, 1]))
+    gain = total_gain(model, per_output=True)
+    scaled = _scaled(gain, 0.5)
+    assert_close(scaled.per_output, gain.per_output / 2, gain.per_output)
+    assert_close(scaled.per_output.sum(axis=0), scaled.values, scaled.values)
 
 
 def test_units_of_the_target_do_not_matter():
