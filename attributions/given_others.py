@@ -19,7 +19,6 @@ and without its weights. It takes two more fits a column; docs/inference.md meas
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from attributions.groups import Groups, labels_of
@@ -33,6 +32,7 @@ from attributions.inputs import (
 from attributions.results import GlobalAttribution
 from attributions.row_sums import sum_over_rows
 from attributions.saabas import saabas
+from attributions.without_column import clone_for
 from gbt.formats import as_ensemble
 
 
@@ -52,7 +52,9 @@ def given_others(
     ----------
     model : estimator
         Fitted; of ours, or one that ``gbt.formats.as_ensemble`` takes. A clone of it is fitted
-        without each column in turn.
+        without each column in turn; if it is ours, ``categorical_features`` and
+        ``monotone_constraints`` go with their columns. Parameters of other libraries that say which
+        columns they mean are refused; so it is with ``regressor``.
     X : array or DataFrame of shape (n, p)
         Rows that the model has not seen, of at least two columns.
     y : array of shape (n,)
@@ -94,13 +96,16 @@ def given_others(
         saabas(model, table, n_jobs=n_jobs).values.reshape(len(table), n_features, -1)
         for table in (X_fit, X)
     )
+    names = list(X_fit.columns) if hasattr(X_fit, "columns") else ensemble.feature_names
     product = np.zeros((len(rows), n_features))
     for k in np.unique(ensemble.feature[ensemble.left >= 0]):
         others = [j for j in range(n_features) if j != k]
         own_fit, own = (_safe_indexing(table, others, axis=1) for table in (X_fit, X))
-        left = _residuals(clone(model).fit(own_fit, y_fit), own, y, n_jobs)
+        without = clone_for(model, names, others).fit(own_fit, y_fit)
+        left = _residuals(without, own, y, n_jobs)
         for output in range(left.shape[1]):
-            said = clone(regressor).fit(own_fit, contributed_fit[:, k, output]).predict(own)
+            learner = clone_for(regressor, names, others)
+            said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
             product[:, k] += (contributed[:, k, output] - said) * left[:, output]
     together = Groups.of(groups, len(rows))
     sums = sum_over_rows(lambda block: (product[block], None), len(rows), 1, together)

@@ -50,7 +50,7 @@ def learn(X: Any, which: Any, names: Sequence[str]) -> Categories | None:
         Of the columns.
     """
     table = Table(X)
-    chosen = table.of_categories() if _is_from_dtype(which) else _chosen(which, names)
+    chosen = table.of_categories() if _is_from_dtype(which) else chosen_columns(which, names)
     if not chosen:
         return None
     return tuple(
@@ -207,7 +207,7 @@ def _is_from_dtype(which: Any) -> bool:
     return isinstance(which, str) and which == FROM_DTYPE
 
 
-def _chosen(which: Any, names: Sequence[str]) -> set[int]:
+def chosen_columns(which: Any, names: Sequence[str]) -> set[int]:
     """Return the places of columns that are given by name, by index or by a mask."""
     if which is None:
         return set()

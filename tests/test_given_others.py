@@ -7,7 +7,9 @@ import pandas
 import pytest
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
 
 from attributions import HeldOutSelector, given_others, partial_inner, reference, saabas
 from attributions.inputs import SeenRowsWarning
@@ -25,17 +27,20 @@ def copies(n=800, seed=0):
     return X, X[:, 0] + rng.normal(size=n)
 
 
-def by_definition(model, X, y, training, regressor):
-    """Return q_ik column by column, with residuals of squared error or of labels 0 and 1."""
+def by_definition(model, X, y, training, models, regressors):
+    """Return q_ik column by column, with residuals of squared error or of labels 0 and 1.
+
+    ``models[k]`` and ``regressors[k]`` are fitted without column k.
+    """
     X_fit, y_fit = training
     is_class = hasattr(model, "predict_proba")
     q = np.zeros(X.shape)
     for k in range(X.shape[1]):
         own_fit, own = np.delete(X_fit, k, axis=1), np.delete(X, k, axis=1)
-        without = clone(model).fit(own_fit, y_fit)
+        without = clone(models[k]).fit(own_fit, y_fit)
         predicted = without.predict_proba(own)[:, 1] if is_class else without.predict(own)
         F_fit, F = saabas(model, X_fit).values[:, k], saabas(model, X).values[:, k]
-        q[:, k] = (F - clone(regressor).fit(own_fit, F_fit).predict(own)) * (y - predicted)
+        q[:, k] = (F - clone(regressors[k]).fit(own_fit, F_fit).predict(own)) * (y - predicted)
     return q
 
 
@@ -56,7 +61,7 @@ def test_it_is_its_definition(task, regressor):
         model, X[60:], y[60:], training=training, regressor=regressor, groups=groups
     )
 
-    q = by_definition(model, X[60:], y[60:], training, regressor)
+    q = by_definition(model, X[60:], y[60:], training, [model] * 3, [regressor] * 3)
     terms = 60 * np.abs(q).max()
     assert_close(result.values, q.sum(axis=0), terms)
     assert_close(result.standard_error, reference.standard_error(q, np.arange(60)), terms)
@@ -114,6 +119,62 @@ def test_a_column_that_is_not_used_says_nothing():
     result = given_others(model, X[50:], y[50:], training=training, regressor=REGRESSOR)
     assert result.values[2] == 0
     assert_same(result.p_values()[2], 1.0)
+
+
+# What a parameter says of columns, and what it must say where column 0, 1 or 2 is left out.
+OF_COLUMN_1 = [
+    *(("categorical_features", form, [[0], [], [1]]) for form in ([1], [-2], ["x1"])),
+    ("categorical_features", [False, True, False], [[0], [], [1]]),
+    ("categorical_features", np.array([1]), [[0], [], [1]]),
+    ("categorical_features", [1, 2], [[0, 1], [1], [1]]),
+    ("categorical_features", None, [None, None, None]),
+    *(("monotone_constraints", form, [[-1, 0], None, [0, -1]]) for form in ({1: -1}, {"x1": -1})),
+    ("monotone_constraints", [0, -1, 0], [[-1, 0], None, [0, -1]]),
+    ("monotone_constraints", {0: 1, 2: -1}, [[0, -1], [1, -1], [1, 0]]),
+]
+
+
+@pytest.mark.parametrize(("parameter", "value", "moved"), OF_COLUMN_1)
+@pytest.mark.parametrize("has_names", [False, True])
+def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, has_names):
+    """With these the column means the same in every fit, of the model and of the regressor."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, size=(200, 3)) * 1.0
+    y = np.array([2.0, -1, 0, 3, -2])[X[:, 1].astype(int)] + 0.3 * X[:, 0] + rng.normal(size=200)
+    plain = GBTRegressor(n_estimators=5, max_depth=3)
+    estimator = clone(plain).set_params(**{parameter: value})
+    table = pandas.DataFrame(X, columns=["x0", "x1", "x2"]) if has_names else X
+    model = clone(estimator).fit(table[:100], y[:100])
+
+    result = given_others(
+        model, table[100:], y[100:], training=(table[:100], y[:100]), regressor=estimator
+    )
+
+    fits = [clone(plain).set_params(**{parameter: of_rest}) for of_rest in moved]
+    q = by_definition(model, X[100:], y[100:], (X[:100], y[:100]), fits, fits)
+    assert_close(result.values, q.sum(axis=0), 100 * np.abs(q).max())
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        {"categorical_features": [1]},
+        {"monotonic_cst": [0, 1, 0]},
+        {"interaction_cst": [[0, 1], [2]]},
+    ],
+)
+def test_parameters_of_columns_of_other_libraries_are_refused(parameter):
+    X, y = copies(120)
+    X = X.round()
+    training = X[:60], y[:60]
+    (name,) = parameter
+    theirs = HistGradientBoostingRegressor(max_iter=5, **parameter).fit(*training)
+    ours = clone(REGRESSOR).fit(*training)
+    pairs = [(ours, theirs), (ours, make_pipeline(theirs))]
+    pairs += [(theirs, REGRESSOR)] * (name != "monotonic_cst")  # which loses the sums of gradients
+    for model, regressor in pairs:
+        with pytest.raises(ValueError, match=f"{name}=.* says which columns it means"):
+            given_others(model, X[60:], y[60:], training=training, regressor=regressor)
 
 
 def test_what_it_cannot_do_is_refused():
