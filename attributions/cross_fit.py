@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing
 
 from attributions.inner import tree_inner
 from attributions.inputs import as_random_state
+from attributions.lost_sums import training_for
 from attributions.results import GlobalAttribution
 
 
@@ -45,7 +46,10 @@ def cross_fit(
     y : array of shape (n,)
     measure : callable
         Takes a fitted model, X and y, returns a GlobalAttribution whose results merge:
-        ``tree_inner``, ``partial_inner``, ``forest_inner``, or ``functools.partial`` of one.
+        ``tree_inner``, ``partial_inner``, ``forest_inner``, ``given_others``, or
+        ``functools.partial`` of one. As ``training`` it gets the rows that were fitted on, if it
+        cannot do without them, or takes them and the estimator's library does not keep its sums of
+        gradients.
     cv : int or splitter of scikit-learn
         A number of folds: of shuffled rows, with equal shares of classes for a classifier, or of
         whole groups where ``groups`` is given. A splitter must put every row into one fold.
@@ -85,8 +89,10 @@ def _of_fold(
 ) -> GlobalAttribution:
     """Fit on one side of a fold and judge on the other."""
     fitted_on, held_out = fold
-    model = clone(estimator).fit(_safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on))
+    training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
+    model = clone(estimator).fit(*training)
     options = {} if groups is None else {"groups": _safe_indexing(groups, held_out)}
+    options |= training_for(measure, model, training)
     return measure(model, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options)
 
 

@@ -29,11 +29,11 @@ from attributions.inputs import (
     count_seen_rows,
     warn_of_seen_rows,
 )
+from attributions.lost_sums import trees_of
 from attributions.results import GlobalAttribution
 from attributions.row_sums import sum_over_rows
 from attributions.saabas import saabas
 from attributions.without_column import clone_for
-from gbt.formats import as_ensemble
 
 
 def given_others(
@@ -83,7 +83,7 @@ def given_others(
     Both models should fit well: what an underfitted one leaves of the other columns, too few trees
     at too small a learning rate, say, is taken for the column's.
     """
-    ensemble = as_ensemble(model)
+    ensemble = trees_of(model, training)
     rows = as_rows(ensemble, X)
     target = as_target(model, ensemble, y, len(rows))
     n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
@@ -93,7 +93,7 @@ def given_others(
     if n_features < 2:
         raise ValueError("X has one column; what it says beyond others needs at least two.")
     contributed_fit, contributed = (
-        saabas(model, table, n_jobs=n_jobs).values.reshape(len(table), n_features, -1)
+        saabas(ensemble, table, n_jobs=n_jobs).values.reshape(len(table), n_features, -1)
         for table in (X_fit, X)
     )
     names = list(X_fit.columns) if hasattr(X_fit, "columns") else ensemble.feature_names
@@ -102,7 +102,7 @@ def given_others(
         others = [j for j in range(n_features) if j != k]
         own_fit, own = (_safe_indexing(table, others, axis=1) for table in (X_fit, X))
         without = clone_for(model, names, others).fit(own_fit, y_fit)
-        left = _residuals(without, own, y, n_jobs)
+        left = _residuals(without, (own_fit, y_fit), own, y, n_jobs)
         for output in range(left.shape[1]):
             learner = clone_for(regressor, names, others)
             said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
@@ -119,9 +119,9 @@ def given_others(
     )
 
 
-def _residuals(model: Any, X: Any, y: Any, n_jobs: int | None) -> np.ndarray:
+def _residuals(model: Any, training: Any, X: Any, y: Any, n_jobs: int | None) -> np.ndarray:
     """Return minus the derivative of the loss at a model's predictions, (n, K) for K outputs."""
-    ensemble = as_ensemble(model)
+    ensemble = trees_of(model, training)
     rows = as_rows(ensemble, X)
     target = as_target(model, ensemble, y, len(rows))
     gradient, _ = ensemble.loss.gradient_hessian(target, ensemble.raw_predict(rows, n_jobs))

@@ -94,7 +94,8 @@ def tree_inner(
     training : pair (X, y), optional
         The rows that the model was fitted on. They tell whether a few rows may carry a feature's
         sum, so that its interval and p-value are not to be relied on: the result then has
-        ``is_reliable``. Costs a pass over these rows.
+        ``is_reliable``. Costs a pass over these rows. They also supply the sums of gradients that
+        the model's library did not keep, as `as_ensemble` does, but labels stay ``classes_``.
     per_tree : bool
         Also return the (M, p) contributions of the trees: importance along boosting.
     per_output : bool
@@ -126,7 +127,7 @@ def tree_inner(
         result = tree_inner(model, X_held_out, y_held_out)
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
-    judge = Judge.of(model, ifa)
+    judge = Judge.of(model, ifa, training)
     rows = Chunk(X, y, sample_weight, groups)
     wanted = Wanted(per_tree, per_output, standard_error)
     measure = partial(_judged, judge, n_jobs, partial(_tree_inner, wanted))
@@ -181,7 +182,7 @@ def partial_inner(
     not conservative: docs/inference.md has its false positives and false discoveries, simulated
     with independent features. Nothing is promised for correlated ones.
     """
-    judge = Judge.of(model, ifa)
+    judge = Judge.of(model, ifa, training)
     if judge.ensemble.is_forest:
         raise ValueError(
             "partial_inner adds a feature's earlier contributions back to the residual; the trees"
@@ -239,7 +240,7 @@ def forest_inner(
     """
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
-    judge = Judge.of(model, ifa)
+    judge = Judge.of(model, ifa, training)
     rows = Chunk(X, y, sample_weight, groups)
     measure = partial(_judged, judge, n_jobs, partial(_forest_inner, variant, standard_error))
     result = sum_over_chunks(measure, rows, _merge(standard_error))

@@ -17,11 +17,11 @@ from attributions.groups import Groups, labels_of
 from attributions.individual import BoundAttribution, IndividualAttribution, as_individual
 from attributions.inputs import as_rows, as_target, as_weight
 from attributions.kernels.paths import judge_shape
+from attributions.lost_sums import trees_of
 from attributions.predecomp import PathChanges
 from attributions.results import GlobalAttribution
 from attributions.row_sums import merge_blocks, sum_over_rows
 from gbt.chunks import Chunk
-from gbt.formats import as_ensemble
 from gbt.kernels.derivatives import GIVEN
 from gbt.model import Ensemble
 from gbt.predictor import transposed
@@ -53,9 +53,9 @@ class Judge:
     touched: list[list[np.ndarray]]
 
     @classmethod
-    def of(cls, model: Any, ifa: Any) -> "Judge":
+    def of(cls, model: Any, ifa: Any, training: Any = None) -> "Judge":
         """Take the model and the attribution that a public function was given."""
-        ensemble = as_ensemble(model)
+        ensemble = trees_of(model, training)
         individual = as_individual(ifa)
         return cls(
             ensemble,

@@ -8,7 +8,6 @@ measure the claim is about the column, and copies are dropped.
 """
 
 from collections.abc import Callable
-from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from attributions.inner import tree_inner
 from attributions.inputs import as_random_state
+from attributions.lost_sums import training_for
 
 CORRECTIONS = ("bh", "by")
 
@@ -35,8 +35,9 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     measure : callable
         Takes the fitted model, X and y, returns a GlobalAttribution that has p-values:
         ``tree_inner``, ``partial_inner``, ``permutation``, or ``functools.partial`` of one. One
-        that cannot do without the rows that were fitted on gets them, too, as ``training``:
-        ``partial(given_others, regressor=...)``.
+        that cannot do without the rows that were fitted on, such as
+        ``partial(given_others, regressor=...)``, gets them, too, as ``training``; so does one that
+        takes them where the estimator's library does not keep its sums of gradients.
     fdr : float
         Wanted share of false discoveries among the features kept, above 0 and below 1.
     correction : {"bh", "by"}
@@ -102,12 +103,10 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 self, X, y, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=2
             )
         fitted_on, held_out = self._cut(X, y, groups)
-        self.estimator_ = clone(self.estimator).fit(
-            _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
-        )
+        training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
+        self.estimator_ = clone(self.estimator).fit(*training)
         options = {} if groups is None else {"groups": _safe_indexing(groups, held_out)}
-        if needs_training(self.measure):
-            options["training"] = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
+        options |= training_for(self.measure, self.estimator_, training)
         self.attribution_ = self.measure(
             self.estimator_, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options
         )
@@ -138,9 +137,3 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags = of_estimator.target_tags
         tags.target_tags.required = True
         return tags
-
-
-def needs_training(measure: Callable) -> bool:
-    """Say whether a measure cannot do without the rows that were fitted on."""
-    training = signature(measure).parameters.get("training")
-    return training is not None and training.default is Parameter.empty

@@ -33,7 +33,7 @@ def by_definition(model, X, y, training, models, regressors):
     ``models[k]`` and ``regressors[k]`` are fitted without column k.
     """
     X_fit, y_fit = training
-    is_class = hasattr(model, "predict_proba")
+    is_class = hasattr(models[0], "predict_proba")
     q = np.zeros(X.shape)
     for k in range(X.shape[1]):
         own_fit, own = np.delete(X_fit, k, axis=1), np.delete(X, k, axis=1)

@@ -1,0 +1,110 @@
+"""Models whose library does not keep sums of gradients, judged with the help of training rows."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
+
+from attributions import (
+    GlobalAttribution,
+    HeldOutSelector,
+    cross_fit,
+    forest_inner,
+    given_others,
+    partial_inner,
+    saabas,
+    tree_inner,
+    tree_inner_rows,
+)
+from gbt import GBTRegressor
+from gbt.formats import as_ensemble
+from tests.asserts import assert_close, assert_same, peer
+from tests.test_given_others import by_definition
+
+N = 160
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3))
+y = (X[:, 0] + 0.5 * RNG.normal(size=N) > 0).astype(int)
+LABEL = np.array(["no", "yes"])[y]
+A, B = slice(0, 80), slice(80, N)
+TRAINING = X[A], LABEL[A]
+NAMES = ["HistGradientBoostingClassifier", "GradientBoostingClassifier", "CatBoostClassifier"]
+
+
+def classifier(name):
+    if name == "CatBoostClassifier":
+        return peer("catboost").CatBoostClassifier(
+            n_estimators=4, depth=2, verbose=0, allow_writing_files=False
+        )
+    if name == "GradientBoostingClassifier":
+        return GradientBoostingClassifier(n_estimators=4, max_depth=2)
+    return HistGradientBoostingClassifier(max_iter=4, max_leaf_nodes=4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("measure", [tree_inner, partial_inner, forest_inner])
+def test_training_rows_supply_them_and_labels_stay(measure, name):
+    model = classifier(name).fit(*TRAINING)
+    result = measure(model, X[B], LABEL[B], training=TRAINING)
+    completed = as_ensemble(model, *TRAINING)
+    expected = measure(completed, X[B], y[B], training=(X[A], y[A]))
+    assert_same(result.values, expected.values)
+    assert_same(result.is_reliable, expected.is_reliable)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_given_others_is_its_definition(name):
+    model = classifier(name)
+    fitted = clone(model).fit(*TRAINING)
+    result = given_others(fitted, X[B], LABEL[B], training=TRAINING, regressor=LinearRegression())
+    completed = as_ensemble(fitted, *TRAINING)
+    q = by_definition(completed, X[B], y[B], (X[A], y[A]), [model] * 3, [LinearRegression()] * 3)
+    q = np.where((saabas(completed, X[A]).values != 0).any(axis=0), q, 0.0)
+    assert_close(result.values, q.sum(axis=0), 80 * np.abs(q).max())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cross_fitting_is_the_sum_of_out_of_fold_rows(name):
+    values = np.empty(X.shape)
+    for fitted_on, held_out in KFold(4).split(X):
+        training = X[fitted_on], LABEL[fitted_on]
+        completed = as_ensemble(classifier(name).fit(*training), *training)
+        values[held_out] = tree_inner_rows(completed, X[held_out], y[held_out]).values
+
+    result = cross_fit(classifier(name), X, LABEL, cv=KFold(4))
+
+    assert_close(result.values, values.sum(axis=0), np.abs(values).sum(axis=0))
+
+
+def test_cross_fitting_hands_over_the_training_rows():
+    model = GBTRegressor(n_estimators=5, max_depth=2)
+    measure = partial(given_others, regressor=LinearRegression())
+    parts = []
+    for fitted_on, held_out in KFold(2).split(X):
+        training = X[fitted_on], y[fitted_on]
+        fitted = clone(model).fit(*training)
+        parts.append(measure(fitted, X[held_out], y[held_out], training=training))
+    expected = GlobalAttribution.merge(*parts)
+
+    result = cross_fit(model, X, y, measure, cv=KFold(2))
+
+    assert_same(result.values, expected.values)
+    assert_same(result.standard_error, expected.standard_error)
+    assert result.method == "given_others(2 fits, saabas)"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_selector_takes_such_estimators(name):
+    selector = HeldOutSelector(classifier(name), random_state=0).fit(X, LABEL)
+    fitted_on, held_out = selector._cut(X, LABEL, None)
+    completed = as_ensemble(selector.estimator_, X[fitted_on], LABEL[fitted_on])
+    expected = tree_inner(completed, X[held_out], y[held_out])
+    assert_same(selector.p_values_, expected.p_values())
+
+
+def test_a_model_that_has_kept_all_gets_no_training_rows():
+    assert cross_fit(GBTRegressor(n_estimators=2), X, y, cv=2).is_reliable is None
