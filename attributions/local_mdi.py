@@ -29,6 +29,7 @@ from scipy.special import expit
 
 from attributions.blas_threads import one_blas_thread
 from attributions.individual import attribute, names_of_outputs
+from attributions.inputs import row_labels
 from attributions.kernels.stumps import add_raw_columns
 from attributions.linear_models import as_linear_model
 from attributions.predecomp import PathChanges
@@ -160,7 +161,7 @@ def local_mdi(
         data=signed.data,
         categories=signed.categories,
         output_names=names_of_outputs(model, ensemble) if ensemble.n_outputs > 1 else None,
-        index=getattr(X_train if X is None else X, "index", None),
+        index=row_labels(X_train if X is None else X),
         surrogate_prediction=signed.base_values + signed.values.sum(axis=1),
         model_prediction=ensemble.raw_predict(explained, n_jobs),
         penalty=fitted.penalty,

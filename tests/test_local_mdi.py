@@ -172,6 +172,15 @@ def test_new_rows_threads_and_frames(model, linear_model):
     assert_same(same.values, trained.values)
 
 
+def test_rows_of_a_list_have_no_labels():
+    """A list has a method ``index``, which is no index."""
+    found = attributions.local_mdi(BOOSTED, X.tolist(), y, linear_model="ols")
+    expected = attributions.local_mdi(BOOSTED, X, y, linear_model="ols")
+    assert found.index is None
+    assert_same(found.values, expected.values)
+    assert found.to_frame().equals(expected.to_frame())
+
+
 def test_folds_may_be_any():
     numbers = np.arange(N) % 4
     order = np.argsort(numbers, kind="stable")
