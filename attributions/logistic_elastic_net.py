@@ -132,4 +132,4 @@ def newton(
         squares = float(coefficients @ coefficients)
         return l1 * float(np.abs(coefficients).sum()) + l2 / 2 * squares
 
-    return minimise(problem, solve, price, start, close)[0]
+    return minimise(problem, solve, price, start, close)

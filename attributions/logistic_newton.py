@@ -59,8 +59,8 @@ def minimise(
     penalty: Callable[[np.ndarray], float],
     start: Point,
     close: float,
-) -> tuple[Point, StumpProblem]:
-    """Return the minimum, and the least squares problem of the last step.
+) -> Point:
+    """Return the minimum.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def minimise(
         here, cost = there, after
         if moved < close * (1 + np.abs(here.predictor).max()):
             break
-    return here, step
+    return here
 
 
 def least_squares(problem: StumpProblem, predictor: np.ndarray) -> StumpProblem:

@@ -67,7 +67,7 @@ def newton(
     def half_squares(coefficients: np.ndarray) -> float:
         return penalty / 2 * float(coefficients @ coefficients)
 
-    point, _ = minimise(problem, solve, half_squares, start, CLOSE)
+    point = minimise(problem, solve, half_squares, start, CLOSE)
     step = least_squares(problem, point.predictor)
     return point, solve_ridge(step, step.sums, penalty), step
 
