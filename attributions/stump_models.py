@@ -6,7 +6,8 @@ The intercept is free. All three work on the sums of the leaves (`attributions.s
 never on rows, so that folds and penalties are tried without another look at the table:
 
 * *Ridge*: stumps are removed from the normal equations by two passes over the tree, for the
-  response and the raw columns at once. What is left of the raw columns, with S = Y'(I - H)Y the X
+  response and the raw columns at once. Of these, Y = [y x], is left S = Y'(I - H)Y, where H is
+  the hat matrix of the ridge on intercept and stumps alone (rows weighted). So
 
       gamma = (S_xx + penalty I)^-1 S_xy        f(node) = smoothed y - (smoothed x) gamma
 
