@@ -94,8 +94,6 @@ def mdi_plus(
             f"linear_model={linear_model.name!r}; mdi_plus leaves out rows of a ridge or a logistic"
             " ridge, and other models have no formula for it."
         )
-    if not isinstance(linear_model.folds, str | int):
-        raise ValueError("mdi_plus cuts folds in row order: give a number of folds, or 'loo'.")
     if not isinstance(linear_model.folds, str | Integral):
         raise ValueError("mdi_plus needs the rows in their order: folds must be a number or 'loo'.")
     link = linear_model.is_for_labels

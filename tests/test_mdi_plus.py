@@ -44,6 +44,13 @@ def test_mdi_plus_of_numbers(raw):
     assert found.method == "mdi_plus(ridge, r2)"
 
 
+def test_folds_of_mdi_plus_are_a_number():
+    found = mdi_plus(FOREST, X, y, linear_model=Ridge(folds=np.int64(3)))
+    assert_same(found.values, mdi_plus(FOREST, X, y, linear_model=Ridge(folds=3)).values)
+    with pytest.raises(ValueError, match="folds must be a number or 'loo'"):
+        mdi_plus(FOREST, X, y, linear_model=Ridge(folds=np.arange(N) % 3))
+
+
 def test_mdi_plus_of_labels_and_any_metric():
     seen = []
 
