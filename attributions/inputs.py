@@ -2,7 +2,8 @@
 
 The functions take what people have and return what kernels need: rows of floats as the model
 compares them, targets as its loss takes them, weights as float64. What cannot be used is refused
-here, by name, before any work is done.
+here, by name, before any work is done. Targets and weights are checked as in training
+(``gbt.targets``).
 """
 
 import warnings
@@ -10,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from gbt import targets
 from gbt.model import Ensemble
-from gbt.tables import refuse_other_targets
+from gbt.targets import as_target as as_target  # the attributions take it from here
 
 
 class SeenRowsWarning(UserWarning):
@@ -72,50 +74,6 @@ def row_labels(X: Any) -> Any:
     return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
-def as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray:
-    """Return the targets as the loss takes them, float64 of shape (n,), or (n, K) for K targets.
-
-    Labels of a classifier's ``classes_`` become their numbers, 0 and 1. A model without
-    ``classes_`` is asked for 0 and 1 themselves, or for 0 .. K - 1.
-    """
-    loss = ensemble.loss
-    numbers = {"half_logistic": (0, 1), "softmax": tuple(range(loss.n_outputs))}.get(loss.name)
-    classes = getattr(model, "classes_", None)  # a forest has them too, with a squared loss
-    classes = numbers if classes is None else classes
-    refuse_other_targets(y, may_be_text=classes is not None)
-    y = np.asarray(y)
-    if loss.name == "several_targets" and y.ndim == 2:
-        classes = None  # y has a number for each of the K targets
-    elif loss.name == "several_targets" and classes is None:
-        classes = range(loss.n_outputs)  # y has one class for each row
-    is_of_targets = loss.name == "several_targets" and classes is None
-    shape = (n_rows, loss.n_outputs) if is_of_targets else (n_rows,)
-    if y.shape != shape:
-        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, {shape}.")
-    if classes is not None:
-        labels = np.asarray(classes).tolist()
-        is_class = np.array([y == label for label in labels])
-        unknown = ~is_class.any(axis=0)
-        if unknown.any():
-            told = f"tells {labels[0]!r} from {labels[1]!r}"
-            told = told if len(labels) == 2 else f"has the classes {labels}"
-            raise ValueError(
-                f"y holds {y[unknown].tolist()[0]!r}; the model {told}, so y must hold these labels"
-                " only."
-            )
-        if loss.name == "several_targets":  # a forest: K targets, each 1 for the rows of a class
-            return is_class.T.astype(np.float64)
-        return is_class.argmax(axis=0).astype(np.float64)
-    y = y.astype(np.float64)
-    if not np.isfinite(y).all():
-        raise ValueError(
-            f"y holds {y[~np.isfinite(y)][0]} in row {np.argwhere(~np.isfinite(y))[0, 0]};"
-            " targets must be finite. Leave out the rows without one."
-        )
-    ensemble.loss.check_target(y)
-    return y
-
-
 def as_training(training: Any) -> tuple[Any, Any]:
     """Return the rows that a model was fitted on, and their targets."""
     if not (isinstance(training, tuple | list) and len(training) == 2):
@@ -135,27 +93,6 @@ def as_random_state(random_state: Any) -> Any:
 
 
 def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:
-    """Return row weights, float64 of shape (n,); ones where none are given.
-
-    ``may_be_zero`` allows weights that are all 0: those of some of the rows may be.
-    """
-    if sample_weight is None:
-        return np.ones(n_rows)
-    if isinstance(sample_weight, str):
-        raise ValueError(
-            f"sample_weight={sample_weight!r} is not one number a row. Weights that balance the"
-            " classes are sklearn.utils.class_weight.compute_sample_weight('balanced', y)."
-        )
-    refuse_other_targets(sample_weight, "sample_weight")
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}; it needs one weight a row of X, ({n_rows},)."
-        )
-    has_weight = may_be_zero or weight.any()
-    if not (np.isfinite(weight).all() and (weight >= 0).all() and has_weight):
-        raise ValueError(
-            "sample_weight must be finite, not negative and not all 0; its least value is"
-            f" {weight.min()}, its largest {weight.max()}."
-        )
-    return weight
+    """Return row weights as `gbt.targets.as_weight` does, in memory as kernels are compiled for."""
+    weight = targets.as_weight(sample_weight, n_rows, may_be_zero=may_be_zero)
+    return np.require(weight, requirements=["C", "W"])

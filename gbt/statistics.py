@@ -17,6 +17,7 @@ import numpy as np
 from gbt.chunks import Chunk, over_chunks
 from gbt.kernels import walk
 from gbt.losses import Loss
+from gbt.targets import as_target, as_weight
 
 TOLD_BY_ROWS = ("sum_gradient", "sum_hessian", "n_samples", "gain")
 
@@ -101,10 +102,8 @@ def refit(model: Any, rows: Chunk) -> dict[str, np.ndarray]:
 def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
     """Return the `node_sums` of all trees, end to end, that some rows make."""
     X = np.asarray(model.as_input(rows.X), dtype=np.float64)
-    y = np.asarray(rows.y, dtype=np.float64)
-    model.loss.check_target(y)
-    given = rows.sample_weight
-    weight = np.ones(len(X)) if given is None else np.asarray(given, dtype=np.float64)
+    y = as_target(model, model, rows.y, len(X))
+    weight = as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part)
     along = along_rounds(model.trees, X, y, model.loss, model.base_score, model.is_forest)
     of_trees = [
         node_sums(tree.left, tree.right, leaves, weight * gradient, weight * hessian)

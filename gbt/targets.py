@@ -23,14 +23,63 @@ def distinct_labels(y: Any) -> np.ndarray:
         ) from error
 
 
-def as_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Return the sample weights as float64, ones if None."""
+def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
+    """Return the targets as a model's loss takes them, float64 of shape (n,), or (n, K) for K.
+
+    Labels of a classifier's ``classes_`` become their numbers, 0 and 1. A model without
+    ``classes_`` is asked for 0 and 1 themselves, or for 0 .. K - 1. In a forest every class is a
+    target, 1 for the rows of the class.
+    """
+    loss = ensemble.loss
+    classes = getattr(model, "classes_", None)  # a forest has them too, with a squared loss
+    if classes is None or len(classes) == 0:  # CatBoost's regressors have an empty list
+        classes = {"half_logistic": (0, 1), "softmax": range(loss.n_outputs)}.get(loss.name)
+    refuse_other_targets(y, may_be_text=classes is not None)
+    y = np.asarray(y)
+    if loss.name == "several_targets" and y.ndim == 2:
+        classes = None  # y has a number for each of the K targets
+    elif loss.name == "several_targets" and classes is None:
+        classes = range(loss.n_outputs)  # y has one class for each row
+    is_of_targets = loss.name == "several_targets" and classes is None
+    shape = (n_rows, loss.n_outputs) if is_of_targets else (n_rows,)
+    if y.shape != shape:
+        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, {shape}.")
+    if classes is not None:
+        labels = np.asarray(classes).tolist()
+        is_class = np.array([y == label for label in labels])
+        unknown = ~is_class.any(axis=0)
+        if unknown.any():
+            told = f"has the classes {labels}"
+            told = f"tells {labels[0]!r} from {labels[1]!r}" if len(labels) == 2 else told
+            raise ValueError(
+                f"y holds {y[unknown].tolist()[0]!r}; the model {told}, so y must hold these labels"
+                " only."
+            )
+        if loss.name == "several_targets":  # a forest: K targets, each 1 for the rows of a class
+            return is_class.T.astype(np.float64)
+        return is_class.argmax(axis=0).astype(np.float64)
+    y = y.astype(np.float64)
+    if not np.isfinite(y).all():
+        raise ValueError(
+            f"y holds {y[~np.isfinite(y)][0]} in row {np.argwhere(~np.isfinite(y))[0, 0]};"
+            " targets must be finite. Leave out the rows without one."
+        )
+    loss.check_target(y)
+    return y
+
+
+def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:
+    """Return the sample weights as float64, ones if None.
+
+    ``may_be_zero`` allows weights that are all 0: those of some of the rows may be.
+    """
     if sample_weight is None:
         return np.broadcast_to(1.0, n_rows)  # a read-only view of a single 1
     if isinstance(sample_weight, str):
         raise ValueError(
             f"sample_weight={sample_weight!r} is not one number a row. Weights of classes are a"
-            ' parameter: GBTClassifier(class_weight="balanced").'
+            ' parameter, GBTClassifier(class_weight="balanced"); elsewhere they are'
+            " sklearn.utils.class_weight.compute_sample_weight('balanced', y)."
         )
     refuse_other_targets(sample_weight, "sample_weight")
     weight = check_array(
@@ -42,13 +91,13 @@ def as_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     )
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight has shape {weight.shape}; one weight a row needs shape ({n_rows},)."
+            f"sample_weight has shape {weight.shape}; it needs one weight a row, ({n_rows},)."
         )
-    if weight.min() < 0:
+    if (weight < 0).any():
         raise ValueError(
             f"sample_weight must not be negative; row {weight.argmin()} has {weight.min()}."
         )
-    if weight.max() == 0:
+    if not (may_be_zero or weight.any()):
         raise ValueError("sample_weight is zero for every row; at least one must be positive.")
     return weight
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions.testing import ensembles, rows_for
+from gbt import GBTRegressor
 from gbt.losses import HalfLogistic
 from gbt.model import Ensemble
 from gbt.predictor import ROWS_AT_ONCE
@@ -193,7 +194,7 @@ def test_statistics_of_a_classifier_are_those_of_0_and_1():
     X = np.arange(2.0).reshape(-1, 1)
     model = replace(fit(X, X[:, 0]).ensemble, loss=HalfLogistic())
     model.refit_statistics(X, [0, 1])
-    with pytest.raises(ValueError, match="y must hold 0 and 1 only; it holds -1"):
+    with pytest.raises(ValueError, match="y holds -1; the model tells 0 from 1"):
         model.refit_statistics(X, [-1, 1])
 
 
@@ -246,3 +247,18 @@ def test_a_table_of_nodes_by_hand():
     assert len(ensemble.truncate(0).to_frame()) == 0
     own = frame.query("tree == 0 and feature == 'b'")
     assert own["gain"].sum() == ensemble.total_gain()[1]
+
+
+def test_other_rows_are_checked_as_those_of_training():
+    X, y = np.random.default_rng(0).normal(size=(2, 9, 1))
+    model = GBTRegressor(n_estimators=2).fit(X, y[:, 0]).ensemble_
+    for target, weight, message in (
+        (y, None, r"y has shape \(9, 1\); it needs one target a row of X, \(9,\)"),
+        (np.full(9, np.nan), None, "y holds nan in row 0; targets must be finite"),
+        (y[:, 0], np.array([2.0]), r"sample_weight has shape \(1,\); it needs one weight a row"),
+        (y[:, 0], np.full(9, np.nan), "sample_weight contains NaN"),
+        (y[:, 0], -np.ones(9), "sample_weight must not be negative"),
+        (y[:, 0], np.zeros(9), "sample_weight is zero for every row"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.refit_statistics(X, target, weight)

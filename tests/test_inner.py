@@ -585,8 +585,12 @@ def test_unusable_arguments_are_refused_by_name():
         tree_inner(ensemble, X[:, :2], y)
     with pytest.raises(ValueError, match="sample_weight has shape"):
         tree_inner(ensemble, X, y, sample_weight=np.ones(9))
-    for weight in (-np.ones(10), np.zeros(10), np.full(10, np.nan)):
-        with pytest.raises(ValueError, match="sample_weight must be finite, not negative"):
+    for weight, message in (
+        (-np.ones(10), "sample_weight must not be negative; row 0 has -1.0"),
+        (np.zeros(10), "sample_weight is zero for every row"),
+        (np.full(10, np.nan), "sample_weight contains NaN"),
+    ):
+        with pytest.raises(ValueError, match=message):
             tree_inner(ensemble, X, y, sample_weight=weight)
     with pytest.raises(ValueError, match=r"ifa='gain'"):
         tree_inner(ensemble, X, y, ifa="gain")

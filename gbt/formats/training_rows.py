@@ -16,6 +16,7 @@ from gbt.chunks import is_in_chunks
 from gbt.formats.imported import Imported
 from gbt.formats.nodes import EPS_32
 from gbt.model import NEEDED_FOR, STATISTICS, Ensemble
+from gbt.targets import as_target, as_weight
 
 KEPT_WITHIN = 1e-3  # of the sums of a tree; with another loss or sample they are off by per cents
 
@@ -30,8 +31,8 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
             " 1 for two classes."
         )
     rows = ensemble.as_input(X)
-    target = _as_target(model, ensemble, y, len(rows))
-    weight = _as_weight(sample_weight, len(rows))
+    target = as_target(model, ensemble, y, len(rows))
+    weight = as_weight(sample_weight, len(rows))
     if imported.is_sampled and ensemble.statistics == set(STATISTICS):
         return ensemble
     if imported.has_hidden_start:
@@ -104,39 +105,3 @@ def _discrepancy(
                 f" give {ours[node]:.6g}"
             )
     return None
-
-
-def _as_target(model: Any, ensemble: Ensemble, y: Any, n_rows: int) -> np.ndarray:
-    """Return targets as the loss takes them; labels of ``classes_`` become their numbers."""
-    y, classes = np.asarray(y), getattr(model, "classes_", None)
-    is_of_targets = ensemble.loss.name == "several_targets" and (classes is None or y.ndim == 2)
-    shape = (n_rows, ensemble.n_outputs) if is_of_targets else (n_rows,)
-    if y.shape != shape:
-        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, {shape}.")
-    if not is_of_targets and classes is not None and len(classes) == max(2, ensemble.n_outputs):
-        is_class = np.array([y == label for label in np.asarray(classes).tolist()])
-        unknown = ~is_class.any(axis=0)
-        if unknown.any():
-            raise ValueError(
-                f"y holds {y[unknown].tolist()[0]!r}; the classes of the model are"
-                f" {np.asarray(classes).tolist()}."
-            )
-        if ensemble.loss.name == "several_targets":
-            return is_class.T.astype(np.float64)
-        return is_class.argmax(axis=0).astype(np.float64)
-    y = y.astype(np.float64)
-    if not np.isfinite(y).all():
-        raise ValueError(f"y holds {y[~np.isfinite(y)][0]}; targets must be finite.")
-    return y
-
-
-def _as_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Return one weight a row, 1 where none are given."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_rows,) or not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise ValueError(
-            f"sample_weight must be {n_rows} numbers, finite and not negative, one a row of X."
-        )
-    return weight

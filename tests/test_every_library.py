@@ -1,0 +1,91 @@
+"""Every measure takes every library's plain regressor, and says of it what it says of its trees."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeRegressor
+
+from attributions import (
+    cross_fit,
+    forest_inner,
+    given_others,
+    local_mdi,
+    partial_inner,
+    permutation,
+    tree_inner,
+    tree_inner_pairs,
+    tree_inner_rows,
+    unbiased_gain,
+)
+from gbt import GBTRegressor
+from gbt.formats import as_ensemble
+from tests.asserts import assert_same, peer
+
+RNG = np.random.default_rng(1)
+X, X_NEW = RNG.normal(size=(2, 120, 3))
+Y, Y_NEW = (rows[:, 0] + 0.5 * RNG.normal(size=120) for rows in (X, X_NEW))
+FEW = {"n_estimators": 4}
+QUIET = {"verbose": 0, "allow_writing_files": False}
+REGRESSORS = {
+    "ours": lambda: GBTRegressor(**FEW),
+    "xgboost": lambda: peer("xgboost").XGBRegressor(**FEW),
+    "lightgbm": lambda: peer("lightgbm").LGBMRegressor(verbose=-1, **FEW),
+    "catboost": lambda: peer("catboost").CatBoostRegressor(depth=3, **QUIET, **FEW),
+    "histograms": lambda: HistGradientBoostingRegressor(max_iter=4),
+    "gradient boosting": lambda: GradientBoostingRegressor(**FEW),
+    "random forest": lambda: RandomForestRegressor(**FEW),
+    "extra trees": lambda: ExtraTreesRegressor(**FEW),
+    "a tree": lambda: DecisionTreeRegressor(max_depth=3),
+}
+FORESTS = {"random forest", "extra trees", "a tree"}
+OF_TREES = {
+    "tree_inner": tree_inner,
+    "partial_inner": partial_inner,
+    "forest_inner": lambda *rows: forest_inner(*rows, variant="target"),
+    "tree_inner_rows": tree_inner_rows,
+    "tree_inner_pairs": tree_inner_pairs,
+    "permutation": lambda *rows: permutation(*rows, n_repeats=2, random_state=0),
+    "unbiased_gain": lambda model, *rows: unbiased_gain(model, X, Y, *rows),
+}
+
+
+@cache
+def fitted(library):
+    return REGRESSORS[library]().fit(X, Y)
+
+
+@pytest.mark.parametrize("measure", OF_TREES)
+@pytest.mark.parametrize("library", REGRESSORS)
+def test_a_measure_of_trees(library, measure):
+    if measure == "partial_inner" and library in FORESTS - {"a tree"}:
+        pytest.skip("the trees of a forest have none before them")
+    model, measured = fitted(library), OF_TREES[measure]
+    of_model, of_trees = (measured(m, X_NEW, Y_NEW).values for m in (model, as_ensemble(model)))
+    assert_same(of_model, of_trees)
+    assert of_model.any()
+
+
+@pytest.mark.parametrize("library", REGRESSORS)
+def test_a_measure_that_fits_models(library):
+    model = fitted(library)
+    cross_fitted = cross_fit(REGRESSORS[library](), X, Y, cv=2).values
+    conditional = given_others(model, X_NEW, Y_NEW, training=(X, Y), regressor=GBTRegressor(**FEW))
+    for values in (cross_fitted, conditional.values):
+        assert values.argmax() == 0  # the one column that the target depends on
+
+
+def test_local_mdi_of_catboost():
+    """Over no rows but those of training, in sum, a tree explains what it predicts of them."""
+    model = fitted("catboost")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = local_mdi(model, X, Y, linear_model="ols")
+    assert np.abs(found.values).mean(axis=0).argmax() == 0
