@@ -473,8 +473,9 @@ class Ensemble(Nodes):
 
         Gradients are taken along the unchanged predictions, so the result says what these rows
         would have told each node. Values stay: they are no longer -learning_rate G/(H + lambda).
-        Only values of inner nodes that the model does not know are set to this. Rows may be those
-        of a Dask array or frame: sums of its chunks are added up, see ``gbt.chunks``.
+        Only values of inner nodes that the model does not know are set to this. Rows of weight 0
+        are not counted. Rows may be those of a Dask array or frame: sums of its chunks are added
+        up, see ``gbt.chunks``.
         """
         statistics: dict[str, Any] = refit(self, Chunk(X, y, sample_weight))
         if "values" not in self.statistics:

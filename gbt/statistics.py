@@ -104,6 +104,9 @@ def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
     X = np.asarray(model.as_input(rows.X), dtype=np.float64)
     y = as_target(model, model, rows.y, len(X))
     weight = as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part)
+    is_seen = weight > 0
+    if not is_seen.all():  # other rows are dropped in training, too
+        X, y, weight = X[is_seen], y[is_seen], weight[is_seen]
     along = along_rounds(model.trees, X, y, model.loss, model.base_score, model.is_forest)
     of_trees = [
         node_sums(tree.left, tree.right, leaves, weight * gradient, weight * hessian)

@@ -38,6 +38,10 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
     if imported.has_hidden_start:
         ensemble = _start_from_mean(ensemble, target, weight)
     of_rows = ensemble.refit_statistics(X, target, weight)
+    if not weight.all():
+        of_all = ensemble.refit_statistics(X, target).n_samples
+        if np.array_equal(ensemble.n_samples, of_all):  # LightGBM counts rows of weight 0, too
+            of_rows = replace(of_rows, n_samples=of_all)
     can_be_checked = ("counts",) if imported.has_dropped else STATISTICS
     wrong = _discrepancy(ensemble, of_rows, np.abs(target).max(initial=0.0), can_be_checked)
     if wrong is not None:
