@@ -167,3 +167,27 @@ def test_early_stopping_and_names():
     assert ensemble.n_trees == model.get_best_iteration() + 1 < 99
     assert ensemble.feature_names == ("age", "height", "a b", "d")
     assert_close(ensemble.raw_predict(X), model.predict(X), np.full(300, 20.0))
+
+
+def test_weights_that_are_whole_are_no_counts():
+    """Training rows tell; else the penalty or the weights of classes, if they are there."""
+    X, y = training_data(0)
+    labels, weight = np.where(y > 2, "yes", "no"), np.arange(300) % 3 + 1
+    for task, target in ((0, y), (1, labels)):
+        for penalty in (3, 0):
+            model = train({"l2_leaf_reg": penalty}, task, X, target, sample_weight=weight)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                ensemble = as_ensemble(model, X, target, weight)
+            assert ensemble.statistics == set(STATISTICS)
+            roots = ensemble.tree_offset[:-1]
+            assert_same(ensemble.n_samples[roots], np.full(len(roots), 300))
+            if task == 0 and penalty:
+                continue  # nothing was declared
+            with pytest.warns(UserWarning, match="trained on other rows or weights"):
+                as_ensemble(model, X, target, (weight == 3) * 1.0)
+    with pytest.warns(UserWarning, match="Rows may have been weighted"):
+        assert as_ensemble(train(sample_weight=weight)).statistics == set()
+    for asked in ({"class_weights": [1, 2]}, {"scale_pos_weight": 2}):
+        with pytest.warns(UserWarning, match="does not keep it under Logloss"):
+            assert as_ensemble(train(asked, 1)).statistics == set()

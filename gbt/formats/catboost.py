@@ -9,8 +9,9 @@ refused.
 Of a leaf CatBoost keeps its value and the weight W of its training rows. Under RMSE that is H, and
 G = -(value / eta) (W + lambda); but where rows are weighted, lambda has been multiplied by their
 mean weight, which nothing tells. So G is taken for known only if the sums of every tree follow from
-the tree before it (``gbt.formats.origin``). Under Logloss H is lost. Numbers and borders are
-float32.
+the tree before it (``gbt.formats.origin``). Under Logloss H is lost. Where W is whole everywhere it
+is taken for the number of rows, unless something tells that rows were weighted. Numbers and borders
+are float32.
 """
 
 from typing import Any
@@ -87,7 +88,9 @@ def _import(
         unknown = contradiction(tree, G, weight, value, loss, mean)
         if unknown is not None:
             unknown += ". Rows may have been weighted, which multiplies l2_leaf_reg"
-    is_count = bool((weight % 1 == 0).all())
+    is_count = not parameters.get("class_weights") and bool((weight % 1 == 0).all())
+    if function == "RMSE":
+        is_count = is_count and unknown is None
     feature = np.append(model.feature, 0)[nodes.split]
     sets: dict[str, Any] = {}
     if categories is not None:
@@ -112,4 +115,10 @@ def _import(
         input_dtype=np.float32,
         **sets,
     )
-    return Imported(ensemble, "CatBoost", unknown, has_levels_of_rows=categories is not None)
+    return Imported(
+        ensemble,
+        "CatBoost",
+        unknown,
+        counts_are_weights=True,
+        has_levels_of_rows=categories is not None,
+    )

@@ -22,6 +22,7 @@ class Imported(NamedTuple):
     has_hidden_start: bool = False  # the base score was worked out from the first tree's nodes
     is_sampled: bool = False  # each tree saw some rows only, so sums over all rows cannot check it
     has_dropped: bool = False  # DART grew trees at predictions that cannot be worked out again
+    counts_are_weights: bool = False  # its counts are sums of weights, which happen to be whole
     has_levels_of_rows: bool = False  # of categories that it keeps by their hashes
 
     @property

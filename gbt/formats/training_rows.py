@@ -35,6 +35,12 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
     weight = as_weight(sample_weight, len(rows))
     if imported.is_sampled and ensemble.statistics == set(STATISTICS):
         return ensemble
+    if imported.counts_are_weights and not np.isin(weight, (0, 1)).all():
+        ensemble = replace(
+            ensemble,
+            n_samples=np.zeros_like(ensemble.n_samples),
+            statistics=ensemble.statistics - {"counts"},
+        )
     if imported.has_hidden_start:
         ensemble = _start_from_mean(ensemble, target, weight)
     of_rows = ensemble.refit_statistics(X, target, weight)
