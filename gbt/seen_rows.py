@@ -134,17 +134,22 @@ def number_of(hashes: np.ndarray, weight: np.ndarray) -> int:
 
 
 def hash_rows(X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Return a hash for every row of a table of floats and its target, uint64 of shape (n,)."""
+    """Return a hash for every row of a table of floats and its targets, uint64 of shape (n,).
+
+    ``y`` has the shape (n,), or (n, K) for K targets.
+    """
     n, p = X.shape
-    factors = np.cumprod(np.full(p + 1, FACTOR, dtype=np.uint64))  # wraps round
+    targets = y if y.ndim == 2 else y[:, np.newaxis]
+    n_columns = p + targets.shape[1]
+    factors = np.cumprod(np.full(n_columns, FACTOR, dtype=np.uint64))  # wraps round
     hashes = np.empty(n, dtype=np.uint64)
-    rows_at_once = max(1, NUMBERS_AT_ONCE // (p + 1))
+    rows_at_once = max(1, NUMBERS_AT_ONCE // n_columns)
 
     def fill(first: int, last: int) -> None:
         for start in range(first, last, rows_at_once):
             rows = slice(start, min(start + rows_at_once, last))
-            numbers = np.empty((rows.stop - start, p + 1))
-            numbers[:, :p], numbers[:, p] = X[rows], y[rows]
+            numbers = np.empty((rows.stop - start, n_columns))
+            numbers[:, :p], numbers[:, p:] = X[rows], targets[rows]
             numbers += 0.0  # -0 becomes 0
             np.copyto(numbers, np.nan, where=np.isnan(numbers))
             bits = numbers.view(np.uint64)

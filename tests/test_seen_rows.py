@@ -67,6 +67,13 @@ def test_columns_and_target_have_places():
     assert hash_rows(X[:1, :2], X[:1, 2]) != hash_rows(X[:1, 1:], X[:1, 0])
 
 
+def test_several_targets_are_hashed_like_columns():
+    X, _ = table(n=50, p=5)
+    assert_same(hash_rows(X[:, :3], X[:, 3:]), hash_rows(X[:, :4], X[:, 4]))
+    assert SeenRows.of((X[:, :3], X[:, 3:]), None, 1).count(X[10:, :3], X[10:, 3:]) == 40
+    assert SeenRows.of((X[:, :3], X[:, 3:]), None, 1).count(X[10:, :3], X[:40, 3:]) == 0
+
+
 def test_hashes_stay_what_they_are():
     """Pickles hold them: by hand, in Python's own whole numbers."""
     factor = 0x9E3779B97F4A7C15

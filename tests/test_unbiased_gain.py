@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from attributions import SeenRowsWarning, reference, total_gain, unbiased_gain
 from attributions.kernels.contrasts import mean_ratio_of_subsets
@@ -32,6 +34,34 @@ def silent(*arguments, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return unbiased_gain(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("model", "column"),
+    [
+        (RandomForestClassifier(n_estimators=3, random_state=0), 2),
+        (DecisionTreeClassifier(max_depth=3), 2),
+        (RandomForestRegressor(n_estimators=3, random_state=0), slice(2)),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_several_classes_and_targets_are_judged_as_their_trees(model, column):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 3))
+    targets = np.column_stack([X[:, 0], X[:, 1], np.digitize(X[:, 0], [-0.5, 0.5]) + 5])
+    y = targets[:, column]
+    model.fit(X[:120], y[:120])
+    found = unbiased_gain(model, X[:120], y[:120], X[120:], y[120:], per_tree=True)
+    as_targets = y if y.ndim == 2 else (y[:, np.newaxis] == model.classes_) * 1.0
+    alone = []  # half the squared error of every target has the trees of that target
+    for k, output in enumerate(as_ensemble(model).outputs):
+        output = replace(output, loss=LOSSES["half_squared_error"])
+        rows = X[:120], as_targets[:120, k], X[120:], as_targets[120:, k]
+        alone.append(unbiased_gain(output, *rows).values)
+    terms = np.abs(found.per_tree).sum()
+    assert_close(found.values, np.sum(alone, axis=0), terms, k=64)
+    with pytest.warns(SeenRowsWarning, match="120 of the 120 rows"):
+        unbiased_gain(model, X[:120], y[:120], X[:120], y[:120])
 
 
 @dataclass
