@@ -383,7 +383,7 @@ class Ensemble(Nodes):
         single = np.float32 in (self.input_dtype, rows.dtype)
         rows = np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
         if self.zero_is_missing:
-            return np.where(np.abs(rows) <= ZERO_WITHIN, np.nan, rows)
+            rows = np.where(np.abs(rows) <= ZERO_WITHIN, np.nan, rows)
         return rows if self.categories is None else rows.view(EncodedRows)
 
     @cached_property

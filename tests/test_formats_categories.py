@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
+from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
 from attributions.table_task import _as_model_takes
 from gbt import load
 from gbt.formats import as_ensemble
@@ -251,6 +251,25 @@ def test_lightgbm_files_have_levels_too(tmp_path):
     again = from_lightgbm(tmp_path / "model.txt")
     assert again.categories == ensemble.categories
     assert_same(again.raw_predict(frame), ensemble.raw_predict(frame))
+
+
+def test_levels_that_lightgbm_does_not_split_are_looked_up_beside_zeros_that_are_missing():
+    frame, y = table()
+    numbers = frame.select_dtypes("number").columns
+    frame.loc[::3, numbers] = 0.0
+    fit, raw, _ = lgb(zero_as_missing=True, min_data_per_group=1000, max_cat_to_onehot=1)
+    model = fit(frame, y)
+    ensemble = as_ensemble(model)
+    assert ensemble.zero_is_missing
+    assert ensemble.categories is not None
+    rows = ensemble.as_input(frame)
+    assert_same(ensemble.as_input(rows), rows)  # rows that were looked up stay as they are
+    assert_close(ensemble.raw_predict(rows), raw(model, frame), np.full(len(y), np.abs(y).max()))
+    splits = np.isin(frame.columns, numbers)
+    assert not permutation(model, frame, y).values[~splits].any()
+    explained = tree_shap(model, frame, background=frame[:5])
+    terms = np.full(len(y), np.abs(ensemble.value).sum())
+    assert_close(explained.residual(raw(model, frame)), np.zeros(len(y)), terms)
 
 
 def test_lightgbm_refuses_ordered_categories_and_zeros_that_are_missing():
