@@ -83,7 +83,9 @@ def mdi_plus(
     Leaving out a row of the linear model does not leave it out of the tree, whose splits it has
     chosen: a feature of many values that only fits noise is punished less than by `mdi_oob`.
     """
-    training = _forest_training(model, X_train, y_train, sample_weight, "uniform", "mdi_plus")
+    training = _forest_training(
+        model, X_train, y_train, sample_weight, "uniform", n_jobs, "mdi_plus"
+    )
     is_labels = hasattr(model, "classes_")
     if linear_model is None:
         linear_model = LogisticRidge() if is_labels else Ridge(folds="loo")
@@ -161,7 +163,7 @@ def mdi_oob(
     Contributions do not average 0 on fresh rows, so a constant added to y would be credited to some
     feature. Subtracting the mean of y changes nothing on the average and takes out that noise.
     """
-    training = _forest_training(model, X_train, y_train, None, "inbag", "mdi_oob")
+    training = _forest_training(model, X_train, y_train, None, "inbag", n_jobs, "mdi_oob")
     if not training.has_fresh_rows:
         raise ValueError(
             "mdi_oob needs rows that a tree did not draw, and every tree drew all of them; fit the"
@@ -260,10 +262,10 @@ def own_by_block(
 
 
 def _forest_training(
-    model: Any, X: Any, y: Any, sample_weight: Any, rows: str, name: str
+    model: Any, X: Any, y: Any, sample_weight: Any, rows: str, n_jobs: int | None, name: str
 ) -> TrainingTrees:
     """Check the arguments; refuse what is no forest."""
-    training = TrainingTrees.of(model, X, y, sample_weight, rows)
+    training = TrainingTrees.of(model, X, y, sample_weight, rows, n_jobs)
     if not training.is_forest:
         raise ValueError(
             f"{name} averages trees that were all grown on y: a random forest or extra trees of"

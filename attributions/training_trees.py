@@ -40,6 +40,8 @@ class TrainingTrees:
     weight : float64 array of shape (n,)
     rows : {"all", "inbag", "oob", "uniform"}
         Which of them a linear model is fitted to.
+    n_jobs : int, optional
+        Threads that find the leaves of rows; None for all cores.
     """
 
     model: Any
@@ -48,10 +50,17 @@ class TrainingTrees:
     y: np.ndarray
     weight: np.ndarray
     rows: str
+    n_jobs: int | None = None
 
     @classmethod
     def of(
-        cls, model: Any, X: Any, y: Any, sample_weight: Any = None, rows: str = "all"
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        rows: str = "all",
+        n_jobs: int | None = None,
     ) -> "TrainingTrees":
         """Check the arguments of the public functions."""
         if rows not in ROWS:
@@ -61,7 +70,7 @@ class TrainingTrees:
             ensemble = as_ensemble(model)
         X = as_rows(ensemble, X)
         target = as_target(model, for_labels(ensemble, model), y, len(X))
-        found = cls(model, ensemble, X, target, as_weight(sample_weight, len(X)), rows)
+        found = cls(model, ensemble, X, target, as_weight(sample_weight, len(X)), rows, n_jobs)
         if rows == "oob" and not found.has_fresh_rows:
             raise ValueError(
                 "rows='oob' needs rows that a tree did not see, and every tree saw all of them: the"
@@ -96,7 +105,7 @@ class TrainingTrees:
                 before = raw_prediction if n_outputs > 1 else raw_prediction[:, 0]
                 derivatives = loss.gradient_hessian(self.y, before)
             gradient, hessian = (of if of.ndim == 1 else of[:, k] for of in derivatives)
-            leaves = tree.find_leaves(np.asarray(self.X, dtype=np.float64))
+            leaves = tree.find_leaves(np.asarray(self.X, dtype=np.float64), self.n_jobs)
             response = np.divide(-gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0)
             weight = self.weight * hessian
             self._check(m, tree, leaves, response, weight * drawn, (self.weight > 0) * drawn)

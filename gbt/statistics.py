@@ -107,7 +107,9 @@ def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
     is_seen = weight > 0
     if not is_seen.all():  # other rows are dropped in training, too
         X, y, weight = X[is_seen], y[is_seen], weight[is_seen]
-    along = along_rounds(model.trees, X, y, model.loss, model.base_score, model.is_forest)
+    along = along_rounds(
+        model.trees, X, y, model.loss, model.base_score, model.is_forest, rows.n_jobs(None)
+    )
     of_trees = [
         node_sums(tree.left, tree.right, leaves, weight * gradient, weight * hessian)
         for tree, leaves, gradient, hessian in along
@@ -122,6 +124,7 @@ def along_rounds(
     loss: Loss,
     base_score: float | np.ndarray,
     is_forest: bool,
+    n_jobs: int | None = None,
 ) -> Iterator[tuple[Any, np.ndarray, np.ndarray, np.ndarray]]:
     """Yield every tree, the leaves that rows reach in it, and their derivatives before it.
 
@@ -134,7 +137,7 @@ def along_rounds(
         if k == 0:
             pair = loss.gradient_hessian(y, raw[0] if n_outputs == 1 else raw.T)
         gradient, hessian = (part if n_outputs == 1 else part[:, k] for part in pair)
-        leaves = tree.find_leaves(X)
+        leaves = tree.find_leaves(X, n_jobs)
         yield tree, leaves, gradient, hessian
         if not is_forest:
             raw[k] += tree.value[leaves]

@@ -540,6 +540,16 @@ def test_a_cluster_gives_the_answer_of_one_process(measure, client):
     assert len(pickle.dumps(result)) < 5000
 
 
+def test_a_chunk_goes_down_the_trees_in_one_thread(monkeypatch):
+    ensemble, X, y = fitted_rows(N)
+    asked = []
+    monkeypatch.setattr("gbt.parallel.effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1)
+    ensemble.refit_statistics(table_of(X), da.from_array(y, chunks=10))
+    assert set(asked) == {1}
+    ensemble.refit_statistics(X, y)
+    assert set(asked) == {1, None}
+
+
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_explains_shuffles_and_refits_rows(client):
     ensemble, X, y = fitted_rows(N)

@@ -110,6 +110,14 @@ def test_noise_is_worth_something_to_mdi_and_nothing_to_mdi_oob():
     assert (np.abs(fresh.values) < 4 * fresh.standard_error).all()
 
 
+@pytest.mark.parametrize("measure", [mdi_plus, mdi_oob])
+def test_one_thread_is_asked_for_and_no_other(measure, monkeypatch):
+    asked = []
+    monkeypatch.setattr("gbt.parallel.effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1)
+    measure(FOREST, X, y, n_jobs=1)
+    assert set(asked) == {1}
+
+
 def test_chunks_of_rows_do_not_add_up():
     for found in (mdi_oob(FOREST, X, y), mdi_plus(FOREST, X, y, linear_model=Ridge(2.0))):
         with pytest.raises(ValueError, match="cannot be merged"):
