@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
-from attributions import SeenRowsWarning, reference, total_gain, unbiased_gain
+from attributions import (
+    SeenRowsWarning,
+    reference,
+    split_rows,
+    subset_ratios,
+    total_gain,
+    unbiased_gain,
+)
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.testing import ensembles, rows_for
 from gbt import GBTClassifier, GBTRegressor
@@ -258,7 +265,7 @@ def test_over_all_assignments_the_mean_is_exactly_0(loss, form):
 
 
 def test_plain_ratios_are_biased(monkeypatch):
-    monkeypatch.setattr(MODULE, "_mean_ratio", lambda a, b, k: a.sum() / b.sum())
+    monkeypatch.setattr(MODULE, "mean_ratio", lambda a, b, k: a.sum() / b.sum())
     mean, size = mean_over_assignments("half_logistic", "paper")
     assert abs(mean) > 0.005 * size
 
@@ -270,7 +277,7 @@ def test_a_hessian_of_the_child_is_biased(monkeypatch):
         l, r, _ = self.valid
         return self.training_contrast * (l.ratio - r.ratio)
 
-    monkeypatch.setattr(MODULE._Splits, "symmetric_gain", of_children)
+    monkeypatch.setattr(MODULE.Splits, "symmetric_gain", of_children)
     mean, size = mean_over_assignments("half_logistic", "symmetric")
     assert abs(mean) > 0.01 * size
 
@@ -394,7 +401,7 @@ def test_rows_of_weight_0_are_left_out(loss, form):
 @exact_forms
 def test_threads_and_float32_change_nothing(loss, form, monkeypatch):
     rng = np.random.default_rng(4)
-    monkeypatch.setattr(MODULE, "ROWS_PER_SUM", 1500)
+    monkeypatch.setattr(split_rows, "ROWS_PER_SUM", 1500)
     X, y = some_data(rng, 8000, loss, signal=1.0)
     X = X.astype(np.float32).astype(np.float64)
     X[::7, 0] = np.nan
@@ -444,7 +451,7 @@ def test_means_over_subsets_by_enumeration(k):
     rng = np.random.default_rng(k)
     a, b = rng.normal(size=10), 10.0 ** rng.uniform(-4, 0, size=10)
     ratios = [a[list(s)].sum() / b[list(s)].sum() for s in combinations(range(10), k)]
-    assert_close(MODULE._mean_ratio(a, b, k), np.mean(ratios), np.mean(np.abs(ratios)), k=256)
+    assert_close(subset_ratios.mean_ratio(a, b, k), np.mean(ratios), np.mean(np.abs(ratios)), k=256)
 
 
 def test_a_coarse_integral_is_noticed():
@@ -463,10 +470,10 @@ def test_the_expansion_for_large_subsets(monkeypatch):
     p = 1 / (1 + np.exp(-f))
     a, b = p - (rng.random(300) < p), p * (1 - p)
     for k in (40, 80, 160):
-        expanded = MODULE._mean_ratio(a, b, k)
+        expanded = subset_ratios.mean_ratio(a, b, k)
         with monkeypatch.context() as exactly:
-            exactly.setattr(MODULE, "LARGEST_EXACT", 300)
-            exact = MODULE._mean_ratio(a, b, k)
+            exactly.setattr(subset_ratios, "LARGEST_EXACT", 300)
+            exact = subset_ratios.mean_ratio(a, b, k)
         naive = a.sum() / b.sum()
         assert abs(expanded - exact) < 4 / k**2
         assert abs(expanded - exact) < abs(naive - exact) / 5
@@ -474,7 +481,7 @@ def test_the_expansion_for_large_subsets(monkeypatch):
 
 @both_losses
 def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
-    monkeypatch.setattr(MODULE, "N_DRAWS", 5_000)
+    monkeypatch.setattr(subset_ratios, "N_DRAWS", 5_000)
     rng = np.random.default_rng(6)
     X, y = some_data(rng, 80, loss, signal=1.0)
     ensemble = fit_values(

@@ -1,0 +1,199 @@
+r"""Rows that are judged at splits: what they add up to in every node, and each row's own part.
+
+A split is judged by four sums over the rows of its node and of its children, w g, w h, w and 1,
+with g and h at the prediction before the tree. Rows go down all trees, a block at a time, and leave
+the four numbers at their leaves; parents add up their children::
+
+    rows  ->  leaves            a leaf's sums are those of its rows
+                 \__ parents    a node's sums are those of its two children
+
+Whatever is worked out of these sums has a standard error: a second walk gives each row its part in
+it, its derivative, feature by feature (`SplitRows.standard_error`). The two walks are kernels, see
+``attributions.kernels.contrasts``; for a loss that kernels do not know they are done here.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from attributions.groups import Groups
+from attributions.inputs import as_rows, as_target, as_weight
+from attributions.kernels.contrasts import (
+    MAX_ODDS,
+    N_SUMS,
+    add_parts,
+    add_up_rows,
+)
+from attributions.kernels.paths import add_up_leaves
+from attributions.row_sums import ROWS_PER_BLOCK, merge_blocks, row_blocks, sum_over_rows
+from gbt.kernels.derivatives import GIVEN, HALF_LOGISTIC
+from gbt.model import Ensemble
+from gbt.predictor import columns_of, transposed
+from gbt.stages import stages
+
+ROWS_PER_SUM = 16 * ROWS_PER_BLOCK  # the sums of a block are four numbers a node of all trees
+
+
+@dataclass(frozen=True, eq=False)
+class SplitRows:
+    """Rows that go down the trees of a model, and what is added up of them."""
+
+    ensemble: Ensemble
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    groups: Groups | None
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        ensemble: Ensemble,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        which: str,
+        groups: Any = None,
+    ) -> "SplitRows":
+        """Check the arguments of the public function; ``which`` is "train" or "valid"."""
+        try:
+            X = as_rows(ensemble, X)
+            y = as_target(model, ensemble, y, len(X))
+            weight = np.array(as_weight(sample_weight, len(X)))  # others' memory is another type
+            together = Groups.of(groups, len(X))
+        except ValueError as error:
+            raise ValueError(f"Of X_{which}, y_{which}, sample_weight_{which}: {error}") from error
+        if not weight.all():
+            kept = weight > 0
+            X, y, weight = X[kept], y[kept], weight[kept]
+            if together is not None:
+                together = Groups.of(together.labels[together.of_row[kept]], len(X))
+        if ensemble.loss.name == "half_logistic" and len(np.unique(y)) < 2:
+            raise ValueError(
+                f"y_{which} holds one class only; how gradients differ between the children of a"
+                " split would then be the model's doing alone. Give rows of both classes."
+            )
+        return cls(ensemble, X, y, weight, together)
+
+    @property
+    def have_one_hessian(self) -> bool:
+        """Whether w h is the same for all rows, so that all ratios are means."""
+        return self.ensemble.loss.has_one_hessian and np.ptp(self.weight) == 0
+
+    def node_sums(self, n_jobs: int | None) -> np.ndarray:
+        """Return the sums of w g, w h, w and 1 over the rows of every node, (4, n_nodes)."""
+        predictor = self.ensemble.predictor
+
+        def sums_of(rows: slice) -> np.ndarray:
+            sums = np.zeros((len(predictor.reached_value), N_SUMS))
+            if self.ensemble.loss.kind == GIVEN:
+                self._add_up_given(rows, sums)
+                return sums
+            for own in row_blocks(rows.stop - rows.start):
+                block = slice(rows.start + own.start, rows.start + own.stop)
+                self._walk(add_up_rows, block, sums)
+            return sums
+
+        sums = merge_blocks(
+            sums_of, lambda a, b: np.add(a, b, out=a), len(self.y), n_jobs, ROWS_PER_SUM
+        )
+        lower = predictor.links.lower[: len(self.ensemble.feature)]
+        of_nodes = [predictor.of_nodes(column) for column in sums.T]
+        for column in of_nodes:
+            add_up_leaves(lower, column)
+        return np.array(of_nodes)
+
+    def standard_error(
+        self, feature: np.ndarray, part: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray | None:
+        """Return the standard error of sums to which every row brings its parts, (p,).
+
+        ``feature`` and ``part`` are of the nodes, see ``attributions.kernels.contrasts.add_parts``.
+        """
+        node = self.ensemble.predictor.links.node
+        edges = feature[node], part[node]
+
+        def parts_of(rows: slice) -> tuple[np.ndarray, None]:
+            out = np.zeros((self.X.shape[1], rows.stop - rows.start))
+            if self.ensemble.loss.kind == GIVEN:
+                self._add_given_parts(rows, edges, out)
+            else:
+                self._walk(add_parts, rows, edges, out)
+            return np.ascontiguousarray(out.T), None
+
+        return sum_over_rows(parts_of, len(self.y), n_jobs, self.groups).standard_error
+
+    def _add_up_given(self, rows: slice, sums: np.ndarray) -> None:
+        """Do what the kernel `add_up_rows` does, for a loss that kernels do not know."""
+        block, weight = transposed(self.X[rows]), self.weight[rows]
+        for m, g, h in self._by_tree(block, rows):
+            (leaves,) = self.ensemble.predictor.find_leaves(block, range(m, m + 1))
+            for j, terms in enumerate((weight * g, weight * h, weight, np.ones(len(g)))):
+                sums[:, j] += np.bincount(leaves.astype(np.int64), terms, minlength=len(sums))
+
+    def _add_given_parts(
+        self, rows: slice, edges: tuple[np.ndarray, np.ndarray], out: np.ndarray
+    ) -> None:
+        """Do what the kernel `add_parts` does, for a loss that kernels do not know."""
+        block, weight = transposed(self.X[rows]), self.weight[rows]
+        (feature, part), each = edges, np.arange(len(weight))
+        predictor = self.ensemble.predictor
+        lower = predictor.links.lower[: len(self.ensemble.feature)].astype(np.int64)
+        node = np.arange(len(lower))
+        parent, side = node.copy(), np.zeros(len(lower), dtype=np.int64)
+        for s in (0, 1):
+            inner = lower[:, s] != node  # a leaf leads to itself
+            parent[lower[inner, s]], side[lower[inner, s]] = node[inner], s
+        for m, g, h in self._by_tree(block, rows):
+            of_row = weight * np.array([g, h, np.ones(len(g))])
+            at = predictor.find_leaves(block, range(m, m + 1))[0].astype(np.int64)
+            for _ in range(predictor.links.levels[m]):  # up, from the leaves to the root
+                up, taken = parent[at], side[at]
+                is_root = up == at
+                moved = np.einsum("ij,ji->i", part[up, taken], of_row)
+                out[feature[up], each] += np.where(is_root, 0.0, moved)
+                at = up
+
+    def _by_tree(
+        self, block: np.ndarray, rows: slice
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yield the derivatives of some rows before each tree, with its number."""
+        for output, trees, gradient, hessian in stages(self.ensemble, block, self.y[rows]):
+            for t, g, h in zip(trees, gradient, hessian, strict=True):
+                yield t * self.ensemble.n_outputs + output, g, h
+
+    def _walk(self, kernel: Callable[..., None], rows: slice, *others: Any) -> None:
+        """Call a kernel that takes rows down all trees and their derivatives on the way."""
+        ensemble, predictor = self.ensemble, self.ensemble.predictor
+        block = transposed(self.X[rows], dtype=self.X.dtype)
+        y = self.y[rows]
+        state = np.full(len(y), ensemble.base_score)
+        if ensemble.loss.kind == HALF_LOGISTIC:
+            state = _odds(state)
+        kernel(
+            columns_of(block),
+            predictor.links_for(block),
+            self._step,
+            ensemble.loss.kind,
+            y,
+            self.weight[rows],
+            state,
+            *others,
+        )
+
+    @cached_property
+    def _step(self) -> np.ndarray:
+        """What every node and place does to the state of a row, see `add_up_rows`; float64."""
+        ensemble = self.ensemble
+        # The trees of a forest all have the gradients at the base score.
+        value = ensemble.predictor.reached_value * (not ensemble.is_forest)
+        return _odds(value) if ensemble.loss.kind == HALF_LOGISTIC else value
+
+
+def _odds(log_odds: np.ndarray) -> np.ndarray:
+    """Return e to the power of log-odds, cut off at +-230, where float64 is certain anyway."""
+    most = np.log(MAX_ODDS)
+    return np.exp(np.clip(log_odds, -most, most))
