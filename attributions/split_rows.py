@@ -24,12 +24,14 @@ from attributions.inputs import as_rows, as_target, as_weight
 from attributions.kernels.contrasts import (
     MAX_ODDS,
     N_SUMS,
+    N_TERMS,
     add_parts,
     add_up_rows,
 )
 from attributions.kernels.paths import add_up_leaves
 from attributions.row_sums import ROWS_PER_BLOCK, merge_blocks, row_blocks, sum_over_rows
-from gbt.kernels.derivatives import GIVEN, HALF_LOGISTIC
+from gbt.kernels.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
+from gbt.kernels.descent import N_PLACES, N_TOP, Links
 from gbt.model import Ensemble
 from gbt.predictor import columns_of, transposed
 from gbt.stages import stages
@@ -94,7 +96,7 @@ class SplitRows:
                 return sums
             for own in row_blocks(rows.stop - rows.start):
                 block = slice(rows.start + own.start, rows.start + own.stop)
-                self._walk(add_up_rows, block, sums)
+                self._walk(add_up_rows, block, self.weight[block], sums)
             return sums
 
         sums = merge_blocks(
@@ -113,16 +115,20 @@ class SplitRows:
 
         ``feature`` and ``part`` are of the nodes, see ``attributions.kernels.contrasts.add_parts``.
         """
-        node = self.ensemble.predictor.links.node
-        edges = feature[node], part[node]
+        links = self.ensemble.predictor.links
+        if self.ensemble.loss.kind == HALF_SQUARED_ERROR:  # h is 1, so b h + d is b + d
+            a, b, d = np.moveaxis(part, -1, 0)
+            part = np.stack([a, b, b + d], axis=-1)
+        edges = feature[links.node], part[links.node]
+        paths = along_paths(links, *edges)
 
         def parts_of(rows: slice) -> tuple[np.ndarray, None]:
             out = np.zeros((self.X.shape[1], rows.stop - rows.start))
             if self.ensemble.loss.kind == GIVEN:
                 self._add_given_parts(rows, edges, out)
             else:
-                self._walk(add_parts, rows, edges, out)
-            return np.ascontiguousarray(out.T), None
+                self._walk(add_parts, rows, edges, paths, out)
+            return np.multiply(out.T, self.weight[rows, np.newaxis], order="C"), None
 
         return sum_over_rows(parts_of, len(self.y), n_jobs, self.groups).standard_error
 
@@ -138,8 +144,8 @@ class SplitRows:
         self, rows: slice, edges: tuple[np.ndarray, np.ndarray], out: np.ndarray
     ) -> None:
         """Do what the kernel `add_parts` does, for a loss that kernels do not know."""
-        block, weight = transposed(self.X[rows]), self.weight[rows]
-        (feature, part), each = edges, np.arange(len(weight))
+        block = transposed(self.X[rows])
+        (feature, part), each = edges, np.arange(rows.stop - rows.start)
         predictor = self.ensemble.predictor
         lower = predictor.links.lower[: len(self.ensemble.feature)].astype(np.int64)
         node = np.arange(len(lower))
@@ -148,7 +154,7 @@ class SplitRows:
             inner = lower[:, s] != node  # a leaf leads to itself
             parent[lower[inner, s]], side[lower[inner, s]] = node[inner], s
         for m, g, h in self._by_tree(block, rows):
-            of_row = weight * np.array([g, h, np.ones(len(g))])
+            of_row = np.array([g, h, np.ones(len(g))])
             at = predictor.find_leaves(block, range(m, m + 1))[0].astype(np.int64)
             for _ in range(predictor.links.levels[m]):  # up, from the leaves to the root
                 up, taken = parent[at], side[at]
@@ -179,8 +185,8 @@ class SplitRows:
             self._step,
             ensemble.loss.kind,
             y,
-            self.weight[rows],
             state,
+            None if ensemble.loss.kind == HALF_SQUARED_ERROR else np.empty(len(y)),
             *others,
         )
 
@@ -191,6 +197,27 @@ class SplitRows:
         # The trees of a forest all have the gradients at the base score.
         value = ensemble.predictor.reached_value * (not ensemble.is_forest)
         return _odds(value) if ensemble.loss.kind == HALF_LOGISTIC else value
+
+
+def along_paths(
+    links: Links, feature: np.ndarray, part: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the first four steps to every place of all trees add, and to which feature.
+
+    ``feature`` and ``part`` are of nodes and places. The results have the shapes (M, 4, 16) and
+    (M, 4, 16, 3), by tree, step and place, as ``attributions.kernels.contrasts.add_parts`` takes
+    them.
+    """
+    shape = len(links.roots), N_TOP, N_PLACES
+    path_feature = np.empty(shape, dtype=np.uint64)
+    path_part = np.empty((*shape, N_TERMS))
+    place = np.arange(N_PLACES)
+    node = np.repeat(links.roots[:, np.newaxis], N_PLACES, axis=1)
+    for step in range(N_TOP):
+        side = ~place >> (N_TOP - 1 - step) & 1  # 1 is left, which is bit 0
+        path_feature[:, step], path_part[:, step] = feature[node], part[node, side]
+        node = links.lower[node, side]
+    return path_feature, path_part
 
 
 def _odds(log_odds: np.ndarray) -> np.ndarray:

@@ -62,6 +62,7 @@ ATTRIBUTIONS_MAY_IMPORT = {
     "gbt.targets",
     "gbt.level_sets",
     "gbt.kernels.descent",
+    "gbt.kernels.instructions",
     "gbt.kernels.walk",
     "gbt.kernels.derivatives",
     "gbt.kernels.compiling",

@@ -32,3 +32,11 @@ def test_pairs_are_added_to_where_they_overlap_too():
     array = np.array([10, 20, 30, 40])
     add_pairs(array, np.array([0, 1, 1, 2], dtype=np.uint64), 1, -5)
     assert_same(array, [11, 20 - 5 + 2, 30 - 10 + 1, 40 - 5])
+
+
+def test_floats_are_added_as_floats():
+    array = np.array([0.5, 1.0, 2.0, 4.0, 8.0])
+    add_fours(array, np.array([0, 1, 1], dtype=np.uint64), 0.25, -1.5, 1e3, 0.5)
+    assert_same(array, [0.75, 1.0 - 1.5 + 0.5, 2.0 + 1e3 - 3.0, 4.0 + 0.5 + 2e3, 9.0])
+    add_pairs(array, np.array([3], dtype=np.uint64), 0.125, 1.0)
+    assert_same(array[3:], [2004.625, 10.0])

@@ -216,6 +216,27 @@ def test_the_standard_error_is_the_spread_over_validation_tables(loss):
         assert np.all(np.abs(told / spread - 1) < 4 / np.sqrt(2 * n_tables)), told / spread
 
 
+def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up():
+    """Half of the rows add up in a lane of their own where a tree is shallow, and one is left."""
+    for depth, n in [(1, 7), (4, 8), (4, 9), (6, 101)]:
+        rng = np.random.default_rng(depth)
+        X = rng.normal(size=(n, 3))
+        weight = rng.uniform(0.5, 2, size=n)
+        model = GBTRegressor(n_estimators=3, max_depth=depth, min_child_weight=0.0).fit(X, X[:, 0])
+        rows = split_rows.SplitRows(model.ensemble_, X, X[:, 1].copy(), weight, None)
+        sums = rows.node_sums(1)
+        before, leaf = rows.ensemble.base_score, rows.ensemble.apply(X)
+        for m, tree in enumerate(rows.ensemble.trees):
+            start, stop = rows.ensemble.tree_offset[m : m + 2]
+            terms = [weight * (before - rows.y), weight, weight, np.ones(n)]
+            for own, of_row in zip(sums[:, start:stop], terms, strict=True):
+                leaves = np.flatnonzero(tree.is_leaf)
+                expected = [of_row[leaf[:, m] == t].sum() for t in leaves]
+                assert_close(own[leaves], expected, np.abs(of_row).sum())
+                assert_close(own[0], of_row.sum(), np.abs(of_row).sum())
+            before = before + tree.value[leaf[:, m]]
+
+
 # --------------------------------------------------------------------- what makes it unbiased
 
 

@@ -7,9 +7,10 @@ the child c moves it by
 
     w (a_c g + b_c h + d_c)
 
-Walking down once more adds these up, row by row and feature by feature::
+Walking down once more adds these up, row by row and feature by feature, and the weight of the row
+multiplies the sums::
 
-        t [3]            out[3, i] += w_i (a_l g_i + b_l h_i + d_l)
+        t [3]            out[3, i] += a_l g_i + b_l h_i + d_l
        / \
       l   r
 
@@ -25,14 +26,14 @@ import math
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, kernel
+from gbt.kernels.compiling import internal, kernel, step
 from gbt.kernels.derivatives import HALF_LOGISTIC, write_derivatives
 from gbt.kernels.descent import N_PLACES, N_TOP, go_down, go_down_the_top, takes_left
+from gbt.kernels.instructions import add_four
 
 N_SUMS = 4  # w g, w h, w, 1
 N_TERMS = 3  # of g, of h, and neither
 N_WHOLE = 3  # steps in which every node passes over all rows, see ``attributions.kernels.paths``
-
 
 MAX_ODDS = 1e100  # beyond, and below its reciprocal, a prediction cannot get more certain
 
@@ -45,9 +46,12 @@ def write_gradients(kind, y, state, gradient, hessian):
     y           (n,)      float64   IN
     state       (n,)      float64   IN
     gradient    (n,)      float64   OUT
-    hessian     (n,)      float64   OUT
+    hessian     (n,)      float64   OUT   None where it is 1 for all rows
     """
-    if kind == HALF_LOGISTIC:
+    if hessian is None:
+        for i in range(y.shape[0]):
+            gradient[i] = state[i] - y[i]
+    elif kind == HALF_LOGISTIC:
         for i in range(y.shape[0]):
             q = 1.0 / (1.0 + state[i])  # without a difference, hence exact for p near 0 and 1
             p = state[i] * q
@@ -55,6 +59,18 @@ def write_gradients(kind, y, state, gradient, hessian):
             hessian[i] = p * q
     else:
         write_derivatives(kind, y, state, gradient, hessian)
+
+
+@step
+def hessian_of(i, hessian):
+    """Return the hessian of row i."""
+    return 1.0 if hessian is None else hessian[i]
+
+
+@step
+def part_of(i, a, b, d, gradient, hessian):
+    """Return a g + b h + d of row i; where h is 1 for all rows d has b in it."""
+    return a * gradient[i] + (d if hessian is None else b * hessian[i] + d)
 
 
 @internal
@@ -75,120 +91,120 @@ def go_on(kind, step, at, state):
 
 
 @kernel
-def add_up_rows(X, links, step, kind, y, weight, state, sums):
+def add_up_rows(X, links, step, kind, y, state, hessian, weight, sums):
     """Add w g, w h, w and 1 of every row to its leaf, g and h at the prediction before the tree.
+
+    Rows of one leaf often follow one another, and an addition would have to wait for the last one:
+    that took longer than going down. So each half of the rows adds up in a lane of its own. Of
+    deeper trees, whose leaves are many, all rows add to the sums themselves.
 
     X        (2 p, n)        float64    IN     a transposed block, see ``gbt.predictor``
     links                    ``Links``  IN     of all M trees
     step     (N + 16 M,)     float64    IN     see ``go_on``
     kind                     int64      IN     of loss
     y        (n,)            float64    IN
-    weight   (n,)            float64    IN
     state    (n,)            float64    INOUT  before the first tree, then after the last
+    hessian  (n,)            float64    INOUT  memory; None where it is 1 for all rows
+    weight   (n,)            float64    IN
     sums     (N + 16 M, 4)   float64    INOUT  of nodes and places
     """
-    at = np.empty(y.shape[0], links.node.dtype)
-    gradient, hessian = np.empty(y.shape[0]), np.empty(y.shape[0])
+    n, half = np.uint64(y.shape[0]), np.uint64(y.shape[0] // 2)
+    at, gradient = np.empty(n, links.node.dtype), np.empty(n)
+    lanes = np.zeros((2, N_PLACES * N_SUMS))
+    all_sums = sums.reshape(-1)
     for m in range(links.places.shape[0]):
         go_down(X, links, m, at)
         write_gradients(kind, y, state, gradient, hessian)
-        for i in range(y.shape[0]):
-            t, w = at[i], weight[i]
-            sums[t, 0] += w * gradient[i]
-            sums[t, 1] += w * hessian[i]
-            sums[t, 2] += w
-            sums[t, 3] += 1.0
+        is_shallow, first = links.levels[m] <= N_TOP, np.uint64(links.places[m])
+        if not is_shallow:
+            first = np.uint64(0)
+        a, b = (lanes[0], lanes[1]) if is_shallow else (all_sums, all_sums)
+        for i in range(half):
+            add_row(i, at, first, weight, gradient, hessian, a)
+            add_row(i + half, at, first, weight, gradient, hessian, b)
+        for i in range(half + half, n):
+            add_row(i, at, first, weight, gradient, hessian, a)
+        if is_shallow:
+            for i in range(np.uint64(N_PLACES * N_SUMS)):
+                all_sums[first * np.uint64(N_SUMS) + i] += a[i] + b[i]
+                a[i] = b[i] = 0.0
         go_on(kind, step, at, state)
 
 
-@internal
-def list_parts(root, lower, feature, part, path_feature, path_part):
-    """Write down what the first four steps to every place of a tree add, and to which feature.
-
-    path_feature   (4, 16)      uint64    OUT   by step and place
-    path_part      (4, 16, 3)   float64   OUT   0 below a leaf
-    """
-    for place in range(N_PLACES):
-        t = root
-        for step in range(N_TOP):
-            side = np.uint64(~place >> (N_TOP - 1 - step) & 1)  # 1 is left, which is bit 0
-            path_feature[step, place] = feature[t]
-            for j in range(N_TERMS):
-                path_part[step, place, j] = part[t, side, j]
-            t = lower[t, side]
+@step
+def add_row(i, at, first, weight, gradient, hessian, sums):
+    """Add the four numbers of row i where it stands, counted from ``first``."""
+    place, w = (np.uint64(at[i]) - first) * np.uint64(N_SUMS), weight[i]
+    add_four(sums, place, w * gradient[i], w * hessian_of(i, hessian), w, 1.0)
 
 
 @internal
-def add_parts_of_the_top(at, first, n_steps, path_feature, path_part, of_row, out):
+def add_parts_of_the_top(at, first, n_steps, path_feature, path_part, gradient, hessian, out):
     """Add the parts of the first steps of rows whose places are known.
 
-    at             (n,)     unsigned  IN     places
-    first                   unsigned  IN     the tree's first place
-    path_feature, path_part                  see ``list_parts``
-    of_row         (3, n)   float64   IN     w g, w h and w
-    out            (p, n)   float64   INOUT
+    at             (n,)          unsigned  IN     places
+    first                        unsigned  IN     the tree's first place
+    path_feature   (4, 16)       uint64    IN     by step and place, see ``add_parts``
+    path_part      (4, 16, 3)    float64   IN
+    gradient       (n,)          float64   IN
+    hessian        (n,)          float64   IN     None where it is 1 for all rows
+    out            (p, n)        float64   INOUT
     """
-    wg, wh, w = of_row[0], of_row[1], of_row[2]
-    for step in range(min(n_steps, N_WHOLE)):
-        width = N_PLACES >> step  # of places below a node
+    for depth in range(min(n_steps, N_WHOLE)):
+        width = N_PLACES >> depth  # of places below a node
         half, whole = at.dtype.type(width // 2), at.dtype.type(width)
         for start in range(0, N_PLACES, width):
-            l, r = path_part[step, start], path_part[step, start + width - 1]
+            l, r = path_part[depth, start], path_part[depth, start + width - 1]
             la, lb, ld, ra, rb, rd = l[0], l[1], l[2], r[0], r[1], r[2]
-            sums, of_node = out[path_feature[step, start]], at.dtype.type(first + start)
+            sums, of_node = out[path_feature[depth, start]], at.dtype.type(first + start)
             for i in range(at.shape[0]):
                 place = at.dtype.type(at[i] - of_node)  # beyond the others where it lies before
                 is_left = place < half
                 a = la if is_left else ra
                 b = lb if is_left else rb
                 d = ld if is_left else rd
-                sums[i] += a * wg[i] + b * wh[i] + d * w[i] if place < whole else 0.0
-    for step in range(N_WHOLE, n_steps):
-        feature, part = path_feature[step], path_part[step]
+                sums[i] += part_of(i, a, b, d, gradient, hessian) if place < whole else 0.0
+    for depth in range(N_WHOLE, n_steps):
+        feature, part = path_feature[depth], path_part[depth]
         for i in range(at.shape[0]):
             place = at[i] - first
             a, b, d = part[place, 0], part[place, 1], part[place, 2]
-            out[feature[place], np.uint64(i)] += a * wg[i] + b * wh[i] + d * w[i]
+            out[feature[place], np.uint64(i)] += part_of(i, a, b, d, gradient, hessian)
 
 
 @kernel
-def add_parts(X, links, step, kind, y, weight, state, edges, out):
-    """Add up every row's parts along its paths, by feature.
+def add_parts(X, links, step, kind, y, state, hessian, edges, paths, out):
+    """Add up every row's parts along its paths, by feature, but for its weight.
 
-    X ... state                                        see ``add_up_rows``
+    X ... hessian                                      see ``add_up_rows``
     edges       a pair                       IN        of nodes and places,
       feature   (N + 16 M,)       uint64               that the parts below belong to
-      part      (N + 16 M, 2, 3)  float64              a, b, d of the steps right and left
+      part      (N + 16 M, 2, 3)  float64              a, b, d of the steps right and left, b + d
+                                                       in place of d where the hessian is None
+    paths       a pair                       IN        the same of the first four steps of all trees
+      feature   (M, 4, 16)        uint64               by step and by the place that it leads to
+      part      (M, 4, 16, 3)     float64              0 below a leaf
     out         (p, n)            float64    INOUT
     """
-    feature, part = edges
+    (feature, part), (path_feature, path_part) = edges, paths
     column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
-    n = y.shape[0]
-    at = np.empty(n, links.node.dtype)
-    gradient, hessian = np.empty(n), np.empty(n)
-    of_row = np.empty((N_TERMS, n))
-    of_row[2] = weight
-    path_feature = np.empty((N_TOP, N_PLACES), np.uint64)
-    path_part = np.empty((N_TOP, N_PLACES, N_TERMS), np.float64)
+    n = np.uint64(y.shape[0])
+    at, gradient = np.empty(n, links.node.dtype), np.empty(n)
     for m in range(links.places.shape[0]):
         n_steps = links.levels[m]
         write_gradients(kind, y, state, gradient, hessian)
-        for i in range(n):
-            of_row[0, i] = weight[i] * gradient[i]
-            of_row[1, i] = weight[i] * hessian[i]
         go_down_the_top(X, links, sets, m, at)
-        list_parts(links.roots[m], lower, feature, part, path_feature, path_part)
         add_parts_of_the_top(
-            at, links.places[m], min(n_steps, N_TOP), path_feature, path_part, of_row, out
-        )
+            at, links.places[m], min(n_steps, N_TOP), path_feature[m], path_part[m], gradient,
+            hessian, out,
+        )  # fmt: skip
         for _ in range(n_steps - N_TOP):
             for i in range(n):
-                t, row = at[i], np.uint64(i)
-                side = takes_left(X[column[t], row], t, threshold, sets)
-                own = part[t, side]
-                out[feature[t], row] += (
-                    own[0] * of_row[0, row] + own[1] * of_row[1, row] + own[2] * of_row[2, row]
-                )
+                t = at[i]
+                side = takes_left(X[column[t], i], t, threshold, sets)
+                # One by one: a view of the three would be counted, with the bus locked, each time.
+                a, b, d = part[t, side, 0], part[t, side, 1], part[t, side, 2]
+                out[feature[t], i] += part_of(i, a, b, d, gradient, hessian)
                 at[i] = lower[t, side]
         go_on(kind, step, at, state)
 

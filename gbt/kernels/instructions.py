@@ -3,7 +3,7 @@
 =============  ====================================================================================
 ``prefetch``   start to read a place of an array that is needed soon
 ``add_pair``   add to two neighbouring places of an array at once
-``add_four``   add to four
+``add_four``   add to four; of integers or of float64, like ``add_pair``
 =============  ====================================================================================
 
 Rows of a deep node lie far apart, so each read waits for memory, and the processor looks only a few
@@ -51,23 +51,24 @@ def _prefetch(_, array, index):
 def add_vector(context, builder, signature, arguments):
     """Add the arguments after the first two to neighbouring places, the first two say where."""
     place, added = place_of(context, builder, signature, arguments), arguments[2:]
-    kind = ir.VectorType(INTEGER, len(added))
+    kind = ir.VectorType(added[0].type, len(added))
     place = builder.bitcast(place, kind.as_pointer())
     vector = ir.Constant(kind, ir.Undefined)
     for i, number in enumerate(added):
         vector = builder.insert_element(vector, number, NUMBER(i))
-    builder.store(builder.add(builder.load(place, align=8), vector), place, align=8)
+    add = builder.add if kind.element == INTEGER else builder.fadd
+    builder.store(add(builder.load(place, align=8), vector), place, align=8)
     return context.get_dummy_value()
 
 
 @intrinsic
 def _add_pair(_, array, index, first, second):
-    return types.void(array, types.uintp, types.int64, types.int64), add_vector
+    return types.void(array, types.uintp, *[array.dtype] * 2), add_vector
 
 
 @intrinsic
 def _add_four(_, array, index, first, second, third, fourth):
-    return types.void(array, types.uintp, *[types.int64] * 4), add_vector
+    return types.void(array, types.uintp, *[array.dtype] * 4), add_vector
 
 
 def _nothing(array, index):
