@@ -1,6 +1,7 @@
 """Categories against other libraries: test AUC or RMSE on tables with columns of words.
 
-    python -m benchmarks.categories --data FOLDER [--splits 5] [--out FILE]
+    python -m benchmarks.categories --data FOLDER [--splits 5] [--methods greedy unbiased] [--write]
+    python -m benchmarks.categories --from-results --write      # the page again, from the CSV file
 
 FOLDER holds ``NAME.csv.gz`` and ``MANIFEST.csv``, whose columns ``name``, ``target``, ``task`` and
 ``categorical`` (names between semicolons) say what is what. All tables with categorical columns and
@@ -27,10 +28,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
+from benchmarks.study.files import DOCS, page_with
 from gbt import GBTClassifier, GBTRegressor
 
 FIELDS = ("table", "task", "rows", "most_levels", "split", "method", "score", "seconds")
 OUT = Path(__file__).parent / "results" / "categories.csv"
+PAGE = DOCS / "categories.md"
 # What tells rows apart and nothing else, and parts of the target.
 DROPPED = {
     "bike_kaggle_train": ["casual", "registered"],
@@ -228,36 +231,58 @@ def read_lines(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def report(path: Path) -> str:
-    """Return the tables of means over the splits that all methods have, and over tables."""
-    lines = pd.DataFrame(read_lines(path)).astype({"score": float, "seconds": float})
+def means_over_splits(path: Path) -> pd.DataFrame:
+    """Return the mean scores of the splits that all methods have: a row a table, a column a method.
+
+    Rows are known by task, table and largest number of levels.
+    """
+    lines = pd.DataFrame(read_lines(path)).astype({"score": float})
     n_methods = lines.groupby(["table", "split"])["method"].transform("nunique")
     lines = lines[n_methods == lines["method"].nunique()]
-    means = lines.pivot_table(
+    return lines.pivot_table(
         index=["task", "table", "most_levels"], columns="method", values="score", sort=False
     )[[m for m in METHODS if m in set(lines["method"])]]
-    seconds = lines.pivot_table(columns="method", values="seconds", aggfunc="mean")[means.columns]
-    auc, rmse = means.loc["AUC"], means.loc["RMSE"]
-    relative = np.exp(np.log(rmse).mean())  # geometric: targets have units of their own
-    parts = [
-        means.round(4).to_string(),
-        "mean AUC\n" + auc.mean().round(4).to_string(),
-        "geometric mean RMSE\n" + relative.round(4).to_string(),
-        "mean seconds of a fit\n" + seconds.round(2).to_string(),
+
+
+def report(path: Path) -> str:
+    """Return the page's table: means over the splits, and means of these over the tables.
+
+    Targets of regressions have units of their own, hence a geometric mean.
+    """
+    means = means_over_splits(path)
+    lines = [
+        [f"{table} ({task})", f"{int(most_levels):,}", *(f"{score:.4f}" for score in scores)]
+        for (task, table, most_levels), scores in zip(means.index, means.to_numpy(), strict=True)
     ]
-    return "\n\n".join(parts)
+    of_tasks = {
+        "mean AUC": means.loc["AUC"].mean(),
+        "geometric mean RMSE": np.exp(np.log(means.loc["RMSE"]).mean()),
+    }
+    for words, scores in of_tasks.items():
+        lines.append([f"**{words}**", "", *(f"**{score:.4f}**" for score in scores)])
+    head = ["table", "largest number of levels", *means.columns]
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *lines])
 
 
 def main() -> None:
-    """Read the command line and run."""
+    """Read the command line, run, and print the table of all results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder of tables and manifest")
+    parser.add_argument("--data", type=Path, help="folder of tables and manifest")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--methods", nargs="+", default=[*METHODS], choices=[*METHODS])
+    parser.add_argument("--from-results", action="store_true", help="compute nothing")
+    parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
     given = parser.parse_args()
-    run(given.data, given.splits, given.out, given.methods)
-    print(report(given.out))
+    if not given.from_results:
+        if given.data is None:
+            parser.error("--data FOLDER is needed, or --from-results")
+        run(given.data, given.splits, given.out, given.methods)
+    table = report(given.out)
+    print(table)
+    if given.write:
+        PAGE.write_text(page_with({"libraries": table}, PAGE.read_text(), PAGE.name))
 
 
 if __name__ == "__main__":
