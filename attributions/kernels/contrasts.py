@@ -95,7 +95,7 @@ def add_up_rows(X, links, step, kind, y, state, hessian, weight, sums):
     """Add w g, w h, w and 1 of every row to its leaf, g and h at the prediction before the tree.
 
     Rows of one leaf often follow one another, and an addition would have to wait for the last one:
-    that took longer than going down. So each half of the rows adds up in a lane of its own. Of
+    that took as long as going down. So each half of the rows adds up in a lane of its own. Of
     deeper trees, whose leaves are many, all rows add to the sums themselves.
 
     X        (2 p, n)        float64    IN     a transposed block, see ``gbt.predictor``
