@@ -61,7 +61,8 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         categories that are numbers are read as these numbers. Dates are always refused.
     categorical_smoothing : float, default=20.0
         Levels are ordered by G / (H + smoothing) before they are cut in two; in a node, those of
-        fewer rows than this, and than an eighth of the node's, stay together.
+        fewer rows than this, and than an eighth of the node's, stay together. Rows count by their
+        weights.
     monotone_constraints : dict, list or None, default=None
         By name or index of a column, or one number a column: 1 where predictions must not fall as
         its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
@@ -234,7 +235,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         categories that are numbers are read as these numbers. Dates are always refused.
     categorical_smoothing : float, default=20.0
         Levels are ordered by G / (H + smoothing) before they are cut in two; in a node, those of
-        fewer rows than this, and than an eighth of the node's, stay together.
+        fewer rows than this, and than an eighth of the node's, stay together. Rows count by their
+        weights.
     monotone_constraints : dict, list or None, default=None
         By name or index of a column, or one number a column: 1 where predictions must not fall as
         its values rise and the others stay, -1 where they must not rise, 0 where they are free. It

@@ -66,6 +66,7 @@ class TreeGrowth:
         self.training = training
         self.plan = plan
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
+        self.weight = to_fixed_point(np.ones(1), training.weight, None, columns.n_rows)
         self.split_scores: np.ndarray | None = None  # of the tree that grows
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
@@ -104,7 +105,7 @@ class TreeGrowth:
         rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
         g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
         h, h_scale = to_fixed_point(self.training.hessian, weight, rows, n)
-        derivatives = Derivatives(g, h, g_scale, h_scale)
+        derivatives = Derivatives(g, h, g_scale, h_scale, *self.weight)
         self.split_scores = None
         random = np.random.default_rng([self.plan.seed, m, DRAWS_OF_POLICY])
         nodes = [_Node(0, len(rows), depth=0, bounds=NO_BOUNDS)]

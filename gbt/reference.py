@@ -123,17 +123,18 @@ def grow(
     given = Parameters(**parameters)
     X, gradient, hessian = (np.asarray(array, dtype=np.float64) for array in (X, gradient, hessian))
     weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    (g, g_scale), (h, h_scale) = (
+    (g, g_scale), (h, h_scale), (w, w_scale) = (
         to_fixed_point(x, weight) if given.fixed_point else ((weight * x).tolist(), 1.0)
-        for x in (gradient, hessian)
+        for x in (gradient, hessian, np.ones(len(X)))
     )
-    sums = np.array([g, h, [1] * len(X)], dtype=object).T  # Python's numbers: no overflow
+    sums = np.array([g, h, [1] * len(X), w], dtype=object).T  # Python's numbers: no overflow
     scaled = replace(  # the same parameters in the units of g and h
         given,
         reg_lambda=given.reg_lambda * h_scale,
         min_child_weight=given.min_child_weight * h_scale,
         min_split_gain=(given.min_split_gain * g_scale) * (g_scale / h_scale),
         hessian_scale=h_scale,
+        weight_scale=w_scale,
     )
 
     unit = g_scale / h_scale  # of steps

@@ -44,7 +44,7 @@ def cross_validated_cut(
             of_sides = []
             for side in (is_left, ~is_left):
                 v = value_of(sums[others & side].sum(axis=0), parameters.reg_lambda)
-                g, h, _ = map(float, sums[own & side].sum(axis=0))
+                g, h = map(float, sums[own & side].sum(axis=0)[:2])
                 of_sides.append(g * v + h * v * v / 2)
             loss += sum(of_sides)
         return loss

@@ -84,6 +84,7 @@ class Parameters:
     categorical: tuple[int, ...] = ()  # the columns of numbers of levels
     categorical_smoothing: float = 0.0  # draws levels of few rows together, see level_cuts
     hessian_scale: float = 1.0  # of the sums, where smoothing is added to them
+    weight_scale: float = 1.0  # likewise, where few rows are told by smoothing
     # 1 where predictions must rise with a column, -1 where they must fall
     monotone: tuple[int, ...] = ()
     bounds: Bounds = (-math.inf, math.inf)  # of the steps below a node, see bounds_of_children
@@ -91,7 +92,7 @@ class Parameters:
 
 def is_allowed(side: np.ndarray, parameters: Parameters) -> bool:
     """Say whether one side of a cut may become a node."""
-    _, hessian, n_samples = map(float, side)
+    _, hessian, n_samples = map(float, side[:3])
     is_heavy = hessian > 0 and hessian >= parameters.min_child_weight
     return is_heavy and n_samples >= max(parameters.min_samples_leaf, 1)
 
@@ -131,17 +132,18 @@ def level_cuts(
     """Yield the cuts of one categorical feature; missing is a level like the others.
 
     Levels are put in the order of G / (H + smoothing) and cut wherever this rises. Those of few
-    rows say little of themselves: together they have the place of all their rows.
+    rows, each counted as its weight says, say little of themselves: together they have the place of
+    all their rows.
     """
     smoothing = parameters.categorical_smoothing
     level = np.where(np.isnan(x), np.inf, x)
     own = {v: sums[level == v].sum(axis=0) for v in np.unique(level).tolist()}
-    few = min(smoothing, sum(s[2] for s in own.values()) / 8)
-    rare = [v for v, s in own.items() if s[2] < few]
-    common = sum((own[v] for v in rare), np.zeros(3, dtype=object))
+    few = min(smoothing * parameters.weight_scale, sum(s[3] for s in own.values()) / 8)
+    rare = [v for v, s in own.items() if s[3] < few]
+    common = sum((own[v] for v in rare), np.zeros(4, dtype=object))
 
     def mean(v: float) -> float:
-        g, h, _ = common if v in rare else own[v]
+        g, h, *_ = common if v in rare else own[v]
         weight = float(h) + smoothing * parameters.hessian_scale
         return float(g) / weight if weight > 0 else -math.inf
 
@@ -159,7 +161,7 @@ def score_of_node(total: np.ndarray, parameters: Parameters) -> float:
     """Return G^2 / (H + lambda) of a node that is not split."""
     if parameters.monotone:
         return score_of_side(total, parameters)
-    sum_gradient, sum_hessian, _ = map(float, total)
+    sum_gradient, sum_hessian = map(float, total[:2])
     return sum_gradient * sum_gradient / (sum_hessian + parameters.reg_lambda)
 
 

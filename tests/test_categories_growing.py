@@ -62,13 +62,16 @@ def goes_left_by_the_model(tree, node, level):
 def test_trees_are_those_of_the_page(table, data, parameters, smoothing, n_jobs):
     X, n_levels = table
     gradient, hessian = data.draw(gradients(len(X)))
+    weight = data.draw(st.sampled_from([np.ones(1), np.arange(1.0, 4.0), np.array([0.3, 2.5])]))
+    weight = np.resize(weight, len(X))
     parameters["categorical_smoothing"] = smoothing
     growth = growth_for(
-        Columns.from_table(X, n_levels=n_levels), gradient, hessian, n_jobs=n_jobs, **parameters
-    )
+        Columns.from_table(X, n_levels=n_levels), gradient, hessian, weight, n_jobs=n_jobs,
+        **parameters,
+    )  # fmt: skip
     tree, leaves = grow_with(growth)
     nodes = reference.grow(
-        X, gradient, hessian, learning_rate=0.5, fixed_point=True,
+        X, gradient, hessian, weight, learning_rate=0.5, fixed_point=True,
         categorical=tuple(np.flatnonzero(n_levels)), **parameters,
     )  # fmt: skip
     for name in ("feature", "threshold", "left", "right", "missing_left", "n_samples"):
@@ -144,7 +147,9 @@ def frontiers(draw):
     rows = [np.sort(part) for part in np.split(rng.permutation(n), edges[1:-1])]
     frontier = Frontier(
         Columns.from_table(X, n_levels=n_levels), np.arange(X.shape[1]),
-        Derivatives(gradient, rng.integers(1, 4, size=n), 1.0, 1.0),
+        Derivatives(
+            gradient, rng.integers(1, 4, size=n), 1.0, 1.0, rng.integers(1, 9, size=n), 2.0
+        ),
         np.concatenate(rows).astype(np.int32), np.array(edges[:-1]), np.array(edges[1:]), rng,
     )  # fmt: skip
     limits = Limits(
@@ -163,11 +168,13 @@ def check_against_the_page(case, splits, cut_by_the_page):
         min_split_gain=limits.min_split_gain,
         categorical=tuple(np.flatnonzero(n_levels)),
         categorical_smoothing=limits.categorical_smoothing,
+        weight_scale=frontier.derivatives.weight_scale,
     )
     own = frontier.derivatives
     for j in range(len(frontier)):
         rows = frontier.rows_of(j)
-        sums = np.column_stack([own.gradient[rows], own.hessian[rows], np.ones(len(rows), int)])
+        one = np.ones(len(rows), int)
+        sums = np.column_stack([own.gradient[rows], own.hessian[rows], one, own.weight[rows]])
         cut = cut_by_the_page(X[rows], sums.astype(object), rows, parameters)
         assert splits.feature[j] == (-1 if cut is None else cut.feature)
         if cut is None:

@@ -312,6 +312,23 @@ def test_integer_weights_are_repeated_rows(estimator):
     assert_close(*raw, terms=1.0, k=1000)
 
 
+@BOTH
+@pytest.mark.parametrize("smoothing", [0.0, 4.0, 20.0])
+def test_integer_weights_are_repeated_rows_in_tables_with_levels(estimator, smoothing):
+    """Levels of few rows are told by what their rows weigh, with and without smoothing."""
+    rng = np.random.default_rng(2)
+    level, w = rng.integers(25, size=400), rng.integers(0, 4, 400)
+    X = pd.DataFrame({"level": level.astype(str), "number": rng.normal(size=400)})
+    y = (rng.normal(size=25)[level] + X["number"] > 0).to_numpy().astype(float)
+    limits = {"n_estimators": 5, "categorical_smoothing": smoothing}
+    weighted = estimator(**limits).fit(X, y, w)
+    repeated = estimator(**limits).fit(X.loc[X.index.repeat(w)], y.repeat(w))
+    assert_same(weighted.ensemble_.feature, repeated.ensemble_.feature)
+    # As above, of at most 1,200 rows.
+    raw = [model.ensemble_.raw_predict(X) for model in (weighted, repeated)]
+    assert_close(*raw, terms=1.0, k=5000)
+
+
 # Sampling -------------------------------------------------------------------------------------
 
 

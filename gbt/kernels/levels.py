@@ -18,7 +18,8 @@ the same stay together.
 Of many levels with few rows each, those that chance has moved most come first, and a cut behind
 them gains much and means nothing. So such levels go one way, as one level, at the place of all
 their rows together: in a sum, those of fewer rows than smoothing is, but of less than an eighth of
-the node's, so that small nodes can still be split. Levels without a row in the sum go with them.
+the node's, so that small nodes can still be split. Levels without a row in the sum go with them. A
+row counts as many times as its weight says.
 
 Numbers that take few values are cut in the same way, but in their own order, and missing rows are
 tried on both sides: no row needs to be sorted, and a cut is scored once a value, not once a row.
@@ -32,17 +33,17 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.compiling import internal, step, uncounted
-from gbt.kernels.scan import ROWS_AT_ONCE, G, H, N, keep_best, sort_by_node
-from gbt.kernels.value_sums import add_up_values
+from gbt.kernels.scan import ROWS_AT_ONCE, G, H, keep_best, sort_by_node
+from gbt.kernels.value_sums import W, add_up_values
 
-LEAST_SHARE = 8  # a level of this part of a node's rows, or more, stands for itself
+LEAST_SHARE = 8  # a level of this part of a node's weight, or more, stands for itself
 
 
 class Levels(NamedTuple):
     """How levels are ordered, and a thread's own arrays for that."""
 
     smoothing: float  # in the units of the hessians
-    most_rows: float  # of a level of few rows: smoothing, as a number of rows
+    most_weight: float  # of a level of few rows: smoothing, in the units of the weights
     splits: int  # the sum whose best cut the policy splits nodes by
     order: np.ndarray  # (2, most levels + 1) int32
 
@@ -83,22 +84,24 @@ def key_of(g, h, smoothing):
 
 
 @internal
-def order_levels(n_levels, q, total, values, levels):
+def order_levels(n_levels, q, values, levels):
     """Put the levels of a node in the order in which sum q cuts them.
 
     Those of few rows are one, which has the number ``n_levels``. Returned are how many are in order
     then, and in which of both arrays of ``levels.order`` they stand.
 
-    total    (L, 3)           int64       IN      sums of the node
-    values                    ValueSums   INOUT   of its levels, and then of those of few rows
+    values   ValueSums   INOUT   of the node's levels, and then of those of few rows
     """
     key, sums, order = values.key, values.sums, levels.order
     of_few = sums[n_levels]
-    enough = min(levels.most_rows, total[q, N] / LEAST_SHARE)
+    weight = np.int64(0)
+    for i in range(n_levels):
+        weight += sums[i, q, W]
+    enough = min(levels.most_weight, weight / LEAST_SHARE)
     of_few[:] = 0
     n = 0
     for i in range(n_levels):
-        if sums[i, q, N] < enough:
+        if sums[i, q, W] < enough:
             for l in range(len(of_few)):
                 for line in range(3):
                     of_few[l, line] += sums[i, l, line]
@@ -174,7 +177,7 @@ def scan_levels(column, set_of_row, totals, asked, scratch, values, levels, cuts
         for q in range(asked.n_searched):
             best = cuts[j, q]
             no_cut(best)
-            n, which = order_levels(n_levels, q, totals[j], values, levels)
+            n, which = order_levels(n_levels, q, values, levels)
             order = levels.order[which, :n]
             cut_in_order(
                 order, values, q, False, totals[j], asked, asked.bounds[j], scratch, best,

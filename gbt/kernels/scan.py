@@ -38,7 +38,8 @@ import numpy as np
 from gbt.kernels.compiling import internal, step, uncounted
 from gbt.kernels.search import score_of
 
-ROW = np.dtype([("g", np.int64), ("h", np.int64), ("node", np.int64)])  # node is -1 if not open
+# node is -1 if not open
+ROW = np.dtype([(name, np.int64) for name in ("g", "h", "node", "weight")])
 ROWS_AT_ONCE = 256  # of six sums 37 kB, which stay in the first-level cache
 G, H, N = 0, 1, 2  # lines of sums
 RISE, FALL = 0, 3  # of what sets have of some rows: g where it is above 0, where it is below 0

@@ -25,6 +25,8 @@ import numpy as np
 from gbt.kernels.compiling import internal
 from gbt.kernels.scan import G, H, N
 
+W = 3  # the line of weights, by which levels of few rows are told
+
 
 class ValuesOfColumn(NamedTuple):
     """A column as its values are added up; m open rows."""
@@ -39,9 +41,9 @@ class ValuesOfColumn(NamedTuple):
 class ValueSums(NamedTuple):
     """Sums of a node's values, in a thread's own memory; S sets, L sums."""
 
-    of_codes: np.ndarray  # (codes and missing, S, 3) int64, or of one value alone
+    of_codes: np.ndarray  # (codes and missing, S, 4) int64, or of one value alone
     row_of_code: np.ndarray  # (codes and missing,) int32
-    sums: np.ndarray  # (values, missing and one more, L, 3) int64, by number of a value
+    sums: np.ndarray  # (values, missing and one more, L, 4) int64, by number of a value
     row: np.ndarray  # (values and missing,) int32, one of a value's rows
     key: np.ndarray  # (values, missing and one more,) float64, what they are ordered by
 
@@ -50,17 +52,18 @@ class ValueSums(NamedTuple):
 def add_up_sums(of_sets, asked, sums):
     """Turn what rows add up to set by set into what they add up to sum by sum.
 
-    of_sets   (S, 3)   int64   IN
-    sums      (L, 3)   int64   OUT
+    of_sets   (S, 4)   int64   IN
+    sums      (L, 4)   int64   OUT
     """
     for l in range(len(asked.takes)):
-        g = h = n = np.int64(0)
+        g = h = n = w = np.int64(0)
         for s in range(len(of_sets)):
             mask = asked.takes[l, s]
             g += of_sets[s, G] & mask
             h += of_sets[s, H] & mask
             n += of_sets[s, N] & mask
-        sums[l, G], sums[l, H], sums[l, N] = g, h, n
+            w += of_sets[s, W] & mask
+        sums[l, G], sums[l, H], sums[l, N], sums[l, W] = g, h, n, w
 
 
 @internal
@@ -78,6 +81,7 @@ def add_up_codes(rows, column, set_of_row, asked, values):
         own[G] += row.g
         own[H] += row.h
         own[N] += 1
+        own[W] += row.weight
         values.row_of_code[code] = number
     n_values = 0
     for code in range(len(of_codes)):
@@ -106,6 +110,7 @@ def add_up_sorted(rows, n_present, set_of_row, asked, values):
         own[G] += row.g
         own[H] += row.h
         own[N] += 1
+        own[W] += row.weight
         if i + 1 < len(rows) and i + 1 != n_present and rows[i + 1] >= 0:
             continue  # the next row has the same value
         add_up_sums(of_sets, asked, values.sums[n_values])

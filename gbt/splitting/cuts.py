@@ -184,7 +184,7 @@ def best_cuts(
         scratch = _scratch(n_nodes, len(some), n_sums, sets.sums.shape[1])
         levels = Levels(
             smoothing=limits.categorical_smoothing * frontier.derivatives.hessian_scale,
-            most_rows=limits.categorical_smoothing,
+            most_weight=limits.categorical_smoothing * frontier.derivatives.weight_scale,
             splits=sets.splits,
             order=np.empty((2, most_values + 1), dtype=np.int32),
         )
@@ -265,9 +265,9 @@ def _asked_of_all(
 def _memory_of_values(n_values: int, n_codes: int, n_sums: int, n_sets: int) -> ValueSums:
     """Lay out a thread's own arrays for columns whose values are added up."""
     return ValueSums(
-        of_codes=np.empty((n_codes, n_sets, 3), dtype=np.int64),
+        of_codes=np.empty((n_codes, n_sets, 4), dtype=np.int64),
         row_of_code=np.empty(n_codes, dtype=np.int32),
-        sums=np.empty((n_values + 1, n_sums, 3), dtype=np.int64),
+        sums=np.empty((n_values + 1, n_sums, 4), dtype=np.int64),
         row=np.empty(n_values, dtype=np.int32),
         key=np.empty(n_values + 1),
     )
@@ -277,6 +277,7 @@ def _rows_as_kernels_take_them(frontier: Frontier) -> np.ndarray:
     """Return what every row of the table carries and its open node, -1 if it has none."""
     rows = records(frontier.columns.n_rows, ROW)
     rows["g"], rows["h"] = frontier.derivatives.gradient, frontier.derivatives.hessian
+    rows["weight"] = 1 if frontier.derivatives.weight is None else frontier.derivatives.weight
     rows["node"] = -1
     for j in range(len(frontier)):
         rows["node"][frontier.rows_of(j)] = j

@@ -60,12 +60,17 @@ class Derivatives:
         Of all rows of the table; without meaning where a row takes no part.
     gradient_scale, hessian_scale : float
         What the integers were multiplied by.
+    weight : int64 array of shape (n,), optional
+        By which levels of few rows are told; without it every row counts once.
+    weight_scale : float
     """
 
     gradient: np.ndarray
     hessian: np.ndarray
     gradient_scale: float
     hessian_scale: float
+    weight: np.ndarray | None = None
+    weight_scale: float = 1.0
 
     @property
     def gain_scale(self) -> float:
