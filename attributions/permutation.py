@@ -37,6 +37,9 @@ from gbt.predictor import over_transposed
 # Predictions that are kept at once: 64 MB.
 NUMBERS_AT_ONCE = 2**23
 
+# How names of functions end that are smaller for better predictions, as scikit-learn's are.
+ERRORS = ("_error", "_loss", "_deviance")
+
 Pairs = list[tuple[int, int]]  # a column and the number of a shuffle
 Score = Callable[[Any], Any]
 
@@ -68,9 +71,10 @@ def permutation(
         losses, that of several classes among them, the negative mean loss. A name is
         that of a scikit-learn scorer, computed with the model's own ``predict``; the model must be
         an estimator. A callable takes ``(y, prediction)`` and returns a number that is larger for
-        better predictions, or one such number a row, whose mean is then the score; ``prediction``
-        is the predicted mean or the probability of 1, and the labels of ``y`` are 0 and 1; of K
-        classes it is their probabilities, of shape (n, K), and labels are 0 .. K - 1.
+        better predictions, which scikit-learn's ..._error, ..._loss and ..._deviance are not, or
+        one such number a row, whose mean is then the score; ``prediction`` is the predicted mean or
+        the probability of 1, and the labels of ``y`` are 0 and 1; of K classes it is their
+        probabilities, of shape (n, K), and labels are 0 .. K - 1.
     n_repeats : int
         Shuffles of each feature.
     groups : array of shape (n,), optional
@@ -308,7 +312,14 @@ def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str,
 def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Callable]:
     """Return the name of the metric and a function (y, prediction), larger for better."""
     if callable(metric):
-        return getattr(metric, "__name__", type(metric).__name__), metric
+        name = getattr(metric, "__name__", type(metric).__name__)
+        if name.endswith(ERRORS) and not name.startswith("neg"):
+            raise ValueError(
+                f"metric={name}, which by its name is smaller for better predictions, so that the"
+                " best feature would come last. Give a function (y, prediction) that is larger for"
+                f" better ones, such as the negative: lambda y, prediction: -{name}(y, prediction)."
+            )
+        return name, metric
     if metric is not None:
         raise ValueError(
             f"metric={metric!r}; use None, the name of a scikit-learn scorer, or a function"

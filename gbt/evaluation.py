@@ -224,6 +224,5 @@ def is_metric(value: Any) -> bool:
         return value in get_scorer_names()
     if not callable(value) or inspect.isclass(value):
         return False
-    return isinstance(value, SCORER) or not name_of(value).endswith(
-        ("_error", "_loss", "_deviance")
-    )
+    is_error = name_of(value).endswith(("_error", "_loss", "_deviance"))
+    return isinstance(value, SCORER) or not is_error or name_of(value).startswith("neg")

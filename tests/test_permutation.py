@@ -3,7 +3,12 @@ import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import (
+    log_loss,
+    mean_poisson_deviance,
+    mean_squared_error,
+    roc_auc_score,
+)
 
 from attributions import permutation, reference
 from attributions.permutation import Orders, _roc_auc
@@ -281,6 +286,28 @@ def test_a_metric_of_another_shape_is_refused():
     ensemble, X, y = fitted_rows(10)
     with pytest.raises(ValueError, match=r"returned shape \(2,\); it must return one number"):
         permutation(ensemble, X, y, metric=lambda y, prediction: np.zeros(2))
+
+
+@pytest.mark.parametrize("error", [mean_squared_error, log_loss, mean_poisson_deviance])
+def test_errors_of_scikit_learn_are_refused_because_they_would_rank_the_best_feature_last(error):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = GBTRegressor(n_estimators=3).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=f"{error.__name__}.*smaller for better.*: -"):
+        permutation(model, X[:20] + 1, X[:20, 0], metric=error)
+
+
+def test_a_negative_error_is_a_score():
+    def neg_mean_squared_error(y, prediction):
+        return -mean_squared_error(y, prediction)
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = GBTRegressor(n_estimators=20, eval_metric=neg_mean_squared_error)
+    model.fit(X[:30], X[:30, 0], eval_set=[(X[30:], X[30:, 0])])
+    given = permutation(model, X[30:], X[30:, 0], metric=neg_mean_squared_error, random_state=0)
+    assert_close(
+        given.values, permutation(model, X[30:], X[30:, 0], random_state=0).values, terms=10.0, k=50
+    )
+    assert given.values[0] > given.values[1]
 
 
 def test_generators_are_random_states():
