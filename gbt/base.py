@@ -32,9 +32,16 @@ from gbt.sampling import RandomState, Sampling, hold_out, seed_of
 from gbt.saving import describe_estimator, save
 from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Policy
-from gbt.splitting.monotone import directions
+from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
-from gbt.tables import refuse_other_targets, refuse_other_values, unmasked
+from gbt.tables import (
+    column_names,
+    refuse_no_table,
+    refuse_other_columns,
+    refuse_other_targets,
+    refuse_other_values,
+    unmasked,
+)
 from gbt.targets import as_weight
 
 MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
@@ -77,6 +84,7 @@ class BaseGBT(NamedParameters):
     _sampling: Sampling
     _categories: Categories | None = None  # levels by column, as the model has them
     _kept_directions: np.ndarray | None = None  # the monotone constraints of all trees
+    _labels: tuple[str, ...] | None = None  # names of columns, which need not have been text
 
     def __init__(
         self,
@@ -248,14 +256,9 @@ class BaseGBT(NamedParameters):
             for name, value in self.get_params(deep=False).items()
         }
         base_score = asked["base_score"]
-        asked["monotone_constraints"] = directions = self._directions(loss)
-        kept = self._kept_directions
-        is_kept = directions is None or (kept is not None and np.array_equal(directions, kept))
-        if start is not None and not is_kept:
-            raise ValueError(
-                "warm_start adds trees to a model whose trees do not keep monotone_constraints="
-                f"{self.monotone_constraints!r}. Set warm_start=False to begin anew."
-            )
+        asked["monotone_constraints"] = now = self._directions(loss)
+        if start is not None:
+            refuse_new_directions(self.monotone_constraints, now, self._kept_directions)
         try:
             with np.errstate(over="raise"):
                 return boost(
@@ -294,8 +297,7 @@ class BaseGBT(NamedParameters):
 
     def _column_names(self) -> tuple[str, ...]:
         """Return the names of the columns, x0, x1, ... where they have none."""
-        numbered = [f"x{k}" for k in range(self.n_features_in_)]
-        return tuple(getattr(self, "feature_names_in_", numbered))
+        return self._labels or tuple(f"x{k}" for k in range(self.n_features_in_))
 
     def _own_loss(self) -> Loss:
         """Return the loss that follows from parameters and targets."""
@@ -322,13 +324,21 @@ class BaseGBT(NamedParameters):
 
         Levels of categorical columns become their numbers.
         """
+        refuse_no_table(X)
         X = unmasked(X)
         if self._categories is not None:
             X = encode(X, self._categories, self._column_names())
-        refuse_other_values(X, categories_are_numbers=self.categorical_features is None)
+        try:
+            refuse_other_values(X, categories_are_numbers=self.categorical_features is None)
+        except (TypeError, ValueError):
+            if not options["reset"] and self._labels is not None and column_names(X) is not None:
+                refuse_other_columns(X, self._labels)  # a column too many is the better reason
+            raise
         checked = validate_data(
             self, X, y, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", **options
         )
+        if not options["reset"]:
+            refuse_other_columns(X, self._column_names())  # names that scikit-learn does not keep
         if self._categories is None:
             return checked
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
@@ -340,10 +350,12 @@ class BaseGBT(NamedParameters):
         """Return a table as rows of floats, its targets as they are, and its weights."""
         if y is not None:
             refuse_other_targets(y, may_be_text=is_classifier(self))
+        refuse_no_table(X)
         if reset:
             self._categories = None
             if Table(X).n_columns > 0:
                 validate_data(self, X, skip_check_array=True)  # sets feature_names_in_
+                self._labels = column_names(X)
                 self._categories = learn(X, self.categorical_features, self._column_names())
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))

@@ -63,13 +63,13 @@ def encode(
 ) -> Any:
     """Return a table of the same kind whose levels are numbers, nan where missing.
 
-    A level that training has not seen is nan, too, or else inf, which is in no set. A table of
-    another shape, or with other names, comes back as it is: who reads it says so.
+    A level that training has not seen is nan, too, or else inf, which is in no set. What is no
+    table of two dimensions comes back as it is: who reads it says so.
     """
     table = Table(X)
+    refuse_other_columns(table.X, tuple(names))
     if table.n_columns != len(categories):
         return X
-    refuse_other_columns(X, tuple(names))
     unseen = np.nan if unseen_is_missing else np.inf
     return table.with_columns(
         {

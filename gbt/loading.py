@@ -234,6 +234,7 @@ def _rebuild_estimator(
         raise InvalidModelError(f"a {cls.__name__} cannot have the loss {ensemble.loss.name}")
     model.ensemble_ = ensemble
     model._categories = ensemble.categories
+    model._labels = ensemble.feature_names
     model.best_iteration_ = ensemble.n_rounds - 1
     model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_rounds)
     model.split_scores_ = _rebuild_scores(record.get("split_scores"), ensemble.n_features)

@@ -41,7 +41,7 @@ from gbt.saving import save
 from gbt.seen_rows import SeenRows
 from gbt.several_outputs import OneOutput
 from gbt.statistics import node_step, refit
-from gbt.tables import as_floats, refuse_other_columns
+from gbt.tables import as_floats, refuse_no_table, refuse_other_columns
 from gbt.tree import NODE_DTYPES, InvalidModelError, Nodes, Tree, Trees, preorder_links, sealed
 
 if TYPE_CHECKING:
@@ -371,6 +371,8 @@ class Ensemble(Nodes):
         they are.
         """
         refuse_chunks(X)
+        refuse_no_table(X)
+        refuse_other_columns(X, self.feature_names)
         if self.categories is not None and not isinstance(X, EncodedRows):
             X = encode(X, self.categories, self.feature_names, self.unseen_is_missing)
         rows = as_floats(X)
@@ -379,7 +381,6 @@ class Ensemble(Nodes):
                 f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"
                 f" the first of them {self.feature_names[0]!r}."
             )
-        refuse_other_columns(X, self.feature_names)
         single = np.float32 in (self.input_dtype, rows.dtype)
         rows = np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
         if self.zero_is_missing:

@@ -6,6 +6,7 @@ refused, by name, and entries under a mask are missing values.
 """
 
 import datetime
+import os
 from collections.abc import Iterable, Iterator
 from numbers import Number
 from typing import Any
@@ -19,6 +20,7 @@ _NOT_NUMBERS = {
     "text": ("str", "large_str", "utf8", "<u", ">u", "|s"),
     "date": ("date", "time", "duration", "period", "interval"),
     "sparse": ("sparse",),
+    "list": ("list", "array(", "fixed_size_list", "struct"),
 }
 _ADVICE = {
     "category": "Name them in categorical_features, or leave it at 'from_dtype', to have them taken"
@@ -26,6 +28,7 @@ _ADVICE = {
     "text": "Text that spells numbers becomes numbers by astype(float) or pandas.to_numeric.",
     "date": "Turn dates into numbers that mean something, such as days since an event.",
     "sparse": "Make sparse columns dense, with X.sparse.to_dense().",
+    "list": "Give each place of a list a column of its own.",
     "other": "A missing value is nan or None; any other argument must be no string or object but a"
     " number.",
 }
@@ -153,13 +156,44 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
         raise ValueError(f"{name} must be numbers, and holds text ({shown}). {_ADVICE['text']}")
 
 
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of a frame's columns, None if the table has none.
+
+    Labels that are no text are written out, but the numbers 0 .. p - 1, which frames made of arrays
+    have, in whatever order: these are called x0, x1, ..., as the columns of arrays are.
+    """
+    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    labels = X.columns if is_frame else getattr(X, "column_names", None)  # pyarrow's
+    if labels is None:
+        return None
+    labels = list(labels)
+    prefix = "x" if set(labels) == set(range(len(labels))) else ""
+    return tuple(f"{prefix}{label}" for label in labels)
+
+
 def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
-    """Raise ValueError if a frame has a model's columns in another order, or other columns.
+    """Raise ValueError if a table has not the columns of a model, in their order.
 
     Other names are as good as none where either side has them only by number: x0, x1, ... A blank
     may be an underscore in the model, because LightGBM writes "mean radius" as "mean_radius".
     """
-    names = tuple(map(str, getattr(X, "columns", feature_names)))
+    names = column_names(X)
+    if names is None:
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 2:
+            _refuse_number(shape[1], feature_names)
+        return
+    numbers, of_model = _numbers(names), _numbers(feature_names)
+    in_order = [*range(len(names))], [*range(len(feature_names))]
+    are_named = numbers != in_order[0] and of_model != in_order[1]
+    if are_named and len(names) != len(feature_names):
+        raise ValueError(
+            f"X has {len(names)} columns; the model needs {len(feature_names)}."
+            f"{_listed(' Missing: ', feature_names, names)}"
+            f"{_listed(' Not of the model: ', names, feature_names)}"
+            " Select them by feature_names."
+        )
+    _refuse_number(len(names), feature_names)
     differing = [
         k
         for k, pair in enumerate(zip(names, feature_names, strict=True))
@@ -167,12 +201,13 @@ def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
     ]
     if not differing:
         return
-    if set(names) == set(feature_names):
+    are_numbered = numbers is not None and of_model is not None
+    if set(names) == set(feature_names) or (are_numbered and numbers != of_model):
         raise ValueError(
             f"X has the columns of the model in another order: {list(names[:5])}... instead of"
             f" {list(feature_names[:5])}... Select them in the order of feature_names."
         )
-    if not (_are_numbered(names) or _are_numbered(feature_names)):
+    if are_named:
         k = differing[0]
         raise ValueError(
             f"X has other columns than the model: column {k} is {names[k]!r} instead of"
@@ -180,7 +215,42 @@ def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
         )
 
 
-def _are_numbered(names: tuple[str, ...]) -> bool:
-    """Say whether names are one word, or none, and the number of the column."""
-    prefix = names[0].rstrip("0123456789")
-    return all(name == f"{prefix}{k}" for k, name in enumerate(names))
+def _refuse_number(n_columns: int, feature_names: tuple[str, ...]) -> None:
+    """Raise ValueError if these are not as many columns as a model has."""
+    if n_columns != len(feature_names):
+        raise ValueError(
+            f"X has {n_columns} columns; the model needs a table with {len(feature_names)} columns,"
+            f" the first of them {feature_names[0]!r}."
+        )
+
+
+def _listed(title: str, names: tuple[str, ...], others: tuple[str, ...]) -> str:
+    """List the names that are not among others, blanks and underscores being the same."""
+    known = {name.replace(" ", "_") for name in others}
+    lacking = [name for name in names if name.replace(" ", "_") not in known]
+    shown = ", ".join(map(repr, lacking[:10])) + ", ..." * (len(lacking) > 10)
+    return f"{title}{shown}." if lacking else ""
+
+
+def _numbers(names: tuple[str, ...]) -> list[int] | None:
+    """Return the numbers of names that are one word, or none, and 0 .. p - 1 in any order."""
+    prefix = names[0].rstrip("0123456789") if names else ""
+    numbers = [name.removeprefix(prefix) for name in names]
+    if {f"{prefix}{k}" for k in range(len(names))} != set(names):
+        return None
+    return [int(number) for number in numbers]
+
+
+def refuse_no_table(X: Any) -> None:
+    """Raise TypeError if what is given for a table has no rows in memory; say how to get them."""
+    if isinstance(X, str | bytes | os.PathLike):
+        advice = "Read the file first, for instance with pandas.read_csv or polars.read_parquet."
+    elif hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        advice = "Give X.collect(), its rows."
+    elif any(hasattr(X, has) for has in ("shape", "__array__", "__len__", "__dataframe__")):
+        return
+    else:
+        advice = "Give the array or frame that it was made of."
+    raise TypeError(
+        f"X must be a table, such as an array or a frame; got a {type(X).__name__}. {advice}"
+    )

@@ -16,7 +16,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import log_loss, mean_absolute_error, mean_poisson_deviance
 
-from gbt import GBTClassifier, GBTRegressor
+from attributions import tree_inner
+from gbt import GBTClassifier, GBTRegressor, load
 from gbt.parameters import OTHER_NAMES
 
 X = np.arange(24.0).reshape(8, 3) % 7
@@ -491,3 +492,80 @@ def test_sampled_rows_of_no_tree(m):
     model = GBTRegressor(n_estimators=2).fit(X, y)
     with refused(re.escape(f"m must be the number of a tree, an integer in [0, 2); got {m}")):
         model.sampled_rows(m)
+
+
+WORDS = pd.DataFrame(X, columns=["age", "size", "weight"]).assign(town=["Ulm", "Bonn"] * 4)
+NUMBERED = pd.DataFrame(X, columns=[2005, 2001, 7])
+
+
+@pytest.mark.parametrize("frame", [WORDS, WORDS.drop(columns="town"), NUMBERED], ids=len)
+@BOTH
+def test_a_column_that_is_missing_or_added_is_named(estimator, frame):
+    """Whatever kinds of columns there are beside it, and whoever reads the table."""
+    target = labels if estimator is GBTClassifier else y
+    model = estimator(n_estimators=1).fit(frame, target)
+    first = frame.columns[0]
+    lacking, more = frame.drop(columns=first), frame.assign(extra="a").rename(columns=str)
+    for read in (model.ensemble_.raw_predict, lambda X: tree_inner(model, X, target)):
+        n = frame.shape[1]
+        with refused(f"X has {n - 1} columns; the model needs {n}. Missing: '{first}'"):
+            read(lacking)
+        with refused(f"X has {n + 1} columns; the model needs {n}. Not of the model: 'extra'"):
+            read(more)
+    with refused(f"yet now missing:\n- {first}|Missing: '{first}'|X has 2 features"):
+        model.predict(lacking)
+    with refused("Not of the model: 'extra'"):
+        model.predict(more)
+
+
+@BOTH
+def test_labels_that_are_no_text_are_names_and_have_an_order(estimator, tmp_path):
+    target = labels if estimator is GBTClassifier else y
+    tuples = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])
+    for columns, names in (
+        ([2005, 0, 1], ("2005", "0", "1")),
+        (tuples, ("('a', 1)", "('a', 2)", "('b', 1)")),
+        ([0, 1, 2], ("x0", "x1", "x2")),
+        ([2, 0, 1], ("x2", "x0", "x1")),
+    ):
+        frame = pd.DataFrame(X, columns=columns)
+        model = estimator(n_estimators=2, min_child_weight=0).fit(frame, target)
+        model.save(tmp_path / "model.json")
+        for same in (model, load(tmp_path / "model.json")):
+            assert same.ensemble_.feature_names == names
+            np.testing.assert_array_equal(same.predict(frame), same.predict(X))
+            for read in (same.predict, same.ensemble_.raw_predict):
+                with refused("the columns of the model in another order"):
+                    read(frame.iloc[:, [1, 0, 2]])
+
+
+NO_TABLES = {
+    "name of a file": ("data.csv", "got a str. Read the file first"),
+    "frame not read yet": (pl.DataFrame(X).lazy(), r"got a LazyFrame. Give X.collect\(\)"),
+    "a table of XGBoost's": (object(), "got a object. Give the array or frame"),
+}
+
+
+@pytest.mark.parametrize(("table", "message"), NO_TABLES.values(), ids=NO_TABLES)
+@pytest.mark.filterwarnings("error")
+@BOTH
+def test_what_has_no_rows_in_memory(estimator, table, message):
+    target = labels if estimator is GBTClassifier else y
+    fitted = estimator(n_estimators=1).fit(X, target)
+    of_words = estimator(n_estimators=1).fit(WORDS, target)
+    for read in (
+        lambda: estimator().fit(table, target),
+        lambda: fitted.predict(table),
+        lambda: fitted.ensemble_.raw_predict(table),
+        lambda: of_words.predict(table),
+        lambda: tree_inner(of_words, table, target),
+    ):
+        with refused(message, TypeError):
+            read()
+
+
+@BOTH
+def test_columns_of_lists(estimator):
+    frame = pl.DataFrame({"size": y, "sides": [[1.0, 2.0]] * 8})
+    with refused(r"not numbers: 'sides' \(List\(Float64\)\)\. Give each place of a list a column"):
+        estimator().fit(frame, y > 3)

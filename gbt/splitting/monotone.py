@@ -71,6 +71,17 @@ def directions(
     return found if found.any() else None
 
 
+def refuse_new_directions(
+    constraints: Any, now: np.ndarray | None, kept: np.ndarray | None
+) -> None:
+    """Raise ValueError if trees that are there do not keep the directions asked for now."""
+    if now is not None and (kept is None or not np.array_equal(now, kept)):
+        raise ValueError(
+            "warm_start adds trees to a model whose trees do not keep monotone_constraints="
+            f"{constraints!r}. Set warm_start=False to begin anew."
+        )
+
+
 def _place(column: Any, names: Sequence[str]) -> int:
     """Return which column a name or an index means."""
     if isinstance(column, Integral):
