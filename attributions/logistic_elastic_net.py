@@ -16,7 +16,7 @@ import numpy as np
 
 from attributions.kernels.elastic_net import Fits
 from attributions.logistic_newton import Point, minimise, stump_coefficients
-from attributions.stump_models import Coefficients, as_l1_ratios, elastic_net_path
+from attributions.stump_models import Coefficients, as_folds, as_l1_ratios, elastic_net_path
 from attributions.stump_problem import StumpProblem
 
 FINAL_CLOSE, FINAL_TOLERANCE = 1e-9, 1e-20  # tolerances are shares of the sum of the weights
@@ -57,7 +57,7 @@ class LogisticElasticNet:
             raise ValueError(f"penalty={penalty!r}; use a number above 0, or None to choose one.")
         if isinstance(folds, str):
             raise ValueError(f"folds={folds!r}; the elastic net needs a number of folds.")
-        self.folds: int | np.ndarray = 1 if penalty is not None else folds
+        self.folds: int | np.ndarray = as_folds(penalty, folds)
         self.penalty = penalty
         self.penalties = (
             np.geomspace(1e4, 1e-4, n_penalties) if penalty is None else np.array([penalty])

@@ -23,6 +23,7 @@ same folds (parts of the table in row order) and the same mean of the folds' mea
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -196,7 +197,7 @@ class Ridge:
         if n_penalties < 1:
             raise ValueError(f"n_penalties={n_penalties!r}; at least 1 is needed.")
         self.penalty, self.n_penalties = penalty, n_penalties
-        self.folds = 1 if penalty is not None else folds
+        self.folds = as_folds(penalty, folds)
 
     def fit(self, problem: StumpProblem) -> Coefficients:
         """Choose the penalty for one tree and fit it."""
@@ -286,7 +287,7 @@ class ElasticNet:
             raise ValueError(f"folds={folds!r}; the elastic net needs a number of folds.")
         self.penalty, self.n_penalties = penalty, n_penalties
         self.falling = np.geomspace(1.0, 1e-3, n_penalties)
-        self.folds: int | np.ndarray = 1 if penalty is not None else folds
+        self.folds: int | np.ndarray = as_folds(penalty, folds)
 
     def fit(self, problem: StumpProblem) -> Coefficients:
         """Choose penalty and ratio for one tree and fit it."""
@@ -312,6 +313,18 @@ class ElasticNet:
             if loss < least:
                 least, penalty, l1_ratio = loss, found, float(ratio)
         return penalty, l1_ratio
+
+
+def as_folds(penalty: float | None, folds: Any) -> Any:
+    """Return how rows are cut: 1 fold, which is all of them, where the penalty is given."""
+    if penalty is not None:
+        return 1
+    if isinstance(folds, Integral) and folds == 1:
+        raise ValueError(
+            "folds=1; what is fitted to the other folds chooses the penalty, so at least 2 are"
+            " needed. Or give a penalty."
+        )
+    return folds
 
 
 def as_l1_ratios(l1_ratio: float | Sequence[float]) -> np.ndarray:

@@ -236,6 +236,15 @@ def test_folds_of_labels():
     assert np.isfinite(found.values).all()
 
 
+@pytest.mark.parametrize("kind", [Ridge, ElasticNet, LogisticElasticNet])
+@pytest.mark.parametrize("folds", [1, np.int64(1)])
+def test_one_fold_leaves_nothing_to_choose_a_penalty_by(kind, folds):
+    with pytest.raises(ValueError, match=r"folds=1; .* at least 2"):
+        kind(folds=folds)
+    options = {} if kind is Ridge else {"l1_ratio": 0.5}
+    assert kind(2.0, folds=folds, **options).folds == 1  # a given penalty needs no folds
+
+
 # The oracle
 
 
