@@ -611,7 +611,7 @@ def test_every_tree_of_a_forest_is_a_first_tree(loss, form):
         ({"X_train": np.zeros((0, 4))}, r"Of X_train.*no rows"),
         ({"X_valid": np.full((100, 4), np.inf)}, r"Of X_valid.*holds inf"),
         ({"y_valid": np.ones(99)}, r"Of X_valid.*y has shape \(99,\)"),
-        ({"sample_weight_valid": -np.ones(100)}, r"sample_weight_valid.*not negative"),
+        ({"sample_weight_valid": -np.ones(100)}, r"sample_weight_valid.*must not be negative"),
         ({"sample_weight_train": np.ones(3)}, r"sample_weight_train.*shape \(3,\)"),
     ],
 )
