@@ -14,6 +14,7 @@
 ``PairAttribution``                                        the same for pairs of features
 ``ChunkedAttribution``                                     the first of these, of rows of Dask
 ``SeenRowsWarning``                                        rows for judging were trained on
+``FewGroupsWarning``                                       intervals come from few groups
 ``plots``                                                  pictures of results and trees
 ``testing``, to be imported by that name                   checks for attributions of your own
 =========================================================  =========================================
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from attributions.absolute import absolute
     from attributions.cross_fit import cross_fit
     from attributions.given_others import given_others
+    from attributions.groups import FewGroupsWarning
     from attributions.inner import forest_inner, partial_inner, tree_inner
     from attributions.inner_pairs import tree_inner_pairs
     from attributions.inner_rows import partial_inner_rows, tree_inner_rows
@@ -72,6 +74,7 @@ _HOME = {
     "GlobalAttribution": "attributions.results",
     "PairAttribution": "attributions.results",
     "ChunkedAttribution": "attributions.results.in_chunks",
+    "FewGroupsWarning": "attributions.groups",
     "SeenRowsWarning": "attributions.inputs",
     "LocalMDI": "attributions.local_mdi",
 }
@@ -100,6 +103,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "GlobalAttribution",
     "PairAttribution",
     "ChunkedAttribution",
+    "FewGroupsWarning",
     "SeenRowsWarning",
     "LocalMDI",
     "plots",

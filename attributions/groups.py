@@ -12,11 +12,18 @@ G rows and p columns. A model must not have been fitted on other rows of the gro
 (``sklearn.model_selection.GroupKFold`` keeps groups whole).
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+ENOUGH_GROUPS = 30  # for the normal tail; with 30, Student's p of 2.0 errors is .027, not .023
+
+
+class FewGroupsWarning(UserWarning):
+    """So few groups give a standard error that normal intervals and p-values are too small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +73,18 @@ class Groups:
 def labels_of(groups: Groups | None) -> np.ndarray | None:
     """Return the distinct labels, for a result to keep."""
     return None if groups is None else groups.labels
+
+
+def warn_of_few_groups(labels: np.ndarray | None, stacklevel: int) -> None:
+    """Warn if the errors of normal intervals and p-values come from few groups."""
+    if labels is not None and len(labels) < ENOUGH_GROUPS:
+        warnings.warn(
+            f"The standard errors come from {len(labels)} groups. With fewer than"
+            f" {ENOUGH_GROUPS} or so, normal intervals are too narrow and p-values too small: judge"
+            " by more groups, or take neither at face value.",
+            FewGroupsWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def check_apart(

@@ -90,7 +90,8 @@ def tree_inner(
     groups : array of shape (n,), optional
         Labels of rows that belong together, such as those of one patient or of one day. Standard
         errors then count groups as independent, not rows; values do not change. With fewer than
-        some 30 groups normal intervals are too narrow.
+        some 30 groups normal intervals are too narrow and p-values too small: asking for them gives
+        a `FewGroupsWarning`. A single group has no standard error.
     training : pair (X, y), optional
         The rows that the model was fitted on. They tell whether a few rows may carry a feature's
         sum, so that its interval and p-value are not to be relied on: the result then has

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions import (
+    FewGroupsWarning,
     GlobalAttribution,
     LocalAttribution,
     absolute,
@@ -243,3 +244,27 @@ def test_unusable_groups_are_refused(labels, message):
     for measure in (tree_inner, permutation):
         with pytest.raises(ValueError, match=message):
             measure(ensemble, X, y, groups=labels)
+
+
+@pytest.mark.parametrize("ask", [GlobalAttribution.p_values, GlobalAttribution.confidence_interval])
+def test_few_groups_are_warned_of_where_the_normal_tail_is_asked(ask):
+    """Of three groups Student's p with 2 degrees of freedom is several times the normal one."""
+    rows = rows_of(np.random.default_rng(0).normal(1.0, 1.0, size=(120, 2)))
+    few, enough = (GlobalAttribution.from_rows(rows, groups=np.arange(120) % g) for g in (29, 30))
+    with pytest.warns(FewGroupsWarning):
+        assert "120 rows, 29 groups\n" in repr(few)
+    with pytest.warns(FewGroupsWarning, match="from 29 groups.*p-values too small") as told:
+        ask(few)
+    assert told[0].filename == __file__
+    ask(enough)  # warnings are errors here
+    ask(GlobalAttribution.from_rows(rows))
+    pieces = [  # of few groups each, merged before anything is asked
+        GlobalAttribution.from_rows(rows_of(part), groups=np.arange(20).repeat(3) + start)
+        for part, start in ((rows.values[:60], 0), (rows.values[60:], 20))
+    ]
+    ask(pieces[0].merge(pieces[1]))
+
+
+def test_a_single_group_is_said_to_have_no_standard_errors():
+    result = GlobalAttribution.from_rows(rows_of([[1.0], [2.0]]), groups=["a", "a"])
+    assert "2 rows, 1 group: no standard errors\n" in repr(result)

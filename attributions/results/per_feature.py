@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from attributions.bootstrap import symmetric_t
-from attributions.groups import Groups, labels_of
+from attributions.groups import Groups, labels_of, warn_of_few_groups
 from attributions.inputs import as_weight
 from attributions.kurtosis import LIMIT
 from attributions.results import tables
@@ -134,6 +134,10 @@ class GlobalAttribution(tables.ShownAsTable):
         title = f"{self.method}, {len(self)} features"
         if kind_of(self.method) not in NOT_SUMS:
             title += f", sum over {self.n_samples:,} rows"
+        if self.groups is not None:
+            title += f", {self.n_draws:,} group{'s' * (self.n_draws != 1)}"
+        if self.groups is not None and self.n_draws == 1:
+            title += ": no standard errors"
         hidden = len(self) - len(shown)
         return tables.Table(title, columns, note=tables.more(hidden, "feature"))
 
@@ -233,6 +237,7 @@ class GlobalAttribution(tables.ShownAsTable):
         if method == "bootstrap-t":
             factor = symmetric_t(self._kept_contributions(method), level, random_state)
         elif method == "normal":
+            warn_of_few_groups(self.groups, stacklevel=2)
             factor = np.full(len(self.values), ndtri((1 + level) / 2))
         else:
             raise ValueError(f"method={method!r}; use 'normal' or 'bootstrap-t'.")
@@ -263,6 +268,7 @@ class GlobalAttribution(tables.ShownAsTable):
         * It is conservative for ``tree_inner``: a feature without effect is on average below 0, so
           false positives were 2-4 % at a nominal 5 % in simulations with independent features;
           ``partial_inner`` had 5-8 % there and finds more (docs/inference.md).
+        * From fewer than some 30 groups of rows they are too small; a `FewGroupsWarning` says so.
         * Where `is_reliable` is False, or not known and tails are long, false positives are more.
         * "Not significant" is not "noise": a weak but real feature may be missed, and a value below
           0 can come from overfitting a useful feature.
@@ -273,6 +279,7 @@ class GlobalAttribution(tables.ShownAsTable):
                 f" for other reasons than chance. Use {', '.join(TESTABLE)} on held-out rows."
             )
         standard_error = self._standard_error("p-values")
+        warn_of_few_groups(self.groups, stacklevel=2)
         z = np.full(self.values.shape, -np.inf)
         moved = (standard_error > 0) | (self.values != 0)
         with np.errstate(divide="ignore"):
