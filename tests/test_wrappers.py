@@ -1,11 +1,19 @@
 """Models in what people wrap them in: taken out where that is right, else refused with advice."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingRegressor, VotingClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    BaggingRegressor,
+    StackingClassifier,
+    VotingClassifier,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE
 from sklearn.linear_model import LinearRegression
@@ -13,6 +21,7 @@ from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, Rand
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from attributions import permutation, predecomp, tree_inner
 from gbt import GBTClassifier, GBTRegressor
@@ -72,21 +81,22 @@ def test_what_leaves_rows_alone_is_taken_off(make, inside):
 REFUSED = {
     "scaled": (
         lambda: make_pipeline(StandardScaler(), classifier()),
-        r"standardscaler change them first.*pipeline\[-1\] and pipeline\[:-1\]\.transform\(X\)",
+        r"these steps come first: standardscaler\. .*"
+        r"pipeline\[-1\] and pipeline\[:-1\]\.transform\(X\)",
     ),
     "grid of scaled": (
         lambda: GridSearchCV(make_pipeline(StandardScaler(), classifier()), {}, cv=2),
-        "standardscaler change them first",
+        "these steps come first: standardscaler. ",
     ),
     "calibrated": (
         lambda: CalibratedClassifierCV(classifier(), cv=2),
-        "A CalibratedClassifierCV is no model of trees.*model.calibrated_classifiers_",
+        r"CalibratedClassifierCV is no.*, as model.calibrated_classifiers_\[0\]\.estimator is",
     ),
     "voting": (lambda: VotingClassifier([("a", classifier())]), "model.estimators_"),
     "one against the rest": (lambda: OneVsRestClassifier(classifier()), "model.estimators_"),
     "fewer columns": (
         lambda: RFE(classifier(), n_features_to_select=2),
-        "model.estimator_, with the rows and targets as that one sees them",
+        "model.estimator_ is, with the rows and targets as that one sees them",
     ),
     "not refitted": (
         lambda: GridSearchCV(classifier(), {}, cv=2, refit=False),
@@ -110,6 +120,33 @@ def test_other_targets_and_bags():
     ):
         with pytest.raises(TypeError, match=f"model.{part}"):
             tree_inner(wrapper.fit(X, y), X_NEW, X_NEW[:, 0])
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        CalibratedClassifierCV(classifier(), cv=2),
+        BaggingClassifier(classifier(), n_estimators=2),
+        AdaBoostClassifier(DecisionTreeClassifier(), n_estimators=2),
+        StackingClassifier([("one", classifier())], cv=2),
+        VotingClassifier([("one", classifier())]),
+        OneVsRestClassifier(classifier()),
+        RFE(classifier(), n_features_to_select=3),
+    ],
+    ids=lambda wrapper: type(wrapper).__name__,
+)
+def test_the_model_that_is_advised_is_taken(wrapper):
+    model = wrapper.fit(X, LABELS)
+    with pytest.raises(TypeError, match=f"^{type(wrapper).__name__} is no model") as refusal:
+        as_ensemble(model)
+    advice = re.search(r"as (model\S*) is,", str(refusal.value)).group(1)
+    assert as_ensemble(eval(advice, {"model": model})).n_features == 3
+
+
+def test_a_part_of_a_calibrated_model_says_where_the_model_is():
+    part = CalibratedClassifierCV(classifier(), cv=2).fit(X, LABELS).calibrated_classifiers_[0]
+    with pytest.raises(TypeError, match=r"as model\.estimator is"):
+        as_ensemble(part)
 
 
 def test_nothing_inside_and_nothing_fitted():
