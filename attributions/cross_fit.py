@@ -21,7 +21,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from attributions.inner import tree_inner
-from attributions.inputs import as_random_state
+from attributions.inputs import as_random_state, refuse_no_estimator, refuse_no_measure
 from attributions.lost_sums import training_for
 from attributions.results import GlobalAttribution
 
@@ -71,6 +71,8 @@ def cross_fit(
     ``tree_inner`` stay conservative. Those of ``partial_inner`` come out too small here; use it for
     ranking.
     """
+    refuse_no_estimator(estimator, "estimator")
+    refuse_no_measure(measure, *["groups"] * (groups is not None))
     splitter = _splitter(estimator, cv, groups, random_state)
     folds = list(splitter.split(X, y, groups))
     judged = np.concatenate([held_out for _, held_out in folds])

@@ -27,6 +27,7 @@ from attributions.inputs import (
     as_target,
     as_training,
     count_seen_rows,
+    refuse_no_estimator,
     warn_of_seen_rows,
 )
 from attributions.lost_sums import trees_of
@@ -83,6 +84,7 @@ def given_others(
     Both models should fit well: what an underfitted one leaves of the other columns, too few trees
     at too small a learning rate, say, is taken for the column's.
     """
+    refuse_no_estimator(regressor, "regressor")
     ensemble = trees_of(model, training)
     rows = as_rows(ensemble, X)
     target = as_target(model, ensemble, y, len(rows))

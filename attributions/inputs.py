@@ -7,6 +7,7 @@ here, by name, before any work is done. Targets and weights are checked as in tr
 """
 
 import warnings
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,35 @@ def as_training(training: Any) -> tuple[Any, Any]:
         )
     X, y = training
     return X, y
+
+
+def refuse_no_estimator(estimator: Any, name: str) -> None:
+    """Raise TypeError unless an argument can be cloned and fitted, as scikit-learn's can."""
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+    ):
+        raise TypeError(
+            f"{name} must be an estimator, an object with the methods fit and predict, such as"
+            f" GBTRegressor() or sklearn's Ridge(); got {estimator!r}."
+        )
+
+
+def refuse_no_measure(measure: Any, *by_name: str) -> None:
+    """Raise TypeError unless a measure takes a model, rows and targets, and these by name."""
+    if not callable(measure):
+        raise TypeError(
+            "measure must be a function of (model, X, y), such as tree_inner itself and not its"
+            f" name; got {measure!r}."
+        )
+    try:
+        signature(measure).bind(None, None, None, **dict.fromkeys(by_name))
+    except TypeError as error:
+        also = "".join(f", {name}=..." for name in by_name)
+        raise TypeError(
+            f"measure must take (model, X, y{also}), as tree_inner and partial_inner do, or"
+            " functools.partial of one with its other arguments;"
+            f" {getattr(measure, '__name__', repr(measure))} does not: {error}."
+        ) from error
 
 
 def as_random_state(random_state: Any) -> Any:

@@ -356,6 +356,10 @@ def _roc_auc(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 def _checked_score(score: Any, name: str, n_rows: int) -> np.ndarray:
     """Return what a metric has returned: one number, or one a row."""
+    if score is None:
+        raise ValueError(
+            f"The metric {name} returned None; it must return one number, or one a row."
+        )
     score = np.asarray(score, dtype=np.float64)
     if score.shape not in ((), (n_rows,)):
         raise ValueError(

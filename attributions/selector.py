@@ -19,7 +19,7 @@ from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from attributions.inner import tree_inner
-from attributions.inputs import as_random_state
+from attributions.inputs import as_random_state, refuse_no_estimator, refuse_no_measure
 from attributions.lost_sums import training_for
 
 CORRECTIONS = ("bh", "by")
@@ -96,6 +96,11 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"fdr={self.fdr!r}; it must lie between 0 and 1, as .1 does.")
         if self.correction not in CORRECTIONS:
             raise ValueError(f"correction={self.correction!r}; use one of {CORRECTIONS}.")
+        refuse_no_estimator(self.estimator, "estimator")
+        by_name = ["groups"] * (groups is not None)
+        if callable(self.measure) and needs_training(self.measure):
+            by_name.append("training")
+        refuse_no_measure(self.measure, *by_name)
         if hasattr(X, "columns"):  # the estimator shall see the frame, with names and dtypes
             validate_data(self, X, y, skip_check_array=True)
         else:

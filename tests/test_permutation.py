@@ -310,6 +310,14 @@ def test_a_negative_error_is_a_score():
     assert given.values[0] > given.values[1]
 
 
+def test_a_metric_that_returns_nothing_is_refused():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    model = GBTRegressor(n_estimators=2).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="The metric print returned None; it must return one"):
+        permutation(model, X, X[:, 0], metric=print)
+
+
 def test_generators_are_random_states():
     ensemble, X, y = fitted_rows(40)
     first, again = (

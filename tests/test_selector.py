@@ -12,7 +12,17 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from attributions import HeldOutSelector, absolute, partial_inner, permutation, tree_inner
+from attributions import (
+    HeldOutSelector,
+    absolute,
+    cross_fit,
+    given_others,
+    partial_inner,
+    permutation,
+    total_gain,
+    tree_inner,
+    unbiased_gain,
+)
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_same
 
@@ -99,6 +109,33 @@ def test_it_is_a_step_of_a_pipeline():
     search = GridSearchCV(chain, {"heldoutselector__fdr": [0.01, 0.1]}, cv=2).fit(X, y)
     assert search.best_estimator_[-1].n_features_in_ >= 2
     assert clone(chain).get_params()["heldoutselector__estimator__max_depth"] == 2
+
+
+def test_what_is_no_measure_or_no_estimator_is_refused():
+    X, y = table(n=40)
+    regressor = partial(given_others, training=(X, y), regressor="ridge")
+    for fit in (
+        lambda measure: HeldOutSelector(MODEL, measure=measure).fit(X, y),
+        lambda measure: cross_fit(MODEL, X, y, measure),
+    ):
+        for measure, message in (
+            ("partial_inner", "such as tree_inner itself and not its name; got 'partial_inner'"),
+            (
+                total_gain,
+                r"must take \(model, X, y\), as tree_inner.*; total_gain does not: too many",
+            ),
+            (unbiased_gain, r"; unbiased_gain does not: missing .*'X_valid'"),
+            (regressor, r"regressor must be an estimator, .*; got 'ridge'"),
+        ):
+            with pytest.raises(TypeError, match=message):
+                fit(measure)
+    with pytest.raises(TypeError, match="missing a required argument: 'training'"):
+        cross_fit(MODEL, X, y, partial(given_others, regressor=LinearRegression()))
+    for estimator in (tree_inner, GBTRegressor, None):
+        with pytest.raises(TypeError, match="estimator must be an estimator, an object with"):
+            HeldOutSelector(estimator).fit(X, y)
+        with pytest.raises(TypeError, match="estimator must be an estimator, an object with"):
+            cross_fit(estimator, X, y)
 
 
 def test_unusable_parameters_are_refused():
