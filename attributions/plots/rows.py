@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from attributions.plots.captions import row_label, share, title_of
-from attributions.plots.colors import BLUE, VERMILION, luminance
+from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Sheet, as_max_display
 from attributions.results import LocalAttribution
@@ -14,7 +14,7 @@ from attributions.results.names import find_row, on_one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
+    from matplotlib.colors import Colormap
 
 DARKEST = 0.35  # the first colour of a swarm on a dark background; others would not be seen
 
@@ -88,8 +88,10 @@ class LocalAttributionDisplay:
 
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))
         shown = ranking[:n_shown]
-        draw = self._swarm if self.row is None else self._bars
-        draw(sheet, shown, fontsize)
+        if self.row is None:
+            label += self._swarm(sheet, shown, fontsize)
+        else:
+            self._bars(sheet, shown, fontsize)
         ax.axvline(0, color=sheet.colors.ink, linewidth=0.8, zorder=1)
         sheet.say_if_nothing(rows)
         sheet.quieten(grid="x", left=False)
@@ -122,41 +124,63 @@ class LocalAttributionDisplay:
             numbers = [f" = {_in_words(value)}" for value in x]
         sheet.name_rows(result.feature_names, shown, fontsize, numbers)
 
-    def _swarm(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> None:
+    def _swarm(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> str:
         """Draw every row as a point, pushed aside where many contributions are alike.
 
-        Points are coloured by the rank of the feature's value, red where it is missing.
+        Points are coloured by the rank of the feature's value, red where it is missing. Words are
+        grey, because the order of their levels is that of the alphabet and says nothing. Return
+        what the label of the axis has to say of colours.
         """
         from matplotlib import colormaps
-        from matplotlib.colors import ListedColormap
+        from matplotlib.colors import ListedColormap, to_rgba
 
         result, ax = self.attribution, sheet.ax
         is_dark = luminance(sheet.colors.background) < 0.2
         cividis = colormaps["cividis"](np.linspace(DARKEST * is_dark, 1, 256))
-        coloring: dict[str, Any] = {"c": sheet.drawn_in(BLUE)}
+        ranked = ListedColormap(cividis).with_extremes(bad=VERMILION)
         to_axis = ax.xaxis.get_transform()
         for place, k in enumerate(shown):
-            if result.data is not None:
+            coloring: dict[str, Any] = {"c": sheet.drawn_in(BLUE)}
+            if result.data is not None and self._are_words(k):
+                is_missing = np.isnan(result.data[:, [k]])
+                red, grey = to_rgba(VERMILION), to_rgba(sheet.drawn_in(GREY))
+                coloring = {"c": np.where(is_missing, red, grey)}
+            elif result.data is not None:
                 coloring = {
                     "c": _rank_share(result.data[:, k]),
-                    "cmap": ListedColormap(cividis).with_extremes(bad=VERMILION),
+                    "cmap": ranked,
                     "vmin": 0.0,
                     "vmax": 1.0,
                     "plotnonfinite": True,
                 }
             values = result.values[:, k]
             aside = _swarm_offsets(to_axis.transform(values))
-            points = ax.scatter(values, place + aside, s=7, linewidths=0, zorder=2, **coloring)
+            ax.scatter(values, place + aside, s=7, linewidths=0, zorder=2, **coloring)
         sheet.name_rows(result.feature_names, shown, fontsize)
-        if result.data is not None:
-            self._color_bar(sheet, points, bool(np.isnan(result.data[:, shown]).any()))
+        if result.data is None:
+            return ""
+        are_words = [self._are_words(k) for k in shown]
+        has_missing = bool(np.isnan(result.data[:, shown]).any())
+        marks = ["grey: words"] * any(are_words) + ["red: missing"] * has_missing
+        if all(are_words):
+            return f"\n({', '.join(marks)})"
+        self._color_bar(sheet, ranked, ", ".join(["feature value (rank)", *marks]))
+        return ""
 
-    def _color_bar(self, sheet: Sheet, points: "PathCollection", has_missing: bool) -> None:
+    def _are_words(self, k: int) -> bool:
+        """Say whether a feature's values are levels, which have no low and high."""
+        categories = self.attribution.categories
+        return categories is not None and categories[k] is not None
+
+    def _color_bar(self, sheet: Sheet, ranked: "Colormap", words: str) -> None:
         """Say what the colours of a swarm mean."""
-        bar = sheet.figure.colorbar(points, ax=sheet.ax, aspect=45, pad=0.02, ticks=[0, 1])
+        from matplotlib.cm import ScalarMappable
+
+        scale = ScalarMappable(cmap=ranked)
+        scale.set_clim(0.0, 1.0)
+        bar = sheet.figure.colorbar(scale, ax=sheet.ax, aspect=45, pad=0.02, ticks=[0, 1])
         ink = sheet.ax.xaxis.label.get_color()
         bar.ax.set_yticklabels(["low", "high"], color=ink)
-        words = "feature value (rank)" + ", red: missing" * has_missing
         label = bar.ax.set_ylabel(words, color=ink, **sheet.lettering.properties)
         height = sheet.ax.get_window_extent().height
         wrap(label, words, height, along="height")
