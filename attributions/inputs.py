@@ -98,14 +98,19 @@ def refuse_no_estimator(estimator: Any, name: str) -> None:
 
 
 def refuse_no_measure(measure: Any, *by_name: str) -> None:
-    """Raise TypeError unless a measure takes a model, rows and targets, and these by name."""
+    """Raise TypeError unless a measure takes a model, rows and targets, and these by name.
+
+    It may ask for ``training``, too: whoever hands a measure on holds the training rows.
+    """
     if not callable(measure):
         raise TypeError(
             "measure must be a function of (model, X, y), such as tree_inner itself and not its"
             f" name; got {measure!r}."
         )
     try:
-        signature(measure).bind(None, None, None, **dict.fromkeys(by_name))
+        asked = signature(measure)
+        takes_training = ["training"] * ("training" in asked.parameters)
+        asked.bind(None, None, None, **dict.fromkeys([*by_name, *takes_training]))
     except TypeError as error:
         also = "".join(f", {name}=..." for name in by_name)
         raise TypeError(

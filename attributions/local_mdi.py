@@ -144,7 +144,7 @@ def local_mdi(
     """
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate={aggregate!r}; use one of {AGGREGATES}.")
-    training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows)
+    training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows, n_jobs)
     fitted_by = as_linear_model(linear_model, training, solver)
     fitted = StumpModels.fit(training, fitted_by, raw, n_jobs)
     ensemble = training.ensemble

@@ -97,10 +97,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if self.correction not in CORRECTIONS:
             raise ValueError(f"correction={self.correction!r}; use one of {CORRECTIONS}.")
         refuse_no_estimator(self.estimator, "estimator")
-        by_name = ["groups"] * (groups is not None)
-        if callable(self.measure) and needs_training(self.measure):
-            by_name.append("training")
-        refuse_no_measure(self.measure, *by_name)
+        refuse_no_measure(self.measure, *["groups"] * (groups is not None))
         if hasattr(X, "columns"):  # the estimator shall see the frame, with names and dtypes
             validate_data(self, X, y, skip_check_array=True)
         else:
