@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
 from gbt.evaluation import Callback, Metric
-from gbt.losses import LOSSES, Loss
+from gbt.losses import LOSSES, Loss, warn_of_short_steps
 from gbt.own_loss import as_loss
 from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.sampling import RandomState
@@ -73,8 +73,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         "quantile", "absolute", "huber" or "pseudo_huber"; ``gbt.losses`` has them as classes with
         their parameters, such as ``Quantile(alpha=0.9)``. Or an object of your own with the methods
         value, gradient_hessian, link and inverse_link, in NumPy. Leaf values are
-        -learning_rate G/(H + reg_lambda) under every loss; see ``gbt.losses`` on those without
-        curvature.
+        -learning_rate G/(H + reg_lambda) under every loss. So "absolute" and "quantile" move a
+        prediction by at most learning_rate a tree, "huber" by delta times that: divide a target
+        that ranges over thousands by its spread.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
@@ -182,7 +183,11 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         return as_loss(self.loss)
 
     def _learn_target(self, y: Any) -> np.ndarray:
-        return self._as_target(y)
+        target = self._as_target(y)
+        warn_of_short_steps(
+            self._own_loss(), target, self.n_estimators, self.learning_rate, stacklevel=4
+        )
+        return target
 
     def _as_target(self, y: Any) -> np.ndarray:
         target = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")

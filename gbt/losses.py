@@ -23,7 +23,8 @@ Kernels have the formulas of the first two; the derivatives of the others are co
 before each tree. The absolute and the quantile loss have no curvature, so 1 stands in its place: a
 leaf's value is then -learning_rate (rows above less rows below, weighed) / (rows + lambda). No leaf
 is refitted to the quantile of its rows, as some libraries do, so a step is never longer than the
-learning rate: scale a target that ranges over thousands, or take more trees.
+learning rate: scale a target that ranges over thousands, or take more trees. Fitting warns where
+the steps of all trees together are far too short (`warn_of_short_steps`).
 
 A new loss is a class that inherits `GivenLoss`, adds ``value`` and ``derivatives``, and stands in
 ``OF_REGRESSION``; `Gamma` is an example, and CONTRIBUTING.md says what else to do. A loss of a
@@ -31,6 +32,7 @@ user's own needs no file at all (``gbt.own_loss``). Only a loss that is worth co
 formulas in ``gbt.kernels.derivatives``, too, under a ``kind`` of its own.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -173,6 +175,7 @@ class GivenLoss:
     kind = GIVEN
     has_one_hessian = False
     n_outputs = 1
+    largest_gradient = np.inf  # of any row
 
     @property
     def name(self) -> str:
@@ -287,6 +290,7 @@ class Quantile(GivenLoss):
     name = "quantile"
     metric = "quantile loss"
     has_one_hessian = True
+    largest_gradient = 1.0
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
@@ -311,6 +315,7 @@ class Absolute(GivenLoss):
     name = "absolute"
     metric = "absolute error"
     has_one_hessian = True
+    largest_gradient = 1.0
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         return np.abs(y - raw_prediction)
@@ -335,6 +340,10 @@ class Huber(GivenLoss):
     def __post_init__(self) -> None:
         _check_delta(self.delta)
 
+    @property
+    def largest_gradient(self) -> float:  # type: ignore[override]
+        return self.delta
+
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         distance = np.abs(y - raw_prediction)
         within = np.minimum(distance, self.delta)
@@ -356,12 +365,43 @@ class PseudoHuber(GivenLoss):
     def __post_init__(self) -> None:
         _check_delta(self.delta)
 
+    @property
+    def largest_gradient(self) -> float:  # type: ignore[override]
+        return self.delta
+
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         return self.delta**2 * (np.hypot(1.0, (y - raw_prediction) / self.delta) - 1)
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         root = np.hypot(1.0, (y - raw_prediction) / self.delta)
         return (raw_prediction - y) / root, root**-3.0
+
+
+def warn_of_short_steps(
+    loss: Loss, y: np.ndarray, n_trees: int, learning_rate: float, stacklevel: int
+) -> None:
+    """Warn if all steps together bridge less than a tenth of what those of squared errors would.
+
+    These would bring a prediction by 1 - (1 - learning_rate)^n_trees of the way across the middle
+    half of the targets. Where hessians are 1 no step is longer than the learning rate times the
+    largest gradient. Hessians of the pseudo-Huber loss vanish far from the target, and there no
+    node is heavy enough to split.
+    """
+    reach = n_trees * learning_rate * getattr(loss, "largest_gradient", np.inf)
+    if np.isinf(reach):
+        return
+    low, high = np.quantile(y, (0.25, 0.75))
+    way = (high - low) * (1 - (1 - min(learning_rate, 1.0)) ** n_trees)
+    if way > 10 * reach:
+        larger = "" if loss.name in ("absolute", "quantile") else ", take a larger delta"
+        warnings.warn(
+            f"The middle half of y spans {high - low:g}, and {n_trees} trees of the {loss.name}"
+            f" loss with learning_rate={learning_rate:g} can hardly move a prediction by {reach:g}:"
+            " predictions stay nearly constant. Divide y by its spread (and multiply"
+            f" predictions by it){larger}, or raise n_estimators and learning_rate.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def _check_delta(delta: float) -> None:

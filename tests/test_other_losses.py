@@ -441,3 +441,24 @@ def test_fast_lane_and_common_road_grow_the_same_trees(seed, loss, max_leaves):
     )  # fmt: skip
     for name in ("feature", "threshold", "value", "sum_gradient", "sum_hessian"):
         assert_same(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("loss", ["absolute", "quantile", "huber", "pseudo_huber"])
+def test_targets_that_no_step_can_reach_are_warned_of(loss):
+    """100 trees of steps up to .1 bridge 10; prices in dollars spread over 100,000."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = 180_000 + 80_000 * X[:, 0]
+    with pytest.warns(UserWarning, match=f"the {loss} loss.*nearly constant.*Divide y") as told:
+        model = GBTRegressor(loss=loss, max_depth=2).fit(X, y)
+    assert told[0].filename == __file__
+    assert np.ptp(model.predict(X)) <= 20  # 10 either way, as the warning says
+    scaled = y / np.subtract(*np.quantile(y, (0.75, 0.25)))
+    model.fit(X, scaled)  # warnings are errors here
+    assert np.ptp(model.predict(X)) > 0.8 * np.ptp(np.quantile(scaled, (0.1, 0.9)))
+
+
+def test_losses_of_free_steps_take_targets_of_any_spread():
+    X = np.random.default_rng(0).normal(size=(100, 1))
+    for loss in (None, Huber(delta=50_000.0), "gamma"):
+        GBTRegressor(loss=loss, n_estimators=2).fit(X, 80_000 * np.exp(X[:, 0]))
