@@ -75,8 +75,10 @@ def mdi_plus(
     -------
     GlobalAttribution
         The mean over trees of metric(y, predictions from feature k) - metric(y, mean of y); 0 for
-        a feature that no tree uses. ``per_tree`` has that of every tree over their number. A metric
-        is no sum over rows, so there is no standard error.
+        a feature that no tree uses. Below 0, which all features of a forest may be, a feature's
+        part alone predicts rows worse than the mean does; that is not the harm of which
+        `tree_inner` speaks. ``per_tree`` has that of every tree over their number. A metric is no
+        sum over rows, so there is no standard error.
 
     Notes
     -----

@@ -317,7 +317,9 @@ class GlobalAttribution(tables.ShownAsTable):
         Parameters
         ----------
         other : GlobalAttribution
-            The same method, of the same model, on other rows. A group may have rows in both.
+            The same method, of the same model, on other rows. A group may have rows in both. A
+            result keeps neither its model nor its rows, so that nobody notices where the model is
+            another or rows are counted twice.
 
         Returns
         -------
