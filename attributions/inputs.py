@@ -14,6 +14,7 @@ import numpy as np
 
 from gbt import targets
 from gbt.model import Ensemble
+from gbt.tables import refuse_infinities
 from gbt.targets import as_target as as_target  # the attributions take it from here
 
 
@@ -56,17 +57,8 @@ def finite_rows(ensemble: Ensemble, X: Any) -> np.ndarray:
     In a column of categories inf is no number but a level that training has not seen, and stays.
     """
     rows = ensemble.as_input(X)
-    ends = [end.reduce(rows, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
-    if np.isinf(ends).any():
-        is_number = [levels is None for levels in ensemble.categories or (None,)]
-        infinite = np.argwhere(np.isinf(rows) & is_number)
-        if len(infinite):
-            row, column = infinite[0]
-            raise ValueError(
-                f"X holds {rows[row, column]} in row {row}, column"
-                f" {ensemble.feature_names[column]!r}; numbers must be finite, or nan where"
-                " missing."
-            )
+    is_number = [levels is None for levels in ensemble.categories or (None,)]
+    refuse_infinities(rows, ensemble.feature_names, is_number)
     return rows
 
 

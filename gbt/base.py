@@ -23,11 +23,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gbt.boosting import Boosted, Parameters, boost
 from gbt.categories import Categories, EncodedRows, Table, encode, learn
-from gbt.evaluation import Callback, EvalSet, Metric
+from gbt.evaluation import Callback, EvalSet, Metric, refuse_other_eval_sets
 from gbt.losses import Loss
 from gbt.model import Ensemble
 from gbt.parallel import effective_n_jobs
-from gbt.parameters import OF_REGRESSOR, Allowed, explain_unknown
+from gbt.parameters import OF_REGRESSOR, Allowed, explain_loss, explain_unknown
 from gbt.sampling import RandomState, Sampling, hold_out, seed_of
 from gbt.saving import describe_estimator, save
 from gbt.seen_rows import SeenRows
@@ -35,7 +35,9 @@ from gbt.splitting.frontier import Policy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables import (
+    as_floats,
     column_names,
+    refuse_infinities,
     refuse_no_table,
     refuse_other_columns,
     refuse_other_targets,
@@ -151,7 +153,8 @@ class BaseGBT(NamedParameters):
         for name, allowed in self._allowed.items():
             value = getattr(self, name)
             if not allowed.admits(value):
-                raise ValueError(f"{name} must be {allowed.words}; got {value!r}.")
+                nearest = explain_loss(value) if name == "loss" else ""
+                raise ValueError(f"{name} must be {allowed.words}; got {value!r}.{nearest}")
         may_lose = getattr(as_policy(self.splitter), "judges_by_other_rows", False)
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
@@ -334,9 +337,14 @@ class BaseGBT(NamedParameters):
             if not options["reset"] and self._labels is not None and column_names(X) is not None:
                 refuse_other_columns(X, self._labels)  # a column too many is the better reason
             raise
-        checked = validate_data(
-            self, X, y, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", **options
-        )
+        try:
+            checked = validate_data(
+                self, X, y, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", **options
+            )
+        except ValueError:
+            if len(getattr(X, "shape", ())) == 2:
+                refuse_infinities(as_floats(X), column_names(X))  # names the column
+            raise
         if not options["reset"]:
             refuse_other_columns(X, self._column_names())  # names that scikit-learn does not keep
         if self._categories is None:
@@ -364,14 +372,7 @@ class BaseGBT(NamedParameters):
         """Return the evaluation sets as (rows of floats, float64 targets, weights)."""
         if eval_set is None:
             return []
-        if not isinstance(eval_set, list) or not all(
-            isinstance(part, tuple | list) and len(part) in (2, 3) for part in eval_set
-        ):
-            raise ValueError(
-                "eval_set must be a list of (X, y) or (X, y, sample_weight); got"
-                f" {type(eval_set).__name__}"
-                + (f" of {len(eval_set)} parts." if isinstance(eval_set, tuple | list) else ".")
-            )
+        refuse_other_eval_sets(eval_set)
         checked: list[EvalSet] = []
         for i, (X, y, *weight) in enumerate(eval_set):
             try:

@@ -165,7 +165,14 @@ class _Watched:
         if isinstance(metric, str | SCORER):
             is_of_classes = self.loss.name in ("half_logistic", "softmax")
             stage = _ClassifierStage if is_of_classes else _RegressorStage
-            return float(get_scorer(metric)(stage(prediction), self.X, self.y, **weights))
+            try:
+                return float(get_scorer(metric)(stage(prediction), self.X, self.y, **weights))
+            except ValueError as error:
+                of_several = prediction.ndim > 1 and metric == "roc_auc"
+                advice = " For several classes there is 'roc_auc_ovr'." * of_several
+                raise ValueError(
+                    f"eval_metric {name_of(metric)!r} cannot be computed: {error}.{advice}"
+                ) from error
         return float(metric(self.y, prediction, **weights))
 
 
@@ -204,6 +211,25 @@ class _ClassifierStage(ClassifierMixin, BaseEstimator):
         if self.prediction.ndim > 1:
             return self.prediction
         return np.column_stack([1 - self.prediction, self.prediction])
+
+
+def refuse_other_eval_sets(eval_set: Any) -> None:
+    """Raise ValueError unless evaluation sets are a list of pairs, or of triples with weights."""
+    is_listed = isinstance(eval_set, tuple | list)
+    if isinstance(eval_set, list) and all(
+        isinstance(part, tuple | list) and len(part) in (2, 3) for part in eval_set
+    ):
+        return
+    kinds = [
+        f"a {type(part).__name__}" + (f" of {len(part)}" if isinstance(part, tuple | list) else "")
+        for part in (eval_set[:5] if is_listed else [])
+    ]
+    parts = f" of {len(eval_set)} parts: {', '.join(kinds)}" if is_listed else ""
+    raise ValueError(
+        "eval_set must be a list of (X, y) or (X, y, sample_weight); got"
+        f" {type(eval_set).__name__}{parts}. Write"
+        " eval_set=[(X_valid, y_valid)], for one pair, too."
+    )
 
 
 def name_of(metric: Metric | str) -> str:

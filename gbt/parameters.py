@@ -165,6 +165,22 @@ OTHER_NAMES = {
     "loss": ("objective", "loss_function", "application"),
     "there is no L1 penalty": ("alpha", "reg_alpha", "lambda_l1", "l1_regularization"),
 }  # fmt: skip
+# The same for losses of a regressor.
+OTHER_LOSSES = {
+    "half_squared_error": (
+        "squared_error", "mean_squared_error", "squared_loss", "mse", "rmse", "l2", "ls",
+        "reg:squarederror", "regression", "friedman_mse",
+    ),
+    "absolute": (
+        "absolute_error", "mean_absolute_error", "mae", "l1", "lad", "reg:absoluteerror",
+        "regression_l1",
+    ),
+    "poisson": ("count:poisson", "poisson_deviance"),
+    "gamma": ("reg:gamma", "gamma_deviance"),
+    "quantile": ("reg:quantileerror", "pinball"),
+    "pseudo_huber": ("reg:pseudohubererror",),
+}  # fmt: skip
+_LOSS_HERE = {other: here for here, others in OTHER_LOSSES.items() for other in others}
 _HERE = {other: here for here, others in OTHER_NAMES.items() for other in others}
 
 
@@ -181,6 +197,13 @@ def explain_unknown(name: str, known: Collection[str]) -> str:
     if here in OF_CLASSIFIER:
         return f"{here} is a parameter of GBTClassifier only."
     return f"Here {here}."
+
+
+def explain_loss(value: Any) -> str:
+    """Say which loss an unknown name may have meant; nothing if it is no such name."""
+    known = {**dict(zip(OF_REGRESSION, OF_REGRESSION, strict=True)), **_LOSS_HERE}
+    near = get_close_matches(str(value).lower(), known, n=1, cutoff=0.75)
+    return f" The nearest here is {known[near[0]]!r}." if near else ""
 
 
 def is_splitter(value: Any) -> bool:

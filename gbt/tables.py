@@ -12,6 +12,7 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 # How the names of dtypes that are not numbers begin in NumPy, pandas, pyarrow and polars.
@@ -239,6 +240,22 @@ def _numbers(names: tuple[str, ...]) -> list[int] | None:
     if {f"{prefix}{k}" for k in range(len(names))} != set(names):
         return None
     return [int(number) for number in numbers]
+
+
+def refuse_infinities(
+    X: np.ndarray, names: tuple[str, ...] | None = None, is_number: ArrayLike = True
+) -> None:
+    """Raise ValueError if rows of floats hold an infinity in a column of numbers; say where."""
+    ends = [end.reduce(X, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
+    if np.isinf(ends).any():
+        infinite = np.argwhere(np.isinf(X) & is_number)
+        if len(infinite):
+            row, k = infinite[0]
+            name = k if names is None else repr(names[k])
+            raise ValueError(
+                f"X holds {X[row, k]} in row {row}, column {name}; numbers must be"
+                " finite, or nan where missing."
+            )
 
 
 def refuse_no_table(X: Any) -> None:

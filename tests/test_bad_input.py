@@ -18,7 +18,7 @@ from sklearn.metrics import log_loss, mean_absolute_error, mean_poisson_deviance
 
 from attributions import tree_inner
 from gbt import GBTClassifier, GBTRegressor, load
-from gbt.parameters import OTHER_NAMES
+from gbt.parameters import OTHER_LOSSES, OTHER_NAMES
 
 X = np.arange(24.0).reshape(8, 3) % 7
 y = np.arange(8.0)
@@ -47,8 +47,9 @@ TABLES = {
     "no rows": (X[:0], "Found array with 0 sample"),
     "no columns": (X[:, :0], "0 feature"),
     "ragged": ([[1.0, 2.0], [3.0]], "inhomogeneous"),
-    "infinity": (with_cell(X, np.inf), "Input X contains infinity"),
-    "minus infinity": (with_cell(X, -np.inf), "Input X contains infinity"),
+    "infinity": (with_cell(X, np.inf), "X holds inf in row 1, column 2; numbers must be finite"),
+    "minus infinity": (with_cell(X, -np.inf), "X holds -inf in row 1, column 2; numbers must"),
+    "infinity in a list": (with_cell(X, np.inf).tolist(), "Input X contains infinity"),
     "complex": (X + 1j, "Complex data not supported"),
     "dates": (
         pd.DataFrame({"when": pd.to_datetime(["2020-02-02"] * 8), "size": y}),
@@ -240,8 +241,8 @@ def test_weights(estimator, weight, message):
 # Evaluation sets ------------------------------------------------------------------------------
 
 EVAL_SETS = {
-    "one pair": ((X, y), "must be a list of .*; got tuple of 2 parts"),
-    "arrays": ([X, y], "must be a list of .*; got list of 2 parts"),
+    "one pair": ((X, y), r"must be a list of .*; got tuple of 2 parts: a .*\[\(X_valid, y_v"),
+    "arrays": ([X, y], "; got list of 2 parts: a ndarray, a ndarray. Write eval_set="),
     "four parts": ([(X, y, ones, ones)], "must be a list of"),
     "an array": (X, "must be a list of .*; got ndarray"),
     "other columns": ([(X, y), (X[:, :2], y)], r"eval_set\[1\]: X has 2 features"),
@@ -332,6 +333,17 @@ PARAMETERS = {
 def test_parameters(estimator, name, allowed, value):
     with refused(re.escape(f"{name} must be {allowed}") + r".*; got .*\."):
         estimator(**{name: value}).fit(X, labels == "yes")
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [(other, here) for here, others in OTHER_LOSSES.items() for other in others]
+    + [("poison", "poisson"), ("Huber", "huber"), ("squared_eror", "half_squared_error")],
+)
+def test_losses_of_other_libraries_are_told_what_they_are_called_here(name, here):
+    with refused(rf"^loss must be None, one of .*; got '{name}'\. The nearest here is '{here}'\.$"):
+        GBTRegressor(loss=name).fit(X, y)
+    assert GBTRegressor(loss=here, n_estimators=1).fit(X, y + 1).ensemble_.loss.name == here
 
 
 UNKNOWN = {
@@ -562,6 +574,16 @@ def test_what_has_no_rows_in_memory(estimator, table, message):
     ):
         with refused(message, TypeError):
             read()
+
+
+@BOTH
+def test_an_infinity_is_named_by_its_column(estimator):
+    frame = WORDS.assign(size=with_cell(y, np.inf))
+    target = labels if estimator is GBTClassifier else y
+    with refused("X holds inf in row 5, column 'size'; numbers must be finite, or nan where"):
+        estimator().fit(frame, target)
+    with refused(r"eval_set\[0\]: X holds inf in row 5, column 'size'"):
+        estimator().fit(WORDS, target, eval_set=[(frame, target)])
 
 
 @BOTH

@@ -427,3 +427,13 @@ def test_the_last_round_is_told_whatever_ended_the_fit(monkeypatch):
     text, _ = printed(monkeypatch, io.StringIO(), seconds=1e9, callbacks=stop)
     assert text.count("\n") == 1
     assert text.startswith("round 2/3")
+
+
+def test_a_scorer_that_does_not_know_several_classes_is_named():
+    rng = np.random.default_rng(0)
+    X, label = rng.normal(size=(60, 2)), np.arange(60) % 3
+    model = GBTClassifier(n_estimators=1, eval_metric="roc_auc")
+    with pytest.raises(ValueError, match=r"eval_metric 'roc_auc' cannot.*there is 'roc_auc_ovr'"):
+        model.fit(X, label, eval_set=[(X, label)])
+    model.set_params(eval_metric="roc_auc_ovr").fit(X, label, eval_set=[(X, label)])
+    assert 0.5 < model.best_score_ <= 1
