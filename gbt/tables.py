@@ -182,7 +182,7 @@ def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
     if names is None:
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:
-            _refuse_number(shape[1], feature_names)
+            _refuse_number(shape, feature_names)
         return
     numbers, of_model = _numbers(names), _numbers(feature_names)
     in_order = [*range(len(names))], [*range(len(feature_names))]
@@ -194,7 +194,7 @@ def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
             f"{_listed(' Not of the model: ', names, feature_names)}"
             " Select them by feature_names."
         )
-    _refuse_number(len(names), feature_names)
+    _refuse_number(X.shape, feature_names)
     differing = [
         k
         for k, pair in enumerate(zip(names, feature_names, strict=True))
@@ -216,12 +216,12 @@ def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
         )
 
 
-def _refuse_number(n_columns: int, feature_names: tuple[str, ...]) -> None:
+def _refuse_number(shape: tuple[int, ...], feature_names: tuple[str, ...]) -> None:
     """Raise ValueError if these are not as many columns as a model has."""
-    if n_columns != len(feature_names):
+    if shape[1] != len(feature_names):
         raise ValueError(
-            f"X has {n_columns} columns; the model needs a table with {len(feature_names)} columns,"
-            f" the first of them {feature_names[0]!r}."
+            f"X has shape {tuple(shape)}; the model needs a table with {len(feature_names)}"
+            f" columns, the first of them {feature_names[0]!r}."
         )
 
 
