@@ -37,6 +37,7 @@ from attributions.findings import Findings, findings_of
 from attributions.html_report.evidence import Origin, gather
 from attributions.html_report.page import page
 from attributions.judged_file import judge_file
+from attributions.judgement import judge
 from attributions.model_file import ModelFile, UnusableModelError, read_model
 from attributions.report import WIDTH, draw, report, write_table
 from attributions.simulated import TASKS, simulated
@@ -78,18 +79,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             question = _question(options, given, options.data, [*file.names])
             task, findings = judge_file(file, question, given.ensemble)
             _describe(task)
+            model = given.ensemble
         else:
             task = _task(options, given)
             _describe(task)
             model = fit(task) if given is None else _named(given.ensemble, task)
             findings = findings_of(model, task)
+        whence = (options.model.name, given.doubt) if given else ("", "")
+        judgement = judge(model, task, findings, *whence)
         if given is None or options.report is None:
-            _say("", *report(task, findings), "")
+            _say("", *report(judgement), "")
         if options.out is not None:
             _write_folder(task, findings, options.out)
         if options.report is not None:
             origin = _origin(options, given, sys.argv[1:] if arguments is None else arguments)
-            text = page(gather(model, task, findings, origin))
+            text = page(gather(judgement, origin))
             options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
             _say(f"Report: {options.report}")
     except (UnusableTableError, UnusableModelError) as error:
@@ -144,8 +148,6 @@ def _origin(
         made_on=f"{datetime.now(UTC):%Y-%m-%d}",
         versions=versions,
         parameters={} if given else STANDARD,
-        model_file=options.model.name if given else "",
-        doubt=given.doubt if given else "",
         checksum=checksum,
     )
 

@@ -50,6 +50,8 @@ class Findings:
         TreeInner, its partial test, and total gain, in per cent of the constant model's loss.
     used : GlobalAttribution
         Absolute contributions to the raw prediction, per held-out row.
+    constant_loss : float
+        The constant model's mean loss on the held-out rows.
 
     ``inner`` has what each tree adds (``per_tree``), and where the model was fitted to the task's
     training rows, both held-out measures say whether their intervals are to be relied on. Where it
@@ -63,6 +65,7 @@ class Findings:
     partial: GlobalAttribution
     gain: GlobalAttribution
     used: GlobalAttribution
+    constant_loss: float
 
     @property
     def held_out(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -116,6 +119,7 @@ def findings_in_batches(
         partial=_scaled(partial, per_cent / constant_loss),
         gain=_scaled(total_gain(model), per_cent / loss_in_training),
         used=_scaled(used, 1 / len(y)),
+        constant_loss=float(constant_loss / len(y)),
     )
 
 

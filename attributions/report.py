@@ -6,13 +6,15 @@ from pathlib import Path
 from textwrap import wrap
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
+from attributions.cautions import cautions
 from attributions.findings import Findings
+from attributions.judgement import Judgement
 from attributions.results import GlobalAttribution
 from attributions.results.methods import kind_of
 from attributions.table_file import elided
 from attributions.table_task import Task
+from attributions.verdicts import FALSE_DISCOVERIES, HELPS, verdicts
 
 TITLES = {
     "tree_inner": "TreeInner",
@@ -22,19 +24,23 @@ TITLES = {
 WIDTH = 100
 N_LISTED = 10
 N_TOP = 5
-FALSE_DISCOVERIES = 0.1
 N_DECIMALS = 4  # of importances; smaller ones are written with exponents
 N_SCORE_DECIMALS = 7
 
 
-def report(task: Task, findings: Findings) -> list[str]:
-    """Return the lines that say how good the model is and what its features do."""
+def report(judgement: Judgement) -> list[str]:
+    """Return the lines that say how good the model is, what its features do, and what to mistrust.
+
+    Verdicts and warnings are those of the page that ``--report`` writes.
+    """
+    task, findings = judgement.task, judgement.findings
     return [
         *_score_lines(task, findings),
         "",
-        *table_lines(task, findings),
+        *table_lines(judgement),
         "",
-        *_reading(task, findings),
+        *_reading(judgement),
+        *_warnings(judgement),
     ]
 
 
@@ -66,8 +72,9 @@ def _score_lines(task: Task, findings: Findings) -> list[str]:
     return lines
 
 
-def table_lines(task: Task, findings: Findings) -> list[str]:
+def table_lines(judgement: Judgement) -> list[str]:
     """Return the best features, and those that gain or the truth puts among the best."""
+    task, findings, doubtful = judgement.task, judgement.findings, judgement.doubtful
     relevant = set(task.relevant or ())
     names = [elided(name) for name in task.feature_names]
     gain_rank = ranks(findings.gain)
@@ -86,16 +93,22 @@ def table_lines(task: Task, findings: Findings) -> list[str]:
             inner_error = findings.held_out[0][1][k]
             gain = _aligned(findings.gain.values[k], _digits(inner_error, 2))
             lines.append(
-                f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '}  "
+                f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '} "
+                f"{'?' if doubtful[k] else ' '}"
                 f"{'  '.join(numbers)}  {gain}  {gain_rank[k]:>4}"
             )
         elif not lines[-1].endswith("..."):
             lines.append(f"{'...':>4}")
+    if doubtful[sorted(listed)].any():
+        lines.append(
+            "?: the standard error is not to be relied on, since few rows may carry the sum."
+        )
     return lines
 
 
-def _reading(task: Task, findings: Findings) -> list[str]:
+def _reading(judgement: Judgement) -> list[str]:
     """Say in words what the table shows."""
+    task, findings = judgement.task, judgement.findings
     loss, n_rows = _loss(task, findings), len(task.y_valid)
     own_unit = "" if len(task.y_train) else ", in its own unit, since the model came without them"
     lines = wrap(
@@ -109,15 +122,19 @@ def _reading(task: Task, findings: Findings) -> list[str]:
         WIDTH,
     )
     lines += wrap(
-        "Above 0 beyond chance, at a false-discovery rate of"
-        f" {100 * FALSE_DISCOVERIES:.0f} % (a feature not named is not thereby noise):",
+        "Features that help: above 0 beyond chance, at a false-discovery rate of"
+        f" {100 * FALSE_DISCOVERIES:.0f} %, and with at least a tenth of an even share of the total"
+        " gain, so that they are not rarely used (a feature not named is not thereby noise):",
         WIDTH,
     )
     for result in (findings.inner, findings.partial):
-        adjusted = false_discovery_control(result.p_values())
-        found = [k for k in result.ranking() if adjusted[k] <= FALSE_DISCOVERIES]
+        said = verdicts(result, findings.gain)
+        found = [k for k in result.ranking() if said.words[k] == HELPS]
         names = ", ".join(elided(task.feature_names[k]) for k in found)
-        text = f"{_title(result)}, {len(found)} of {len(adjusted)}{': ' * bool(found)}{names}"
+        n_rare = len(said.rare_but_beyond_chance)
+        rare = f"; {n_rare} more above 0, but rarely used" * (n_rare > 0)
+        count = f"{len(found)} of {len(said.words)}"
+        text = f"{_title(result)}, {count}{': ' * bool(found)}{names}{rare}"
         lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
     if task.relevant is not None:
         counts = [
@@ -126,6 +143,14 @@ def _reading(task: Task, findings: Findings) -> list[str]:
         ]
         lines.append(f"Truly relevant among the {N_TOP} best: {', '.join(counts)}.")
     return lines
+
+
+def _warnings(judgement: Judgement) -> list[str]:
+    """Say what should be mistrusted."""
+    lines = []
+    for text in cautions(judgement):
+        lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return ["", "Warnings", *lines] if lines else []
 
 
 def write_table(task: Task, findings: Findings, folder: Path) -> Path:

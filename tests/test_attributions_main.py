@@ -33,8 +33,8 @@ def features(folder):
 
 
 def table_rows(text):
-    """Return the printed lines that begin with a rank, cut into words."""
-    lines = [line.split() for line in text.splitlines()]
+    """Return the printed lines that begin with a rank, cut into words; without marks of doubt."""
+    lines = [[word for word in line.split() if word != "?"] for line in text.splitlines()]
     return [line for line in lines if line and line[0].isdigit()]
 
 

@@ -17,8 +17,8 @@ from attributions.__main__ import main
 from attributions.html_report.cells import amount
 from attributions.html_report.evidence import MOST_ROWS, choose_rows
 from attributions.html_report.markup import Markup, data, element, name
-from attributions.html_report.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS, verdicts
 from attributions.results import GlobalAttribution
+from attributions.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS, verdicts
 from tests.asserts import peer
 from tests.html_checks import Page
 

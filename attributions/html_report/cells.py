@@ -13,17 +13,6 @@ LONGEST = 60  # letters of a cell or a name where there is little room
 MISSING = "(missing)"
 
 
-def columns_of(task: Task) -> list[Column]:
-    """Return the columns of a task's features; those of drawn data are made up of its rows."""
-    if task.source is not None:
-        return [task.source.columns[name] for name in task.feature_names]
-    numbers = np.concatenate([task.X_train, task.X_valid])
-    return [
-        Column(name, numbers[:, k], "numbers", len(np.unique(numbers[:, k])))
-        for k, name in enumerate(task.feature_names)
-    ]
-
-
 def held_out_numbers(task: Task, k: int, columns: list[Column]) -> np.ndarray:
     """Return what a feature's column holds in the held-out rows: codes of words, seconds, numbers.
 

@@ -5,18 +5,16 @@ features did to its prediction and whether that helped are two views of one thin
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from attributions.findings import Findings, measures, raw_constant
-from attributions.html_report.cells import columns_of
-from attributions.html_report.verdicts import RARELY, Verdicts, verdicts
+from attributions.findings import measures
 from attributions.inner_rows import tree_inner_rows
+from attributions.judgement import Judgement
 from attributions.predecomp import predecomp
-from attributions.table_columns import Column
 from attributions.table_task import Task
 from gbt.model import Ensemble
 
@@ -41,10 +39,6 @@ class Origin:
         Of Python and the packages that took part.
     parameters : dict of str to object
         With which the model was fitted; empty where it was given.
-    model_file : str
-        The file of a given model, or nothing.
-    doubt : str
-        What is doubtful about the sums of a given model's nodes, or nothing.
     checksum : str
         SHA-256 of the table's file, or nothing.
     """
@@ -54,8 +48,6 @@ class Origin:
     made_on: str
     versions: Mapping[str, str]
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    model_file: str = ""
-    doubt: str = ""
     checksum: str = ""
 
 
@@ -95,18 +87,14 @@ class ExplainedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Judgement):
     """All that the report says, before it is written down.
 
     Parameters
     ----------
-    model, task, findings, verdicts, origin
-    columns : list of Column
-        Of the features.
+    origin : Origin
     raw_prediction : float64 array
         Of all held-out rows.
-    constant_loss : float
-        The constant model's mean loss there.
     sample : ExplainedRows
         Drawn at random, for pictures.
     chosen : ExplainedRows
@@ -117,36 +105,20 @@ class Evidence:
         What every feature took off the row's loss, in per cent of the constant model's mean loss.
     of_xgboost : dict of str to float
         XGBoost's scores by name; empty where it is not installed or a model was given.
-    n_seen : int
-        Held-out rows that equal rows of training, beyond chance.
     """
 
-    model: Ensemble
-    task: Task
-    findings: Findings
-    verdicts: Verdicts
     origin: Origin
-    columns: list[Column]
     raw_prediction: np.ndarray
-    constant_loss: float
     sample: ExplainedRows
     chosen: ExplainedRows
     kinds: list[str]
     helped: np.ndarray
     of_xgboost: Mapping[str, float]
-    n_seen: int
-
-    @property
-    def doubtful(self) -> np.ndarray:
-        """Features whose intervals are not to be relied on, but for those that are rarely used."""
-        is_reliable = self.findings.inner.is_reliable
-        if is_reliable is None:
-            return np.zeros(len(self.columns), dtype=bool)
-        return ~is_reliable & (np.array(self.verdicts.words) != RARELY)
 
 
-def gather(model: Ensemble, task: Task, findings: Findings, origin: Origin) -> Evidence:
-    """Work out what the report needs beyond the findings."""
+def gather(judgement: Judgement, origin: Origin) -> Evidence:
+    """Work out what the report needs beyond the judgement."""
+    model, task = judgement.model, judgement.task
     X, y = task.X_valid, task.y_valid
     raw_prediction = model.raw_predict(X)
     loss = model.loss.value(y, raw_prediction)
@@ -159,26 +131,17 @@ def gather(model: Ensemble, task: Task, findings: Findings, origin: Origin) -> E
         random,
         KINDS_OF_CLASSIFIED_ROWS if of_classes else KINDS_OF_ROWS,
     )
-    n_seen = 0 if model.seen_rows is None else model.seen_rows.count(model.as_input(X), y)
     unaware = replace(model, seen_rows=None)  # whoever computed the findings has been warned
-    constant = raw_constant(model, task, len(y))
-    constant_loss = float(model.loss.value(y, constant).mean())
     helped = tree_inner_rows(unaware, X[chosen], y[chosen]).values
     return Evidence(
-        model=model,
-        task=task,
-        findings=findings,
-        verdicts=verdicts(findings.inner, findings.gain),
+        **{own.name: getattr(judgement, own.name) for own in fields(judgement)},
         origin=origin,
-        columns=columns_of(task),
         raw_prediction=raw_prediction,
-        constant_loss=constant_loss,
         sample=ExplainedRows.of(model, task, sampled),
         chosen=ExplainedRows.of(model, task, chosen),
         kinds=kinds,
-        helped=helped * (100 * model.learning_rate / constant_loss),
+        helped=helped * (100 * model.learning_rate / judgement.findings.constant_loss),
         of_xgboost=xgboost_scores(model, task, origin) if origin.parameters else {},
-        n_seen=n_seen,
     )
 
 

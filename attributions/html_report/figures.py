@@ -21,10 +21,10 @@ from attributions.html_report.axes import (
 from attributions.html_report.cells import cell, held_out_numbers, shortened
 from attributions.html_report.evidence import Evidence
 from attributions.html_report.markup import Markup, element, join
-from attributions.html_report.verdicts import HELPS, USELESS
 from attributions.plots.places import Box, place_beside, spread
 from attributions.results import GlobalAttribution
 from attributions.results.names import cut_in_the_middle
+from attributions.verdicts import HELPS, USELESS
 
 MOST_POINTS = 400  # in a picture
 N_CURVES = 6

@@ -10,12 +10,12 @@ import numpy as np
 
 import attributions.html_report.figures as figures
 import attributions.html_report.tables as tables
-from attributions.html_report.cautions import cautions, named
+from attributions.cautions import cautions, named
 from attributions.html_report.cells import predicted_class
 from attributions.html_report.evidence import MOST_ROWS, N_SAMPLED, Evidence
 from attributions.html_report.markup import Markup, data, element, join
 from attributions.html_report.row_explorer import MOST_FEATURES, row_data
-from attributions.html_report.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS
+from attributions.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS
 
 # Contributions are drawn against values for at most 6 features, the strongest, and for none that is
 # weaker than 1 % of the strongest.
@@ -64,9 +64,9 @@ def _title(evidence: Evidence) -> str:
 
 def _lead(evidence: Evidence) -> str:
     rows = f"{len(evidence.task.y_valid):,} rows that the model has not been trained on"
-    if evidence.origin.model_file:
+    if evidence.model_file:
         rows = f"{len(evidence.task.y_valid):,} rows"
-        return f"The model of {evidence.origin.model_file}, judged on {rows}."
+        return f"The model of {evidence.model_file}, judged on {rows}."
     return f"A model of gradient boosted trees was fitted to the table and judged on {rows}."
 
 
@@ -89,6 +89,11 @@ def _summary(evidence: Evidence) -> Markup:
         if helping
         else f"Of none of the {len(useful)} features can it be said beyond chance that it helps."
     )
+    if rare := evidence.verdicts.rare_but_beyond_chance:
+        lines.append(
+            f"{len(rare)} more {'are' if len(rare) > 1 else 'is'} above 0 beyond chance but rarely"
+            f" used: {named(evidence, rare)}."
+        )
     useless = sorted(evidence.verdicts.of(USELESS), key=lambda k: -evidence.verdicts.gain_share[k])
     if useless:
         lines.append(f"Used but not useful on new rows: {named(evidence, useless)}.")
@@ -110,7 +115,7 @@ def _warnings(evidence: Evidence) -> Markup:
 
 def _about_scores(evidence: Evidence) -> Iterator[str]:
     """Say what the constant and XGBoost are."""
-    given = bool(evidence.origin.model_file)
+    given = bool(evidence.model_file)
     whose = "these" if given else "the training"
     what = (
         "the shares of the classes in" if evidence.task.classes else "the number that is best for"
@@ -223,8 +228,8 @@ def _made(evidence: Evidence) -> Markup:
     """Say what was done, so that it can be done again."""
     origin = evidence.origin
     versions = ", ".join(f"{package} {version}" for package, version in origin.versions.items())
-    if origin.model_file:
-        model = f"Read from {origin.model_file}."
+    if evidence.model_file:
+        model = f"Read from {evidence.model_file}."
     else:
         model = ", ".join(f"{key}={value!r}" for key, value in origin.parameters.items())
     facts = [

@@ -73,6 +73,11 @@ class Verdicts:
         """Return the features that got a verdict."""
         return [k for k, said in enumerate(self.words) if said == word]
 
+    @property
+    def rare_but_beyond_chance(self) -> list[int]:
+        """The features that are above 0 beyond chance, and do not matter: they are rarely used."""
+        return [k for k in self.of(RARELY) if self.p_values[k] <= FALSE_DISCOVERIES]
+
 
 def verdicts(useful: GlobalAttribution, gain: GlobalAttribution) -> Verdicts:
     """Judge every feature by the rule of this module.

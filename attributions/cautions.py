@@ -1,10 +1,10 @@
-"""What a reader of the report should mistrust, in words; every limit stands beside its reason."""
+"""What a reader of the findings should mistrust, in words; every limit stands beside its reason."""
 
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from attributions.html_report.evidence import Evidence
+from attributions.judgement import Judgement
 from attributions.results.names import cut_in_the_middle, on_one_line
 from attributions.table_columns import reason_to_leave_out
 
@@ -20,34 +20,34 @@ N_NAMED = 8
 NAME_WIDTH = 40
 
 
-def cautions(evidence: Evidence) -> list[str]:
-    """Return the warnings that a report begins with."""
+def cautions(judgement: Judgement) -> list[str]:
+    """Return the warnings that stand on the page and in the terminal."""
     return [
-        *_about_rows(evidence),
-        *_about_the_model(evidence),
-        *_about_leaks(evidence),
-        *_about_columns(evidence),
-        *_about_intervals(evidence),
+        *_about_rows(judgement),
+        *_about_the_model(judgement),
+        *_about_leaks(judgement),
+        *_about_columns(judgement),
+        *_about_intervals(judgement),
     ]
 
 
-def _about_rows(evidence: Evidence) -> Iterator[str]:
+def _about_rows(judgement: Judgement) -> Iterator[str]:
     """Say if there are too few rows, or rows that the model knows."""
-    task, y = evidence.task, evidence.task.y_valid
-    if _are_training_rows(evidence):
+    task, y = judgement.task, judgement.task.y_valid
+    if _are_training_rows(judgement):
         yield (
             "These are the rows that the model was trained on: the importance of every feature is"
             " its total gain, which is so on the training rows only. Noise looks useful here, and"
             " p-values, intervals and verdicts mean nothing. Give rows that the model has not seen."
         )
-    elif evidence.origin.model_file:
+    elif judgement.model_file:
         yield (
             "The model came from a file, which does not say on which rows it was trained. If some"
             " of these rows were among them, its importances are too good."
         )
-    if evidence.n_seen:
+    if judgement.n_seen:
         yield (
-            f"{evidence.n_seen:,} of the {len(y):,} held-out rows also stand among the rows of"
+            f"{judgement.n_seen:,} of the {len(y):,} held-out rows also stand among the rows of"
             " training, more than chance explains. The table may hold the same rows several times;"
             " importances are then too good. Remove duplicates."
         )
@@ -72,45 +72,45 @@ def _about_rows(evidence: Evidence) -> Iterator[str]:
         yield f"The rarer class has only {few.min()} held-out rows, on which everything rests."
 
 
-def _about_the_model(evidence: Evidence) -> Iterator[str]:
+def _about_the_model(judgement: Judgement) -> Iterator[str]:
     """Say if the model is not worth explaining, or not wholly known."""
-    saved = evidence.findings.saved
+    saved = judgement.findings.saved
     if saved <= 0:
         yield (
             "On held-out rows the model is no better than predicting the same for every row. What"
             " is said of its features explains a model that does not work."
         )
-    if evidence.origin.doubt:
-        yield f"Total gain is doubtful: {evidence.origin.doubt}."
+    if judgement.doubt:
+        yield f"Total gain is doubtful: {judgement.doubt}."
 
 
-def _about_leaks(evidence: Evidence) -> Iterator[str]:
+def _about_leaks(judgement: Judgement) -> Iterator[str]:
     """Say if predictions are too good to be true."""
-    value, saved = evidence.findings.inner.values, evidence.findings.saved
+    value, saved = judgement.findings.inner.values, judgement.findings.saved
     best, share = int(np.argmax(value)), value.max() / max(value.sum(), 1e-300)
     reason = "Ask whether it is known at the time when the prediction is needed, or comes after it."
     if saved >= NEARLY_PERFECT:
-        top = evidence.findings.inner.ranking()[:3]
+        top = judgement.findings.inner.ranking()[:3]
         yield (
             f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
             f" Often a column then gives the answer away; the most important are"
-            f" {named(evidence, top)}. {reason.replace(' it ', ' each ', 1)}"
+            f" {named(judgement, top)}. {reason.replace(' it ', ' each ', 1)}"
         )
     elif saved >= MUCH and share >= MOST_OF_IT:
         yield (
-            f"{named(evidence, [best])} alone brings {100 * share:.0f} % of what all features"
+            f"{named(judgement, [best])} alone brings {100 * share:.0f} % of what all features"
             f" bring. {reason}"
         )
 
 
-def _about_columns(evidence: Evidence) -> Iterator[str]:
+def _about_columns(judgement: Judgement) -> Iterator[str]:
     """Say which features look like identifiers, hold hardly anything, or hold too many words."""
-    columns = evidence.columns
+    columns = judgement.columns
     numbers = dict(enumerate(columns))
-    like_rows = [k for k, c in numbers.items() if evidence.task.source and reason_to_leave_out(c)]
+    like_rows = [k for k, c in numbers.items() if judgement.task.source and reason_to_leave_out(c)]
     if like_rows:
         yield (
-            f"Features that look like identifiers or dates: {named(evidence, like_rows)}. They can"
+            f"Features that look like identifiers or dates: {named(judgement, like_rows)}. They can"
             " single out rows of training, and say nothing of new ones."
         )
     many = [
@@ -121,42 +121,41 @@ def _about_columns(evidence: Evidence) -> Iterator[str]:
     if many:
         yield (
             f"Columns of words with fewer than {MANY_WORDS} rows a word on average:"
-            f" {named(evidence, many)}. What is learned of a rare word is mostly chance."
+            f" {named(judgement, many)}. What is learned of a rare word is mostly chance."
         )
     lone = [k for k, c in numbers.items() if c.n_distinct < 2]
     if lone:
-        yield f"Features with one value alone, which tell nothing: {named(evidence, lone)}."
+        yield f"Features with one value alone, which tell nothing: {named(judgement, lone)}."
     empty = [k for k, c in numbers.items() if np.isnan(c.numbers).mean() > 0.5 and k not in lone]
     if empty:
-        yield f"Features that are missing in more than half of the rows: {named(evidence, empty)}."
+        yield f"Features that are missing in more than half of the rows: {named(judgement, empty)}."
 
 
-def _about_intervals(evidence: Evidence) -> Iterator[str]:
+def _about_intervals(judgement: Judgement) -> Iterator[str]:
     """Say whose intervals few rows carry."""
-    doubtful = [k for k in evidence.findings.inner.ranking() if evidence.doubtful[k]]
+    doubtful = [k for k in judgement.findings.inner.ranking() if judgement.doubtful[k]]
     if doubtful:
         yield (
             "Intervals and p-values that are not to be relied on, because a few rows may carry most"
-            f" of the importance: {named(evidence, doubtful)}. They are marked by a hollow circle"
-            " and an asterisk. More held-out rows are the remedy."
+            f" of the importance: {named(judgement, doubtful)}. More held-out rows are the remedy."
         )
 
 
-def _are_training_rows(evidence: Evidence) -> bool:
+def _are_training_rows(judgement: Judgement) -> bool:
     """Say whether the rows of a given model are those of its training.
 
     There, and with independent errors nowhere else, the importance of every feature is its total
     gain (Sun 2022, Proposition 3). Rows of a file are rounded, and some models to float32.
     """
-    gain = evidence.model.total_gain()
-    n_rows, per_cent = len(evidence.task.y_valid), 100 * evidence.model.learning_rate
-    here = evidence.findings.inner.values * (n_rows * evidence.constant_loss / per_cent)
+    gain = judgement.model.total_gain()
+    n_rows, per_cent = len(judgement.task.y_valid), 100 * judgement.model.learning_rate
+    here = judgement.findings.inner.values * (n_rows * judgement.findings.constant_loss / per_cent)
     return bool(gain.any() and np.abs(here - gain).max() < 1e-3 * gain.max())
 
 
-def named(evidence: Evidence, features: Iterable[int]) -> str:
+def named(judgement: Judgement, features: Iterable[int]) -> str:
     """Return the names of some features, the first of many."""
-    names = [on_one_line(evidence.task.feature_names[k]) for k in features]
+    names = [on_one_line(judgement.task.feature_names[k]) for k in features]
     shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
     more = f" and {len(shown) - N_NAMED} more" * (len(shown) > N_NAMED)
     return ", ".join(shown[:N_NAMED]) + more
