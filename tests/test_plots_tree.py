@@ -8,7 +8,7 @@ from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 
 from attributions.plots import TreeDisplay
-from gbt import GBTRegressor
+from gbt import GBTClassifier, GBTRegressor
 from gbt.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_same
 from tests.pictures import assert_apart, assert_inside, box_of, words_on, written
@@ -113,7 +113,7 @@ def _leaves_only(ensemble):
 def test_trees_of_models_have_their_numbers_and_names():
     ensemble = replace(grown(2), feature_names=tuple("abcde"))
     display = TreeDisplay.from_model(ensemble, 1)
-    assert display.ax_.get_title(loc="left") == "Tree 1 of 2"
+    assert display.ax_.get_title(loc="left") == "Tree 1 of 0 to 1"
     root = ensemble.trees[1]
     name = "abcde"[root.feature[0]]
     assert display.boxes_[0].get_text().startswith(f"{name} ≤ {root.threshold[0]:.6g}\n")
@@ -185,3 +185,26 @@ def test_options_of_pictures():
     assert left.get_title(loc="left") == "Mine $"
     assert len(display.plot(right).boxes_) == 5
     assert_apart(written(figure))
+
+
+def test_what_rounding_leaves_of_0_is_0():
+    tree = by_hand()
+    tree = replace(
+        tree,
+        sum_gradient=np.array([-4.69e-14, 4.0, -4.0, -1.5, -2.5]),
+        value=np.array([2.292e-16, -0.25, 1e-9, 0.5, 2.0]),
+    )
+    boxes = TreeDisplay.from_tree(tree).boxes_
+    assert "value 0   " in boxes[0].get_text()
+    assert "G 0   " in boxes[0].get_text()
+    assert "value 1e-09   " in boxes[2].get_text()  # small, but no rounding
+
+
+def test_a_tree_of_several_classes_says_whose_it_is():
+    X = np.random.default_rng(0).normal(size=(90, 2))
+    labels = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    model = GBTClassifier(n_estimators=2, max_depth=1).fit(X, labels)  # classes: high, low, middle
+    title = TreeDisplay.from_model(model, 4).ax_.get_title(loc="left")
+    assert title == "Tree 4 of 0 to 5, for class low"
+    title = TreeDisplay.from_model(model.ensemble_, 5).ax_.get_title(loc="left")
+    assert title == "Tree 5 of 0 to 5, for output 2"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
+    from gbt.model import Ensemble
     from gbt.tree import Tree
 
 FONT = 9.0
@@ -26,6 +27,7 @@ STRONGEST = 0.4  # colour of a box
 NAME_WIDTH = 14  # of a feature's name in a box, in font sizes
 MOST_SHOWN, LEVEL_LETTERS = 2, 16  # levels in a question, and letters of each
 YES, NO, MISSING = "yes", "no", ", missing"
+NOTHING = 1e-13  # of a tree's largest number: what rounding leaves of 0
 LEAST_SIZE, LARGEST_SIZE = (5.5, 2.5), 150.0  # of a new figure, in inches
 LINES = (("values", "counts"), ("gradients", "hessians"))
 LEGEND = {
@@ -146,7 +148,7 @@ class TreeDisplay:
             ensemble.trees[number],
             feature_names=ensemble.feature_names,
             max_depth=max_depth,
-            name=f"Tree {number} of {ensemble.n_trees}",
+            name=f"Tree {number} of 0 to {ensemble.n_trees - 1}{_raised(model, ensemble, number)}",
             statistics=ensemble.statistics,
             categories=ensemble.categories,
         )
@@ -257,9 +259,9 @@ class TreeDisplay:
         """Write what is known of a node: its value and rows, and the sums over these."""
         tree = self.tree
         said = {
-            "values": f"value {tree.value[t] + 0.0:.4g}",  # no -0
+            "values": f"value {_unrounded(tree.value, t):.4g}",
             "counts": f"n {tree.n_samples[t]:,}",
-            "gradients": f"G {tree.sum_gradient[t] + 0.0:.4g}",
+            "gradients": f"G {_unrounded(tree.sum_gradient, t):.4g}",
             "hessians": f"H {tree.sum_hessian[t]:.4g}",
         }
         known = {*self.statistics, *(["values"] if tree.left[t] < 0 else [])}  # of every leaf
@@ -336,3 +338,23 @@ class TreeDisplay:
                         va=side,
                         **sheet.write,
                     )
+
+
+def _unrounded(numbers: np.ndarray, t: int) -> float:
+    """Return a node's number; 0, never -0, where it is nothing beside the largest of the tree.
+
+    Gradients of a root add up to 0 but for rounding, which is 1e-16 of what is added up.
+    """
+    number = float(numbers[t])
+    return 0.0 if abs(number) <= NOTHING * np.abs(numbers).max() else number
+
+
+def _raised(model: Any, ensemble: "Ensemble", number: int) -> str:
+    """Say which class or output a tree raises, if there are several."""
+    if ensemble.n_outputs == 1:
+        return ""
+    k = int(ensemble.tree_output[number])
+    classes = getattr(model, "classes_", None)
+    if classes is None or len(classes) != ensemble.n_outputs:
+        return f", for output {k}"
+    return f", for class {on_one_line(classes[k])}"
