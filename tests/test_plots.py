@@ -218,7 +218,7 @@ def test_one_row_as_signed_bars():
     labels = [f"{NAMES[k]} = {attribution.data[2, k]:.4g}" for k in order]
     assert tick_labels(display.ax_.yaxis) == labels
     assert "Row 2: PreDecomp, 3 of 4 features" in words
-    assert len(rows(data=False).plot(row=-1).ax_.patches) == 4
+    assert len(rows(data=False).plot(row=-1).ax_.patches) == 3  # no bar for a contribution of 0
     assert "income = missing" in words_on(attribution.plot(row=0).figure_)
     for row in (30, -31):
         with pytest.raises(ValueError, match=f"row={row}, but the attribution has 30 rows"):
@@ -228,12 +228,12 @@ def test_one_row_as_signed_bars():
 def test_a_row_by_its_label():
     attribution = rows(4, index=pandas.Index(["r1", "r2", "r3", "r4"]))
     display = attribution.plot(row="r3")
-    assert "Row r3: PreDecomp" in words_on(display.figure_)
-    order = np.argsort(-np.abs(attribution.values[2]))
+    assert "Row r3: PreDecomp, 3 of 4 features" in words_on(display.figure_)
+    order = np.argsort(-np.abs(attribution.values[2]))[:3]  # the last is 0, and has no bar
     assert_same([bar.get_width() for bar in display.ax_.patches], attribution.values[2, order])
     shuffled = rows(4, index=pandas.Index([3, 2, 1, 0]))
     display = shuffled.plot(row=1)
-    assert "Row 1: PreDecomp" in words_on(display.figure_)
+    assert "Row 1: PreDecomp, 3 of 4 features" in words_on(display.figure_)
     assert_same([bar.get_width() for bar in display.ax_.patches], attribution.values[2, order])
     with pytest.raises(ValueError, match="row='r9', but no row has this label"):
         attribution.plot(row="r9")

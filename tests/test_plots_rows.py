@@ -55,3 +55,26 @@ def test_a_swarm_of_words_alone_has_no_scale():
     words = words_on(display.figure_)
     assert not {"low", "high"} & set(words)
     assert any(line.endswith("(grey: words, red: missing)") for line in words)
+
+
+def test_a_row_has_its_numbers_in_full_where_that_is_short():
+    data = np.array([[32670.0, 15574012.0, 0.123456789012]])
+    values = np.array([[3.0, 2.0, 1.0]])
+    result = LocalAttribution(values, np.zeros(1), ("area", "id", "share"), "predecomp", data=data)
+    shown = words_on(result.plot(row=0).figure_)
+    assert {"area = 32670", "id = 15574012", "share = 0.1235"} <= set(shown)
+
+
+def test_a_row_leads_from_the_base_value_to_the_prediction_of_its_output():
+    values = np.array([[[0.0, 9.0], [1.5, 0.0], [-0.25, 0.0]]])
+    result = LocalAttribution(
+        values, np.array([[2.0, 7.0]]), ("a", "b", "c"), "predecomp", output_names=("x", 3)
+    )
+    display = result.output("x").plot(row=0)
+    words = words_on(display.figure_)
+    assert "Row 0: PreDecomp of output x, 2 of 3 features" in words  # a bar of 0 is left out
+    assert_same([bar.get_width() for bar in display.ax_.patches], [1.5, -0.25])
+    label = " ".join(display.ax_.get_xlabel().split())
+    assert label.endswith("base value 2, all contributions +1.25: prediction 3.25")
+    helped = LocalAttribution(values[:, :, 0], np.zeros(1), ("a", "b", "c"), "tree_inner")
+    assert "base value" not in helped.plot(row=0).ax_.get_xlabel()

@@ -50,9 +50,11 @@ def are_doubtful(result: Any) -> np.ndarray:
 
 def title_of(method: str) -> str:
     """Write ``"tree_inner(predecomp)"`` as "TreeInner (PreDecomp)"."""
+    method, _, output = method.partition(" of ")  # as LocalAttribution.output writes it
     kind, _, inside = method.partition("(")
     details = [TITLES.get(word, word) for word in inside.rstrip(")").split(", ") if word]
-    return TITLES.get(kind, kind) + (f" ({', '.join(details)})" if details else "")
+    title = TITLES.get(kind, kind) + (f" ({', '.join(details)})" if details else "")
+    return f"{title} of output {output}" if output else title
 
 
 def value_label(result: Any, intervals: bool = True) -> str:

@@ -10,12 +10,15 @@ from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Sheet, as_max_display
 from attributions.results import LocalAttribution
+from attributions.results.methods import kind_of
 from attributions.results.names import find_row, on_one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
+WHOLE = ("predecomp", "saabas", "tree_shap")  # methods that decompose the whole prediction
+SHORT = 10  # letters of a number that is written in full
 DARKEST = 0.35  # the first colour of a swarm on a dark background; others would not be seen
 
 
@@ -79,11 +82,13 @@ class LocalAttributionDisplay:
         rows = result.values if self.row is None else result.values[[self.row]]
         ranking = np.argsort(-np.abs(rows).mean(axis=0), kind="stable")[: self.max_display]
         heading = self._heading() if title is None else title
+        if self.row is not None and rows.any():
+            ranking = ranking[rows[0, ranking] != 0]  # bars of 0 would only take places
         words = [*(result.feature_names[k] for k in ranking), heading]
         sheet = Sheet(ax, figsize, words, width=7.2, height=1.3, n_rows=1.4 * len(ranking))
         ax = sheet.ax
         label = row_label(result.method) + sheet.lettering.note(result.feature_names, ranking)
-        label += sheet.uncrowd("x", rows[:, ranking]) if self.row is None else ""
+        label += sheet.uncrowd("x", rows[:, ranking]) if self.row is None else self._total()
         sheet.caption(heading, label)
 
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))
@@ -107,6 +112,17 @@ class LocalAttributionDisplay:
             return f"{title_of(result.method)} of {len(result.values):,} rows"
         label = self.row if result.index is None else list(result.index)[self.row]
         return f"Row {on_one_line(label)}: {title_of(result.method)}"
+
+    def _total(self) -> str:
+        """Say from where to where all contributions lead, if they are a whole prediction."""
+        result = self.attribution
+        if kind_of(result.method.split(" of ")[0]) not in WHOLE:
+            return ""
+        base, moved = result.base_values[self.row], result.values[self.row].sum()
+        return (
+            f"\nbase value {base:.6g}, all contributions {moved:+.4g}:"
+            f" prediction {base + moved:.6g}"
+        )
 
     def _bars(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> None:
         """Draw the contributions of one row, with the values of the features in their names."""
@@ -190,10 +206,13 @@ class LocalAttributionDisplay:
 
 
 def _in_words(value: object) -> str:
-    """Return a number in four digits, a level as it is, and nan or None as missing."""
+    """Return a number in full if that is short, a level as it is, and nan or None as missing."""
     if value is None or value != value:
         return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else on_one_line(value)
+    if not isinstance(value, float):
+        return on_one_line(value)
+    in_full = f"{value:.15g}"
+    return in_full if len(in_full) <= SHORT else f"{value:.4g}"
 
 
 def _rank_share(column: np.ndarray) -> np.ndarray:
