@@ -113,7 +113,7 @@ def _leaves_only(ensemble):
 def test_trees_of_models_have_their_numbers_and_names():
     ensemble = replace(grown(2), feature_names=tuple("abcde"))
     display = TreeDisplay.from_model(ensemble, 1)
-    assert display.ax_.get_title(loc="left") == "Tree 1 of 0 to 1"
+    assert display.ax_.get_title(loc="left") == "Tree 1 of 2, from 0"
     root = ensemble.trees[1]
     name = "abcde"[root.feature[0]]
     assert display.boxes_[0].get_text().startswith(f"{name} ≤ {root.threshold[0]:.6g}\n")
@@ -205,6 +205,6 @@ def test_a_tree_of_several_classes_says_whose_it_is():
     labels = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
     model = GBTClassifier(n_estimators=2, max_depth=1).fit(X, labels)  # classes: high, low, middle
     title = TreeDisplay.from_model(model, 4).ax_.get_title(loc="left")
-    assert title == "Tree 4 of 0 to 5, for class low"
+    assert title == "Tree 4 of 6, from 0, for class low"
     title = TreeDisplay.from_model(model.ensemble_, 5).ax_.get_title(loc="left")
-    assert title == "Tree 5 of 0 to 5, for output 2"
+    assert title == "Tree 5 of 6, from 0, for output 2"

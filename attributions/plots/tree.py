@@ -148,7 +148,7 @@ class TreeDisplay:
             ensemble.trees[number],
             feature_names=ensemble.feature_names,
             max_depth=max_depth,
-            name=f"Tree {number} of 0 to {ensemble.n_trees - 1}{_raised(model, ensemble, number)}",
+            name=f"Tree {number} of {ensemble.n_trees}, from 0{_raised(model, ensemble, number)}",
             statistics=ensemble.statistics,
             categories=ensemble.categories,
         )
