@@ -80,9 +80,8 @@ def as_training(training: Any) -> tuple[Any, Any]:
 
 def refuse_no_estimator(estimator: Any, name: str) -> None:
     """Raise TypeError unless an argument can be cloned and fitted, as scikit-learn's can."""
-    if isinstance(estimator, type) or not (
-        hasattr(estimator, "fit") and hasattr(estimator, "get_params")
-    ):
+    can_be_cloned = hasattr(estimator, "get_params") or hasattr(estimator, "__sklearn_clone__")
+    if isinstance(estimator, type) or not (can_be_cloned and hasattr(estimator, "fit")):
         raise TypeError(
             f"{name} must be an estimator, an object with the methods fit and predict, such as"
             f" GBTRegressor() or sklearn's Ridge(); got {estimator!r}."

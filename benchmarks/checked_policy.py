@@ -50,7 +50,9 @@ class Checked:
         """Return the feature that the page splits node j on, -1 for none, and who goes left."""
         rows, own, columns = frontier.rows_of(j), frontier.derivatives, frontier.columns
         x = columns.table[rows].astype(np.float64)
-        sums = np.column_stack([own.gradient[rows], own.hessian[rows], np.ones(len(rows), int)])
+        count = np.ones(len(rows), dtype=int)
+        weight = count if own.weight is None else own.weight[rows]
+        sums = np.column_stack([own.gradient[rows], own.hessian[rows], count, weight])
         sums = sums.astype(object)  # Python's numbers: no overflow
         parameters = reference.Parameters(
             reg_lambda=limits.reg_lambda * own.hessian_scale,
@@ -60,6 +62,7 @@ class Checked:
             categorical=tuple(np.flatnonzero(columns.n_levels)),
             categorical_smoothing=limits.categorical_smoothing,
             hessian_scale=own.hessian_scale,
+            weight_scale=own.weight_scale,
         )
         if isinstance(self.policy, CrossValidated):
             cut = cross_validated_cut(x, sums, parts[rows], parameters)

@@ -21,7 +21,7 @@ import numpy as np
 
 def warm_up() -> None:
     """Fit, predict and explain with both losses, so that the kernels of that are compiled."""
-    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     import attributions  # the one place where gbt knows of them
     from gbt import GBTClassifier, GBTRegressor
@@ -30,8 +30,9 @@ def warm_up() -> None:
     X = rng.normal(size=(300, 3)).astype(np.float32)
     X[::50, 0] = np.nan
     regressor, classifier = GBTRegressor(max_depth=3), GBTClassifier(max_depth=6)
-    forest = RandomForestRegressor(2, max_depth=3, random_state=0).fit(X, X[:, 1])
-    attributions.mdi_plus(forest, X, X[:, 1])
+    for forest, y in ((RandomForestRegressor, X[:, 1]), (RandomForestClassifier, X[:, 1] > 0)):
+        grown = forest(2, max_depth=3, random_state=0).fit(X, y)
+        attributions.mdi_plus(grown, X, y)
     for model, y in ((regressor, X[:, 1]), (classifier, (X[:, 1] > 0).astype(int))):
         model.set_params(n_estimators=2)
         for rows in (X.astype(np.float64), X):

@@ -263,11 +263,11 @@ def test_several_classes():
 # Permutation ----------------------------------------------------------------------------------
 
 
-def squared_error(y, prediction):
+def negative_squared_error(y, prediction):
     return -((y - prediction) ** 2)
 
 
-@pytest.mark.parametrize("metric", [None, squared_error])
+@pytest.mark.parametrize("metric", [None, negative_squared_error])
 @pytest.mark.parametrize("loss", ["half_squared_error", "half_logistic"])
 def test_permutation_is_the_mean_over_chunks_that_are_shuffled_each_for_itself(loss, metric):
     sizes = (30, 0, 21, 50, 18)

@@ -129,8 +129,6 @@ def test_what_is_no_measure_or_no_estimator_is_refused():
         ):
             with pytest.raises(TypeError, match=message):
                 fit(measure)
-    with pytest.raises(TypeError, match="missing a required argument: 'training'"):
-        cross_fit(MODEL, X, y, partial(given_others, regressor=LinearRegression()))
     for estimator in (tree_inner, GBTRegressor, None):
         with pytest.raises(TypeError, match="estimator must be an estimator, an object with"):
             HeldOutSelector(estimator).fit(X, y)
