@@ -155,19 +155,25 @@ class Table:
             categories = column.cat.categories.tolist()
             place = place - (len(used) > 0 and used[0] < 0)
             return [categories[code] for code in used if code >= 0], place
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+            known, place = np.unique(np.asarray(column), return_inverse=True)
+            if len(known) and known[-1] != known[-1]:  # all nan are one, behind the numbers
+                known = known[:-1]
+                place[place == len(known)] = -1
+            return known.tolist(), place
         rows = column.to_list() if hasattr(column, "to_list") else column.tolist()
-        first: dict[Any, int] = {}
-        try:  # to a dict 1, 1.0 and True are one key, so the type is part of it
-            place = np.array(
-                [-1 if is_missing(v) else first.setdefault((type(v), v), len(first)) for v in rows],
-                dtype=np.int64,
-            )
+        typed = list(zip(map(type, rows), rows, strict=True))  # to a dict 1, 1.0 and True are one
+        try:
+            number = {key: i for i, key in enumerate(dict.fromkeys(typed))}
         except TypeError as error:
             raise ValueError(
                 f"Column {k} is categorical and holds what cannot be compared ({error}); levels are"
                 " words, whole numbers or booleans."
             ) from error
-        return [value for _, value in first], place
+        is_known = np.array([not is_missing(value) for _, value in number], dtype=bool)
+        number_of_known = np.where(is_known, is_known.cumsum() - 1, -1)
+        place = number_of_known[np.fromiter(map(number.__getitem__, typed), np.intp, len(rows))]
+        return [value for (_, value), known in zip(number, is_known, strict=True) if known], place
 
     def with_columns(self, numbers: dict[int, np.ndarray]) -> Any:
         """Return the table with other columns in some places."""
