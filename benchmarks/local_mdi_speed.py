@@ -16,10 +16,12 @@ benchmarks/results.
 """
 
 import argparse
+import platform
 import time
 import warnings
 from collections.abc import Iterator
 from functools import partial
+from importlib.metadata import version
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -27,6 +29,7 @@ from sklearn.linear_model import ElasticNetCV, LogisticRegression, LogisticRegre
 from sklearn.linear_model import Ridge as SklearnRidge
 from threadpoolctl import threadpool_limits
 
+import gbt
 from attributions import local_mdi
 from attributions.logistic_elastic_net import LogisticElasticNet
 from attributions.logistic_ridge import LogisticRidge
@@ -158,8 +161,9 @@ def compare(options) -> Iterator[str]:
     }
     n, repeats = options.trees, options.repeats
     yield (
-        f"{n} trees, {X.shape[0]:,} rows x {X.shape[1]}, of labels {options.label_trees} trees;"
-        f" medians of {repeats} rounds, seconds of processor time a tree"
+        f"`python -m benchmarks.local_mdi_speed time --trees {n} --label-trees"
+        f" {options.label_trees} --repeats {repeats}`: {X.shape[0]:,} rows x {X.shape[1]}, medians"
+        f" of {repeats}, seconds of processor time a tree; {conditions()}"
     )
     yield ""
     yield "| forest | splits a tree | imodels | ours | s a tree | ratio |"
@@ -246,6 +250,13 @@ def main(arguments=None) -> None:
             print(line, flush=True)
             lines.append(line)
     path_of(options.part).write_text("\n".join(lines) + "\n")
+
+
+def conditions() -> str:
+    """Say where it was measured."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("imodels", "scikit-learn", "numpy"))
+    python = f"Python {platform.python_version()}"
+    return f"{platform.machine()}, gbt {gbt.__version__}, {versions}, {python}"
 
 
 def path_of(part: str):
