@@ -40,7 +40,15 @@ class Case(NamedTuple):
     n_rounds: int
 
 
-CASES = [Case(7, 20_000, 10), Case(7, 100_000, 3), Case(10, 20_000, 10), Case(50, 20_000, 2)]
+CASES = [
+    Case(7, 20_000, 10),
+    Case(7, 20_000, 100),
+    Case(7, 100_000, 3),
+    Case(10, 20_000, 10),
+    Case(10, 100_000, 3),
+    Case(50, 20_000, 2),
+    Case(50, 100_000, 2),
+]
 
 
 def data_of(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
