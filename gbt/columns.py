@@ -173,6 +173,22 @@ class Columns:
         by_value = self.order[k, : self.n_present[k]]
         return self.table[~by_value[by_value < 0], k].astype(np.int64)
 
+    def levels_left(self, k: int, goes_left: np.ndarray, missing_left: bool) -> np.ndarray:
+        """Say of every level of a categorical column whether it goes left, given that of its codes.
+
+        A level that no row of the table has goes where missing values go.
+
+        Parameters
+        ----------
+        k : int
+        goes_left : bool array of shape (n_values[k] + 1,)
+            By code, missing values last.
+        missing_left : bool
+        """
+        of_levels = np.full(self.n_levels[k], missing_left)
+        of_levels[self.level_of_code(k)] = goes_left[:-1]
+        return of_levels
+
     def write_thresholds(self, nodes: np.ndarray, rows_at_cut: np.ndarray) -> None:
         """Write down the thresholds of some nodes, which are records, where they split.
 

@@ -13,16 +13,17 @@ largest gain; nothing else differs.
 The greedy policy has a fast lane, ``gbt.splitting.greedy_growth``, which grows many trees in one
 compiled call. It leaves the common road before the first step and comes back with finished trees.
 What makes it fast belongs to it alone: histograms that are kept from parents to children, and
-bounds on what a cut may gain. So in a fit with the default splitter and columns of numbers it is
-``gbt.kernels.search`` that chooses the splits::
+bounds on what a cut may gain. So in a fit with the default splitter it is ``gbt.kernels.search``
+that searches columns of numbers::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
                           \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
 
-Both write down the same trees to the last bit (``tests/test_growing.py``). Tables with a
-categorical column take the common road, whatever the policy, and so do fits with monotone
-constraints: there a node also has bounds for its step, and values are kept within them when the
-tree is finished (``gbt.splitting.monotone``).
+Both write down the same trees to the last bit (``tests/test_growing.py``). Where a column is
+categorical, the fast lane stops once a level for ``best_cuts`` of these columns alone
+(``gbt.splitting.greedy_levels``). Fits with monotone constraints take the common road whatever the
+policy: there a node also has bounds for its step, and values are kept within them when the tree is
+finished (``gbt.splitting.monotone``).
 """
 
 from typing import Any
@@ -52,7 +53,7 @@ def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) 
     """Let a policy grow trees on one table."""
     if plan.loss not in KINDS:  # inside a kernel an exception would deadlock the helping threads
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
-    if type(policy) is Greedy and plan.limits.directions is None and not columns.n_levels.any():
+    if type(policy) is Greedy and plan.limits.directions is None:
         return GreedyGrowth(columns, training, plan)
     return TreeGrowth(policy, columns, training, plan)
 
@@ -199,15 +200,10 @@ class TreeGrowth:
         return _Node(node.start, middle, depth, left), _Node(middle, node.stop, depth, right)
 
     def _level_set(self, node: "_Node") -> np.ndarray | None:
-        """Say of every level of a categorical column whether it goes left at the node it splits.
-
-        A level that no training row of the tree has goes where missing values go.
-        """
+        """Say of every level of a categorical column whether it goes left at the node it splits."""
         if node.left < 0 or node.goes_left is None:
             return None
-        of_levels = np.full(self.columns.n_levels[node.feature], node.missing_left)
-        of_levels[self.columns.level_of_code(node.feature)] = node.goes_left[:-1]
-        return of_levels
+        return self.columns.levels_left(node.feature, node.goes_left, node.missing_left)
 
 
 class _Node:

@@ -141,7 +141,8 @@ def begun(gradient, hessian, weight, rows, n_listed, **asked):
     n, nothing = len(gradient), np.empty(0)
     listed = np.array([*rows, *[99] * (n - len(rows))], dtype=np.int32)
     entries = np.full(n * rules["width"][0] // 2, 99)
-    memory = Rows(entries, np.full(n, -1, dtype=np.int32), listed, buffer=np.empty_like(listed))
+    node, side = np.full(n, -1, dtype=np.int32), np.empty(0, dtype=np.int32)
+    memory = Rows(entries, node, listed, np.empty_like(listed), side)
     training = Training(nothing, weight, nothing, gradient, hessian)
     blocks = records(-(-n_listed // 2), BLOCK)
 

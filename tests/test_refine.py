@@ -46,7 +46,7 @@ class Column:
     def rows(self):
         return Rows(
             self.case.entries, self.case.node_of_row, self.case.rows,
-            buffer=np.empty(0, dtype=np.int32),
+            buffer=np.empty(0, dtype=np.int32), side=np.empty(0, dtype=np.int32),
         )  # fmt: skip
 
     def no_cut(self):

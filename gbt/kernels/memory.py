@@ -67,6 +67,7 @@ class Rows(NamedTuple):
     node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
     listed: np.ndarray  # (n,) int32, rows of a node beside each other
     buffer: np.ndarray  # (n,) int32, for rows that go right while a node is partitioned
+    side: np.ndarray  # (n,) int32, where a set of levels splits nodes; (0,) in a table of numbers
 
 
 class Training(NamedTuple):
@@ -140,12 +141,13 @@ RULES = np.dtype(
         # Set for each request.
         ("n_trees", np.int64),  # to grow
         ("n_listed", np.int64),  # rows that take part
-        ("n_levels", np.int64),  # to grow before the caller wants to be asked again
+        ("n_steps", np.int64),  # to take before the caller wants to be asked again
         # How far growing has come, see ``gbt.kernels.rounds``.
         ("n_grown", np.int64),  # trees
         ("first_node", np.int64),  # where the tree begins, see ``Grown``
         ("n_nodes", np.int64),  # of the tree so far
         ("first_open", np.int64),  # nodes that were opened last
+        ("is_searched", np.int64),  # whether these have been searched, 1 or 0
         ("n_searches", np.int64),  # tasks that search these
         ("overflow", np.int64),
         # Set for each tree; the first three are the first three limits in the integers' units.

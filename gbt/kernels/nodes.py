@@ -4,6 +4,10 @@ import numpy as np
 
 from gbt.kernels.compiling import IS_COMPILING, internal
 
+# A set of levels is no cut: there the rows have been told on which side they are, and that is cut.
+BY_SIDE = np.int64(-1)
+LEFT, RIGHT, NO_SIDE = np.int64(0), np.int64(1), np.int64(2)
+
 NODE = np.dtype(
     [
         ("start", np.int64),  # it owns the listed rows start:stop
@@ -14,7 +18,7 @@ NODE = np.dtype(
         ("magnitude", np.int64),  # sum of |g|
         ("slot", np.int64),  # of its histogram; -1 if there is none
         ("feature", np.int64),  # of its split; -1 if there is none
-        ("cut", np.int64),  # codes up to it go left
+        ("cut", np.int64),  # codes up to it go left; BY_SIDE if the rows say it themselves
         ("missing_left", np.int64),
         ("gain", np.float64),
         ("to_beat", np.float64),  # the least score of interest while it is searched

@@ -8,12 +8,14 @@ In the paper's letters::
 
 A tree is some phases, whose tasks the threads of a team share (``gbt.kernels.tasks``)::
 
-    start_tree    DERIVE, MEASURE, QUANTISE; open the root
-    grow_level    SEARCH, REFINE, PARTITION, until no node splits
-    end_tree      FINISH, which also updates the raw predictions
+    start_tree       DERIVE, MEASURE, QUANTISE; open the root
+    search_level     SEARCH, REFINE
+    split_level      PARTITION; again from search_level, until no node splits
+    end_tree         FINISH, which also updates the raw predictions
 
-After as many levels as the caller allows the leader returns, and goes on where it stood when it is
-called again: in between Python looks for signals such as Ctrl-C.
+After as many of these steps as the caller allows the leader returns, and goes on where it stood
+when it is called again: in between Python looks for signals such as Ctrl-C, and searches columns of
+categories once all others have been searched (``gbt.splitting.greedy_levels``).
 
 Handing the arrays from Python to one kernel after the other took some 15 microseconds a tree, of
 145 that a tree of 1,000 rows and 50 columns took in all.
@@ -30,6 +32,7 @@ from gbt.kernels.growth import (
     list_splits,
     open_root,
     record_splits,
+    release_slots,
 )
 from gbt.kernels.quantise import choose_scales
 from gbt.kernels.tasks import (
@@ -71,25 +74,35 @@ def start_tree(work):
         rules.overflow = OF_SUM
         return
     run_phase(QUANTISE, n_blocks, work)
-    rules.first_open, rules.n_nodes = 0, 1
+    rules.first_open, rules.n_nodes, rules.is_searched = 0, 1, 0
     rules.n_searches = open_root(
         work.table, work.nodes, work.slots, work.tasks, rules, work.blocks, len(work.scratch)
     )
 
 
 @inlined
-def grow_level(work):
-    """Search the nodes opened last and split nodes; return whether any was split."""
+def search_level(work):
+    """Find the splits of the nodes opened last."""
     rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
     first, n_nodes = rules.first_open, rules.n_nodes
     run_phase(SEARCH, rules.n_searches, work)
     run_phase(REFINE, list_refinements(first, n_nodes, nodes, slots, tasks), work)
     record_splits(first, n_nodes, work.table, nodes, slots, rules)
+    rules.is_searched = 1
+
+
+@inlined
+def split_level(work):
+    """Split nodes and list how their children are searched; return whether any was split."""
+    rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
+    first, n_nodes = rules.first_open, rules.n_nodes
+    release_slots(first, n_nodes, nodes, slots, rules)
     n_splits = list_splits(first, n_nodes, nodes, tasks, rules)
     run_phase(PARTITION, n_splits, work)
     first, n_nodes = n_nodes, n_nodes + 2 * n_splits
     rules.first_open, rules.n_nodes = first, n_nodes
     rules.n_searches = list_searches(first, n_nodes, work.table, nodes, slots, tasks, rules)
+    rules.is_searched = 0
     return n_splits > 0
 
 
@@ -111,7 +124,7 @@ def end_tree(work):
 
 @uncounted
 def grow_trees(thread, work):
-    """Grow trees until there are as many as asked for, or all levels allowed have been grown.
+    """Grow trees until there are as many as asked for, or all steps allowed have been taken.
 
     A helper does tasks until none are offered for a while.
 
@@ -127,10 +140,12 @@ def grow_trees(thread, work):
             task = thread_team.wait_for_task(queue)
         return
     thread_team.begin(queue)
-    while rules.n_grown < rules.n_trees and rules.n_levels > 0 and rules.overflow == 0:
-        rules.n_levels -= 1
+    while rules.n_grown < rules.n_trees and rules.n_steps > 0 and rules.overflow == 0:
+        rules.n_steps -= 1
         if rules.n_nodes == 0:
             start_tree(work)
-        elif not grow_level(work):
+        elif rules.is_searched == 0:
+            search_level(work)
+        elif not split_level(work):
             end_tree(work)
     thread_team.end(queue)

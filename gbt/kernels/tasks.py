@@ -26,7 +26,7 @@ from gbt.kernels.finish import finish_leaves
 from gbt.kernels.histogram import hessian_of, subtract
 from gbt.kernels.instructions import AHEAD, prefetch
 from gbt.kernels.memory import layout_of, terms_of
-from gbt.kernels.nodes import open_node
+from gbt.kernels.nodes import BY_SIDE, LEFT, NO_SIDE, open_node
 from gbt.kernels.packed_bins import (
     ALL_BINS,
     fill_histograms,
@@ -42,7 +42,7 @@ from gbt.kernels.search import SAFETY
 # compile a kernel once more for each that it is handed.
 DERIVE, MEASURE, QUANTISE, SEARCH = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 REFINE, PARTITION, FINISH = np.int64(4), np.int64(5), np.int64(6)
-ALL_PACKS = np.int64(-1)
+ALL_PACKS, ZERO = np.int64(-1), np.int64(0)
 NODES_PER_TASK = 8
 # A node is large if its rows times columns are this many times the bins of its histogram: then
 # subtracting that, from beyond the L1 cache, takes less time than adding rows.
@@ -104,8 +104,12 @@ def partition(j, table, rows, nodes, rules):
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
     listed, buffer = rows.listed[start:stop], rows.buffer[start:stop]
+    codes, missing_code = table.codes[k], table.columns[k].n_values
+    cut, missing_left = parent.cut, parent.missing_left
+    if cut == BY_SIDE:
+        codes, missing_code, cut, missing_left = rows.side[:], NO_SIDE, LEFT, ZERO
     n_left, parent.low_row, parent.high_row = partition_rows(
-        table.codes[k], table.columns[k].n_values, parent.cut, parent.missing_left, listed, buffer
+        codes, missing_code, cut, missing_left, listed, buffer
     )
     middle, depth = start + n_left, parent.depth + 1
     open_node(nodes[parent.left], start, middle, depth)

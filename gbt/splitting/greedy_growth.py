@@ -38,6 +38,7 @@ from gbt.kernels.tasks import LARGE
 from gbt.kernels.thread_team import task_queue
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
+from gbt.splitting.greedy_levels import LevelSearch
 from gbt.tree import NODE_RECORD
 
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
@@ -59,7 +60,9 @@ class GreedyGrowth:
         self.columns = columns
         self.table, n_bins = table_of(columns)
         n_values = n * p
-        self.n_levels = max(VALUES_AT_ONCE // max(n_values, 1), 1)
+        has_levels = bool(columns.n_levels.any())
+        # A level of a tree is two steps; where categories are to join, a call ends between them.
+        self.n_steps = 2 if has_levels else 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)
         n_jobs = plan.n_jobs if IS_COMPILING else 1
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
         n_nodes = 2 * n - 1
@@ -77,10 +80,11 @@ class GreedyGrowth:
             self.rules[rule] = value
         self.rules["width"] = width
         self.rules["most_rows_small"] = LARGE * n_bins // max(p, 1)
-        self.rows = _rows_of(n, width)
+        self.rows = _rows_of(n, width, has_levels)
         self.leaf_of_row = self.rows.node
         self.nodes = records(n_nodes, NODE)
-        self.grown = _room_for_trees(n_nodes, VALUES_AT_ONCE // max(n_values, 1))
+        at_once = 1 if has_levels else VALUES_AT_ONCE // max(n_values, 1)
+        self.grown = _room_for_trees(n_nodes, at_once)
         self.scratch = _scratch_of(n_threads)
         self.slots = _slots_of(n_slots, p, int(self.table.packs["last_bin"].max(initial=0)), width)
         work = Work(
@@ -99,6 +103,10 @@ class GreedyGrowth:
         self.lead, *helpers = [partial(grow_trees, thread, work) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
+        self.levels: LevelSearch | None = None
+        if has_levels:
+            memory = self.rows, self.nodes, self.rules
+            self.levels = LevelSearch(columns, training, plan, *memory)
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
@@ -108,24 +116,28 @@ class GreedyGrowth:
             self.rows.listed[:n_listed] = rows
         if features is not self.features:
             self.table.columns["is_allowed"] = 0
-            self.table.columns["is_allowed"][features] = 1
+            self.table.columns["is_allowed"][features] = self.columns.n_levels[features] == 0
             self.features = features
+        if self.levels is not None:
+            self.levels.begin(features)
         n_trees = min(most, len(self.grown.sizes))
         rules["n_listed"], rules["n_trees"] = n_listed, n_trees
         rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
         while rules["n_grown"][0] < n_trees:
-            rules["n_levels"] = self.n_levels
+            rules["n_steps"] = self.n_steps
             self.helpers.call()
             self.lead()
             if rules["overflow"][0] == OF_SUM:
                 refuse_overflow()
             if rules["overflow"][0] == OF_SQUARE:
                 refuse_square_overflow()
+            if self.levels is not None and rules["n_grown"][0] < n_trees:
+                self.levels.join()
         sizes = self.grown.sizes[:n_trees].tolist()
         n_nodes = sum(sizes)
         trees = self.grown.trees[:n_nodes].copy()
         self.columns.write_thresholds(trees, self.grown.rows_at_cut[:n_nodes])
-        return NewTrees(trees, sizes)
+        return NewTrees(trees, sizes, self.levels.sets_of(trees) if self.levels else None)
 
 
 def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
@@ -139,13 +151,14 @@ def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
     )
 
 
-def _rows_of(n: int, width: int) -> Rows:
+def _rows_of(n: int, width: int, has_levels: bool) -> Rows:
     """Lay out what rows carry; ``width`` is how many numbers a bin of a histogram has."""
     return Rows(
         entries=aligned(n * width // 2),
         node=np.empty(n, dtype=np.int32),
         listed=np.empty(n, dtype=np.int32),
         buffer=np.empty(n, dtype=np.int32),
+        side=np.empty(n if has_levels else 0, dtype=np.int32),
     )
 
 
