@@ -2,6 +2,7 @@
 
     python -m benchmarks.categories --data FOLDER [--splits 5] [--methods greedy unbiased] [--write]
     python -m benchmarks.categories --from-results --write      # the page again, from the CSV file
+    python -m benchmarks.categories --data FOLDER --seconds     # how long fits take; a quiet machine
 
 FOLDER holds ``NAME.csv.gz`` and ``MANIFEST.csv``, whose columns ``name``, ``target``, ``task`` and
 ``categorical`` (names between semicolons) say what is what. All tables with categorical columns and
@@ -12,7 +13,9 @@ sampling, one row is enough for a leaf, one thread. scikit-learn takes at most 2
 of more are given to it as the numbers of their levels. Targets of regressions are logarithms, as in
 the paper of Adler and Painsky; a library that is not installed is left out.
 
-Results are appended to FILE line by line, and lines that are there are not computed again.
+Results are appended to a CSV file line by line, and lines that are there are not computed again.
+``--seconds`` has a file of its own, since the other may have grown beside other work, and leaves out
+those who are not asked for speed.
 """
 
 import argparse
@@ -33,6 +36,8 @@ from gbt import GBTClassifier, GBTRegressor
 
 FIELDS = ("table", "task", "rows", "most_levels", "split", "method", "score", "seconds")
 OUT = Path(__file__).parent / "results" / "categories.csv"
+OUT_OF_SECONDS = OUT.with_name("categories_seconds.csv")
+TIMED = ["greedy", "LightGBM", "XGBoost", "scikit-learn"]
 PAGE = DOCS / "categories.md"
 # What tells rows apart and nothing else, and parts of the target.
 DROPPED = {
@@ -260,7 +265,27 @@ def report(path: Path) -> str:
     }
     for words, scores in of_tasks.items():
         lines.append([f"**{words}**", "", *(f"**{score:.4f}**" for score in scores)])
-    head = ["table", "largest number of levels", *means.columns]
+    return markdown(["table", "largest number of levels", *means.columns], lines)
+
+
+def report_of_seconds(path: Path) -> str:
+    """Return the table of seconds: medians over the splits, and means of ratios over the tables."""
+    seconds = pd.DataFrame(read_lines(path)).astype({"seconds": float, "rows": int})
+    medians = seconds.pivot_table(
+        index=["table", "rows"], columns="method", values="seconds", aggfunc="median", sort=False
+    )[TIMED]
+    lines = [
+        [table, f"{rows:,}", *(f"{number:.2f}" for number in numbers)]
+        for (table, rows), numbers in zip(medians.index, medians.to_numpy(), strict=True)
+    ]
+    ratios = np.exp(np.log(medians.div(medians["greedy"], axis=0)).mean())
+    words = "**geometric mean, greedy is 1**"
+    lines.append([words, "", *(f"**{ratio:.2f}**" for ratio in ratios)])
+    return markdown(["seconds of a fit, one thread", "rows", *TIMED], lines)
+
+
+def markdown(head: list[str], lines: list[list[str]]) -> str:
+    """Return a table whose first column is of words."""
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *lines])
 
@@ -270,19 +295,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, help="folder of tables and manifest")
     parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--methods", nargs="+", default=[*METHODS], choices=[*METHODS])
+    parser.add_argument("--out", type=Path, help=f"{OUT.name}, or {OUT_OF_SECONDS.name}")
+    parser.add_argument("--methods", nargs="+", choices=[*METHODS])
+    parser.add_argument("--seconds", action="store_true", help="report the seconds of fits")
     parser.add_argument("--from-results", action="store_true", help="compute nothing")
     parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
     given = parser.parse_args()
+    out = given.out or (OUT_OF_SECONDS if given.seconds else OUT)
     if not given.from_results:
         if given.data is None:
             parser.error("--data FOLDER is needed, or --from-results")
-        run(given.data, given.splits, given.out, given.methods)
-    table = report(given.out)
+        run(
+            given.data, given.splits, out, given.methods or (TIMED if given.seconds else [*METHODS])
+        )
+    table = report_of_seconds(out) if given.seconds else report(out)
     print(table)
     if given.write:
-        PAGE.write_text(page_with({"libraries": table}, PAGE.read_text(), PAGE.name))
+        block = "seconds" if given.seconds else "libraries"
+        PAGE.write_text(page_with({block: table}, PAGE.read_text(), PAGE.name))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ thresholds are midpoints of its values.
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -168,10 +168,14 @@ class Columns:
         """Number of columns."""
         return self.codes.shape[0]
 
-    def level_of_code(self, k: int) -> np.ndarray:
-        """Return the number of the level that each code of a categorical column stands for."""
-        by_value = self.order[k, : self.n_present[k]]
-        return self.table[~by_value[by_value < 0], k].astype(np.int64)
+    @cached_property
+    def level_of_code(self) -> dict[int, np.ndarray]:
+        """The numbers of the levels that the codes of each categorical column stand for."""
+        levels = {}
+        for k in np.flatnonzero(self.n_levels):
+            by_value = self.order[k, : self.n_present[k]]
+            levels[int(k)] = self.table[~by_value[by_value < 0], k].astype(np.int64)
+        return levels
 
     def levels_left(self, k: int, goes_left: np.ndarray, missing_left: bool) -> np.ndarray:
         """Say of every level of a categorical column whether it goes left, given that of its codes.
@@ -186,7 +190,7 @@ class Columns:
         missing_left : bool
         """
         of_levels = np.full(self.n_levels[k], missing_left)
-        of_levels[self.level_of_code(k)] = goes_left[:-1]
+        of_levels[self.level_of_code[k]] = goes_left[:-1]
         return of_levels
 
     def write_thresholds(self, nodes: np.ndarray, rows_at_cut: np.ndarray) -> None:

@@ -14,13 +14,14 @@ The greedy policy has a fast lane, ``gbt.splitting.greedy_growth``, which grows 
 compiled call. It leaves the common road before the first step and comes back with finished trees.
 What makes it fast belongs to it alone: histograms that are kept from parents to children, and
 bounds on what a cut may gain. So in a fit with the default splitter it is ``gbt.kernels.search``
-that searches columns of numbers::
+that chooses the splits::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
                           \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
 
-Both write down the same trees to the last bit (``tests/test_growing.py``). Where a column is
-categorical, the fast lane stops once a level for ``best_cuts`` of these columns alone
+Both write down the same trees to the last bit (``tests/test_growing.py``). On the fast lane levels
+of a categorical column are bins of its histogram. If they are too many, or rows have weights, the
+lane stops at every level of a tree and lets ``best_cuts`` search this column
 (``gbt.splitting.greedy_levels``). Fits with monotone constraints take the common road whatever the
 policy: there a node also has bounds for its step, and values are kept within them when the tree is
 finished (``gbt.splitting.monotone``).

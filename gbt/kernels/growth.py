@@ -115,12 +115,12 @@ def list_refinements(first, n_nodes, nodes, slots, tasks):
 
 
 @inlined
-def record_splits(first, n_nodes, table, nodes, slots, rules):
+def record_splits(first, n_nodes, table, nodes, slots, rules, scratch):
     """Write down the splits of the large nodes, as small ones have theirs already."""
     for j in range(first, n_nodes):
         node = nodes[j]
         if node.slot >= 0:
-            record_split(node, slots.found[node.slot], table, rules)
+            record_split(node, node.slot, table, slots, rules, scratch)
 
 
 @inlined
@@ -128,9 +128,7 @@ def release_slots(first, n_nodes, nodes, slots, rules):
     """Keep the slots of those nodes alone whose children will need them."""
     for j in range(first, n_nodes):
         node = nodes[j]
-        if node.slot >= 0 and (
-            node.feature < 0 or not is_large(node.stop - node.start, rules)
-        ):
+        if node.slot >= 0 and (node.feature < 0 or not is_large(node.stop - node.start, rules)):
             release_slot(node, slots)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from gbt.kernels.compiling import internal
 from gbt.kernels.histogram import LANES, Layout
+from gbt.kernels.nodes import MOST_CODES
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.search import CANDIDATE, RUNNING, Terms
 
@@ -30,6 +31,7 @@ COLUMN = np.dtype(
         ("first_bin", np.int64),  # of the column's histogram, counted through all columns
         ("most_bits", np.int64),  # groups of at most 2^most_bits bins
         ("is_allowed", np.int64),  # whether the tree may split on it
+        ("has_levels", np.int64),  # whether its bins are levels, which have no order
     ]
 )
 # A pack: up to eight columns whose bins of a row share a word.
@@ -117,8 +119,9 @@ SCRATCH = np.dtype(
         ("candidates", CANDIDATE, (MOST_BINS,)),
         ("marks", np.int64, (MOST_BINS,)),  # all 0
         ("keys", np.int64, (MOST_SORTED + 8,)),  # rows that are sorted, and one to spare
+        ("order", np.int32, (2, MOST_CODES + 16)),  # of levels, see ``gbt.kernels.level_bins``
+        ("code", np.int32, (MOST_CODES + 16,)),
         ("column", COLUMN),  # narrow bins, as those of a column
-        ("rest_of_line", np.int64),
     ],
     align=True,
 )
@@ -137,6 +140,9 @@ RULES = np.dtype(
         ("max_leaves", np.int64),  # -1 without limit
         ("learning_rate", np.float64),
         ("loss", np.int64),  # see ``gbt.kernels.derivatives``
+        ("categorical_smoothing", np.float64),
+        ("most_weight", np.float64),  # of a level of few rows, in integers as the next
+        ("weight_unit", np.int64),  # what a row weighs
         ("most_rows_small", np.int64),  # a node of more rows is large, see ``gbt.kernels.tasks``
         # Set for each request.
         ("n_trees", np.int64),  # to grow

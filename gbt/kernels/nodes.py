@@ -4,9 +4,11 @@ import numpy as np
 
 from gbt.kernels.compiling import IS_COMPILING, internal
 
-# A set of levels is no cut: there the rows have been told on which side they are, and that is cut.
-BY_SIDE = np.int64(-1)
+# A set of levels is no cut. Either the node has a bit a level, by which its rows are told their side
+# when they are partitioned, or they have been told it; then the sides are cut like codes.
+BY_LEVELS, BY_SIDE = np.int64(-2), np.int64(-1)
 LEFT, RIGHT, NO_SIDE = np.int64(0), np.int64(1), np.int64(2)
+MOST_CODES = 256  # of a column whose levels are bits of a node, that of missing rows included
 
 NODE = np.dtype(
     [
@@ -18,8 +20,9 @@ NODE = np.dtype(
         ("magnitude", np.int64),  # sum of |g|
         ("slot", np.int64),  # of its histogram; -1 if there is none
         ("feature", np.int64),  # of its split; -1 if there is none
-        ("cut", np.int64),  # codes up to it go left; BY_SIDE if the rows say it themselves
+        ("cut", np.int64),  # codes up to it go left; or BY_LEVELS or BY_SIDE
         ("missing_left", np.int64),
+        ("levels", np.uint64, (MOST_CODES // 64,)),  # bit c: code c goes left
         ("gain", np.float64),
         ("to_beat", np.float64),  # the least score of interest while it is searched
         ("left", np.int64),  # children; -1 if there are none

@@ -9,6 +9,7 @@ import numpy as np
 
 from gbt.kernels.compiling import internal
 from gbt.kernels.histogram import LANES, add_rows, clear, clear_column, group_bits
+from gbt.kernels.level_bins import best_set
 from gbt.kernels.memory import terms_of
 from gbt.kernels.search import is_closed, survey
 
@@ -50,7 +51,11 @@ def survey_columns(p, node, slot, table, slots, rules, scratch):
     for k in range(pack.start, pack.stop):
         column, found = table.columns[k], slots.found[slot, k]
         found.score = found.bound = -np.inf
-        if column.is_allowed:
+        if column.is_allowed and column.has_levels:
+            best = best_set(histogram, column, terms, rules, scratch)
+            found.score, found.code, found.missing_left = best
+            node.to_beat = max(node.to_beat, best.score)
+        elif column.is_allowed:
             cut, found.bound, _ = survey(
                 histogram, column, found.bits, is_closed(column, found.bits), table.one_value[k],
                 terms, node.to_beat, scratch,

@@ -27,7 +27,7 @@ from gbt.kernels.compiling import internal, step
 from gbt.kernels.histogram import LANES, are_far_apart, hessian_of, size_of
 from gbt.kernels.instructions import AHEAD, add_four, add_pair, prefetch
 from gbt.kernels.ranking import position_of
-from gbt.kernels.search import Cut, Sums, is_closed, score_both_ways, sums_of_missing, survey
+from gbt.kernels.search import Cut, Sums, is_closed, score_both_ways, sums_of_bin, survey
 
 FEWEST_NARROW_BINS, MOST_NARROW_BINS = 256, 4096
 MOST_SORTED = 1024
@@ -228,7 +228,7 @@ def search_narrow_bins(
         best = Cut(edge.score, code, edge.missing_left)
     if shift == 0:
         return best
-    missing = sums_of_missing(narrow, nothing, column.n_bins, terms)
+    missing = sums_of_bin(narrow, nothing, column.n_bins, terms)
     for a in range(n_candidates):
         candidate = candidates[a]
         if candidate.bound >= best.score:
@@ -287,7 +287,7 @@ def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
     time_of_walk = n_all * cost_of_walking(len(codes))
     time_of_sort = len(listed) * PER_ROW_LOOKED_AT + n_own * PER_ROW_SORTED
     time_of_narrow = len(listed) * PER_ROW + (column.n_values >> shift) * PER_NARROW_BIN
-    missing = sums_of_missing(histogram, column.first_bin, column.missing_bin, terms)
+    missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
     if n_own <= MOST_SORTED and time_of_sort < min(time_of_walk, time_of_narrow):
         keys, marks, start = scratch.keys, scratch.marks, np.int64(0)
         for a in range(n_candidates):

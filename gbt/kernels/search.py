@@ -160,15 +160,15 @@ def sums_in(g, size, h, terms):
 
 
 @step
-def sums_of_missing(histogram, first, missing_bin, terms):
-    """Return the sums over the node's rows without a value in one column.
+def sums_of_bin(histogram, first, b, terms):
+    """Return the sums over the node's rows in one bin of a column, often that of missing values.
 
-    histogram     (bins * width,)   int64   IN
-    first                           int64   IN   the column's first bin
-    missing_bin                     int64   IN   counted from there
+    histogram   (bins * width,)   int64   IN
+    first                         int64   IN   the column's first bin
+    b                             int64   IN   counted from there
     """
     one, before_last = np.uint64(1), np.uint64(terms.width - 2)  # h, where an entry has it
-    place = np.uint64(first + missing_bin) * np.uint64(terms.width)
+    place = np.uint64(first + b) * np.uint64(terms.width)
     return sums_in(histogram[place], histogram[place + one], histogram[place + before_last], terms)
 
 
@@ -325,7 +325,7 @@ def survey(histogram, column, bits, is_closed, one_value, terms, floor, scratch)
     scratch     SCRATCH                    OUT   ``running``, ``upper`` and ``candidates``
     """
     running, upper = scratch.running, scratch.upper
-    missing = sums_of_missing(histogram, column.first_bin, column.missing_bin, terms)
+    missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
     n_bins = add_up_bins(histogram, column.first_bin, column.n_bins, bits, terms.width, running)
     bound_bins(running, n_bins, is_closed, missing, terms, upper)
     return score_bins(n_bins, bits, one_value, missing, terms, floor, scratch)

@@ -25,8 +25,9 @@ from gbt.kernels.derivatives import GIVEN, write_derivatives
 from gbt.kernels.finish import finish_leaves
 from gbt.kernels.histogram import hessian_of, subtract
 from gbt.kernels.instructions import AHEAD, prefetch
+from gbt.kernels.level_bins import record_levels, write_sides
 from gbt.kernels.memory import layout_of, terms_of
-from gbt.kernels.nodes import BY_SIDE, LEFT, NO_SIDE, open_node
+from gbt.kernels.nodes import BY_LEVELS, LEFT, NO_SIDE, open_node
 from gbt.kernels.packed_bins import (
     ALL_BINS,
     fill_histograms,
@@ -106,7 +107,9 @@ def partition(j, table, rows, nodes, rules):
     listed, buffer = rows.listed[start:stop], rows.buffer[start:stop]
     codes, missing_code = table.codes[k], table.columns[k].n_values
     cut, missing_left = parent.cut, parent.missing_left
-    if cut == BY_SIDE:
+    if cut == BY_LEVELS:
+        write_sides(parent, codes, listed, rows.side)
+    if cut < 0:
         codes, missing_code, cut, missing_left = rows.side[:], NO_SIDE, LEFT, ZERO
     n_left, parent.low_row, parent.high_row = partition_rows(
         codes, missing_code, cut, missing_left, listed, buffer
@@ -176,8 +179,9 @@ def begin_search(node, rules):
 
 
 @internal
-def record_split(node, found, table, rules):
+def record_split(node, slot, table, slots, rules, scratch):
     """Write down the split of a node, if one gains enough."""
+    found = slots.found[slot]
     k = best_column(found)
     best, column = found[k], table.columns[k]
     score, least_gain = own_score(node, rules)
@@ -187,6 +191,10 @@ def record_split(node, found, table, rules):
             stop = table.bin_start[k, min(~best.code + (1 << best.bits), column.n_bins)]
             best.code = last_code(table.codes[k], table.order[k], stop)
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
+        if column.has_levels:
+            histogram, terms = slots.histogram[slot], terms_of(node, rules)
+            record_levels(node, histogram, column, terms, rules, scratch)
+            node.cut = BY_LEVELS
 
 
 @inlined
@@ -203,7 +211,7 @@ def search_small(j, slot, table, rows, nodes, slots, rules, scratch):
     for i in range(best, best + n_columns):
         k = i if i < n_columns else i - n_columns
         refine(j, k, slot, table, rows, nodes, slots, rules, scratch)
-    record_split(node, found, table, rules)
+    record_split(node, slot, table, slots, rules, scratch)
 
 
 @inlined

@@ -6,10 +6,10 @@ What XGBoost calls the exact method, and what every other policy is measured aga
 
 Of equal gains the lowest feature is taken, then the highest cut.
 
-`Greedy.split` answers like any other policy, and is asked about categorical columns, and about all
-where predictions must be monotone (``gbt.splitting.monotone``). Numbers are searched by
-``gbt.splitting.greedy_growth`` instead, which grows the same trees to the last bit but faster by an
-order of magnitude, because bounds spare it most cuts.
+`Greedy.split` answers like any other policy, and is asked where predictions must be monotone
+(``gbt.splitting.monotone``). Elsewhere ``gbt.splitting.greedy_growth`` grows whole trees instead,
+the same ones to the last bit but faster by an order of magnitude, because histograms are kept and
+bounds spare it most cuts.
 """
 
 from dataclasses import replace

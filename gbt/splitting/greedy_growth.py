@@ -1,6 +1,7 @@
 """The fast lane of the greedy policy: histograms, bounds, and many trees in one compiled call.
 
-The search is ``gbt.kernels.search``, which looks at few cuts because bounds spare it the others;
+The search is ``gbt.kernels.search``, which looks at few cuts because bounds spare it the others,
+and for levels ``gbt.kernels.level_bins`` (``gbt.splitting.greedy_levels`` says which);
 the growth of trees is ``gbt.kernels.rounds``. This module hands the parameters to the kernels, lays
 out the memory in which they work, and calls the threads. The trees are those that
 ``gbt.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
@@ -61,8 +62,6 @@ class GreedyGrowth:
         self.table, n_bins = table_of(columns)
         n_values = n * p
         has_levels = bool(columns.n_levels.any())
-        # A level of a tree is two steps; where categories are to join, a call ends between them.
-        self.n_steps = 2 if has_levels else 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)
         n_jobs = plan.n_jobs if IS_COMPILING else 1
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
         n_nodes = 2 * n - 1
@@ -104,9 +103,17 @@ class GreedyGrowth:
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
         self.levels: LevelSearch | None = None
+        self.is_searched_here = np.ones(p, dtype=bool)
+        self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
         if has_levels:
             memory = self.rows, self.nodes, self.rules
             self.levels = LevelSearch(columns, training, plan, *memory)
+            self.is_searched_here = ~self.levels.joins
+            if self.levels.joins.any():
+                self.n_steps = 2  # then a call ends where a level has been searched
+            in_bins = (columns.n_levels > 0) & self.is_searched_here
+            self.table.columns["has_levels"] = in_bins
+            self.table.columns["most_bits"][in_bins] = 0  # levels have no neighbours
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
@@ -116,7 +123,7 @@ class GreedyGrowth:
             self.rows.listed[:n_listed] = rows
         if features is not self.features:
             self.table.columns["is_allowed"] = 0
-            self.table.columns["is_allowed"][features] = self.columns.n_levels[features] == 0
+            self.table.columns["is_allowed"][features] = self.is_searched_here[features]
             self.features = features
         if self.levels is not None:
             self.levels.begin(features)
@@ -217,7 +224,7 @@ def table_of(columns: Columns) -> tuple[Table, int]:
     first_bin = np.cumsum([0, *(columns.missing_bin + 1)])
     facts["n_values"], facts["n_present"] = columns.n_values, columns.n_present
     facts["n_bins"], facts["missing_bin"] = columns.n_bins, columns.missing_bin
-    facts["first_bin"] = first_bin[:-1]
+    facts["first_bin"], facts["has_levels"] = first_bin[:-1], 0
     facts["most_bits"] = np.where(_has_heavy_bins(columns), 0, MOST_GROUP_BITS)
     packs["start"] = LANES * np.arange(n_packs)
     packs["stop"] = np.minimum(packs["start"] + LANES, p)

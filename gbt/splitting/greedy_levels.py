@@ -1,12 +1,14 @@
-"""Categories beside the fast lane: what sets of levels gain, once all numbers have been searched.
+"""Categories on the fast lane: sets of levels, in the kernels or beside them.
 
-Numbers have an order that stays, and the fast lane lives on it. Levels are put in order anew in
-every node. So in a table that has categorical columns the kernels stop when the nodes opened last
-have been searched, and these columns are searched as on the common road::
+Numbers have an order that stays, and bounds and histograms live on it. Levels are put in order anew
+in every node, by their sums. Where every level has a bin of its own, and rows no weights, the
+histogram has these sums, and the kernels search such a column like others
+(``gbt.kernels.level_bins``). Columns of more levels are searched as on the common road: the kernels
+stop when the nodes opened last have been searched, and sets of levels that gain more are joined::
 
-    search_level        numbers, in the kernels: the best cut of every node and its gain
-    LevelSearch.join    categories, by ``best_cuts``: where a set of levels gains more, it is taken
-    split_level         rows go where the cut sends them, or where ``Rows.side`` says
+    search_level        in the kernels: the best cut of every node and its score
+    LevelSearch.join    other categorical columns, by ``best_cuts``: what scores more is taken
+    split_level         rows go where the cut sends them, or the side that they have been told
 
 Both add up the same integers and compute a score by the same formula, so the larger of two is told
 to the last bit; of equal ones the lower column is taken, as everywhere.
@@ -17,7 +19,7 @@ import numpy as np
 from gbt.columns import Columns
 from gbt.fixed_point import to_fixed_point
 from gbt.kernels.memory import Rows, Training
-from gbt.kernels.nodes import BY_SIDE, LEFT, RIGHT
+from gbt.kernels.nodes import BY_LEVELS, BY_SIDE, LEFT, MOST_CODES, RIGHT
 from gbt.level_sets import LevelSets
 from gbt.splitting.cuts import best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Plan
@@ -34,6 +36,11 @@ class LevelSearch:
     plan : Plan
     rows, nodes, rules
         What the kernels work on, see ``gbt.kernels.memory``.
+
+    Attributes
+    ----------
+    joins : bool array of shape (p,)
+        The categorical columns that the kernels cannot search.
     """
 
     def __init__(
@@ -48,13 +55,18 @@ class LevelSearch:
         self.columns, self.plan = columns, plan
         self.rows, self.nodes, self.rules = rows, nodes, rules
         self.weight = to_fixed_point(np.ones(1), training.weight, None, columns.n_rows)
+        rules["categorical_smoothing"] = plan.limits.categorical_smoothing
+        rules["most_weight"] = plan.limits.categorical_smoothing * self.weight[1]
+        rules["weight_unit"] = self.weight[0][0]
+        has_bins = (columns.n_bins == columns.n_values) & (columns.n_values < MOST_CODES)
+        self.joins = (columns.n_levels > 0) & ~(has_bins & (len(training.weight) == 1))
         self.random = np.random.default_rng(0)  # a frontier has one; greedy splits draw nothing
-        self.features = np.empty(0, dtype=np.int64)
+        self.joining = np.empty(0, dtype=np.int64)
         self.goes_left: dict[int, np.ndarray] = {}  # by number of a node, of every code
 
     def begin(self, features: np.ndarray) -> None:
-        """Start a tree that may split on these columns; those of numbers are left out here."""
-        self.features = features[self.columns.n_levels[features] > 0]
+        """Start a tree that may split on these columns; `join` looks at some of them."""
+        self.joining = features[self.joins[features]]
         self.goes_left = {}
 
     def join(self) -> None:
@@ -66,11 +78,11 @@ class LevelSearch:
         if deepest is not None:
             may_split &= nodes["depth"] < deepest
         asked = np.flatnonzero(may_split)
-        if not len(asked) or not len(self.features):
+        if not len(asked) or not len(self.joining):
             return
         frontier = Frontier(
             self.columns,
-            self.features,
+            self.joining,
             self._derivatives(),
             self.rows.listed,
             nodes["start"][asked],
@@ -79,8 +91,8 @@ class LevelSearch:
         )
         cuts = best_cuts(frontier, self.plan.limits, self.plan.n_jobs)
         splits, score = largest_gain(cuts, frontier, self.plan.limits), cuts.score[:, :, 0].max(0)
-        feature, of_number = nodes["feature"][asked], nodes["to_beat"][asked]  # of the best cut
-        is_better = (score > of_number) | ((score == of_number) & (splits.feature < feature))
+        feature, in_kernels = nodes["feature"][asked], nodes["to_beat"][asked]  # the best score
+        is_better = (score > in_kernels) | ((score == in_kernels) & (splits.feature < feature))
         is_taken = (splits.feature >= 0) & (is_better | (feature < 0))
         for i in np.flatnonzero(is_taken):
             j, k, goes_left = asked[i], splits.feature[i], splits.goes_left[i]
@@ -92,12 +104,15 @@ class LevelSearch:
 
     def sets_of(self, tree: np.ndarray) -> LevelSets:
         """Return the sets of a tree that has grown, whose nodes then have no threshold."""
+        nodes = self.nodes[: len(tree)]
         in_preorder: list[np.ndarray | None] = [None] * len(tree)
-        for j, goes_left in self.goes_left.items():
-            if self.nodes["left"][j] >= 0:
-                feature, missing_left = self.nodes["feature"][j], self.nodes["missing_left"][j]
-                of_levels = self.columns.levels_left(feature, goes_left, missing_left != 0)
-                in_preorder[self.nodes["place"][j]] = of_levels
+        for j in np.flatnonzero((nodes["left"] >= 0) & (nodes["cut"] < 0)):
+            k, goes_left = int(nodes["feature"][j]), self.goes_left.get(j)
+            if nodes["cut"][j] == BY_LEVELS:
+                bits = np.unpackbits(nodes["levels"][j].view(np.uint8), bitorder="little")
+                goes_left = bits[: self.columns.n_values[k] + 1].astype(bool)
+            of_levels = self.columns.levels_left(k, goes_left, nodes["missing_left"][j] != 0)
+            in_preorder[nodes["place"][j]] = of_levels
         sets = LevelSets.of(in_preorder)
         tree["threshold"][sets.of_node >= 0] = 0.0
         return sets
