@@ -2,7 +2,7 @@
 
     python -m benchmarks.categories --data FOLDER [--splits 5] [--methods greedy unbiased] [--write]
     python -m benchmarks.categories --from-results --write      # the page again, from the CSV file
-    python -m benchmarks.categories --data FOLDER --seconds     # how long fits take; a quiet machine
+    python -m benchmarks.categories --data FOLDER --seconds     # how long fits take
 
 FOLDER holds ``NAME.csv.gz`` and ``MANIFEST.csv``, whose columns ``name``, ``target``, ``task`` and
 ``categorical`` (names between semicolons) say what is what. All tables with categorical columns and
@@ -14,8 +14,8 @@ of more are given to it as the numbers of their levels. Targets of regressions a
 the paper of Adler and Painsky; a library that is not installed is left out.
 
 Results are appended to a CSV file line by line, and lines that are there are not computed again.
-``--seconds`` has a file of its own, since the other may have grown beside other work, and leaves out
-those who are not asked for speed.
+``--seconds`` wants a quiet machine, and has a file of its own because the other may have grown
+beside other work.
 """
 
 import argparse

@@ -110,6 +110,17 @@ class Slots(NamedTuple):
     free: np.ndarray  # (slots + 1,) int64, a stack of slots not in use, its height at the end
 
 
+# A level of a categorical column in a node, or those of few rows.
+LEVEL = np.dtype(
+    [
+        ("g", np.int64),  # sums over its rows
+        ("h", np.int64),
+        ("n", np.int64),
+        ("code", np.int64),
+        ("is_left", np.int64),  # 1 or 0
+    ]
+)
+
 # Each thread's own arrays. Sizes are whole cache lines, so that no narrow bin lies in two.
 SCRATCH = np.dtype(
     [
@@ -120,7 +131,7 @@ SCRATCH = np.dtype(
         ("marks", np.int64, (MOST_BINS,)),  # all 0
         ("keys", np.int64, (MOST_SORTED + 8,)),  # rows that are sorted, and one to spare
         ("order", np.int32, (2, MOST_CODES + 16)),  # of levels, see ``gbt.kernels.level_bins``
-        ("code", np.int32, (MOST_CODES + 16,)),
+        ("levels", LEVEL, (MOST_CODES + 16,)),
         ("column", COLUMN),  # narrow bins, as those of a column
     ],
     align=True,

@@ -4,8 +4,8 @@ import numpy as np
 
 from gbt.kernels.compiling import IS_COMPILING, internal
 
-# A set of levels is no cut. Either the node has a bit a level, by which its rows are told their side
-# when they are partitioned, or they have been told it; then the sides are cut like codes.
+# A set of levels is no cut. Either the node has a bit a level, by which its rows are told their
+# side when they are partitioned, or they have been told it; then sides are cut like codes.
 BY_LEVELS, BY_SIDE = np.int64(-2), np.int64(-1)
 LEFT, RIGHT, NO_SIDE = np.int64(0), np.int64(1), np.int64(2)
 MOST_CODES = 256  # of a column whose levels are bits of a node, that of missing rows included

@@ -94,8 +94,10 @@ class LevelSearch:
         feature, in_kernels = nodes["feature"][asked], nodes["to_beat"][asked]  # the best score
         is_better = (score > in_kernels) | ((score == in_kernels) & (splits.feature < feature))
         is_taken = (splits.feature >= 0) & (is_better | (feature < 0))
-        for i in np.flatnonzero(is_taken):
-            j, k, goes_left = asked[i], splits.feature[i], splits.goes_left[i]
+        for i, goes_left in enumerate(splits.goes_left or ()):
+            if goes_left is None or not is_taken[i]:
+                continue
+            j, k = int(asked[i]), int(splits.feature[i])
             nodes["feature"][j], nodes["cut"][j] = k, BY_SIDE
             nodes["missing_left"][j], nodes["gain"][j] = splits.missing_left[i], splits.gain[i]
             rows = frontier.rows_of(i)
@@ -106,11 +108,13 @@ class LevelSearch:
         """Return the sets of a tree that has grown, whose nodes then have no threshold."""
         nodes = self.nodes[: len(tree)]
         in_preorder: list[np.ndarray | None] = [None] * len(tree)
-        for j in np.flatnonzero((nodes["left"] >= 0) & (nodes["cut"] < 0)):
-            k, goes_left = int(nodes["feature"][j]), self.goes_left.get(j)
+        for j in np.flatnonzero((nodes["left"] >= 0) & (nodes["cut"] < 0)).tolist():
+            k = int(nodes["feature"][j])
             if nodes["cut"][j] == BY_LEVELS:
                 bits = np.unpackbits(nodes["levels"][j].view(np.uint8), bitorder="little")
                 goes_left = bits[: self.columns.n_values[k] + 1].astype(bool)
+            else:
+                goes_left = self.goes_left[j]
             of_levels = self.columns.levels_left(k, goes_left, nodes["missing_left"][j] != 0)
             in_preorder[nodes["place"][j]] = of_levels
         sets = LevelSets.of(in_preorder)
