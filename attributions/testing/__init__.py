@@ -17,7 +17,7 @@ try:
 except ImportError as error:
     raise ImportError(
         "attributions.testing draws models with Hypothesis, which is not installed: pip install"
-        " 'gbt-attributions[test]'."
+        " hypothesis"
     ) from error
 
 from attributions.testing.comparing import (
