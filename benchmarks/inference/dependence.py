@@ -62,7 +62,7 @@ COPIES = Part(
     "copies",
     tuple({"colsample": c, "correlation": rho} for c in (1.0, 0.3) for rho in (0.5, 0.8, 0.95)),
     copies,
-    40,
+    60,
     copies_table,
 )
 
@@ -150,5 +150,5 @@ def rows_table(rows) -> str:
 
 
 ROWS = Part(
-    "rows", tuple({"case": case} for case in CASES), rows_that_are_not_independent, 40, rows_table
+    "rows", tuple({"case": case} for case in CASES), rows_that_are_not_independent, 60, rows_table
 )
