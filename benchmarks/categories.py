@@ -31,7 +31,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from benchmarks.study.files import DOCS, page_with
+from benchmarks.study.files import DOCS, header, page_with, without_header
 from gbt import GBTClassifier, GBTRegressor
 
 FIELDS = ("table", "task", "rows", "most_levels", "split", "method", "score", "seconds")
@@ -214,7 +214,8 @@ def run(folder: Path, n_splits: int, out: Path, methods: list[str]) -> None:
         done = {(r["table"], int(r["split"]), r["method"]) for r in read_lines(out)}
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(",".join(FIELDS) + "\n")
+        made = header("python -m benchmarks.categories --data FOLDER", "splits from 0")
+        out.write_text(f"{made}\n{','.join(FIELDS)}\n")
     for table in tables_in(folder):
         for split in range(n_splits):
             for method in methods:
@@ -233,7 +234,7 @@ def run(folder: Path, n_splits: int, out: Path, methods: list[str]) -> None:
 def read_lines(path: Path) -> list[dict[str, str]]:
     """Return the lines of a file of results."""
     with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+        return list(csv.DictReader(without_header(file)))
 
 
 def means_over_splits(path: Path) -> pd.DataFrame:

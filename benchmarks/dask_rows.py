@@ -1,14 +1,15 @@
 """Ten million rows that are never in memory together: Dask's workers, and the command line.
 
     python -m benchmarks.dask_rows --write                      1e7 rows, some minutes on two cores
-    python -m benchmarks.dask_rows --rows 200000 --file-rows 200000       a small run
+    python -m benchmarks.dask_rows --rows 200000 --file-rows 100000 200000       a small run
 
 A model is fitted on 20,000 rows. Then rows of 20 columns are made in chunks of 100,000, 17 MB each,
 on a cluster of two worker processes of one thread, and judged there by ``tree_inner`` and its like.
-Some of the same rows are written to a Parquet file, chunk by chunk, which the command line judges
-in batches. Beside the seconds stands the largest resident memory: of the workers, asked of the
+The same rows are written to two Parquet files, chunk by chunk, which the command line judges in
+batches. Beside the seconds stands the largest resident memory: of the workers, asked of the
 system after each call, and how much more that is than before it; and of the fresh process of the
-command line. Two chunks in one process verify the cluster's answer before anything is printed.
+command line: how much more it takes for the larger file is what rows take, which one file alone
+would not say. Two chunks in one process verify the cluster's answer before anything is printed.
 """
 
 import argparse
@@ -148,8 +149,8 @@ COMMAND = (
 )
 
 
-def judge_file(n_chunks: int) -> str:
-    """Judge a Parquet file by the command line; return a line of the table."""
+def judge_file(n_chunks: int) -> tuple[float, float, float]:
+    """Judge a Parquet file by the command line; return its GB, seconds, and the peak in MB."""
     with tempfile.TemporaryDirectory() as folder:
         path, saved = Path(folder, "rows.parquet"), Path(folder, "model.json")
         table = chunk_of(0, N_TRAINED)
@@ -160,13 +161,33 @@ def judge_file(n_chunks: int) -> str:
         started = time.perf_counter()
         printed = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
         seconds = time.perf_counter() - started
-        peak = float(printed.stdout.splitlines()[-1])
-        return (
-            f"`python -m attributions --data rows.parquet --target y --model model.json` on a file"
-            f" of {n_chunks * ROWS_PER_CHUNK:,} rows, {path.stat().st_size / 1e9:.2f} GB:"
-            f" {seconds:.0f} s, largest resident memory {peak:.0f} MB, the interpreter and compiled"
-            " kernels included."
-        )
+        return path.stat().st_size / 1e9, seconds, float(printed.stdout.splitlines()[-1])
+
+
+def judge_files(sizes: list[int]) -> list[str]:
+    """Judge files of some numbers of rows; return a table, and what the larger ones take more."""
+    lines = [
+        "`python -m attributions --data rows.parquet --target y --model model.json`, the"
+        " interpreter and compiled kernels included:",
+        "",
+        "| rows | GB of the file | s | largest resident memory, MB |",
+        "|---|---|---|---|",
+    ]
+    found = []
+    for n_rows in sizes:
+        n_chunks = max(1, n_rows // ROWS_PER_CHUNK)
+        found.append((n_chunks * ROWS_PER_CHUNK, *judge_file(n_chunks)))
+        lines.append("| {:,} | {:.2f} | {:.0f} | {:.0f} |".format(*found[-1]))
+    return [*lines, *(difference(found[0], larger) for larger in found[1:])]
+
+
+def difference(small: tuple[float, ...], large: tuple[float, ...]) -> str:
+    """Say what a larger file takes more than a smaller one, and that for each row."""
+    rows, size, _, peak = (b - a for a, b in zip(small, large, strict=True))
+    return (
+        f"\nFrom {small[0]:,} to {large[0]:,} rows the file grows by {1000 * size:,.0f} MB and the"
+        f" largest resident memory by {peak:,.0f} MB, {1e6 * peak / rows:.0f} bytes a row."
+    )
 
 
 def main() -> int:
@@ -175,14 +196,18 @@ def main() -> int:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--file-rows", type=int, default=2_000_000, help="of the Parquet file")
+    parser.add_argument(
+        "--file-rows", type=int, nargs="+", default=[1_000_000, 10_000_000],
+        help="of the Parquet files",
+    )  # fmt: skip
     parser.add_argument("--measures", type=int, default=7, help="how many of the seven")
     parser.add_argument("--write", action="store_true", help=f"to {RESULTS.relative_to(ROOT)}")
     asked = parser.parse_args()
     n_chunks = max(1, asked.rows // ROWS_PER_CHUNK)
     n_rows = n_chunks * ROWS_PER_CHUNK
+    file_rows = " ".join(map(str, asked.file_rows))
     head = [
-        f"`python -m benchmarks.dask_rows --rows {n_rows} --file-rows {asked.file_rows}"
+        f"`python -m benchmarks.dask_rows --rows {n_rows} --file-rows {file_rows}"
         f" --measures {asked.measures}`:"
         f" {n_rows:,} rows of {N_COLUMNS} columns,"
         f" {8 * n_rows * (N_COLUMNS + 1) / 1e9:.2f} GB, in {n_chunks} chunks of"
@@ -194,11 +219,11 @@ def main() -> int:
         "|---|---|---|---|---|---|",
     ]
     print("\n".join(head), flush=True)
-    n_chunks_of_file = max(1, asked.file_rows // ROWS_PER_CHUNK)
-    lines = [*head, *measure(n_chunks, asked.measures), "", judge_file(n_chunks_of_file)]
-    print("\n".join(lines[-2:]))
+    lines = [*head, *measure(n_chunks, asked.measures), ""]
+    of_files = judge_files(asked.file_rows)
+    print("", *of_files, sep="\n")
     if asked.write:
-        RESULTS.write_text("\n".join(lines) + "\n")
+        RESULTS.write_text("\n".join([*lines, *of_files]) + "\n")
     return 0
 
 

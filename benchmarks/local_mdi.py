@@ -8,15 +8,17 @@
 
 Each is run for a random forest and a boosted model. An experiment writes one line a number to
 benchmarks/results/local_mdi_NAME.csv as it goes, and leaves out what is there already: it can be
-stopped and started again. ``--seeds`` says how many repetitions.
+stopped and started again, and a method that is new is added to the seeds that are there.
+``--seeds`` says how many repetitions.
 
 A method is an individual attribution and an aggregate. Attributions: Saabas, PreDecomp (the same in
 a forest), TreeSHAP, local MDI with ridge and with elastic net, both with raw columns and on all
 rows; and for boosted models the rows of TreeInner, which are given the targets. Aggregates: the
-absolute value of the sum over trees, the sum of absolute values, and mean ranks. ``global`` gives
-every row the same scores: the mean over the training rows of the absolute sums. Rows that share
-their important features cannot do better than a good global score, so no other method has shown
-that it is *local* unless it beats that.
+absolute value of the sum over trees, the sum of absolute values, and mean ranks. (TreeInner has no
+ranks of its own: in a row it is PreDecomp times one number a tree, which leaves the ranks alone.)
+``global`` gives every row the same scores: the mean over the training rows of the absolute sums.
+Rows that share their important features cannot do better than a good global score, so no other
+method has shown that it is *local* unless it beats that.
 
 Columns are shuffled. In nodes of a few rows many features split equally well; our boosted models
 then take the first column, and ranks count how often a feature is used at all: with the features
@@ -28,7 +30,9 @@ import csv
 import time
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -38,19 +42,24 @@ from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from attributions import tree_inner_rows
+from attributions.individual import attribute_per_tree
 from attributions.inputs import SeenRowsWarning
 from attributions.local_mdi import StumpModels
 from attributions.stump_models import ElasticNet, Ridge
 from attributions.training_trees import TrainingTrees
 from attributions.tree_ranks import aggregate_trees
+from benchmarks.study.files import header, without_header
 from gbt import GBTClassifier, GBTRegressor
+from gbt.predictor import transposed
+from gbt.stages import stages
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks/results"
 PAGE = ROOT / "docs/local_mdi.md"
-AGGREGATES = ("sum", "absolute", "rank")
+AGGREGATES = ("sum", "absolute", "rank")  # of trees; and "global"
 SEEDS = 10
 N_TREES = 50
+Pair = tuple[str, str]  # a method and an aggregate
 COLUMNS = ("setting", "model", "seed", "method", "aggregate", "measure", "value")
 METHODS = {
     "saabas": "Saabas",
@@ -60,6 +69,7 @@ METHODS = {
     "elastic_net": "local MDI, elastic net",
     "tree_inner": "TreeInner of rows",
 }
+OF_BOOSTED = ("predecomp", "tree_inner")  # in a forest PreDecomp is Saabas
 
 
 # Models and scores ----------------------------------------------------------------------------
@@ -80,25 +90,60 @@ def fit(kind: str, X, y, seed: int):
     ).fit(X, y)
 
 
-def all_scores(kind: str, model, X_train, y_train, X, y) -> Iterator[tuple[str, str, np.ndarray]]:
+def pairs_of(kind: str) -> set[Pair]:
+    """Return the methods and aggregates that a kind of model has."""
+    names = [name for name in METHODS if kind == "boosted" or name not in OF_BOOSTED]
+    pairs = {(name, aggregate) for name in names for aggregate in (*AGGREGATES, "global")}
+    return pairs - {("tree_inner", "rank")}
+
+
+def all_scores(
+    model, X_train, y_train, X, y, wanted: set[Pair]
+) -> Iterator[tuple[str, str, np.ndarray]]:
     """Yield method, aggregate and scores of the rows X, not negative, of shape (n, p)."""
     training = TrainingTrees.of(model, X_train, y_train)
-    individuals = {"saabas": "saabas", "tree_shap": "tree_shap"}
-    if kind == "boosted":
-        individuals["predecomp"] = "predecomp"
-    for name, linear_model in (("ridge", Ridge()), ("elastic_net", ElasticNet())):
-        individuals[name] = StumpModels.fit(training, linear_model, raw=True, n_jobs=1)
-    for name, individual in individuals.items():
-        for aggregate in AGGREGATES:
-            scores = aggregate_trees(training.ensemble, X, individual, aggregate, 1)
-            yield name, aggregate, np.abs(scores)
-        train = aggregate_trees(training.ensemble, X_train, individual, "sum", 1)
-        yield name, "global", np.tile(np.abs(train).mean(axis=0), (len(X), 1))
-    if kind == "boosted":
+    linear_models = {"ridge": Ridge(), "elastic_net": ElasticNet()}
+    for name in METHODS:
+        aggregates = [a for a in (*AGGREGATES, "global") if (name, a) in wanted]
+        if not aggregates:
+            continue
+        if name == "tree_inner":
+            scores_of = partial(scores_of_tree_inner, model)
+        else:
+            individual: Any = name
+            if name in linear_models:
+                individual = StumpModels.fit(training, linear_models[name], raw=True, n_jobs=1)
+            scores_of = partial(scores_of_trees, training.ensemble, individual)
+        for aggregate in aggregates:
+            if aggregate == "global":
+                scores = np.tile(scores_of(X_train, y_train, "sum").mean(axis=0), (len(X), 1))
+            else:
+                scores = scores_of(X, y, aggregate)
+            yield name, aggregate, scores
+
+
+def scores_of_trees(ensemble, individual, X, y, aggregate: str) -> np.ndarray:
+    """Return what an individual attribution says of every row; the targets are not looked at."""
+    return np.abs(aggregate_trees(ensemble, X, individual, aggregate, 1))
+
+
+def scores_of_tree_inner(model, X, y, aggregate: str) -> np.ndarray:
+    """Return what TreeInner says of every row.
+
+    The part of tree m is -r_mk(x_i) g_im / alpha, with PreDecomp's r and the row's gradient before
+    the tree.
+    """
+    if aggregate == "sum":
         with warnings.catch_warnings():  # that these are training rows, as in the paper
             warnings.simplefilter("ignore", SeenRowsWarning)
-            rows = tree_inner_rows(model, X, y, n_jobs=1)
-        yield "tree_inner", "sum", np.abs(rows.values)
+            return np.abs(tree_inner_rows(model, X, y, n_jobs=1).values)
+    ensemble = model.ensemble_
+    total = np.zeros(X.shape)
+    before = [part.gradient.copy() for part in stages(ensemble, transposed(X), y.astype(float))]
+    trees = attribute_per_tree(ensemble, X, "predecomp", 1)
+    for (_, values), gradient in zip(trees, np.concatenate(before), strict=True):
+        total += np.abs(values * gradient[:, np.newaxis])
+    return total / ensemble.learning_rate
 
 
 # Simulated tables -----------------------------------------------------------------------------
@@ -143,7 +188,8 @@ def mean_auc(matters, scores) -> float:
     return np.mean((sums - n_1 * (n_1 + 1) / 2) / (n_1 * (matters.shape[1] - n_1)))
 
 
-# Experiments: yield (setting, model kind, and a function of the seed that yields lines) ---------
+# Experiments: yield setting, model kind, and a function of the seed and of the methods that are
+# wanted, which yields lines
 
 
 def ranking():
@@ -152,7 +198,7 @@ def ranking():
         for explained in (0.1, 0.4):
             for kind in ("forest", "boosted"):
 
-                def run(seed, name=name, explained=explained, kind=kind):
+                def run(seed, wanted, name=name, explained=explained, kind=kind):
                     rng = np.random.default_rng([seed, 1])
                     X = rng.normal(size=(500, 30))
                     f, matters = signal(name, X)
@@ -160,9 +206,8 @@ def ranking():
                     X, matters = X[:, order], matters[:, order]
                     y = noisy(f, explained, rng)
                     model = fit(kind, X[:300], y[:300], seed)
-                    for method, aggregate, scores in all_scores(
-                        kind, model, X[:300], y[:300], X[300:], y[300:]
-                    ):
+                    rows = X[:300], y[:300], X[300:], y[300:]
+                    for method, aggregate, scores in all_scores(model, *rows, wanted):
                         yield method, aggregate, "AUC", mean_auc(matters[300:], scores)
 
                 yield f"{name}, {explained:g} explained", kind, run
@@ -174,7 +219,7 @@ def correlation():
     for rho in (0.5, 0.9, 0.99):
         for kind in ("forest", "boosted"):
 
-            def run(seed, rho=rho, kind=kind):
+            def run(seed, wanted, rho=rho, kind=kind):
                 rng = np.random.default_rng([seed, 2])
                 X = equicorrelated(250, rho, rng)
                 high = X > 0
@@ -184,7 +229,7 @@ def correlation():
                 place = rng.permutation(100)  # of a feature
                 X = X[:, np.argsort(place)]
                 model = fit(kind, X, y, seed)
-                for method, aggregate, scores in all_scores(kind, model, X, y, X, y):
+                for method, aggregate, scores in all_scores(model, X, y, X, y, wanted):
                     ranks = rankdata(-scores, axis=1)
                     for group, columns in groups.items():
                         yield method, aggregate, group, ranks[:, place[columns]].mean()
@@ -216,15 +261,14 @@ def selection():
     for name, (X, y) in tables().items():
         for kind in ("forest", "boosted"):
 
-            def run(seed, X=X, y=y, kind=kind):
+            def run(seed, wanted, X=X, y=y, kind=kind):
                 X_fit, X_new, y_fit, y_new = train_test_split(
                     X, y, test_size=0.33, random_state=seed
                 )
                 model = fit(kind, X_fit, y_fit, seed)
                 mean = X_fit.mean(axis=0)
-                for method, aggregate, scores in all_scores(
-                    kind, model, X_fit, y_fit, X_fit, y_fit
-                ):
+                rows = X_fit, y_fit, X_fit, y_fit
+                for method, aggregate, scores in all_scores(model, *rows, wanted):
                     for share in (0.1, 0.3):
                         masked = np.where(top(scores, share), X_fit, mean)
                         again = fit("forest", masked, y_fit, 42)
@@ -242,16 +286,15 @@ def stability():
     for name, (X, y) in tables().items():
         for kind in ("forest", "boosted"):
 
-            def run(seed, X=X, y=y, kind=kind):
+            def run(seed, wanted, X=X, y=y, kind=kind):
                 X_fit, X_new, y_fit, y_new = train_test_split(
                     X, y, test_size=0.33, random_state=seed
                 )
                 unions: dict = {}
                 for again in range(5):
                     model = fit(kind, X_fit, y_fit, 100 * seed + again)
-                    for method, aggregate, scores in all_scores(
-                        kind, model, X_fit, y_fit, X_new, y_new
-                    ):
+                    rows = X_fit, y_fit, X_new, y_new
+                    for method, aggregate, scores in all_scores(model, *rows, wanted):
                         for share in (0.1, 0.3):
                             best = top(scores, share)
                             key = method, aggregate, f"best {share:g}"
@@ -279,27 +322,32 @@ def results_of(name: str) -> list[dict]:
     if not path.exists():
         return []
     with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+        return list(csv.DictReader(without_header(file)))
 
 
 def run_experiment(name: str, n_seeds: int, minutes: float) -> None:
     """Run what is not there yet, seed by seed, until the time is over."""
     path = RESULTS / f"local_mdi_{name}.csv"
-    done = {(line["setting"], line["model"], line["seed"]) for line in results_of(name)}
+    done: dict[tuple, set[Pair]] = {}
+    for line in results_of(name):
+        run_of_line = line["setting"], line["model"], line["seed"]
+        done.setdefault(run_of_line, set()).add((line["method"], line["aggregate"]))
     is_new = not path.exists()
     started = time.monotonic()
     with path.open("a", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         if is_new:
+            file.write(header(f"python -m benchmarks.local_mdi {name}", "seeds from 0") + "\n")
             writer.writerow(COLUMNS)
         for seed in range(n_seeds):
             for setting, kind, run in EXPERIMENTS[name]():
-                if (setting, kind, str(seed)) in done:
+                wanted = pairs_of(kind) - done.get((setting, kind, str(seed)), set())
+                if not wanted:
                     continue
                 if time.monotonic() - started > 60 * minutes:
                     print(f"{name}: stopped after {minutes:g} minutes, at seed {seed}")
                     return
-                for method, aggregate, measure, value in run(seed):
+                for method, aggregate, measure, value in run(seed, wanted):
                     writer.writerow(
                         (setting, kind, seed, method, aggregate, measure, f"{value:.6g}")
                     )

@@ -16,6 +16,9 @@ for training and 1000 for validation, as in the notebook. Models are this librar
 defaults (31 leaves, at least 20 rows each, no regularisation); levels are cut as numbers. Where
 LightGBM is installed, ``ranks`` also has its trees, with levels as categories, as in the notebook.
 
+The paper's Table 1 and Table 8, trainers and importances ranked over real tables, are parts of
+another study: ``python -m benchmarks.rankings datasets`` and ``selection``.
+
 Every repetition has a seed of its own, so results do not depend on ``--jobs``. Tables go to
 ``benchmarks/results`` and into ``docs/unbiased_gain.md``.
 """

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.comparison import designs, parts
 from benchmarks.comparison.__main__ import STUDY, main
@@ -46,6 +47,19 @@ def test_noise_is_planted_as_promised(name):
     assert set(np.unique(drawn.y)) == {0, 1} if drawn.is_class else len(np.unique(drawn.y)) > 100
 
 
+@pytest.mark.parametrize(
+    ("relevant", "low", "high"), [("low", 0.93, 0.96), ("all", 0.47, 0.53)], ids=["low", "all"]
+)
+def test_what_counting_values_is_worth_in_the_design_of_the_paper(relevant, low, high):
+    """Five of the first ten: ahead of 40 others, and of half of five: (40 + 2.5) / 45 = .944."""
+    of_counts = []
+    for seed in range(200):
+        drawn = designs.of_the_paper("regression", relevant, 600, np.random.default_rng(seed))
+        fewest = -drawn.X.nunique().to_numpy()
+        of_counts.append(roc_auc_score(drawn.kind == USEFUL, fewest))
+    assert low < np.mean(of_counts) < high
+
+
 def test_columns_stand_in_no_order():
     """Where features tie, the first is taken: useful ones must not stand in front."""
     first = [designs.mixed("number", 50, np.random.default_rng(seed)).kind[0] for seed in range(60)]
@@ -73,3 +87,18 @@ def test_tables_by_hand():
         rows
     )
     assert f"| {METHODS[1]} | 0.250 | 0.250 | 0.250 | 1.000 | 0.750 | 3.0 |" in parts.summary(rows)
+
+
+def test_every_design_has_an_auc_of_its_own():
+    row = {"seconds": 1.0, "n useful": 2, "true useful": 1}
+    row |= {f"n {kind}": 4 for kind in KINDS} | {f"false {kind}": 1 for kind in KINDS}
+    aucs = {"nothing, number": 0.5, "mixed, number": 0.75, "mixed, class": 0.25, "Sun, class": 1.0}
+    rows = [
+        {**row, "data": name, "method": method, "auc": auc}
+        | ({"n useful": 0, "true useful": 0} if name.startswith("nothing") else {})
+        for name, auc in aucs.items()
+        for method in METHODS
+    ]
+    heading, _, first, *_ = parts.summary(rows).splitlines()
+    assert "| useful found | AUC: mixed | AUC: Sun | time" in heading
+    assert first.endswith("| 0.500 | 0.500 | 1.000 | 1.0 |")

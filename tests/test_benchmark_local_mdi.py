@@ -1,8 +1,10 @@
 """The benchmark of local MDI: its parts on known answers, its files, and that it can go on."""
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
+from attributions import reference
 from benchmarks import local_mdi
 from tests.asserts import assert_close, assert_same
 
@@ -51,23 +53,59 @@ def test_every_method_scores_every_row():
     y = X[:, 0] + 0.1 * rng.normal(size=60)
     for kind in ("forest", "boosted"):
         model = local_mdi.fit(kind, X, y, seed=0)
-        found = [*local_mdi.all_scores(kind, model, X, y, X[:9] + 1e-3, y[:9])]
-        assert len({(method, aggregate) for method, aggregate, _ in found}) == len(found)
+        wanted = local_mdi.pairs_of(kind)
+        found = [*local_mdi.all_scores(model, X, y, X[:9] + 1e-3, y[:9], wanted)]
+        assert sorted((method, aggregate) for method, aggregate, _ in found) == sorted(wanted)
         for _, _, scores in found:
             assert scores.shape == (9, 4)
             assert (scores >= 0).all()
-        assert {method for method, _, _ in found} <= set(local_mdi.METHODS)
+
+
+def test_tree_inner_is_added_up_from_its_trees():
+    """By the definition, from the page of plain loops and the predictions before every tree."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    model = local_mdi.fit("boosted", X, y, seed=0)
+    ensemble, rows, targets = model.ensemble_, X[:9] + 1e-3, y[:9]
+    predicted = [np.full(9, ensemble.base_score), *model.staged_predict(rows)]
+    parts = np.array(
+        [
+            [reference.predecomp(tree, x) * (f - t) / 0.1 for x, t, f in zip(rows, targets, before)]
+            for tree, before in zip(ensemble.trees, predicted)
+        ]
+    )
+    terms = np.abs(parts).sum(axis=0)
+    found = {
+        (method, aggregate): scores
+        for method, aggregate, scores in local_mdi.all_scores(
+            model, rows, targets, rows, targets, local_mdi.pairs_of("boosted")
+        )
+    }
+    sums = np.abs(parts.sum(axis=0))
+    assert_close(found["tree_inner", "sum"], sums, terms)
+    assert_close(found["tree_inner", "absolute"], terms, terms)
+    assert_close(found["tree_inner", "global"], np.tile(sums.mean(axis=0), (9, 1)), terms.max())
+
+
+def test_ranks_of_tree_inner_would_be_those_of_predecomp():
+    """In a row g multiplies all features of a tree alike, so it has none of its own."""
+    r = np.array([[0.5, -2.0, 1.0], [3.0, 0.0, -1.0]])
+    g = np.array([-0.3, 7.0])
+    assert_same(rankdata(np.abs(r * g[:, np.newaxis]), axis=1), rankdata(np.abs(r), axis=1))
+    assert ("tree_inner", "rank") not in local_mdi.pairs_of("boosted")
 
 
 def test_an_experiment_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    calls = []
+    calls, of_forests = [], {"saabas", "tree_shap", "ridge", "elastic_net"}
 
     def experiment():
         for setting in ("a", "b"):
 
-            def run(seed, setting=setting):
-                calls.append((setting, seed))
-                yield "saabas", "sum", "AUC", 0.5 + seed
+            def run(seed, wanted, setting=setting):
+                calls.append((setting, seed, {method for method, _ in wanted}))
+                for method, aggregate in sorted(wanted):
+                    yield method, aggregate, "AUC", 0.5 + seed
 
             yield setting, "forest", run
 
@@ -75,9 +113,16 @@ def test_an_experiment_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setitem(local_mdi.EXPERIMENTS, "ranking", experiment)
     local_mdi.run_experiment("ranking", n_seeds=1, minutes=1.0)
     local_mdi.run_experiment("ranking", n_seeds=2, minutes=1.0)
-    assert calls == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+    assert calls == [(setting, seed, of_forests) for seed in (0, 1) for setting in ("a", "b")]
     local_mdi.run_experiment("ranking", n_seeds=3, minutes=0.0)
     assert len(calls) == 4
     table = local_mdi.table_of("ranking")
     assert "| Saabas | sum | 1.000 (0.500) | 1.000 (0.500) |" in table
     assert "*forest*, 2 seeds" in table
+    monkeypatch.setitem(local_mdi.METHODS, "new", "a new method")
+    local_mdi.run_experiment("ranking", n_seeds=2, minutes=1.0)
+    assert calls[4:] == [(setting, seed, {"new"}) for seed in (0, 1) for setting in ("a", "b")]
+    table = local_mdi.table_of("ranking")
+    assert "| a new method | rank | 1.000 (0.500) | 1.000 (0.500) |" in table
+    first = (tmp_path / "local_mdi_ranking.csv").read_text().splitlines()[0]
+    assert first.startswith("# python -m benchmarks.local_mdi ranking; seeds from 0; gbt ")

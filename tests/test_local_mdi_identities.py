@@ -1,5 +1,7 @@
 """How local MDI, hierarchical shrinkage, Saabas and PreDecomp are related (docs/local_mdi.md)."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,6 +23,7 @@ from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import EPS_32, assert_close, peer
 from tests.stump_cases import cases
+from tests.tree_cases import ensemble_of
 
 LAMBDAS = st.sampled_from([0.0, 0.1, 1.0, 10.0])
 K = 2.0**14
@@ -110,10 +113,12 @@ def test_least_squares_is_what_xgboost_calls_approximate():
     X, y = make_friedman1(300, 6, noise=1.0, random_state=0)
     X = X.astype(np.float32).astype(float)
     data = xgboost.DMatrix(X, y)
-    for penalty in (0.0, 3.0):
+    for penalty in (0.0, 1.0, 3.0, 10.0):
         settings = {"max_depth": 4, "lambda": penalty, "base_score": 10.0, "tree_method": "exact"}
         booster = xgboost.train(settings, data, 6)
         contributions = booster.predict(data, pred_contribs=True, approx_contribs=True)[:, :-1]
+        of_saabas = attributions.saabas(booster, X).values
+        assert_close(of_saabas, contributions, 50.0, eps=EPS_32)
         found = attributions.local_mdi(
             booster, X, y, linear_model="ols", raw=False, rows="inbag"
         ).values
@@ -187,17 +192,21 @@ def test_ridge_on_leaf_values_is_saabas(tree, penalty):
     terms = np.abs(B.T) @ (H + penalty) * largest
     assert_close(normal @ theta, B.T @ S, terms, k=2**12)  # so theta is the minimiser
 
-    value = np.zeros(len(tree.left))
-    value[leaves] = S / (H + penalty)
-    shrunken = type(tree)(**{**vars(tree), "value": value})
-    mean = reference.mean_of_leaves(shrunken, tree.sum_hessian)
-    size = np.abs(value).max() * len(leaves)
+    # Each split gets a feature of its own, whose Saabas value is then the step at this split.
+    value, feature = np.zeros(len(tree.left)), np.full_like(tree.feature, -1)
+    value[leaves], feature[splits] = S / (H + penalty), np.arange(len(splits))
+    boosted = replace(tree, value=value, feature=feature, threshold=np.zeros(len(value)))
+    rows = np.zeros((len(leaves), max(len(splits), 1)))
     for j, t in enumerate(splits):
-        for child in children(tree, t):
-            leaf = leaves.index(reference.leaves_below(tree, child)[0])
-            step = columns[leaf, j] * theta[1 + j]
-            condition = abs(columns[leaf, j]) * max(1.0, 1 / np.abs(columns[:, j]).max())
-            assert_close(step, mean[child] - mean[t], size * (1 + condition), k=2.0**20)
+        for child, side in zip(children(tree, t), (-1.0, 1.0), strict=True):
+            below = [leaves.index(leaf) for leaf in reference.leaves_below(tree, child)]
+            rows[below, j] = side
+    found = attributions.saabas(ensemble_of([boosted], rows.shape[1]), rows).values
+    ends = np.abs(columns)
+    condition = ends * np.maximum(1.0, 1 / ends.max(axis=0, initial=np.finfo(float).tiny))
+    size = np.abs(value).max() * len(leaves)
+    steps = columns * theta[1:]
+    assert_close(found[:, : len(splits)], steps, size * (1 + condition), k=2.0**20)
 
 
 # (iii) ----------------------------------------------------------------------------------------

@@ -198,14 +198,15 @@ def test_weights_that_the_model_does_not_have():
         saabas(ensemble, X, weights="rows")
 
 
+@pytest.mark.parametrize("penalty", [0, 1, 3, 10])
 @pytest.mark.parametrize("objective", ["reg:squarederror", "binary:logistic"])
-def test_approx_contribs_of_xgboost(objective):
+def test_approx_contribs_of_xgboost(objective, penalty):
     xgboost = peer("xgboost")
     rng = np.random.default_rng(2)
     X = rng.normal(size=(400, 6)).astype(np.float32)
     X[rng.random(X.shape) < 0.1] = np.nan
     y = (np.nan_to_num(X[:, 0] * X[:, 1]) + rng.normal(size=400) > 0).astype(float)
-    parameters = {"objective": objective, "max_depth": 5, "eta": 0.3, "nthread": 1}
+    parameters = {"objective": objective, "max_depth": 5, "lambda": penalty, "nthread": 1}
     model = xgboost.train(parameters, xgboost.DMatrix(X, y), 20)
     theirs = model.predict(xgboost.DMatrix(X), pred_contribs=True, approx_contribs=True)
 

@@ -7,7 +7,7 @@ python -m benchmarks.cvb --from-results      the tables again, from the CSV file
 python -m benchmarks.cvb --quick             tries the machinery in seconds: no numbers
 
 Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
-there. Real tables come from the folder $GBT_DATA and are skipped without it.
+there. Real tables come from the folder --data, or $GBT_DATA, and are skipped without it.
 """
 
 import sys

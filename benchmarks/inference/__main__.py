@@ -7,7 +7,8 @@ python -m benchmarks.inference --from-results      the tables again, from the CS
 python -m benchmarks.inference --quick             tries the machinery in seconds: no numbers
 
 Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
-there. Parts that need real tables take them from the folder $GBT_DATA and are skipped without it.
+there. Parts that need real tables take them from the folder --data, or $GBT_DATA, and are skipped
+without it.
 """
 
 import sys

@@ -6,7 +6,7 @@ python -m benchmarks.rankings --from-results      the tables again, from the CSV
 python -m benchmarks.rankings --quick             tries the machinery in seconds: no numbers
 
 Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
-there. Tables come from the folder $GBT_DATA; without it there is nothing to do.
+there. Tables come from the folder --data, or $GBT_DATA; without it there is nothing to do.
 """
 
 import sys

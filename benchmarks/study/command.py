@@ -1,18 +1,22 @@
 """The command line of a study: run parts, print their tables, write files and the page."""
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 
 import joblib
 
-from benchmarks.study.data import is_there
+from benchmarks.study.data import FOLDER, is_there
 from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows, write_rows
 from benchmarks.study.finished import Finished, OtherRunError
 from benchmarks.study.part import Part
+
+SECONDS_BETWEEN_LINES = 10
 
 
 def own_table(parts: dict[str, Part], tables: dict[str, list[dict]]) -> dict[str, str]:
@@ -89,14 +93,18 @@ def wanted(part: Part, finished: Finished, n_replications: int) -> list[tuple[in
 
 
 def run(part: Part, finished: Finished, size: str, n_replications: int, n_jobs: int) -> None:
-    """Run what is not finished, and keep each replication as it ends."""
+    """Run what is not finished, and keep each replication as it ends; say how long it will take."""
     keys = wanted(part, finished, n_replications)
     work = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
     results = work(joblib.delayed(part.run)(*key, size) for key in keys)
+    started = said = perf_counter()
     for done, (key, rows) in enumerate(zip(keys, results, strict=True), start=1):
         finished.add(*key, rows)
-        if done % 50 == 0 or done == len(keys):
-            print(f"{part.name}: {done} of {len(keys)}", file=sys.stderr, flush=True)
+        now = perf_counter()
+        if now - said >= SECONDS_BETWEEN_LINES or done == len(keys):
+            said, left = now, (now - started) / done * (len(keys) - done)
+            words = f"{part.name}: {done} of {len(keys)}, {left:.0f} s left"
+            print(words, file=sys.stderr, flush=True)
 
 
 def parser(study: Study) -> argparse.ArgumentParser:
@@ -109,6 +117,7 @@ def parser(study: Study) -> argparse.ArgumentParser:
     out = Path(f"{study.name}_results")
     add = line.add_argument
     add("parts", nargs="*", metavar="PART", help=f"of {', '.join(study.parts)}; all if none")
+    add("--data", type=Path, metavar="FOLDER", help=f"of real tables; default: ${FOLDER}")
     add("--jobs", type=int, default=2, help="processes; change no number")
     add("--replications", type=int, help="of every cell; each part has its own number")
     add("--out", type=Path, default=out, help=f"finished replications; default: {out}")
@@ -126,6 +135,10 @@ def main(study: Study, arguments=None) -> int:
         line.error(f"there is no part {unknown[0]!r}; the parts are {', '.join(study.parts)}")
     if options.quick and (options.write or options.from_results):
         line.error("--quick results are not worth keeping; leave out the other options")
+    if options.data is not None:
+        if not options.data.is_dir():
+            line.error(f"--data {options.data}: there is no such folder")
+        os.environ[FOLDER] = str(options.data.resolve())  # which worker processes inherit
     tables = {}
     if options.from_results:
         tables = study.read(options.parts)
@@ -136,7 +149,7 @@ def main(study: Study, arguments=None) -> int:
             size = "quick" if options.quick else "full"
             for part in parts:
                 if not is_there(part.needs):
-                    print(f"{part.name} is skipped: $GBT_DATA has not all of {part.needs}")
+                    print(f"{part.name} is skipped: ${FOLDER} has not all of {part.needs}")
                     continue
                 usual = 2 if options.quick else part.n_replications
                 try:

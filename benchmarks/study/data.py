@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 
+FOLDER = "GBT_DATA"  # the environment variable that names the folder
 # Name: target, and columns that tell the target or number the rows.
 SETS = {
     "bike_kaggle_train": ("count", ("casual", "registered")),
@@ -22,7 +23,7 @@ SETS = {
 
 def folder() -> Path | None:
     """Return the folder that the environment variable names."""
-    named = os.environ.get("GBT_DATA")
+    named = os.environ.get(FOLDER)
     return Path(named) if named else None
 
 

@@ -1,31 +1,20 @@
 """Results on disk: a CSV file a part, which says what made it, and tables within a page."""
 
 import csv
-import platform
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
-import scipy
-
-import gbt
 from benchmarks.study.part import SEED
+from benchmarks.study.versions import versions
 
 RESULTS = Path(__file__).parents[1] / "results"
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def header(command: str) -> str:
+def header(command: str, seeds: str = f"seed {SEED}") -> str:
     """Say which command made a table, with what."""
-    versions = ", ".join(
-        f"{name} {version}"
-        for name, version in (
-            ("gbt", gbt.__version__),
-            ("numpy", np.__version__),
-            ("scipy", scipy.__version__),
-            ("Python", platform.python_version()),
-        )
-    )
-    return f"# {command}; seed {SEED}; {versions}"
+    programs = ", ".join(f"{name} {number}" for name, number in versions().items())
+    return f"# {command}; {seeds}; {programs}"
 
 
 def write_rows(path: Path, rows: list[dict], command: str) -> None:
@@ -38,11 +27,16 @@ def write_rows(path: Path, rows: list[dict], command: str) -> None:
         writer.writerows(rows)
 
 
+def without_header(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a CSV file but the one that says what made it, which older files lack."""
+    return (line for line in lines if not line.startswith("#"))
+
+
 def read_rows(path: Path) -> list[dict]:
     """Read a CSV file; numbers become numbers again."""
     with path.open(newline="") as file:
-        next(file)
-        return [{key: _number(text) for key, text in row.items()} for row in csv.DictReader(file)]
+        rows = csv.DictReader(without_header(file))
+        return [{key: _number(text) for key, text in row.items()} for row in rows]
 
 
 def _number(text):

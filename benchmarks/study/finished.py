@@ -5,14 +5,10 @@ cut off is dropped. The first line says what made the file, and a file of anothe
 """
 
 import json
-import platform
 from pathlib import Path
 
-import numpy as np
-import scipy
-
-import gbt
 from benchmarks.study.part import SEED, Part
+from benchmarks.study.versions import versions
 
 
 class OtherRunError(ValueError):
@@ -21,14 +17,7 @@ class OtherRunError(ValueError):
 
 def made_by(size: str) -> dict:
     """Name what numbers depend on."""
-    return {
-        "seed": SEED,
-        "size": size,
-        "gbt": gbt.__version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "Python": platform.python_version(),
-    }
+    return {"seed": SEED, "size": size, **versions()}
 
 
 class Finished:

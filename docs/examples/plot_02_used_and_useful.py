@@ -5,7 +5,8 @@ Used is not useful
 :func:`~attributions.absolute` says how much a feature moves predictions, right or wrong: no
 target enters. :func:`~attributions.tree_inner` says whether that lowered the loss of new rows.
 One picture shows both. On these simulated data five features of fifty matter, drawn in blue, and
-the model uses many others just as much.
+the model uses many others just as much. All five have few values, which by itself favours
+them: :doc:`/treeinner` says how much.
 """
 
 from attributions import absolute, tree_inner

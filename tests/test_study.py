@@ -1,0 +1,75 @@
+"""The command line that studies share: where tables come from, what is said meanwhile, headers."""
+
+import csv
+import os
+import platform
+
+import numpy as np
+import pytest
+
+import gbt
+from benchmarks.study import command, data, files
+from benchmarks.study.finished import Finished, made_by
+from benchmarks.study.part import SEED, Part
+from benchmarks.study.versions import OTHERS, versions
+
+
+def study(experiment, needs=()):
+    part = Part("only", ({"case": "a"},), experiment, 4, lambda rows: f"{len(rows)} rows", needs)
+    return command.Study("nothing", "A study.", {"only": part})
+
+
+def test_the_folder_of_data_may_be_given(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv(data.FOLDER, str(tmp_path / "elsewhere"))
+    (tmp_path / "table.csv.gz").touch()
+
+    def experiment(cell, rng, size):
+        yield {"folder": os.environ[data.FOLDER], "is there": data.is_there(["table"])}
+
+    asked = study(experiment, needs=("table",))
+    assert command.main(asked, ["--quick", "--jobs", "1"]) == 0
+    assert "only is skipped: $GBT_DATA has not all of ('table',)" in capsys.readouterr().out
+    assert command.main(asked, ["--quick", "--jobs", "1", "--data", str(tmp_path)]) == 0
+    assert "only\n\n2 rows" in capsys.readouterr().out
+    assert data.folder() == tmp_path
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        command.main(study(lambda *_: []), ["--quick", "--data", str(tmp_path / "none")])
+    assert "none: there is no such folder" in capsys.readouterr().err
+
+
+def test_the_time_that_is_left_is_said(tmp_path, monkeypatch, capsys):
+    """Of four replications of 6 s each: after 12 s there are 12 left; the last is always said."""
+    clock = iter(np.arange(0.0, 100.0, 6.0))
+    monkeypatch.setattr(command, "perf_counter", lambda: next(clock))
+    part = study(lambda *_: [{"x": 1}]).parts["only"]
+    command.run(part, Finished(tmp_path, part, "quick"), "quick", 4, 1)
+    assert capsys.readouterr().err.splitlines() == [
+        "only: 2 of 4, 12 s left",
+        "only: 4 of 4, 0 s left",
+    ]
+
+
+def test_headers_name_the_peers(tmp_path, monkeypatch):
+    assert files.header("python -m this").startswith(f"# python -m this; seed {SEED}; gbt ")
+    assert list(versions())[0] == "gbt"
+    monkeypatch.setattr("benchmarks.study.versions.OTHERS", ("numpy", "no-such-program"))
+    assert versions() == {
+        "gbt": gbt.__version__,
+        "numpy": np.__version__,
+        "Python": platform.python_version(),
+    }
+    assert made_by("full") == {"seed": SEED, "size": "full", **versions()}
+    assert {"xgboost", "lightgbm", "catboost", "scikit-learn"} < set(OTHERS)
+
+
+def test_files_are_read_with_and_without_a_header(tmp_path):
+    path = tmp_path / "some.csv"
+    files.write_rows(path, [{"name": "a, b", "n": 3, "x": 0.5}], "python -m this")
+    assert path.read_text().startswith("# python -m this; seed")
+    assert files.read_rows(path) == [{"name": "a, b", "n": 3, "x": 0.5}]
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
+    assert files.read_rows(path) == [{"name": "a, b", "n": 3, "x": 0.5}]
+    assert [*csv.reader(files.without_header(["# made by this\n", "a,b\n"]))] == [["a", "b"]]
