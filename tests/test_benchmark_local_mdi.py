@@ -67,25 +67,20 @@ def test_tree_inner_is_added_up_from_its_trees():
     X = rng.normal(size=(60, 4))
     y = X[:, 0] + 0.1 * rng.normal(size=60)
     model = local_mdi.fit("boosted", X, y, seed=0)
-    ensemble, rows, targets = model.ensemble_, X[:9] + 1e-3, y[:9]
-    predicted = [np.full(9, ensemble.base_score), *model.staged_predict(rows)]
+    ensemble = model.ensemble_
+    predicted = [np.full(60, ensemble.base_score), *model.staged_predict(X)]
     parts = np.array(
         [
-            [reference.predecomp(tree, x) * (f - t) / 0.1 for x, t, f in zip(rows, targets, before)]
-            for tree, before in zip(ensemble.trees, predicted)
+            [reference.predecomp(tree, x) for x in X] * (before - y)[:, np.newaxis] / 0.1
+            for tree, before in zip(ensemble.trees, predicted[:-1], strict=True)
         ]
     )
-    terms = np.abs(parts).sum(axis=0)
-    found = {
-        (method, aggregate): scores
-        for method, aggregate, scores in local_mdi.all_scores(
-            model, rows, targets, rows, targets, local_mdi.pairs_of("boosted")
-        )
-    }
-    sums = np.abs(parts.sum(axis=0))
-    assert_close(found["tree_inner", "sum"], sums, terms)
-    assert_close(found["tree_inner", "absolute"], terms, terms)
-    assert_close(found["tree_inner", "global"], np.tile(sums.mean(axis=0), (9, 1)), terms.max())
+    sums, terms = np.abs(parts.sum(axis=0)), np.abs(parts).sum(axis=0)
+    wanted = {("tree_inner", aggregate) for aggregate in ("sum", "absolute", "global")}
+    found = {a: scores for _, a, scores in local_mdi.all_scores(model, X, y, X[:9], y[:9], wanted)}
+    assert_close(found["sum"], sums[:9], terms[:9])
+    assert_close(found["absolute"], terms[:9], terms[:9])
+    assert_close(found["global"], np.tile(sums.mean(axis=0), (9, 1)), terms.max())
 
 
 def test_ranks_of_tree_inner_would_be_those_of_predecomp():

@@ -205,8 +205,10 @@ def test_ridge_on_leaf_values_is_saabas(tree, penalty):
     ends = np.abs(columns)
     condition = ends * np.maximum(1.0, 1 / ends.max(axis=0, initial=np.finfo(float).tiny))
     size = np.abs(value).max() * len(leaves)
-    steps = columns * theta[1:]
-    assert_close(found[:, : len(splits)], steps, size * (1 + condition), k=2.0**20)
+    steps, terms = np.zeros_like(rows), np.full_like(rows, size)
+    steps[:, : len(splits)] = columns * theta[1:]
+    terms[:, : len(splits)] *= 1 + condition
+    assert_close(found, steps, terms, k=2.0**20)
 
 
 # (iii) ----------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def test_the_time_that_is_left_is_said(tmp_path, monkeypatch, capsys):
 
 def test_headers_name_the_peers(tmp_path, monkeypatch):
     assert files.header("python -m this").startswith(f"# python -m this; seed {SEED}; gbt ")
-    assert list(versions())[0] == "gbt"
+    assert next(iter(versions())) == "gbt"
     monkeypatch.setattr("benchmarks.study.versions.OTHERS", ("numpy", "no-such-program"))
     assert versions() == {
         "gbt": gbt.__version__,

@@ -127,9 +127,8 @@ def parser(study: Study) -> argparse.ArgumentParser:
     return line
 
 
-def main(study: Study, arguments=None) -> int:
-    """Run parts and print their tables; return the exit code."""
-    line = parser(study)
+def checked_options(study: Study, line: argparse.ArgumentParser, arguments):
+    """Return the options and set the folder of data; end with an error where they make no sense."""
     options = line.parse_args(arguments)
     if unknown := sorted(set(options.parts) - set(study.parts)):
         line.error(f"there is no part {unknown[0]!r}; the parts are {', '.join(study.parts)}")
@@ -139,6 +138,13 @@ def main(study: Study, arguments=None) -> int:
         if not options.data.is_dir():
             line.error(f"--data {options.data}: there is no such folder")
         os.environ[FOLDER] = str(options.data.resolve())  # which worker processes inherit
+    return options
+
+
+def main(study: Study, arguments=None) -> int:
+    """Run parts and print their tables; return the exit code."""
+    line = parser(study)
+    options = checked_options(study, line, arguments)
     tables = {}
     if options.from_results:
         tables = study.read(options.parts)
