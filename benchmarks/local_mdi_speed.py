@@ -25,6 +25,7 @@ from importlib.metadata import version
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import ElasticNet as SklearnElasticNet
 from sklearn.linear_model import ElasticNetCV, LogisticRegression, LogisticRegressionCV
 from sklearn.linear_model import Ridge as SklearnRidge
 from threadpoolctl import threadpool_limits
@@ -83,7 +84,8 @@ def ranks_without_rounding(explainer, X, y) -> np.ndarray:
 def agree(_) -> Iterator[str]:
     """Compare scores and ranks; where they differ by more than is allowed, that is an error.
 
-    Scores may differ by a share of the largest one, ranks by a number of places.
+    Scores may differ by a share of the largest one, ranks by a number of places, and that only
+    where folds choose penalties: ours may end at a neighbour of the one that ElasticNetCV chooses.
     """
     X, y = data(600, 20)
     labels = (y > 0).astype(int)
@@ -95,12 +97,20 @@ def agree(_) -> Iterator[str]:
     rows = [
         ("ridge, penalty 5", of_numbers, SklearnRidge(5.0), Ridge(5.0), 1e-10, 0),
         (
+            "elastic net, penalty 0.05, ratio 0.5, tol 1e-9",
+            of_numbers,
+            SklearnElasticNet(0.05, l1_ratio=0.5, **TIGHT),
+            ElasticNet(0.05, 0.5),
+            1e-6,
+            0,
+        ),
+        (
             "elastic net, three folds, tol 1e-4",
             of_numbers,
             ElasticNetCV(**folds, max_iter=2000),
             ElasticNet(),
             0.05,
-            0,
+            1,
         ),
         (
             "elastic net, three folds, tol 1e-9",
@@ -108,7 +118,7 @@ def agree(_) -> Iterator[str]:
             ElasticNetCV(**folds, **TIGHT),
             ElasticNet(),
             0.05,
-            0,
+            1,
         ),
         ("logistic ridge, C = 0.2", of_labels, tight, LogisticRidge(5.0), 1e-4, 0),
         (

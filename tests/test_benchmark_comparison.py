@@ -26,6 +26,32 @@ def test_the_published_run_is_as_large_as_promised(published):
         assert len(published[name]) == n_cells * len(METHODS)
 
 
+def test_what_the_page_says_of_rankings(published):
+    """By design: who is first, and who is never far behind."""
+    aucs: dict[str, dict[str, list[float]]] = {}
+    for part, rows in published.items():
+        for row in rows:
+            if row["n useful"]:
+                design = parts.design_of(row["data"]) if part == "simulated" else part
+                aucs.setdefault(design, {}).setdefault(row["method"], []).append(row["auc"])
+    means = {
+        design: {method: np.mean(values) for method, values in of_design.items()}
+        for design, of_design in aucs.items()
+    }
+    assert list(means) == ["mixed", "Sun (2022)", "Sun, any columns", "real"]
+    first = {design: max(found, key=found.get) for design, found in means.items()}
+    assert first["mixed"] == "mean absolute SHAP"
+    assert first["Sun (2022)"] in ("tree_inner", "partial_inner")
+    assert first["Sun, any columns"] == "partial_inner"
+    assert first["real"] == "cross-validated boosting, gain"
+    never_far = [
+        method
+        for method in METHODS
+        if all(max(found.values()) - found[method] < 0.025 for found in means.values())
+    ]
+    assert never_far == ["partial_inner"]
+
+
 def test_a_quick_run(capsys):
     assert main(["--quick", "simulated", "--jobs", "1"]) == 0
     printed = capsys.readouterr().out
