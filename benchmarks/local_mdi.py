@@ -332,13 +332,12 @@ def run_experiment(name: str, n_seeds: int, minutes: float) -> None:
     for line in results_of(name):
         run_of_line = line["setting"], line["model"], line["seed"]
         done.setdefault(run_of_line, set()).add((line["method"], line["aggregate"]))
-    is_new = not path.exists()
+    head = header(f"python -m benchmarks.local_mdi {name}", "seeds from 0") + "\n"
+    if not done:
+        head += ",".join(COLUMNS) + "\n"
     started = time.monotonic()
-    with path.open("a", newline="") as file:
+    with path.open("a" if done else "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        if is_new:
-            file.write(header(f"python -m benchmarks.local_mdi {name}", "seeds from 0") + "\n")
-            writer.writerow(COLUMNS)
         for seed in range(n_seeds):
             for setting, kind, run in EXPERIMENTS[name]():
                 wanted = pairs_of(kind) - done.get((setting, kind, str(seed)), set())
@@ -347,6 +346,8 @@ def run_experiment(name: str, n_seeds: int, minutes: float) -> None:
                 if time.monotonic() - started > 60 * minutes:
                     print(f"{name}: stopped after {minutes:g} minutes, at seed {seed}")
                     return
+                file.write(head)  # which says what made the lines below it
+                head = ""
                 for method, aggregate, measure, value in run(seed, wanted):
                     writer.writerow(
                         (setting, kind, seed, method, aggregate, measure, f"{value:.6g}")

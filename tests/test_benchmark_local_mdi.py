@@ -119,5 +119,9 @@ def test_an_experiment_goes_on_where_it_stopped(tmp_path, monkeypatch):
     assert calls[4:] == [(setting, seed, {"new"}) for seed in (0, 1) for setting in ("a", "b")]
     table = local_mdi.table_of("ranking")
     assert "| a new method | rank | 1.000 (0.500) | 1.000 (0.500) |" in table
-    first = (tmp_path / "local_mdi_ranking.csv").read_text().splitlines()[0]
-    assert first.startswith("# python -m benchmarks.local_mdi ranking; seeds from 0; gbt ")
+    lines = (tmp_path / "local_mdi_ranking.csv").read_text().splitlines()
+    heads = [line for line in lines if line.startswith("#")]
+    assert len(set(heads)) == 1
+    assert heads[0].startswith("# python -m benchmarks.local_mdi ranking; seeds from 0; gbt ")
+    assert len(heads) == 3  # two runs that were stopped or asked for less, and the new method's
+    assert lines.count(",".join(local_mdi.COLUMNS)) == 1
