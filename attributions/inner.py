@@ -1,8 +1,9 @@
 """TreeInner and its relatives: what each feature's work is worth on given rows (Sun 2022).
 
 Boosting adds one tree m at a time, each a step against the gradients g_im = dL(y_i, f)/df taken at
-the prediction before it, f_[m-1](x_i). An individual attribution says how much feature k moved row
-i in that step, r_mk(x_i). A move against the gradient lowers the loss, a move along it raises it:
+the prediction before it, f_[m-1](x_i); the trees of a forest all have what the forest predicts
+before any split (``gbt.stages``). An individual attribution says how much feature k moved row i in
+that step, r_mk(x_i). A move against the gradient lowers the loss, a move along it raises it:
 
     q_ik          = -(1/alpha) sum_m r_mk(x_i) g_im             alpha = learning_rate
     TreeInner(k)  = sum_i w_i q_ik
@@ -184,11 +185,7 @@ def partial_inner(
     with independent features. Nothing is promised for correlated ones.
     """
     judge = Judge.of(model, ifa, training)
-    if judge.ensemble.is_forest:
-        raise ValueError(
-            "partial_inner adds a feature's earlier contributions back to the residual; the trees"
-            " of a forest have no earlier ones in theirs. Use tree_inner."
-        )
+    judge.refuse_forest()
     rows = Chunk(X, y, sample_weight, groups)
     wanted = Wanted(per_tree, per_output, standard_error)
     measure = partial(_judged, judge, n_jobs, partial(_partial_inner, wanted))

@@ -33,7 +33,8 @@ def tree_inner_rows(
     LocalAttribution
         ``values`` are q_ik. ``base_values`` is the share of what no feature moved, the trees' base
         values b_m: -(1/alpha) sum_m b_m g_im. For an attribution that adds up (the three named
-        ones) both together are the row's first-order saving, -(1/alpha) sum_m f_m(x_i) g_im.
+        ones) both together are the row's first-order saving, -(1/alpha) sum_m f_m(x_i) g_im. In a
+        forest b_m and f_m are what goes beyond the tree's root, before which it is judged.
 
     Notes
     -----
@@ -68,6 +69,8 @@ def _explained(
 ) -> LocalAttribution:
     """Explain rows, of which the caller of the public function is told if the model knows some."""
     judge = Judge.of(model, ifa)
+    if name == "partial_inner":
+        judge.refuse_forest()
     nothing = np.empty((0, judge.ensemble.n_features))
     of_none = _as_result(judge, name, nothing, np.empty(0), nothing)
     return explain_rows(partial(_of_chunk, judge, name, n_jobs), rows, of_none)

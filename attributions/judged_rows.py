@@ -25,7 +25,7 @@ from gbt.chunks import Chunk
 from gbt.kernels.derivatives import GIVEN
 from gbt.model import Ensemble
 from gbt.predictor import transposed
-from gbt.stages import Stage, stages
+from gbt.stages import Stage, stages, start_of, values_in_start
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
 
@@ -64,6 +64,14 @@ class Judge:
             [individual.bind(output) for output in ensemble.outputs],
             [touched_features(output, individual) for output in ensemble.outputs],
         )
+
+    def refuse_forest(self) -> None:
+        """Raise ValueError if no tree was grown after others, whose work could be added back."""
+        if self.ensemble.is_forest:
+            raise ValueError(
+                "partial_inner adds a feature's earlier contributions back to the residual; the"
+                " trees of a forest have no earlier ones in theirs. Use tree_inner."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +159,8 @@ class JudgedRows:
         """Return, for each output, the sum of w g over the rows that reach each node or place."""
         ensemble, y, weight = self.judge.ensemble, self.y[rows], self.weight[rows]
         if ensemble.loss.kind != GIVEN:
-            base_score, kind = ensemble.base_score, ensemble.loss.kind
-            return [ensemble.predictor.sum_gradients(block, base_score, kind, y, weight)]
+            start, kind = float(start_of(ensemble)[0]), ensemble.loss.kind
+            return [ensemble.predictor.sum_gradients(block, start, kind, y, weight)]
         predictors = [output.predictor for output in ensemble.outputs]
         sums = [np.zeros(len(predictor.reached_value)) for predictor in predictors]
         for k, trees, gradient, _ in self.steps(block, rows):
@@ -221,12 +229,19 @@ class JudgedRows:
         return self.by_row(sum(products[1:], start=products[0])), None
 
     def base_share(self, rows: slice) -> np.ndarray:
-        """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m."""
+        """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m.
+
+        What of them is in the prediction at which the trees are judged is no move from there.
+        """
         share = np.zeros(rows.stop - rows.start)
         block = transposed(self.X[rows])
+        moves = [
+            bound.base_values - values_in_start(output)
+            for bound, output in zip(self.judge.bounds, self.judge.ensemble.outputs, strict=True)
+        ]
         for output, trees, gradient, _ in self.steps(block, rows):
             for m, g in zip(trees, gradient, strict=True):
-                share -= self.judge.bounds[output].base_values[m] * g
+                share -= moves[output][m] * g
         return self.per_unit_of_step(share)
 
     def by_row(self, products: np.ndarray) -> np.ndarray:

@@ -6,8 +6,8 @@
 Everything fast in this package is tested against this page. It imports NumPy alone and asks of a
 model no more than its arrays: ``ensemble.trees``, each with ``left``, ``right``, ``feature``,
 ``threshold``, ``missing_left``, ``value`` and its sums, and ``base_score``, ``learning_rate``,
-``loss``. One row is ``x``, rows are ``X``; k counts features, i rows, m trees, t nodes. Equations
-and definitions are those of Sun 2022 unless another paper is named.
+``loss``, ``is_forest``. One row is ``x``, rows are ``X``; k counts features, i rows, m trees, t
+nodes. Equations and definitions are those of Sun 2022 unless another paper is named.
 
 Per row, a function r takes one tree and one row and returns one number a feature:
 ``predecomp``, ``saabas``, ``shapley_values`` of a game. Per feature, sums of any such r over rows
@@ -192,9 +192,8 @@ def total_gain(ensemble: Ensemble, n_features: int) -> np.ndarray:
         def step(t: int, tree: Tree = tree) -> float:
             return tree.sum_gradient[t] ** 2 / (tree.sum_hessian[t] + ensemble.reg_lambda)
 
-        for t in range(len(tree.left)):
-            if tree.left[t] >= 0:
-                score[tree.feature[t]] += step(tree.left[t]) + step(tree.right[t]) - step(t)
+        for t in np.flatnonzero(tree.left >= 0).tolist():
+            score[tree.feature[t]] += step(tree.left[t]) + step(tree.right[t]) - step(t)
     return score
 
 
@@ -264,12 +263,19 @@ def mean_ratio_of_subsets(rows: np.ndarray, k: int) -> float:
 def steps(
     ensemble: Ensemble, X: np.ndarray, y: np.ndarray
 ) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
-    """Yield each tree with g_i and h_i of the rows, taken at the prediction before that tree."""
+    """Yield each tree with g_i and h_i of the rows, taken at the prediction before that tree.
+
+    The trees of a forest build on no others. All are judged at what it predicts before any split,
+    base_score and the values of all roots, so that the origin of y does not matter.
+    """
     raw_prediction = np.full(len(X), float(ensemble.base_score))
+    if ensemble.is_forest:
+        raw_prediction += sum(tree.value[0] for tree in ensemble.trees)
     for tree in ensemble.trees:
         gradient, hessian = ensemble.loss.gradient_hessian(y, raw_prediction)
         yield tree, gradient, hessian
-        raw_prediction = raw_prediction + np.array([tree.value[path(tree, x)[-1]] for x in X])
+        if not ensemble.is_forest:
+            raw_prediction = raw_prediction + [tree.value[path(tree, x)[-1]] for x in X]
 
 
 def tree_inner(
@@ -356,10 +362,7 @@ def forest_inner(
             forest[i] += r(tree, x)
             residual[i] += -gradient[i]
     against = residual if variant == "residual" else y
-    score = np.zeros(X.shape[1])
-    for i in range(len(X)):
-        score += forest[i] * against[i]
-    return score / ensemble.learning_rate
+    return against @ forest / ensemble.learning_rate
 
 
 def absolute(

@@ -34,7 +34,7 @@ from gbt.kernels.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.descent import N_PLACES, N_TOP, Links
 from gbt.model import Ensemble
 from gbt.predictor import columns_of, transposed
-from gbt.stages import stages
+from gbt.stages import stages, start_of
 
 ROWS_PER_SUM = 16 * ROWS_PER_BLOCK  # the sums of a block are four numbers a node of all trees
 
@@ -176,7 +176,7 @@ class SplitRows:
         ensemble, predictor = self.ensemble, self.ensemble.predictor
         block = transposed(self.X[rows], dtype=self.X.dtype)
         y = self.y[rows]
-        state = np.full(len(y), ensemble.base_score)
+        state = np.full(len(y), start_of(ensemble)[0])
         if ensemble.loss.kind == HALF_LOGISTIC:
             state = _odds(state)
         kernel(
@@ -194,7 +194,7 @@ class SplitRows:
     def _step(self) -> np.ndarray:
         """What every node and place does to the state of a row, see `add_up_rows`; float64."""
         ensemble = self.ensemble
-        # The trees of a forest all have the gradients at the base score.
+        # The trees of a forest are all judged at its start.
         value = ensemble.predictor.reached_value * (not ensemble.is_forest)
         return _odds(value) if ensemble.loss.kind == HALF_LOGISTIC else value
 

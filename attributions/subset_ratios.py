@@ -16,6 +16,7 @@ import numpy as np
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.split_forms import Splits
 from attributions.split_rows import SplitRows
+from gbt.stages import start_of
 from gbt.statistics import along_rounds
 
 N_DRAWS = 100  # of the authors' code
@@ -35,7 +36,7 @@ def gain_of_subsets(
     X = np.asarray(valid.X, dtype=np.float64)
     gain = np.zeros(len(splits.node))
     rounds = along_rounds(
-        ensemble.trees, X, valid.y, ensemble.loss, ensemble.base_score, ensemble.is_forest
+        ensemble.trees, X, valid.y, ensemble.loss, start_of(ensemble), ensemble.is_forest
     )
     for m, (tree, leaves, gradient, hessian) in enumerate(rounds):
         order = np.argsort(leaves, kind="stable")

@@ -85,7 +85,8 @@ class Ensemble(Nodes):
         nodes; that of leaves is always known). Arrays of what is not known hold 0.
     is_forest : bool
         Whether all trees were grown on the gradients at the base score, as those of a forest are,
-        and not each on those that the trees before it left.
+        and not each on those that the trees before it left. They are judged at what the forest
+        predicts before any split, see ``gbt.stages``.
     zero_is_missing : bool
         Whether 0 is a missing value, too, as libraries for sparse tables can be told.
     seen_rows : SeenRows or None

@@ -593,7 +593,17 @@ def test_every_tree_of_a_forest_is_a_first_tree(loss, form):
     model, X, y = fitted(loss)
     rows = X[:100], y[:100], X[100:], y[100:]
     forest = replace(forgetful(model), is_forest=True)
-    trees = [replace(forest, **vars(tree), tree_offset=[0, tree.n_nodes]) for tree in forest.trees]
+    # What the forest predicts before any split is where each of its trees is judged, alone too.
+    start = forest.base_score + sum(tree.value[0] for tree in forest.trees)
+    trees = [
+        replace(
+            forest,
+            **vars(tree),
+            tree_offset=[0, tree.n_nodes],
+            base_score=start - tree.value[0],
+        )
+        for tree in forest.trees
+    ]
     alone = [unbiased_gain(tree, *rows, form).values for tree in trees]
     result = unbiased_gain(forest, *rows, form, per_tree=True)
     assert_close(result.per_tree, np.array(alone), np.abs(alone) + 1)

@@ -3,8 +3,8 @@ A random forest without the bias of its importance
 ==================================================
 
 The mean decrease of impurity of a random forest favours columns with many values, even where they
-are noise. Judged on new rows by :func:`~attributions.tree_inner`, each tree is measured by the
-gradients that it was grown on, and the bias is gone.
+are noise. Judged on new rows by :func:`~attributions.tree_inner`, every split is measured against
+the mean from which the forest starts, and the bias is gone.
 """
 
 import matplotlib.pyplot as plt

@@ -9,15 +9,16 @@ model                        what its nodes keep, and what follows              
 ``HistGradientBoosting*``    counts, and eta times the step at leaves. Squared error     float64
                              without weights: H is the count, so all, if these sums
                              give the values of inner nodes. Else G and H are lost.
-``RandomForest*``            W, counts, means of the targets: the step from 0 under      float32
+``RandomForest*``            W, counts, means of the targets: the step from b under      float32
 ``ExtraTrees*``              half the squared error (of 0 and 1 for two classes, whose
-``DecisionTree*``            mean is the probability), with G = -W mean and H = W.
+``DecisionTree*``            mean is the probability), G = -W (mean - b) and H = W.
 ===========================  ==========================================================  ==========
 
 A forest of M trees predicts their mean: they are M trees with learning rate 1/M, each grown on the
-gradients at 0 (``is_forest``). Of K > 2 classes, or K targets, every tree counts K times, once an
-output, with the same splits. What is lost, training rows supply
-(``as_ensemble(model, X=X_train, y=y_train)``).
+gradients at b = 0 (``is_forest``). A single tree is boosting of one round: b is the mean of its
+root, the base score. Both are judged at what they predict before any split (``gbt.stages``). Of
+K > 2 classes, or K targets, every tree counts K times, once an output, with the same splits. What
+is lost, training rows supply (``as_ensemble(model, X=X_train, y=y_train)``).
 """
 
 from typing import Any, NamedTuple
@@ -105,7 +106,7 @@ def import_sklearn(model: Any) -> Imported | None:
 
 
 def _averaged(model: Any, estimators: Any) -> Imported:
-    """Import a forest, or a tree as a forest of one."""
+    """Import a forest, or a single tree."""
     if not hasattr(model, IS_CLASSIFIER) and model.criterion not in SQUARED_ERRORS:
         raise ValueError(
             f"criterion={model.criterion!r} cannot be imported, only {SQUARED_ERRORS} can: the"
@@ -117,23 +118,28 @@ def _averaged(model: Any, estimators: Any) -> Imported:
     trees = [estimator.tree_ for estimator in estimators for _ in range(n_outputs)]
     nodes = _read_trees(trees, n_outputs)
     loss = LOSSES["half_squared_error"] if n_outputs == 1 else SeveralTargets(n_outputs)
+    is_forest = isinstance(model, FORESTS)
+    roots = nodes.tree.tree_offset[:-1]
+    base_score = np.zeros(n_outputs) if is_forest else nodes.value[roots]
+    start = np.tile(base_score, len(estimators))  # of every tree
+    step = nodes.value - np.repeat(start, np.diff(nodes.tree.tree_offset))
     constrained = np.any(model.monotonic_cst if model.monotonic_cst is not None else 0)
     ensemble = to_ensemble(
         nodes.tree,
         feature=nodes.feature,
         threshold=nodes.threshold,
         missing_left=nodes.missing_left,
-        value=nodes.value / len(estimators),
-        sum_gradient=None if constrained else -nodes.weight * nodes.value,
+        value=step / len(estimators),
+        sum_gradient=None if constrained else -nodes.weight * step,
         sum_hessian=nodes.weight,
         n_samples=nodes.n_samples,
-        base_score=0.0 if n_outputs == 1 else np.zeros(n_outputs),
+        base_score=float(base_score[0]) if n_outputs == 1 else base_score,
         learning_rate=1 / len(estimators),
         reg_lambda=0.0,
         loss=loss,
         feature_names=_names(model),
         input_dtype=np.float32,
-        is_forest=len(estimators) > 1,
+        is_forest=is_forest,
     )
     unknown = "it was trained with monotonic_cst" if constrained else None
     is_sampled = bool(getattr(model, "bootstrap", False))
