@@ -22,9 +22,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, pairwise
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from attributions.blas_threads import one_blas_thread
@@ -42,6 +43,9 @@ from gbt.model import Ensemble
 from gbt.parallel import effective_n_jobs, run_all
 from gbt.tree import Tree
 
+if TYPE_CHECKING:
+    import shap
+
 RAW_COLUMN = np.dtype(
     [("feature", np.int64), ("slope", np.float64), ("centre", np.float64)], align=True
 )
@@ -56,12 +60,15 @@ class LocalMDI(LocalAttribution):
     Parameters
     ----------
     surrogate_prediction : float64 array of shape (n,), or (n, K)
-        What the linear models predict, base value plus summed contributions: in the units of the
-        model's raw prediction, or log-odds if the linear models are logistic.
+        What the linear models predict, whatever the aggregate: in the units of the model's raw
+        prediction, or log-odds if the linear models are logistic.
     model_prediction : float64 array of shape (n,), or (n, K)
         What the model predicts, its raw prediction.
     penalty : float64 array of shape (M,)
         Of every tree's linear model.
+    aggregate : str
+        How trees were put together. Only by "sum" are scores parts of the surrogate's prediction;
+        sizes and ranks start from 0, their base value.
     is_logistic : bool
         Whether the surrogate predicts log-odds where the model predicts probabilities.
     """
@@ -69,6 +76,7 @@ class LocalMDI(LocalAttribution):
     surrogate_prediction: np.ndarray = field(kw_only=True)
     model_prediction: np.ndarray = field(kw_only=True)
     penalty: np.ndarray = field(kw_only=True)
+    aggregate: str = field(kw_only=True)
     is_logistic: bool = field(kw_only=True, default=False)
 
     @property
@@ -79,6 +87,32 @@ class LocalMDI(LocalAttribution):
         """
         surrogate = self.surrogate_prediction
         return self.model_prediction - (expit(surrogate) if self.is_logistic else surrogate)
+
+    def residual(self, raw_prediction: ArrayLike) -> np.ndarray:
+        """Return what is left unexplained; refuse scores that do not add up to a prediction."""
+        self._refuse_other_aggregates("residual")
+        return super().residual(raw_prediction)
+
+    def to_shap(self) -> "shap.Explanation":
+        """Return a shap.Explanation; refuse scores that do not add up to a prediction."""
+        self._refuse_other_aggregates("to_shap")
+        return super().to_shap()
+
+    def _refuse_other_aggregates(self, name: str) -> None:
+        if self.aggregate != "sum":
+            raise ValueError(
+                f"{name} takes scores for parts of a prediction, and those of"
+                f" aggregate={self.aggregate!r} are not: use aggregate='sum'."
+            )
+
+    def _of_output(self, k: int) -> dict[str, Any]:
+        n_outputs = self.values.shape[2]
+        return {
+            **super()._of_output(k),
+            "surrogate_prediction": self.surrogate_prediction[:, k],
+            "model_prediction": self.model_prediction[:, k],
+            "penalty": self.penalty[k::n_outputs],
+        }
 
 
 def local_mdi(
@@ -150,12 +184,13 @@ def local_mdi(
     ensemble = training.ensemble
     explained = training.X if X is None else X
     signed = attribute(ensemble, explained, fitted, n_jobs)
-    values = signed.values
+    values, base_values = signed.values, signed.base_values
     if aggregate != "sum":
         values = aggregate_trees(ensemble, explained, fitted, aggregate, n_jobs)
+        base_values = np.zeros_like(base_values)
     return LocalMDI(
         values=values,
-        base_values=signed.base_values,
+        base_values=base_values,
         feature_names=signed.feature_names,
         method=f"local_mdi({fitted_by.name}, {aggregate})",
         data=signed.data,
@@ -165,6 +200,7 @@ def local_mdi(
         surrogate_prediction=signed.base_values + signed.values.sum(axis=1),
         model_prediction=ensemble.raw_predict(explained, n_jobs),
         penalty=fitted.penalty,
+        aggregate=aggregate,
         is_logistic=fitted_by.is_for_labels,
     )
 

@@ -41,6 +41,8 @@ def test_a_chain_by_hand():
     assert_same(result.importance(), [14, 0, -8])
     assert_same(result.pairs, [[0, 2], [2, 0], [2, 2]])
     assert (result["x0", "x2"], result["x0", "x0"]) == (14, 0)
+    assert list(result) == [("x0", "x2"), ("x2", "x0"), ("x2", "x2")]
+    assert [result[pair] for pair in result] == [14, 10, -18]
     # 8, 2, 0, 0 about 2.5: 30.25 + .25 + 6.25 + 6.25 = 43, times 4 / 3.
     assert_close(result.standard_error[1], np.sqrt(4 / 3 * 43), 8)
     assert len(result) == 3

@@ -93,6 +93,11 @@ def test_every_output_has_the_scores_of_the_definition(case):
     assert len(found.penalty) == as_ensemble(model).n_trees
     one = found.output(1)
     assert_same(one.values, found.values[:, :, 1])
+    assert_same(one.base_values, found.base_values[:, 1])
+    assert_same(one.surrogate_prediction, found.surrogate_prediction[:, 1])
+    assert_same(one.model_prediction, found.model_prediction[:, 1])
+    assert_same(one.surrogate_residual, found.surrogate_residual[:, 1])
+    assert_same(one.residual(one.model_prediction), found.residual(found.model_prediction)[:, 1])
     ranks = attributions.local_mdi(model, X, target, linear_model=Ridge(2.0), aggregate="rank")
     mean = [
         np.mean([[reference.ranks(r) for r in tree] for tree in part], axis=0) for part in parts
@@ -107,6 +112,29 @@ def test_least_squares_of_every_class_is_saabas_and_adds_up_to_the_forest():
     assert_close(found.surrogate_prediction, OF_CLASSES.predict_proba(X), 1.0, k=2**12)
     assert_close(found.surrogate_residual, np.zeros((N, K)), 1.0, k=2**12)
     assert found.output_names == (0, 1, 2)
+
+
+def test_an_output_has_the_penalties_of_its_own_trees():
+    found = attributions.local_mdi(OF_CLASSES, X, classes, linear_model="ridge")
+    output = as_ensemble(OF_CLASSES).tree_output
+    assert len(set(found.penalty)) > 1
+    for k in range(K):
+        assert_same(found.output(k).penalty, found.penalty[output == k])
+
+
+def test_sizes_and_ranks_are_no_parts_of_a_prediction():
+    signed = attributions.local_mdi(OF_LABELS, X, labels, linear_model=Ridge(2.0))
+    for aggregate in ("absolute", "rank", "rank_where_used"):
+        found = attributions.local_mdi(
+            OF_LABELS, X, labels, linear_model=Ridge(2.0), aggregate=aggregate
+        )
+        assert_same(found.base_values, np.zeros(N))
+        assert_same(found.surrogate_prediction, signed.surrogate_prediction)
+        assert_same(found.surrogate_residual, signed.surrogate_residual)
+        with pytest.raises(ValueError, match=f"residual .*aggregate='{aggregate}' are not"):
+            found.residual(found.model_prediction)
+        with pytest.raises(ValueError, match=f"to_shap .*aggregate='{aggregate}' are not"):
+            found.to_shap()
 
 
 def test_the_other_aggregates_of_several_classes():

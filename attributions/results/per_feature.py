@@ -6,7 +6,7 @@ standard errors are computed while rows are summed (``attributions.row_sums``); 
 intervals and p-values.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -98,6 +98,9 @@ class GlobalAttribution(tables.ShownAsTable):
     def __len__(self) -> int:
         """Return the number of features."""
         return len(self.values)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.feature_names)
 
     def __getitem__(self, name: str) -> float:
         """Return the value of the feature of some name."""

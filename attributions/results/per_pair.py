@@ -3,6 +3,7 @@
 Only pairs that occur are kept, since trees over many features meet few of all pairs.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,11 @@ class PairAttribution(tables.ShownAsTable):
     def __len__(self) -> int:
         """Return the number of pairs that occur."""
         return len(self.values)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Return the pairs that occur, by their names."""
+        names = self.feature_names
+        return ((names[k], names[below]) for k, below in self.pairs)
 
     def __getitem__(self, names: tuple[str, str]) -> float:
         """Return what the first feature earned below splits on the second, by their names."""

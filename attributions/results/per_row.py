@@ -7,7 +7,7 @@ A method that decomposes the whole prediction has the ``residual`` 0:
 with both sides in link space: log-odds for the logistic loss.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +94,9 @@ class LocalAttribution(tables.ShownAsTable):
         """Return the number of rows."""
         return len(self.values)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.feature_names)
+
     def __getitem__(self, name: str) -> np.ndarray:
         """Return what the feature of some name contributed to each row: shape (n,) or (n, K)."""
         return self.values[:, find_feature(name, self.feature_names)]
@@ -114,13 +117,12 @@ class LocalAttribution(tables.ShownAsTable):
                 if names
                 else "The attribution is of one output; it is that itself."
             )
-        return replace(
-            self,
-            values=self.values[:, :, k],
-            base_values=self.base_values[:, k],
-            method=f"{self.method} of {names[k]}",
-            output_names=None,
-        )
+        method = f"{self.method} of {names[k]}"
+        return replace(self, **self._of_output(k), method=method, output_names=None)
+
+    def _of_output(self, k: int) -> dict[str, Any]:
+        """Return the fields that have parts by output, as output k has them."""
+        return {"values": self.values[:, :, k], "base_values": self.base_values[:, k]}
 
     def check_one_output(self, what: str) -> None:
         """Raise ValueError if there are several outputs; ``what`` shows one."""

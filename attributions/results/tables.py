@@ -4,7 +4,7 @@ Numbers of one column have the same number of decimals, so that their points sta
 """
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
@@ -71,19 +71,15 @@ class Table:
 
 
 class ShownAsTable:
-    """A result of named columns, shown as the table of its ``head``."""
+    """A result shown as the table of its ``head``; to NumPy it is its values."""
 
     values: np.ndarray
-    feature_names: tuple[str, ...]
 
     def __repr__(self) -> str:
         return repr(self.head())
 
     def _repr_html_(self) -> str:
         return self.head()._repr_html_()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.feature_names)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype)
