@@ -82,6 +82,8 @@ def cross_fit(
             " different; cross_fit needs every row in exactly one fold, as KFold has them."
         )
     results = [_of_fold(estimator, X, y, measure, groups, fold) for fold in folds]
+    if any(result.kurtosis is None for result in results):  # some folds needed training rows
+        results = [replace(result, kurtosis=None) for result in results]
     merged = reduce(GlobalAttribution.merge, results)
     return replace(merged, method=merged.method.replace("(", f"({len(folds)} fits, ", 1))
 

@@ -1,5 +1,6 @@
 """Every row judges the features, by a model that has not seen it."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -116,3 +117,16 @@ def test_generators_are_random_states():
     assert not np.array_equal(first.values, other.values)
     selector = HeldOutSelector(MODEL, random_state=np.random.default_rng(1))
     assert selector.fit(X, y).support_.shape == (X.shape[1],)
+
+
+def test_a_doubt_that_some_folds_cannot_have_is_left_out():
+    """`is_reliable` needs training rows, given where a fold's model has lost its sums."""
+    X, y = table(n=90, p=3)
+    is_known = iter([True, False, False])
+
+    def measure(model, X, y):
+        return replace(tree_inner(model, X, y), kurtosis=np.ones(3) if next(is_known) else None)
+
+    result = cross_fit(MODEL, X, y, measure, cv=3)
+    assert result.is_reliable is None
+    assert_same(result.values, cross_fit(MODEL, X, y, cv=3).values)

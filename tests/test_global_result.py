@@ -225,10 +225,21 @@ def test_what_does_not_add_up_is_refused_by_name():
     with pytest.raises(ValueError, match="Only one of the attributions has a standard error"):
         replace(result, standard_error=None).merge(result)
     trees = replace(result, per_tree=np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="Only one of the attributions has per_tree"):
-        result.merge(trees)
+    for name, parts in (
+        ("per_tree", np.zeros((3, 2))),
+        ("per_output", np.zeros((3, 2))),
+        ("kurtosis", np.zeros(2)),
+    ):
+        with_parts = replace(result, **{name: parts})
+        for one, other in ((result, with_parts), (with_parts, result)):
+            with pytest.raises(ValueError, match=f"Only one of the attributions has {name}"):
+                one.merge(other)
     with pytest.raises(ValueError, match="3 trees in one attribution and 4"):
         trees.merge(replace(result, per_tree=np.zeros((4, 2))))
+    with pytest.raises(ValueError, match="3 outputs in one attribution and 4"):
+        replace(result, per_output=np.zeros((3, 2))).merge(
+            replace(result, per_output=np.zeros((4, 2)))
+        )
 
 
 def test_to_frame():

@@ -23,6 +23,13 @@ from attributions.results.methods import NOT_SUMS, kind_of
 from attributions.results.names import first_difference
 from attributions.row_sums import RowSums
 
+# What a result has only if it was asked for: by which option, and of what it has one number each.
+OPTIONAL = {
+    "per_tree": ("per_tree=True", "trees"),
+    "per_output": ("per_output=True", "outputs"),
+    "kurtosis": ("training=", "features"),
+}
+
 
 def merged(one: Any, other: Any) -> Any:
     """Return the result of the rows of both; see `GlobalAttribution.merge`.
@@ -86,16 +93,18 @@ def _refuse_what_does_not_add_up(one: Any, other: Any) -> None:
     keep_sums = one.contributions is not None and other.contributions is not None
     have_errors = one.standard_error is not None or other.standard_error is not None
     check_apart(one.groups, other.groups, may_share=keep_sums or not have_errors)
-    mine, others = one.per_tree, other.per_tree
-    if (mine is None) != (others is None):
-        raise ValueError(
-            "Only one of the attributions has per_tree; compute both with it or both without."
-        )
-    if mine is not None and others is not None and mine.shape != others.shape:
-        raise ValueError(
-            f"per_tree has {len(mine)} trees in one attribution and {len(others)} in the"
-            " other; only attributions of the same model can be merged."
-        )
+    for name, (option, parts) in OPTIONAL.items():
+        mine, others = getattr(one, name), getattr(other, name)
+        if (mine is None) != (others is None):
+            raise ValueError(
+                f"Only one of the attributions has {name}; compute both with {option} or both"
+                " without."
+            )
+        if mine is not None and mine.shape != others.shape:
+            raise ValueError(
+                f"{name} has {len(mine)} {parts} in one attribution and {len(others)} in the"
+                " other; only attributions of the same model can be merged."
+            )
     for this, that in ((one, other), (other, one)):
         if _squares(this) is None and that.standard_error is not None:
             raise ValueError(
