@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.forests import drawn_counts, for_labels, is_forest
+from attributions.forests import drawn_counts, is_forest
 from attributions.inputs import as_rows, as_target, as_weight
 from attributions.stump_problem import TreeRows
 from gbt.formats import as_ensemble
@@ -69,7 +69,7 @@ class TrainingTrees:
             warnings.simplefilter("ignore", UserWarning)
             ensemble = as_ensemble(model)
         X = as_rows(ensemble, X)
-        target = as_target(model, for_labels(ensemble, model), y, len(X))
+        target = as_target(model, ensemble, y, len(X))
         found = cls(model, ensemble, X, target, as_weight(sample_weight, len(X)), rows, n_jobs)
         if rows == "oob" and not found.has_fresh_rows:
             raise ValueError(
@@ -124,9 +124,8 @@ class TrainingTrees:
         """Yield how often each tree saw every row."""
         if self.is_forest:
             for drawn in drawn_counts(self.model, len(self.X)):
-                yield from [
-                    drawn
-                ] * self.ensemble.n_outputs  # each tree of a forest counts once for each output
+                # Each tree of a forest counts once for each output.
+                yield from [drawn] * self.ensemble.n_outputs
             return
         for m in range(self.ensemble.n_trees):
             drawn = np.ones(len(self.X))

@@ -2,11 +2,10 @@
 
 import numpy as np
 from sklearn.datasets import make_friedman1
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-from attributions.forests import drawn_counts, for_labels, is_forest
-from gbt.formats import as_ensemble
+from attributions.forests import drawn_counts, is_forest
 from tests.asserts import assert_same
 
 X, y = make_friedman1(120, 6, noise=1.0, random_state=0)
@@ -26,7 +25,3 @@ def test_forests_are_told_from_others():
     assert is_forest(ExtraTreesRegressor())
     assert not is_forest(DecisionTreeRegressor())
     assert not is_forest(y)
-    classifier = RandomForestClassifier(1).fit(X, y > 14)
-    assert for_labels(as_ensemble(classifier), classifier).loss.name == "half_logistic"
-    regressor = RandomForestRegressor(1).fit(X, y)
-    assert for_labels(as_ensemble(regressor), regressor).loss.name == "half_squared_error"

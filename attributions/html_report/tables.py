@@ -19,7 +19,6 @@ SCORES = {  # what each measure is, for readers who do not know it
     "R^2": "share of the target's variance that is explained; best 1",
     "root mean squared error": "a typical error, in the unit of the target; best 0",
 }
-KINDS = {"numbers": "numbers", "words": "words", "dates": "dates"}
 
 
 def scores(evidence: Evidence) -> Markup:
@@ -125,7 +124,7 @@ def columns(evidence: Evidence) -> Markup:
         rows.append(
             [
                 name(label),
-                KINDS[column.kind],
+                column.kind,
                 f"{column.n_distinct:,}",
                 f"{100 * is_missing.mean():.1f}",
                 _range(column, is_missing),
