@@ -118,6 +118,7 @@ PARTS = {
     "gbt.kernels.finish": "tests/test_finish.py",
     "gbt.kernels.growth": "tests/test_growing.py",
     "gbt.kernels.histogram": "tests/test_histogram.py",
+    "gbt.kernels.level_bins": "tests/test_greedy_levels.py",
     "gbt.kernels.levels": "tests/test_categories_growing.py",
     "gbt.kernels.memory": "tests/test_growing.py",
     "gbt.kernels.nodes": "tests/test_growing.py",
