@@ -15,7 +15,7 @@ the other is exchanged in it, and all predictions of some shuffles are kept unti
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -23,12 +23,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from attributions.chunk_sums import ChunkSum, sum_over_chunks
 from attributions.groups import Groups, check_apart, labels_of
-from attributions.inputs import as_random_state, as_rows, as_target, count_seen_rows
+from attributions.inputs import (
+    as_random_state,
+    as_rows,
+    as_target,
+    count_seen_rows,
+    warn_of_seen_rows,
+)
 from attributions.results import GlobalAttribution
-from attributions.shuffle_errors import ShuffleErrors
-from gbt.chunks import Chunk, is_in_chunks
+from attributions.shuffle_errors import DropSums, ShuffleErrors
+from gbt.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.formats import as_ensemble
 from gbt.kernels.derivatives import GIVEN
 from gbt.model import Ensemble
@@ -104,7 +109,7 @@ def permutation(
     shuffling all of them does. Where chunks differ, as days do, it asks what a feature tells within
     a chunk: what tells chunks apart does not count. Scores that are no mean over rows, the ROC AUC
     among them, are those of chunks, which need rows of both classes. Rows of a group must lie in
-    one chunk.
+    one chunk. Standard errors are made of the rows or groups of all chunks.
 
     Examples
     --------
@@ -133,7 +138,9 @@ def permutation(
         _seed(random_state),
         n_jobs,
     )
-    return sum_over_chunks(partial(_shuffled_chunk, asked), rows, _mean_over_both)
+    shuffled = over_chunks(partial(_shuffled_chunk, asked), Shuffled.merge, rows)
+    warn_of_seen_rows(shuffled.n_seen, shuffled.n_rows, stacklevel=2)
+    return shuffled.result(asked.ensemble.feature_names)
 
 
 class Asked(NamedTuple):
@@ -159,7 +166,7 @@ def seed_of_chunk(seed: int, number: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0])
 
 
-def _shuffled_chunk(asked: Asked, chunk: Chunk) -> ChunkSum:
+def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
     """Shuffle the columns of some rows, among these rows."""
     ensemble, n_jobs = asked.ensemble, chunk.n_jobs(asked.n_jobs)
     rows = as_rows(ensemble, chunk.X)
@@ -177,50 +184,87 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> ChunkSum:
         intact = _checked_score(score(ensemble.raw_predict(rows, n_jobs)), name, len(rows))
         scores = map(score, _shuffled_predictions(ensemble, rows, pairs, orders, n_jobs))
     repeats = np.zeros((ensemble.n_features, asked.n_repeats))
-    standard_error = np.zeros(ensemble.n_features)
-    n_draws = len(rows) if together is None else len(together.labels)
-    has_error = np.ndim(intact) == 1 and n_draws > 1
+    is_by_row = np.ndim(intact) == 1
+    of_columns = [_of_unused(len(rows), together)] * ensemble.n_features if is_by_row else []
     for (k, r), shuffled in zip(pairs, scores, strict=True):
         repeats[k, r] = np.mean(intact) - np.mean(shuffled)
-        if has_error:
+        if is_by_row:
             if r == 0:
                 errors = ShuffleErrors(len(rows))
             errors.add(intact - shuffled, orders.of((k, r)))
             if r == asked.n_repeats - 1:
-                standard_error[k] = errors.standard_error(together)
-    result = GlobalAttribution(
-        values=repeats.mean(axis=1),
-        standard_error=standard_error if has_error else None,
-        n_samples=len(rows),
-        feature_names=ensemble.feature_names,
+                of_columns[k] = errors.sums(together)
+    return Shuffled(
         method=f"permutation({name}{', within chunks' * chunk.is_part})",
+        n_rows=len(rows),
+        n_seen=n_seen,
         repeats=repeats,
+        errors=DropSums.beside(of_columns) if is_by_row else None,
         groups=labels_of(together),
     )
-    return ChunkSum(result, n_seen)
 
 
-def _mean_over_both(one: GlobalAttribution, other: GlobalAttribution) -> GlobalAttribution:
-    """Return the mean drops over the rows of two chunks, each shuffled for itself.
+def _of_unused(n_rows: int, together: Groups | None) -> DropSums:
+    """Return what the shuffles of a column tell that no tree uses: no row's score drops."""
+    errors = ShuffleErrors(n_rows)
+    errors.add(np.zeros(n_rows), np.arange(n_rows))
+    return errors.sums(together)
 
-    The errors of independent rows are independent: that of the mean is the root of the sum of
-    squared errors, each times its share of the rows.
+
+@dataclass(frozen=True, eq=False)
+class Shuffled:
+    """What shuffles have told of the rows of some chunks, each of which is shuffled for itself.
+
+    Parameters
+    ----------
+    method : str
+    n_rows : int
+    n_seen : int
+        Rows among them that the model has seen.
+    repeats : float64 array of shape (p, n_repeats)
+        Mean drops over the rows.
+    errors : DropSums or None
+        None where the metric gives one number for all rows.
+    groups : array of shape (G,) or None
+        The distinct labels of rows that belong together.
     """
-    check_apart(one.groups, other.groups)
-    n_rows = one.n_samples + other.n_samples
-    share, others = one.n_samples / n_rows, other.n_samples / n_rows
-    repeats = share * _repeats(one) + others * _repeats(other)
-    standard_error = None
-    if one.standard_error is not None and other.standard_error is not None:
-        standard_error = np.hypot(share * one.standard_error, others * other.standard_error)
-    return replace(
-        one,
-        values=repeats.mean(axis=1),
-        standard_error=standard_error,
-        n_samples=n_rows,
-        repeats=repeats,
-        groups=None if one.groups is None else np.concatenate([one.groups, other.groups]),
-    )
+
+    method: str
+    n_rows: int
+    n_seen: int
+    repeats: np.ndarray
+    errors: DropSums | None
+    groups: np.ndarray | None
+
+    def merge(self, other: "Shuffled") -> "Shuffled":
+        """Return what the shuffles of both have told."""
+        check_apart(self.groups, other.groups)
+        n_rows = self.n_rows + other.n_rows
+        errors, groups = None, None
+        if self.errors is not None and other.errors is not None:
+            errors = self.errors.merge(other.errors)
+        if self.groups is not None and other.groups is not None:
+            groups = np.concatenate([self.groups, other.groups])
+        return Shuffled(
+            self.method,
+            n_rows,
+            self.n_seen + other.n_seen,
+            self.repeats * (self.n_rows / n_rows) + other.repeats * (other.n_rows / n_rows),
+            errors,
+            groups,
+        )
+
+    def result(self, feature_names: tuple[str, ...]) -> GlobalAttribution:
+        """Return the mean drops with their standard errors."""
+        return GlobalAttribution(
+            values=self.repeats.mean(axis=1),
+            standard_error=None if self.errors is None else self.errors.standard_error,
+            n_samples=self.n_rows,
+            feature_names=feature_names,
+            method=self.method,
+            repeats=self.repeats,
+            groups=self.groups,
+        )
 
 
 class Orders:
@@ -293,10 +337,6 @@ def _scorer(model: Any, name: str, y: Any) -> Score:
         )
     scorer = get_scorer(name)
     return lambda rows: scorer(model, rows, y)
-
-
-def _repeats(result: GlobalAttribution) -> np.ndarray:
-    return np.asarray(result.repeats)
 
 
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:

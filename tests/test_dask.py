@@ -29,7 +29,7 @@ from attributions import (
     tree_inner_rows,
     tree_shap,
 )
-from attributions.permutation import seed_of_chunk
+from attributions.permutation import Orders, seed_of_chunk
 from attributions.testing import judged
 from gbt import GBTClassifier, GBTRegressor
 from gbt.chunks import FAN_IN, Chunk, over_chunks
@@ -287,10 +287,63 @@ def test_permutation_is_the_mean_over_chunks_that_are_shuffled_each_for_itself(l
     repeats = sum(share * part.repeats for share, part in zip(shares, alone, strict=True))
     assert_close(result.repeats, repeats, 4 + 4 * (y**2).mean())
     assert_close(result.values, repeats.mean(axis=1), 4 + 4 * (y**2).mean())
-    variance = sum(s**2 * part.standard_error**2 for s, part in zip(shares, alone, strict=True))
-    assert_close(result.standard_error**2, variance, 4 + variance)
     assert result.method.endswith(", within chunks)")
     assert result.n_samples == n
+
+
+def error_of(drops, orders, chunk_of_row, group_of_row):
+    """Return the standard error of the mean of drops (R, n) by its definition.
+
+    A row counts by its own drop and that of the row it lends to, less the mean of its chunk, which
+    is in both; groups of rows are the draws.
+    """
+    n_shuffles, n = drops.shape
+    own = drops.mean(axis=0)
+    both, of_pairs = own.copy(), 0.0
+    for drop, order in zip(drops, orders, strict=True):
+        both[order] += drop / n_shuffles
+    for rows in (chunk_of_row == number for number in np.unique(chunk_of_row)):
+        both[rows] -= own[rows].mean()
+        if rows.sum() > 1:
+            of_pairs += rows.sum() * drops[:, rows].var(axis=1, ddof=1).sum() / n_shuffles**2
+
+    def variance_of_sum(parts):
+        labels = np.unique(group_of_row)
+        squares = [np.sum(parts[group_of_row == label] - own.mean()) ** 2 for label in labels]
+        return len(labels) / (len(labels) - 1) * sum(squares)
+
+    return np.sqrt(max(variance_of_sum(both) - of_pairs, variance_of_sum(own))) / n
+
+
+CHUNK_OF_ROW = np.repeat(np.arange(len(SIZES)), SIZES)
+GROUPS = {
+    "rows": np.arange(N),
+    "three a chunk": 10 * CHUNK_OF_ROW + np.arange(N) % 3,
+    "one a chunk": CHUNK_OF_ROW,
+}
+
+
+@pytest.mark.parametrize("groups", GROUPS.values(), ids=GROUPS)
+def test_errors_of_permutation_are_those_of_all_rows_or_groups(groups):
+    """Also where chunks have a single row, or a single group, as when each holds a day."""
+    ensemble, X, y = fitted_rows(N)
+    edges, n_repeats = np.cumsum([0, *SIZES]), 3
+    given = None if len(np.unique(groups)) == N else groups
+    result = permutation(
+        ensemble, table_of(X), y, groups=given, n_repeats=n_repeats, random_state=7
+    )
+    for k in (0, 1):  # the columns that it splits on
+        orders = np.zeros((n_repeats, N), dtype=int)
+        for number, (a, b) in enumerate(pairwise(edges)):
+            of_chunk = Orders(seed_of_chunk(7, number), b - a)
+            orders[:, a:b] = [a + of_chunk.of((k, r)) for r in range(n_repeats)]
+        shuffled = [np.where(np.arange(4) == k, X[order], X) for order in orders]
+        after = np.array([(y - ensemble.raw_predict(rows)) ** 2 for rows in shuffled])
+        drops = after - (y - ensemble.raw_predict(X)) ** 2
+        expected = error_of(drops, orders, CHUNK_OF_ROW, groups)
+        assert_close(result.values[k], drops.mean(), 4 + 4 * (y**2).mean())
+        assert_close(result.standard_error[k] ** 2, expected**2, (drops**2).sum())
+    assert_same(result.standard_error[2:], [0.0, 0.0])
 
 
 def test_rows_in_random_order_give_the_importance_of_shuffling_all_of_them():

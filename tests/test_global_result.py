@@ -114,6 +114,11 @@ def test_no_standard_error_says_why():
         (not_wanted, "standard_error=False"),
         (single, "a single row"),
         (gain, "read off the model"),
+        (replace(single, method="total_gain"), "read off the model"),
+        (replace(single, method="permutation(roc_auc)"), "a single row"),
+        (replace(not_wanted, method="permutation(r2)"), "one number for all rows"),
+        (replace(not_wanted, method="unbiased_gain(symmetric)"), "standard_error=False"),
+        (replace(not_wanted, method="unbiased_gain(sampled)"), "sampled.*has none"),
     ):
         with pytest.raises(ValueError, match=f"no standard errors, so no confidence.*{why}"):
             result.confidence_interval()

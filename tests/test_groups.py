@@ -22,7 +22,7 @@ from attributions import (
 )
 from attributions.groups import Groups
 from attributions.row_sums import ROWS_PER_BLOCK
-from attributions.shuffle_errors import variance_of_sum
+from attributions.shuffle_errors import ShuffleErrors
 from attributions.testing import judged
 from tests.asserts import assert_close, assert_same
 from tests.test_inner import fitted_rows
@@ -177,12 +177,16 @@ def test_without_standard_errors_groups_are_kept():
 
 def test_permutation_sums_parts_of_groups():
     """Every row three times: groups of copies have the spread of a third as many rows."""
-    parts = np.random.default_rng(0).normal(size=50)
+    drops = np.random.default_rng(0).normal(size=50)
+    squares = np.sum((drops - drops.mean()) ** 2)
+    single, tripled = ShuffleErrors(50), ShuffleErrors(150)
+    single.add(drops, np.arange(50))  # a row lends to itself, so it counts as (2 drop)^2
+    tripled.add(np.repeat(drops, 3), np.arange(150))
     groups = Groups.of(np.repeat(np.arange(50), 3), 150)
-    tripled = variance_of_sum(np.repeat(parts, 3), groups)
-    assert_close(tripled, 9 * variance_of_sum(parts, None), 1000.0)
-    by_hand = 50 / 49 * np.sum((parts - parts.mean()) ** 2)
-    assert_close(variance_of_sum(parts, None), by_hand, 100.0)
+    by_hand = (4 - 1) * 50 / 49 * squares / 50**2
+    assert_close(single.sums().standard_error ** 2, [by_hand], 1.0)
+    by_hand = ((2 * 3) ** 2 * 50 / 49 - 3 * 150 / 149) * squares / 150**2
+    assert_close(tripled.sums(groups).standard_error ** 2, [by_hand], 1.0)
 
     ensemble, X, y = fitted_rows(60)
     X, y, copies = np.repeat(X, 4, axis=0), np.repeat(y, 4), np.repeat(np.arange(60), 4)

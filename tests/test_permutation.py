@@ -1,3 +1,5 @@
+from functools import reduce
+
 import numpy as np
 import pandas
 import pytest
@@ -11,8 +13,9 @@ from sklearn.metrics import (
 )
 
 from attributions import permutation, reference
+from attributions.groups import Groups
 from attributions.permutation import Orders, _roc_auc
-from attributions.shuffle_errors import ShuffleErrors
+from attributions.shuffle_errors import DropSums, ShuffleErrors
 from attributions.testing import ensembles, rows_for
 from gbt.estimators import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
@@ -237,9 +240,9 @@ def test_standard_errors_by_hand():
     drop = np.array([1.0, 2.0, 6.0])
     ring, itself = ShuffleErrors(3), ShuffleErrors(3)
     ring.add(drop, np.array([1, 2, 0]))
-    assert_close(ring.standard_error(), np.sqrt(7 / 3), 1.0, k=8)  # 7 - 7 would be too small
+    assert_close(ring.sums().standard_error, [np.sqrt(7 / 3)], 1.0, k=8)  # 7 - 7 would be too small
     itself.add(drop, np.array([0, 1, 2]))
-    assert_close(itself.standard_error(), np.sqrt((28 - 7) / 3), 10.0, k=8)
+    assert_close(itself.sums().standard_error, [np.sqrt((28 - 7) / 3)], 10.0, k=8)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=12))
@@ -271,15 +274,61 @@ def coverage_of_a_strong_column(error_of, n_draws=400, n=200):
     return n_covered / n_draws
 
 
+def standard_error(errors):
+    return errors.sums().standard_error[0]
+
+
 def test_intervals_cover_what_a_strong_column_is_worth():
     # The simulation error is .011.
-    assert abs(coverage_of_a_strong_column(ShuffleErrors.standard_error) - 0.95) < 0.033
+    assert abs(coverage_of_a_strong_column(standard_error) - 0.95) < 0.033
 
     def of_own_drops(errors):
         own = errors.own / errors.n_repeats
         return own.std(ddof=1) / np.sqrt(len(own))
 
     assert coverage_of_a_strong_column(of_own_drops) < 0.88  # why lent values count, too
+
+
+def chunk_of_days(rng, n_days, n_rows=10):
+    """Return the groups and a shuffled column of days whose slopes vary, y = slope x + e by 1.8 x.
+
+    Given the value of another row, which all but one in n rows on average get, the expected drop is
+    (slope^2 + 3.24 + 1) - ((slope - 1.8)^2 + 1) = 3.6 slope.
+    """
+    days = Groups.of(np.repeat(np.arange(n_days), n_rows), n_days * n_rows)
+    slope = rng.normal(2.0, 1.0, size=n_days)[days.of_row]
+    x, e = rng.normal(size=(2, len(slope)))
+    errors = ShuffleErrors(len(slope))
+    for _ in range(3):
+        order = rng.permutation(len(slope))
+        errors.add((slope * x + e - 1.8 * x[order]) ** 2 - (slope * x + e - 1.8 * x) ** 2, order)
+    return errors, days
+
+
+@pytest.mark.parametrize("days_a_chunk", [1, 4])
+def test_intervals_cover_where_days_differ(days_a_chunk):
+    """Whole days lie in a chunk, one or several; a chunk of one day cannot tell their spread."""
+    rng = np.random.default_rng(0)
+    n_covered, n_draws = 0, 400
+    expected = 7.2 * (1 - 1 / (10 * days_a_chunk))
+    for _ in range(n_draws):
+        chunks = [chunk_of_days(rng, days_a_chunk) for _ in range(40 // days_a_chunk)]
+        told = reduce(DropSums.merge, [errors.sums(days) for errors, days in chunks])
+        n_covered += abs(told.mean[0] - expected) < 1.96 * told.standard_error[0]
+    assert abs(n_covered / n_draws - 0.95) < 0.033  # simulation error .011, of 40 days .007
+
+
+def test_chunks_that_hold_one_draw_each_by_hand():
+    """Two days of 1 and 3 rows, drops 4 and 0, 1, 2: s = 4, 3, m = 7 / 4, s - n m = +-9 / 4."""
+    sums = []
+    for drops in ([4.0], [0.0, 1.0, 2.0]):
+        errors = ShuffleErrors(len(drops))
+        errors.add(np.array(drops), np.arange(len(drops)))
+        sums.append(errors.sums(Groups.of(["day"] * len(drops), len(drops))))
+        assert sums[-1].standard_error is None
+    for told in (sums[0].merge(sums[1]), sums[1].merge(sums[0])):
+        assert_close(told.mean, [7 / 4], 10.0)
+        assert_close(told.standard_error, [np.sqrt(2 * 2 * (9 / 4) ** 2) / 4], 10.0)
 
 
 def test_a_metric_of_another_shape_is_refused():

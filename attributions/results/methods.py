@@ -17,9 +17,12 @@ NOT_SUMS = {
     "mdi_plus": "a metric is no sum over rows",
     "mdi_oob": "its means are over other rows for each tree",
 }
-# Why they have no standard errors; permutation has some, in one case.
-NO_ERROR = {
-    **NOT_SUMS,
+# Why some never have standard errors.
+NO_ERROR = {method: NOT_SUMS[method] for method in ("total_gain", "mdi_plus")}
+# What was asked for where the others have none, unless there was a single row or group.
+ASKED_WITHOUT_ERROR = {
     "permutation": "its metric gives one number for all rows; with a function that gives one a row"
     " there are",
+    "unbiased_gain": "it was computed with standard_error=False, or with form='sampled', which has"
+    " none",
 }

@@ -20,7 +20,13 @@ from attributions.inputs import as_weight
 from attributions.kurtosis import LIMIT
 from attributions.results import tables
 from attributions.results.merging import merged
-from attributions.results.methods import NO_ERROR, NOT_SUMS, TESTABLE, kind_of
+from attributions.results.methods import (
+    ASKED_WITHOUT_ERROR,
+    NO_ERROR,
+    NOT_SUMS,
+    TESTABLE,
+    kind_of,
+)
 from attributions.results.names import find_feature
 from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.row_sums import sum_over_rows
@@ -432,10 +438,10 @@ class GlobalAttribution(tables.ShownAsTable):
     def _standard_error(self, wanted: str) -> np.ndarray:
         """Return the standard error, or raise an error that says why there is none."""
         if self.standard_error is None:
-            reason = NO_ERROR.get(kind_of(self.method)) or (
-                f"it was computed from a single {'row' if self.groups is None else 'group'}"
-                if self.n_draws == 1
-                else "it was computed with standard_error=False"
-            )
+            kind, draw = kind_of(self.method), "row" if self.groups is None else "group"
+            reason = ASKED_WITHOUT_ERROR.get(kind, "it was computed with standard_error=False")
+            if self.n_draws == 1:
+                reason = f"it was computed from a single {draw}"
+            reason = NO_ERROR.get(kind, reason)
             raise ValueError(f"{self.method} has no standard errors, so no {wanted}: {reason}.")
         return self.standard_error
