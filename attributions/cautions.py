@@ -16,6 +16,7 @@ NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model sa
 # least 50 % of the constant model's loss.
 MOST_OF_IT, MUCH = 0.8, 50.0
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
+MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 N_NAMED = 8
 NAME_WIDTH = 40
 
@@ -56,16 +57,17 @@ def _about_rows(judgement: Judgement) -> Iterator[str]:
             f"Only {len(y):,} rows are held out. With fewer than {FEW_ROWS} few features can be"
             " told from chance, and intervals may be too narrow."
         )
-    n_classes = max(len(task.classes), 2)
-    counts = (
-        np.bincount(y.astype(np.intp), minlength=n_classes)
-        if task.is_classification
-        else np.array([len(y)])
-    )
+    if task.is_classification:
+        yield from _about_classes(y.astype(np.intp), len(task.classes))
+
+
+def _about_classes(y: np.ndarray, n_named: int) -> Iterator[str]:
+    """Say if there are too few rows of a class, of two or of several that have names."""
+    counts = np.bincount(y, minlength=max(n_named, 2))
     few = counts[counts < FEW_OF_A_CLASS]
-    if task.classes and len(few):
+    if n_named and len(few):
         yield (
-            f"{len(few)} of {len(task.classes)} classes have fewer than {FEW_OF_A_CLASS} held-out"
+            f"{len(few)} of {n_named} classes have fewer than {FEW_OF_A_CLASS} held-out"
             f" rows, the rarest {few.min()}; how well these are told apart is hardly known."
         )
     elif len(few):
@@ -105,7 +107,14 @@ def _about_leaks(judgement: Judgement) -> Iterator[str]:
 
 def _about_columns(judgement: Judgement) -> Iterator[str]:
     """Say which features look like identifiers, hold hardly anything, or hold too many words."""
-    columns = judgement.columns
+    columns, unseen = judgement.columns, judgement.task.unseen
+    if unseen is not None and (unseen > MANY_UNSEEN).any():
+        yield (
+            f"Columns in which more than {100 * MANY_UNSEEN:.0f} % of the cells hold values that"
+            f" the model has not learned: {named(judgement, np.flatnonzero(unseen > MANY_UNSEEN))}."
+            " To it they are all alike. Look whether the table writes them as the rows of training"
+            " did."
+        )
     numbers = dict(enumerate(columns))
     like_rows = [k for k, c in numbers.items() if judgement.task.source and reason_to_leave_out(c)]
     if like_rows:

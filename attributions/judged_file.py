@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from attributions.findings import Findings, findings_in_batches
+from attributions.results.names import elided
 from attributions.table_batches import BatchFile, Reader
 from attributions.table_columns import NEARLY_ALL
-from attributions.table_file import elided
-from attributions.table_target import as_target
+from attributions.table_target import read_target
 from attributions.table_task import (
     Question,
     Task,
@@ -33,7 +33,7 @@ def judge_file(file: BatchFile, question: Question, model: Ensemble) -> tuple[Ta
     """Return what was asked, without its rows, and what came of it."""
     names = [*file.names]
     check_names(file.path, names, question)
-    target = as_target(
+    target = read_target(
         file.read(question.target), question.task, question.positive, question.classes
     )
     labelled = rows_to_judge_on(file.path, target.y)
@@ -59,7 +59,12 @@ def judge_file(file: BatchFile, question: Question, model: Ensemble) -> tuple[Ta
     model = replace(model, feature_names=tuple(features))
     findings = findings_in_batches(model, task, _batches(file, reader, features, target.y, model))
     _refuse_strays(reader)
-    return replace(task, description=[*task.description, *_strays(reader)]), findings
+    task = replace(
+        task,
+        description=[*task.description, *_strays(reader)],
+        unseen=reader.n_unseen / np.maximum(reader.n_known, 1),
+    )
+    return task, findings
 
 
 def _batches(

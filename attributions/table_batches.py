@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.table_columns import Column, cell_number, column_of, is_missing
+from attributions.table_columns import Column, LevelPlaces, cell_number, column_of, is_missing
 from attributions.table_file import ARROW, PARQUET, UnusableTableError, named
 
 CELLS_AT_ONCE = 2**22  # in a batch, 32 MB as floats
@@ -93,7 +93,7 @@ def open_batches(path: Path) -> BatchFile | None:
 
 
 class Reader:
-    """Columns of batches as a model takes them; counts cells that are no numbers.
+    """Columns of batches as a model takes them; counts what it does not know.
 
     Parameters
     ----------
@@ -108,27 +108,28 @@ class Reader:
         self, names: Sequence[str], levels: Sequence[tuple | None], unseen: float = np.nan
     ) -> None:
         self.names, self.unseen = names, unseen
-        self.places = [
-            None if known is None else {str(level): float(k) for k, level in enumerate(known)}
-            for known in levels
-        ]
+        self.places = [None if known is None else LevelPlaces(known) for known in levels]
         self.n_known = np.zeros(len(names), dtype=np.int64)
-        self.n_strays = np.zeros(len(names), dtype=np.int64)
+        self.n_strays = np.zeros(len(names), dtype=np.int64)  # cells that are no numbers
+        self.n_unseen = np.zeros(len(names), dtype=np.int64)  # cells that are no levels
 
     def rows(self, columns: Sequence[Any]) -> np.ndarray:
         """Return a batch as rows of floats."""
         X = np.empty((len(columns[0]), len(columns)))
         for k, (column, places) in enumerate(zip(columns, self.places, strict=True)):
-            if places is None:
-                X[:, k] = self._numbers(k, column)
-            else:
-                texts, code = _distinct(column)
-                of_text = [
-                    np.nan if is_missing(text) else places.get(_level(text), self.unseen)
-                    for text in texts
-                ]
-                X[:, k] = np.array(of_text)[code]
+            X[:, k] = (
+                self._numbers(k, column) if places is None else self._levels(k, column, places)
+            )
         return X
+
+    def _levels(self, k: int, column: Any, places: LevelPlaces) -> np.ndarray:
+        """Return a column of the places of levels; those of unseen levels are counted."""
+        texts, code = _distinct(column)
+        found = places.of(texts)[code]
+        is_unseen = np.isinf(found)
+        self.n_known[k] += int((~np.isnan(found)).sum())
+        self.n_unseen[k] += int(is_unseen.sum())
+        return np.where(is_unseen, self.unseen, found)
 
     def _numbers(self, k: int, column: Any) -> np.ndarray:
         """Return a column of numbers; what is none is nan, and counted."""
@@ -143,12 +144,6 @@ class Reader:
         self.n_known[k] += int(known.sum())
         self.n_strays[k] += int(strays.sum())
         return np.where(strays, np.nan, numbers)
-
-
-def _level(text: str) -> str:
-    """Return a text as a level is written: numbers without what is not needed."""
-    number = cell_number(text)
-    return text if np.isnan(number) else f"{number:.15g}"
 
 
 def _distinct(column: Any) -> tuple[list[str], np.ndarray]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.table_file import elided
+from attributions.results.names import elided
 
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "nat", "?"}
 NEARLY_ALL = 0.95
@@ -137,6 +137,33 @@ def codes_of_words(levels: np.ndarray, known: np.ndarray) -> tuple[tuple[str, ..
 def is_missing(cell: str) -> bool:
     """Say whether a cell stands for a missing value, by what pandas takes for one, and "?"."""
     return cell == "None" or cell.casefold() in MISSING
+
+
+class LevelPlaces:
+    """Where cells stand among the levels that a model has learned.
+
+    A cell is the level that is written like it: "007" is not "7" to a model that knows both. Where
+    there is none, it is the level of the same number, since a table may write 7 as "7.0".
+
+    Parameters
+    ----------
+    levels : sequence of str, int or bool
+    """
+
+    def __init__(self, levels: Sequence[Any]) -> None:
+        self._place = {str(level): float(k) for k, level in enumerate(levels)}
+
+    def of(self, cells: Sequence[str]) -> np.ndarray:
+        """Return the place of every cell: nan where it is missing, inf where the model has none."""
+        found = {cell: self._find(cell) for cell in set(cells)}
+        return np.array([found[cell] for cell in cells])
+
+    def _find(self, cell: str) -> float:
+        if is_missing(cell):
+            return np.nan
+        number = cell_number(cell)
+        as_level = cell if np.isnan(number) else f"{number:.15g}"
+        return self._place.get(cell, self._place.get(as_level, np.inf))
 
 
 def reason_to_leave_out(column: Column) -> str:

@@ -20,6 +20,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from attributions.results.names import elided
+
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 N_SNIFFED = 100  # records that show which separator it is
 GZIP, PARQUET, ARROW = b"\x1f\x8b", b"PAR1", b"ARROW1"
@@ -276,11 +278,3 @@ def listed(names: Sequence[str]) -> str:
     shown = ", ".join(repr(elided(name)) for name in names[:N_SHOWN])
     more = f" and {len(names) - N_SHOWN} more" * (len(names) > N_SHOWN)
     return shown + more if names else "nothing"
-
-
-def elided(text: str, width: int = 32) -> str:
-    """Return a text of at most ``width`` letters: the middle of a longer one is left out."""
-    if len(text) <= width:
-        return text
-    tail = (width - 3) // 2
-    return f"{text[: width - 3 - tail]}...{text[len(text) - tail :]}"

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from attributions.results.names import elided
 from attributions.table_columns import FEW, Column, reason_to_leave_out
-from attributions.table_file import UnusableTableError, elided, listed, nearest
+from attributions.table_file import UnusableTableError, listed, nearest
 
 CLASSES_OR_NUMBERS = (
     f"words, two different values, and whole numbers of which at most {FEW} are different, are"
@@ -35,7 +36,7 @@ class Target:
     classes: tuple[str, ...] = ()
 
 
-def as_target(
+def read_target(
     column: Column,
     task: str | None = None,
     positive: str | None = None,

@@ -9,20 +9,25 @@ half gets the same share of every class.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from attributions.table_columns import LEFT_OUT, Column, as_column, reason_to_leave_out
+from attributions.results.names import elided
+from attributions.table_columns import (
+    LEFT_OUT,
+    Column,
+    LevelPlaces,
+    as_column,
+    reason_to_leave_out,
+)
 from attributions.table_file import (
     SEPARATORS,
     TableFile,
     UnusableTableError,
-    elided,
     listed,
     nearest,
 )
-from attributions.table_target import Target, as_target
+from attributions.table_target import Target, read_target
 from gbt.categories import EncodedRows
 from gbt.model import Ensemble
 
@@ -87,7 +92,8 @@ class Task:
     """Rows to fit on and rows to judge on; of more than two ``classes`` y has the numbers.
 
     ``relevant`` is the truth where it is known, ``source`` the table where there is one. There are
-    no rows to fit on where a model is given.
+    no rows to fit on where a model is given; ``unseen`` then is, of every feature, the share of
+    known cells that hold a level which the model has not learned.
 
     Rows are floats or, where columns hold words, objects: floats and words, None where missing.
     """
@@ -102,6 +108,7 @@ class Task:
     relevant: tuple[int, ...] | None = None
     source: Source | None = None
     classes: tuple[str, ...] = ()
+    unseen: np.ndarray | None = None
 
 
 def table_task(table: TableFile, question: Question) -> Task:
@@ -152,7 +159,7 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
     columns, target = _read(table, question)
     names, are_by_name = features_of_model([*columns], question, model.feature_names)
     features = [columns[name] for name in names]
-    X = _as_model_takes(features, model)
+    X, unseen = _as_model_takes(features, table, model)
     labelled = rows_to_judge_on(table.path, target.y)
     nothing = np.empty((0, len(features)))
     used = {column.name for column in features}
@@ -173,6 +180,7 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
         feature_names=tuple(column.name for column in features),
         source=_source(table, question, columns, reasons, labelled),
         classes=target.classes,
+        unseen=unseen,
     )
 
 
@@ -223,7 +231,7 @@ def _read(table: TableFile, question: Question) -> tuple[dict[str, Column], Targ
         name: as_column(name, cells, table.has_decimal_commas)
         for name, cells in table.columns.items()
     }
-    return columns, as_target(
+    return columns, read_target(
         columns[question.target], question.task, question.positive, question.classes
     )
 
@@ -306,8 +314,14 @@ def refuse_words(names: Sequence[str]) -> None:
         )
 
 
-def _as_model_takes(features: Sequence[Column], model: Ensemble) -> np.ndarray:
-    """Return rows of numbers; levels become the numbers that the model has for them."""
+def _as_model_takes(
+    features: Sequence[Column], table: TableFile, model: Ensemble
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of numbers, and which share of each feature's known cells are unseen levels.
+
+    Levels become the numbers that the model has for them. They are looked up as the table writes
+    them, because a column of words that look like numbers has become numbers: 007 is 7.
+    """
     categories = model.categories
     levels = [None] * len(features) if categories is None else categories
     unseen = np.nan if model.unseen_is_missing else np.inf
@@ -316,25 +330,14 @@ def _as_model_takes(features: Sequence[Column], model: Ensemble) -> np.ndarray:
     )
     X = np.column_stack(
         [
-            column.numbers if known is None else _places(column, known, unseen)
+            column.numbers if known is None else LevelPlaces(known).of(table.columns[column.name])
             for column, known in zip(features, levels, strict=True)
         ]
     )
-    return X if categories is None else X.view(EncodedRows)
-
-
-def _places(column: Column, levels: Sequence[Any], unseen: float) -> np.ndarray:
-    """Return the places of a column's values among a model's levels, nan where it has no value."""
-    place = {str(level): float(k) for k, level in enumerate(levels)}
-    distinct, which = np.unique(column.numbers, return_inverse=True)
-    known = [
-        column.words[int(d)] if column.words and d == d else f"{d:.15g}" for d in distinct.tolist()
-    ]
-    places = [
-        np.nan if d != d else place.get(text, unseen)
-        for d, text in zip(distinct, known, strict=True)
-    ]
-    return np.array(places)[which]
+    is_unseen = np.isinf(X)  # numbers of columns are finite
+    shares = is_unseen.sum(axis=0) / np.maximum((~np.isnan(X)).sum(axis=0), 1)
+    X[is_unseen] = unseen
+    return X if categories is None else X.view(EncodedRows), shares
 
 
 def _what_became_of(

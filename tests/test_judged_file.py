@@ -18,6 +18,7 @@ from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 
 N = 700
+KINDS = ("parquet", "arrow")
 
 
 def frame_of(n=N, seed=0):
@@ -159,6 +160,49 @@ def test_a_table_of_text_is_judged_as_well(run, tmp_path):
     for feature in FEATURES:
         one, other = (float(run[3][feature]["tree_inner_percent"]) for run in (of_text, of_batches))
         assert_close(one, other, 1e4)
+
+
+def test_levels_are_looked_up_as_they_are_written_and_then_as_numbers():
+    levels = ("007", "1E5", "2.50", "7", "A12", "nan")
+    cells = ["007", "1E5", "2.50", "7", "7.0", "0007", "A12", "2.5", "x", "nan", None]
+    found = [0, 1, 2, 3, 3, 3, 4, np.inf, np.inf, np.nan, np.nan]
+    for column in (pyarrow.array(cells), pyarrow.array(cells).dictionary_encode()):
+        reader = Reader(["code"], [levels], unseen=np.inf)
+        assert_same(reader.rows([column])[:, 0], found)
+        assert (reader.n_known[0], reader.n_unseen[0]) == (9, 2)
+
+
+def test_words_of_digits_are_found_in_batches_and_in_memory(run, tmp_path):
+    """Of a file of text, too, whose column of such words has become one of numbers."""
+    rng, n = np.random.default_rng(0), 400
+    frame = pd.DataFrame({"code": rng.choice(["007", "1E5", "2.50"], n), "x": rng.random(n)})
+    frame["y"] = (frame.code == "007") + 0.1 * rng.normal(size=n)
+    model = GBTRegressor(n_estimators=5, max_depth=2).fit(frame[["code", "x"]][:200], frame.y[:200])
+    model.save(tmp_path / "m.json")
+    new = frame[200:]
+    whole = tree_inner(model, new[["code", "x"]], new.y).values
+    assert whole[0] > 0.9 * whole.sum()
+    new.to_csv(tmp_path / "new.csv", index=False)
+    for path in (tmp_path / "new.csv", *(write(new, tmp_path / f"new.{t}") for t in KINDS)):
+        asked = ("--data", path, "--target", "y", "--model", tmp_path / "m.json")
+        status, out, _, rows = run(*asked)
+        assert status == 0
+        assert "has not learned" not in out
+        found = np.array([float(rows[name]["tree_inner_percent"]) for name in ("code", "x")])
+        assert_close(found / found.sum(), whole / whole.sum(), 100.0)
+
+
+def test_a_column_of_unseen_levels_is_warned_of(run, tmp_path):
+    train, new = frame_of(seed=1), frame_of()
+    GBTRegressor(n_estimators=5).fit(as_fitted(train), train.amount).save(tmp_path / "m.json")
+    new["city"] = new.city.replace("Oslo", "OSLO")
+    new["kind"] = new.kind.astype(str).where(np.arange(N) >= N // 20, "c")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    for path in (tmp_path / "new.csv", *(write(new, tmp_path / f"new.{t}") for t in KINDS)):
+        asked = ("--data", path, "--target", "amount", "--model", tmp_path / "m.json")
+        status, out, _, _ = run(*asked)
+        assert status == 0
+        assert "that the model has not learned: city. To it" in " ".join(out.split())
 
 
 def test_no_batch_is_larger_than_asked_for(path, small_batches):

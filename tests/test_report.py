@@ -66,7 +66,7 @@ def test_what_was_promised_has_the_digits_of_what_was_delivered():
 
 
 def test_long_names_are_elided():
-    assert "a name of more ...ty-two letters " in " ".join(table_lines(judged()))
+    assert "a name of more t…rty-two letters " in " ".join(table_lines(judged()))
 
 
 @pytest.mark.parametrize(
@@ -137,3 +137,24 @@ def test_errors_not_to_be_relied_on_are_marked():
     assert marked == [True, False, False, False, False]  # the second is rarely used
     assert lines[-1].startswith("?: the standard error is not to be relied on")
     assert not any("?" in line for line in table_lines(judged()))
+
+
+def cautions_of(**changes):
+    return " ".join(cautions(judge(model(), replace(task(), **changes), findings())))
+
+
+def test_only_classes_can_be_rare():
+    few = {"X_valid": np.zeros((20, len(NAMES))), "y_valid": np.arange(20.0)}
+    assert "Only 20 rows are held out" in cautions_of(**few)
+    assert "rarer class" not in cautions_of(**few)
+    of_two = {"y_valid": np.repeat([0.0, 1.0], [80, 20]), "is_classification": True}
+    assert "The rarer class has only 20 held-out rows" in cautions_of(**of_two)
+
+
+def test_columns_of_values_that_the_model_has_not_learned_are_named():
+    said = cautions_of(unseen=np.array([0.5, 0.1, 0.0, 0.0, 0.11]))
+    assert (
+        "Columns in which more than 10 % of the cells hold values that the model has not learned:"
+        " large, a name of more than thirty-two letters. " in said
+    )
+    assert "has not learned" not in cautions_of(unseen=np.full(5, 0.1))

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from attributions.table_columns import as_column
 from attributions.table_file import TableFile, UnusableTableError, read_table
-from attributions.table_target import as_target
+from attributions.table_target import read_target
 from attributions.table_task import Question, halves, table_task, task_of_model
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 
 
 def target(cells, **options):
-    return as_target(as_column("y", cells), **options)
+    return read_target(as_column("y", cells), **options)
 
 
 def many(*cells):

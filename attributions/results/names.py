@@ -12,6 +12,7 @@ from typing import Any
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 N_NAMED = 5  # names that an error lists
+NAME_WIDTH = 32  # columns that a name takes in a sentence or a line of numbers
 
 
 class UnknownFeatureError(KeyError, ValueError):
@@ -105,7 +106,7 @@ def on_one_line(name: Any) -> str:
     return "".join(map(_printed, str(name)))
 
 
-def elided(text: str, width: int) -> str:
+def elided(text: str, width: int = NAME_WIDTH) -> str:
     """Return a text of at most so many columns of a terminal, cut in the middle if need be."""
     if printed_width(text) <= width:
         return text
