@@ -12,7 +12,7 @@ from attributions.findings import Findings
 from attributions.judgement import Judgement
 from attributions.results import GlobalAttribution
 from attributions.results.methods import kind_of
-from attributions.table_file import elided
+from attributions.results.names import elided
 from attributions.table_task import Task
 from attributions.verdicts import FALSE_DISCOVERIES, HELPS, verdicts
 
@@ -122,9 +122,10 @@ def _reading(judgement: Judgement) -> list[str]:
         WIDTH,
     )
     lines += wrap(
-        "Features that help: above 0 beyond chance, at a false-discovery rate of"
-        f" {100 * FALSE_DISCOVERIES:.0f} %, and with at least a tenth of an even share of the total"
-        " gain, so that they are not rarely used (a feature not named is not thereby noise):",
+        "Features that help: of those that have at least a tenth of an even share of the total"
+        " gain, so that they are not rarely used, the ones above 0 beyond chance, at a"
+        f" false-discovery rate of {100 * FALSE_DISCOVERIES:.0f} % (a feature not named is not"
+        " thereby noise):",
         WIDTH,
     )
     for result in (findings.inner, findings.partial):

@@ -201,6 +201,9 @@ def test_several_classes(run, tmp_path):
     assert cells(text, "noise")[1].rstrip("*") != HELPS
     for words in ("accuracy", "shares of the classes", "unnormalised log-probability"):
         assert words in page.text
+    assert "along 1,200 trees (400 rounds of 3, one for each class)" in text
+    assert ">trees (400 rounds of 3, one for each class)<" in text
+    assert "that move a row most" not in page.text  # all three have a line
     found = explored(text)
     assert len(found["base"]) == 3
     names = ("ash", "birch", "cedar")
@@ -434,6 +437,26 @@ def test_p_values_are_adjusted_for_the_number_of_features():
     assert found.p_values == pytest.approx([0.0455, 0.0455, 0.5, 0.5], abs=1e-4)
 
 
+def test_rare_features_that_are_certain_do_not_let_noise_help():
+    """The two largest of twenty z have p = .0228 and .0368: 20 * .0368 / 2 = .368, far above .1.
+
+    Adjusted with the hundred they would have .0228 * 120 / 101 = .027 and .0368 * 120 / 102 = .043.
+    """
+    z = np.r_[np.full(100, 8.0), np.linspace(-2, 2, 20)]
+    found = judged(z, np.ones(120), np.r_[np.full(100, 1e-4), np.full(20, 0.05)])
+    assert found.of(HELPS) == []
+    assert found.p_values[[118, 119]] == pytest.approx([0.3677, 0.3677], abs=1e-4)
+    assert found.rare_but_beyond_chance == [*range(100)]
+
+
+def test_rare_features_of_noise_do_not_hide_what_helps():
+    """Two features are used, and p = .0228 of one of them becomes .0455; of 22 it would be .5."""
+    found = judged([2.0, 0.0, *[0.0] * 20], [1.0] * 22, [50, 50, *[0] * 20])
+    assert found.of(HELPS) == [0]
+    assert found.p_values[:2] == pytest.approx([0.0455, 0.5], abs=1e-4)
+    assert found.rare_but_beyond_chance == []
+
+
 def test_rows_to_look_at_are_the_extremes_and_some_others():
     rng = np.random.default_rng(0)
     loss, prediction = rng.random(5_000), rng.random(5_000)
@@ -461,6 +484,8 @@ def test_the_size_does_not_grow_with_rows_and_is_bounded_for_500_columns(tmp_pat
         options = ("--model", tmp_path / "m.json", "--target", "y", "--report", out)
         assert run("--data", path, *options)[0] == 0
         sizes.append(out.stat().st_size)
+        said = f"Of the {p} features the 12 that move a row most have a line each"
+        assert said in Page(out.read_text(encoding="utf-8")).text
     assert sizes[1] < 1.1 * sizes[0]
     assert sizes[2] < 2_000_000
 

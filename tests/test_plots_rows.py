@@ -72,7 +72,7 @@ def test_a_row_leads_from_the_base_value_to_the_prediction_of_its_output():
     )
     display = result.output("x").plot(row=0)
     words = words_on(display.figure_)
-    assert "Row 0: PreDecomp of output x, 2 of 3 features" in words  # a bar of 0 is left out
+    assert "Row 0: PreDecomp of x, 2 of 3 features" in words  # a bar of 0 is left out
     assert_same([bar.get_width() for bar in display.ax_.patches], [1.5, -0.25])
     label = " ".join(display.ax_.get_xlabel().split())
     assert label.endswith("base value 2, all contributions +1.25: prediction 3.25")

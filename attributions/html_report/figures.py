@@ -34,8 +34,7 @@ NAME_LENGTH = 18  # letters of a name in a picture
 AXIS_LENGTH = 34
 N_BINS = 16
 MOST_WORDS = 10  # a bar for each, at most so many
-TWO_SIDED_95 = 1.959963984540054
-UNIT = "% of the constant model's loss"
+UNIT = "loss saved on held-out rows, %"  # of the constant model's, as captions say
 MARKS = {HELPS: "good", USELESS: "bad"}
 
 
@@ -101,10 +100,19 @@ def boosting(evidence: Evidence) -> Markup:
         )
         for j, (name, end) in enumerate(zip(names, ends, strict=True))
     ]
-    label = f"Importance on held-out rows along {len(by_tree):,} trees. At the end: " + _listed(
+    trees = f"{len(by_tree):,} trees{in_rounds(evidence)}"
+    label = f"Importance on held-out rows along {trees}. At the end: " + _listed(
         evidence, named, lambda k: f"{curves[-1, k]:.2f}, highest {curves[:, k].max():.2f}"
     )
-    return svg(label, axes.frame("trees", UNIT), *lines)
+    return svg(label, axes.frame(f"trees{in_rounds(evidence)}", UNIT), *lines)
+
+
+def in_rounds(evidence: Evidence) -> str:
+    """Say how trees of several classes are counted: a round has one for each."""
+    n_classes = len(evidence.task.classes)
+    if not n_classes:
+        return ""
+    return f" ({evidence.model.n_rounds:,} rounds of {n_classes}, one for each class)"
 
 
 def dependence(evidence: Evidence, k: int) -> Markup:
@@ -297,7 +305,7 @@ def _point(x: SupportsFloat, y: SupportsFloat, evidence: Evidence, k: int) -> Ma
 
 def _half_width(result: GlobalAttribution) -> np.ndarray:
     """Return half the 95 % intervals."""
-    return TWO_SIDED_95 * np.asarray(result.standard_error)
+    return result.confidence_interval()[:, 1] - result.values
 
 
 def _size(values: np.ndarray) -> float:

@@ -156,16 +156,19 @@ def _figures(evidence: Evidence) -> Iterator[Markup]:
     yield _figure(
         "Used against useful",
         figures.used_useful(evidence),
-        "Far right and above 0: used and useful. Far right and near 0 or below: used, but of no use"
-        " on new rows. Lines are 95 % intervals; blue is \u201chelps\u201d, orange \u201cused but"
-        " not useful\u201d, grey the other two verdicts.",
+        "To the right: the feature's share of the gain that all splits promised in training."
+        " Upwards: what it saved on held-out rows, in per cent of the constant model's"
+        f" {_loss(evidence)}. Far right and above 0: used and useful. Far right and near 0 or"
+        " below: used, but of no use on new rows. Lines are 95 % intervals; blue is"
+        " \u201chelps\u201d, orange \u201cused but not useful\u201d, grey the other two verdicts.",
     )
     if evidence.findings.inner.per_tree is not None:
         yield _figure(
             "Importance along boosting",
             figures.boosting(evidence),
-            "Importance on held-out rows as tree after tree is added. A curve that turns down has"
-            " begun to learn what holds in the training rows only.",
+            "What a feature saved on held-out rows, in per cent of the constant model's"
+            f" {_loss(evidence)}, as tree after tree is added. A curve that turns down has begun to"
+            " learn what holds in the training rows only.",
         )
     strength = evidence.sample.strength
     least = LEAST_DRAWN * strength.max()
@@ -206,8 +209,19 @@ def _about_rows(evidence: Evidence) -> str:
         " towards the truth helped, one away from it hurt"
         f"{', all classes together' * bool(evidence.task.classes)}, in per cent of the constant"
         f" model's {_loss(evidence)} of an average row; the mean over all held-out rows is the"
-        f" importance in the table above. The {MOST_FEATURES} features that move a row most are"
-        " shown. Rows are numbered as in the file: 1 is the first below the line of names."
+        f" importance in the table above.{_most_features(evidence)} Rows are numbered as in the"
+        " file: 1 is the first below the line of names."
+    )
+
+
+def _most_features(evidence: Evidence) -> str:
+    """Say which features have a line of a row's own, where they are too many for all to have."""
+    n_features = len(evidence.findings.inner)
+    if n_features <= MOST_FEATURES:
+        return ""
+    return (
+        f" Of the {n_features:,} features the {MOST_FEATURES} that move a row most have a line"
+        " each; the moves of all others are added up in one more."
     )
 
 
@@ -243,7 +257,8 @@ def _made(evidence: Evidence) -> Markup:
             "Importance",
             "TreeInner with PreDecomp on held-out rows (Sun 2022), in per cent of the constant"
             " model's loss; standard errors over rows with the model held fixed; one-sided p-values"
-            " 1 - Phi(value / standard error), adjusted by Benjamini and Hochberg.",
+            " 1 - Phi(value / standard error), adjusted by Benjamini and Hochberg,"
+            " rarely used features and the others each among themselves.",
         ),
         (
             "Limits",

@@ -54,7 +54,8 @@ def title_of(method: str) -> str:
     kind, _, inside = method.partition("(")
     details = [TITLES.get(word, word) for word in inside.rstrip(")").split(", ") if word]
     title = TITLES.get(kind, kind) + (f" ({', '.join(details)})" if details else "")
-    return f"{title} of output {output}" if output else title
+    whose = f"output {output}" if output.isdigit() else output  # a class has a name of its own
+    return f"{title} of {whose}" if output else title
 
 
 def value_label(result: Any, intervals: bool = True) -> str:
