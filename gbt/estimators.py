@@ -69,13 +69,13 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         goes with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).
     loss : str, object or None, default=None
-        "half_squared_error" (None), "poisson", "gamma" (both predict exp of the raw prediction),
-        "quantile", "absolute", "huber" or "pseudo_huber"; ``gbt.losses`` has them as classes with
-        their parameters, such as ``Quantile(alpha=0.9)``. Or an object of your own with the methods
-        value, gradient_hessian, link and inverse_link, in NumPy. Leaf values are
-        -learning_rate G/(H + reg_lambda) under every loss. So "absolute" and "quantile" move a
-        prediction by at most learning_rate a tree, "huber" by delta times that: divide a target
-        that ranges over thousands by its spread.
+        "half_squared_error" (None), "poisson", "gamma", "tweedie" (three that predict exp of the
+        raw prediction), "squared_log_error", "quantile", "absolute", "huber" or "pseudo_huber".
+        ``gbt.losses`` and ``gbt.amount_losses`` have them as classes with their parameters, such as
+        ``Quantile(alpha=0.9)``. Or an object of your own with the methods value, gradient_hessian,
+        link and inverse_link, in NumPy. Leaf values are -learning_rate G/(H + reg_lambda) under
+        every loss. So "absolute" and "quantile" move a prediction by at most learning_rate a tree,
+        "huber" by delta times that: divide a target that ranges over thousands by its spread.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.

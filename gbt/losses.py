@@ -17,7 +17,8 @@ loss                          value                        gradient g    hessian
 
 with p = 1 / (1 + exp(-f)), and x+ what is positive of x. The names carry the constant: the squared
 error is halved, and so is the binomial deviance. Sample weights are not a loss's business; whoever
-sums multiplies. Losses of several outputs are in ``gbt.several_outputs``.
+sums multiplies. Two more are in ``gbt.amount_losses``, those of several outputs in
+``gbt.several_outputs``.
 
 Kernels have the formulas of the first two; the derivatives of the others are computed in NumPy
 before each tree. The absolute and the quantile loss have no curvature, so 1 stands in its place: a
@@ -27,9 +28,9 @@ learning rate: scale a target that ranges over thousands, or take more trees. Fi
 the steps of all trees together are far too short (`warn_of_short_steps`).
 
 A new loss is a class that inherits `GivenLoss`, adds ``value`` and ``derivatives``, and stands in
-``OF_REGRESSION``; `Gamma` is an example, and CONTRIBUTING.md says what else to do. A loss of a
-user's own needs no file at all (``gbt.own_loss``). Only a loss that is worth compiling has its
-formulas in ``gbt.kernels.derivatives``, too, under a ``kind`` of its own.
+``OF_REGRESSION`` of ``gbt.own_loss``; `Gamma` is an example, and CONTRIBUTING.md says what else to
+do. A loss of a user's own needs no file at all. Only one that is worth compiling has its formulas
+in ``gbt.kernels.derivatives``, too, under a ``kind`` of its own.
 """
 
 import warnings
@@ -215,7 +216,7 @@ class GivenLoss:
         pass
 
 
-class _LogLink(GivenLoss):
+class LogLink(GivenLoss):
     """The raw prediction is the logarithm of the mean."""
 
     def link(self, prediction: float) -> float:
@@ -231,7 +232,7 @@ class _LogLink(GivenLoss):
 
 
 @dataclass(frozen=True)
-class Poisson(_LogLink):
+class Poisson(LogLink):
     """Half the Poisson deviance of counts or rates, but for a constant.
 
     With ``max_delta_step`` d the hessian is e^d times the second derivative: XGBoost and LightGBM
@@ -263,7 +264,7 @@ class Poisson(_LogLink):
 
 
 @dataclass(frozen=True)
-class Gamma(_LogLink):
+class Gamma(LogLink):
     """Half the gamma deviance of positive amounts, but for a constant."""
 
     name = "gamma"
@@ -464,13 +465,3 @@ def quantile(y: np.ndarray, weight: np.ndarray, alpha: float) -> float:
 
 # The two whose formulas kernels have. They have no parameters, so one object of each is enough.
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HalfSquaredError(), HalfLogistic())}
-# What a regressor takes as ``loss=`` by name, and what model files may name.
-OF_REGRESSION: dict[str, Callable[..., Loss]] = {
-    "half_squared_error": HalfSquaredError,
-    "poisson": Poisson,
-    "gamma": Gamma,
-    "quantile": Quantile,
-    "absolute": Absolute,
-    "huber": Huber,
-    "pseudo_huber": PseudoHuber,
-}

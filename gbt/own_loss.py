@@ -1,4 +1,4 @@
-"""The loss that a user chooses: one of ``gbt.losses``, by name or as an object, or their own.
+"""The loss that a user chooses: one of ours, by name or as an object, or their own.
 
 A loss of one's own is an object with four methods in plain NumPy::
 
@@ -10,25 +10,44 @@ A loss of one's own is an object with four methods in plain NumPy::
 It then works wherever a loss does. A model file has nothing of it but the name of its class.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from gbt.amount_losses import SquaredLogError, Tweedie
 from gbt.losses import (
     LOSSES,
-    OF_REGRESSION,
+    Absolute,
+    Gamma,
     GivenLoss,
     HalfLogistic,
     HalfSquaredError,
+    Huber,
     Loss,
     Pair,
+    Poisson,
+    PseudoHuber,
+    Quantile,
     mean,
     root_between,
     sum_of_gradients,
 )
 from gbt.several_outputs import OneOutput
 
+# What a regressor takes as ``loss=`` by name, and what model files may name.
+OF_REGRESSION: dict[str, Callable[..., Loss]] = {
+    "half_squared_error": HalfSquaredError,
+    "poisson": Poisson,
+    "gamma": Gamma,
+    "tweedie": Tweedie,
+    "squared_log_error": SquaredLogError,
+    "quantile": Quantile,
+    "absolute": Absolute,
+    "huber": Huber,
+    "pseudo_huber": PseudoHuber,
+}
 OF_A_LOSS = ("value", "gradient_hessian", "link", "inverse_link")  # methods that make a loss
 OWN = "own"  # in files, the key of the name of a class of the user's
 MOST_DOUBLINGS = 64  # of a step, in search of where a loss is least

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from gbt.evaluation import is_metric
-from gbt.losses import OF_REGRESSION
-from gbt.own_loss import OF_A_LOSS, is_loss
+from gbt.own_loss import OF_A_LOSS, OF_REGRESSION, is_loss
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES
 
@@ -177,6 +176,8 @@ OTHER_LOSSES = {
     ),
     "poisson": ("count:poisson", "poisson_deviance"),
     "gamma": ("reg:gamma", "gamma_deviance"),
+    "tweedie": ("reg:tweedie", "tweedie_deviance"),
+    "squared_log_error": ("reg:squaredlogerror", "mean_squared_log_error", "msle", "rmsle"),
     "quantile": ("reg:quantileerror", "pinball"),
     "pseudo_huber": ("reg:pseudohubererror",),
 }  # fmt: skip

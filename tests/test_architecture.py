@@ -24,6 +24,7 @@ FLOORS = [
         "gbt.fixed_point",
         "gbt.progress",
         "gbt.losses",
+        "gbt.amount_losses",
         "gbt.own_loss",
         "gbt.several_outputs",
     },

@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from attributions import absolute, predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt import load
+from gbt.amount_losses import SquaredLogError, Tweedie
 from gbt.formats import as_ensemble
 from gbt.losses import Absolute, Gamma, Huber, Poisson, PseudoHuber, Quantile
 from gbt.several_outputs import SeveralTargets, Softmax
@@ -82,6 +83,13 @@ MODELS = {  # how to fit, what is predicted; target, loss, and what makes G unkn
         "max_delta_step=0.7",
     ),
     "xgboost gamma": (*xgb("Regressor", objective="reg:gamma"), "amount", Gamma(), KNOWN),
+    "xgboost tweedie": (
+        *xgb("Regressor", objective="reg:tweedie", tweedie_variance_power=1.25), "amount",
+        Tweedie(1.25), KNOWN,
+    ),
+    "xgboost squared log error": (
+        *xgb("Regressor", objective="reg:squaredlogerror"), "amount", SquaredLogError(), KNOWN,
+    ),
     "xgboost pseudo-Huber": (
         *xgb("Regressor", objective="reg:pseudohubererror", huber_slope=2.0), "amount",
         PseudoHuber(2.0), KNOWN,
@@ -103,6 +111,10 @@ MODELS = {  # how to fit, what is predicted; target, loss, and what makes G unkn
     ),
     "lightgbm poisson": (*lgb("Regressor", objective="poisson"), "amount", Poisson(0.7), KNOWN),
     "lightgbm gamma": (*lgb("Regressor", objective="gamma"), "amount", Gamma(), KNOWN),
+    "lightgbm tweedie": (
+        *lgb("Regressor", objective="tweedie", tweedie_variance_power=1.25), "amount",
+        Tweedie(1.25), KNOWN,
+    ),
     "lightgbm quantile": (
         *lgb("Regressor", objective="quantile", alpha=0.8), "amount", Quantile(0.8), REFITTED,
     ),

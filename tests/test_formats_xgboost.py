@@ -478,6 +478,9 @@ def trained(objective, training):
 
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
 every_training = pytest.mark.parametrize("training", TRAININGS)
+every_training_on_all_rows = pytest.mark.parametrize(
+    "training", [name for name in TRAININGS if "subsample" not in TRAININGS[name]]
+)
 
 
 def rows_on_thresholds(booster, X):
@@ -532,15 +535,35 @@ def test_total_gain(objective, training):
 
 
 @every_objective
-@pytest.mark.parametrize("training", [t for t in TRAININGS if "subsample" not in TRAININGS[t]])
+@every_training_on_all_rows
 def test_sums_are_those_of_the_training_rows(objective, training):
     """G and H of every node, from the rows that XGBoost itself says reach the leaves under it."""
     booster, ensemble = trained(objective, training)
-    xgboost = peer("xgboost")
     X, y, weight = training_data(objective)
-    rows = xgboost.DMatrix(X)
+    weight = weight_of_rows(booster, y, weight)
+
+    def derivatives(f):
+        p = expit(f)
+        is_squared = objective == "reg:squarederror"
+        gradient, hessian = (f - y, np.ones_like(y)) if is_squared else (p - y, p * (1 - p))
+        return gradient, hessian, np.abs(f) + np.abs(y) + 1
+
+    assert_sums_of_rows(booster, ensemble, X, weight, derivatives)
+
+
+def weight_of_rows(booster, y, weight):
+    """Return what rows weigh in training: positives may have been told to weigh more."""
     scale = json_of(booster)["learner"]["objective"]["reg_loss_param"]["scale_pos_weight"]
-    weight = np.where(y == 1, float(scale), 1.0) * weight
+    return np.where(y == 1, float(scale), 1.0) * weight
+
+
+def assert_sums_of_rows(booster, ensemble, X, weight, derivatives):
+    """Compare G and H of every node with sums over the rows that XGBoost says are under it.
+
+    ``derivatives(margin)`` returns those of every row, and the size of the terms that float32 has
+    rounded.
+    """
+    rows = peer("xgboost").DMatrix(X)
     leaves = booster.predict(rows, pred_leaf=True).reshape(len(X), -1).astype(int)
     for m, (theirs, tree) in enumerate(zip(trees_of(booster), ensemble.trees, strict=True)):
         margin = np.float64(
@@ -548,15 +571,9 @@ def test_sums_are_those_of_the_training_rows(objective, training):
             if m
             else np.full(len(X), ensemble.base_score)
         )
-        p = expit(margin)
-        if objective == "reg:squarederror":
-            gradient, hessian = margin - y, np.ones_like(y)
-        else:
-            gradient, hessian = p - y, p * (1 - p)
-        size = weight * (np.abs(margin) + np.abs(y) + 1)  # of the terms that float32 has rounded
         sums = np.zeros((len(theirs["parents"]), 3))
-        for column, terms in enumerate((weight * gradient, weight * hessian, size)):
-            np.add.at(sums[:, column], leaves[:, m], terms)
+        for column, terms in enumerate(derivatives(margin)):
+            np.add.at(sums[:, column], leaves[:, m], weight * terms)
         order = preorder_of(theirs)
         for t in reversed(order):
             if theirs["left_children"][t] != -1:
@@ -564,6 +581,64 @@ def test_sums_are_those_of_the_training_rows(objective, training):
         G, H, size = sums[order].T
         assert_close(tree.sum_gradient, G, size, k=8, eps=EPS_32)
         assert_close(tree.sum_hessian, H, size, k=8, eps=EPS_32)
+
+
+def tweedie(y, f):
+    """Return Tweedie's gradients and hessians at a variance power of 1.25, and sizes of terms."""
+    of_mean, of_target = np.exp(0.75 * f), y * np.exp(-0.25 * f)
+    size = (of_mean + of_target) * (1 + np.abs(f))
+    return of_mean - of_target, 0.75 * of_mean + 0.25 * of_target, size
+
+
+def squared_log_error(y, f):
+    """Return XGBoost's gradients and hessians of squared logarithmic errors, and sizes of terms."""
+    above = 1 + np.maximum(f, np.float32(-1 + 1e-6))
+    logs = np.log(above), np.log1p(np.float64(y))
+    size = (1 + np.abs(f) + np.abs(logs).sum(axis=0)) / np.minimum(above, 1) ** 2
+    ratio = logs[0] - logs[1]
+    return ratio / above, np.maximum((1 - ratio) / above**2, 1e-6), size
+
+
+def train_on_amounts(parameters, n_rounds=N_ROUNDS):
+    """Return a booster, and its rows, amounts of which some are 0, and weights."""
+    xgboost = peer("xgboost")
+    X, y, weight = training_data("reg:squarederror")
+    y = np.maximum(np.exp(y / 4) - np.float32(0.5), 0)
+    assert 0 < np.mean(y == 0) < 0.5
+    rows = xgboost.DMatrix(X, y, weight=weight)
+    parameters = {"nthread": 1, "max_depth": 4, "min_child_weight": 0, **parameters}
+    return xgboost.train(parameters, rows, n_rounds), X, y, weight
+
+
+@pytest.mark.parametrize(
+    ("parameters", "by_hand", "predicted"),
+    [
+        ({"objective": "reg:tweedie", "tweedie_variance_power": 1.25}, tweedie, np.exp),
+        ({"objective": "reg:squaredlogerror"}, squared_log_error, np.array),
+    ],
+    ids=["tweedie", "squared log error"],
+)
+def test_objectives_of_amounts(parameters, by_hand, predicted):
+    """Their loss's sums over the training rows, by formulas of this file, and its predictions."""
+    booster, X, y, weight = train_on_amounts(parameters)
+    ensemble = as_ensemble(booster)
+    assert ensemble.statistics == {"gradients", "hessians", "values"}
+    assert_sums_of_rows(booster, ensemble, X, weight, lambda f: by_hand(y, f))
+    as_ensemble(booster, X, y, weight)  # without a warning
+    expected = booster.predict(peer("xgboost").DMatrix(X))
+    raw = ensemble.raw_predict(X)
+    assert_close(ensemble.loss.inverse_link(raw), expected, expected * 9 + 9, eps=EPS_32)
+    assert_same(ensemble.loss.inverse_link(raw), predicted(raw))
+
+
+def test_far_below_all_targets_squared_log_errors_are_those_of_xgboost():
+    asked = {"objective": "reg:squaredlogerror", "base_score": -5}
+    booster, X, y, weight = train_on_amounts(asked, n_rounds=1)
+    for ensemble in (as_ensemble(booster), as_ensemble(booster, X, y, weight)):
+        gradient, hessian, _ = squared_log_error(y, np.full(len(y), -5.0))
+        G, H = weight @ gradient, weight @ hessian
+        assert_close(ensemble.sum_gradient[0], G, np.abs(G), eps=EPS_32)
+        assert_close(ensemble.sum_hessian[0], H, H, eps=EPS_32)
 
 
 def preorder_of(tree, t=0):
@@ -920,16 +995,23 @@ def test_constraints_that_constrain_nothing_are_not_refused():
 @pytest.mark.parametrize(
     ("objective", "others", "message"),
     [
-        ("reg:squaredlogerror", {}, "objective='reg:squaredlogerror'"),
-        ("rank:pairwise", {}, "objective='rank:pairwise'"),
+        *(
+            (objective, {}, f"objective='{objective}' cannot be imported, only")
+            for objective in (
+                "binary:hinge", "survival:cox", "survival:aft", "rank:pairwise", "rank:ndcg",
+                "rank:map",
+            )
+        ),
         ("multi:softprob", {"num_class": 2, "num_parallel_tree": 2}, "with 2 outputs"),
         ("reg:quantileerror", {"quantile_alpha": [0.1, 0.9]}, "several targets, here 2"),
+        ("reg:tweedie", {"num_parallel_tree": 2}, "num_parallel_tree=2.*several rounds"),
     ],
-)
+)  # fmt: skip
 def test_refused_objectives(objective, others, message):
     xgboost = peer("xgboost")
     X, y, _ = training_data("binary:logistic")
-    booster = xgboost.train({"objective": objective, **others}, xgboost.DMatrix(X, y), 2)
+    rows = xgboost.DMatrix(X, y, label_lower_bound=y + 1, label_upper_bound=y + 2)
+    booster = xgboost.train({"objective": objective, **others}, rows, 2)
     with pytest.raises(ValueError, match=message):
         as_ensemble(booster)
 

@@ -21,11 +21,13 @@ from attributions import (
     predecomp,
     total_gain,
     tree_inner,
+    tree_inner_pairs,
+    tree_inner_rows,
     unbiased_gain,
 )
 from gbt import GBTRegressor
+from gbt.amount_losses import SquaredLogError, Tweedie
 from gbt.losses import (
-    OF_REGRESSION,
     Absolute,
     Gamma,
     HalfSquaredError,
@@ -34,11 +36,15 @@ from gbt.losses import (
     PseudoHuber,
     Quantile,
 )
-from gbt.own_loss import OwnLoss, as_loss
+from gbt.own_loss import OF_REGRESSION, OwnLoss, as_loss
 from tests.asserts import assert_close, assert_same
 
-GIVEN = [Poisson(), Poisson(0.7), Gamma(), Quantile(0.8), Absolute(), Huber(0.9), PseudoHuber(0.9)]
+GIVEN = [
+    Poisson(), Poisson(0.7), Gamma(), Tweedie(1.2), SquaredLogError(), Quantile(0.8), Absolute(),
+    Huber(0.9), PseudoHuber(0.9),
+]  # fmt: skip
 each = pytest.mark.parametrize("loss", GIVEN, ids=repr)
+LOG_2 = np.log(2.0)
 
 
 class Squared:
@@ -55,6 +61,27 @@ class Squared:
 
     def inverse_link(self, raw_prediction):
         return raw_prediction
+
+
+class Counts:
+    """The Poisson loss once more, as a user writes it."""
+
+    def value(self, y, raw_prediction):
+        return np.exp(raw_prediction) - y * raw_prediction
+
+    def gradient_hessian(self, y, raw_prediction):
+        return np.exp(raw_prediction) - y, np.exp(raw_prediction)
+
+    def link(self, prediction):
+        return np.log(prediction)
+
+    def inverse_link(self, raw_prediction):
+        return np.exp(raw_prediction)
+
+
+own_and_ours = pytest.mark.parametrize(
+    ("own", "ours"), [(Squared(), None), (Counts(), "poisson")], ids=["squared error", "poisson"]
+)
 
 
 def table(n=400, seed=0):
@@ -77,6 +104,12 @@ def fitted(loss, n=400, **parameters):
         (Poisson(), 3.0, 0.0, 1.0, -2.0, 1.0),
         (Poisson(np.log(2.0)), 3.0, 0.0, 1.0, -2.0, 2.0),
         (Gamma(), 3.0, 0.0, 3.0, -2.0, 3.0),
+        (Tweedie(1.5), 3.0, 0.0, 0.0, -2.0, 2.0),
+        (Tweedie(1.5), 1.0, 2 * LOG_2, 1.0, 1.5, 1.25),  # exp(f / 2) = 2
+        (Tweedie(1.5), 0.0, 2 * LOG_2, 2.0, 2.0, 1.0),
+        (SquaredLogError(), 0.0, 0.0, 0.0, 0.0, 1.0),
+        (SquaredLogError(), 3.0, 1.0, LOG_2**2 / 2, -LOG_2 / 2, (1 + LOG_2) / 4),
+        (SquaredLogError(), 0.0, 7.0, 4.5 * LOG_2**2, 3 * LOG_2 / 8, 1e-6),
         (Quantile(0.8), 3.0, 1.0, 1.6, -0.8, 1.0),
         (Quantile(0.8), 1.0, 3.0, 0.4, 0.2, 1.0),
         (Quantile(0.8), 1.0, 1.0, 0.0, 0.0, 1.0),
@@ -102,13 +135,40 @@ def test_derivatives_are_those_of_the_value(loss, y, f):
     kinks = [abs(y - f - shift) for shift in (0.0, -0.9, 0.9)]
     if min(kinks) < 10 * step:
         return  # no derivative where a line bends
+    if loss == SquaredLogError():
+        f = abs(f)  # far from -1, where steps as large as this say nothing
     y = np.array([y])
     before, here, after = (loss.value(y, np.array([f + d])) for d in (-step, 0.0, step))
     gradient, hessian = loss.gradient_hessian(y, np.array([f]))
     assert gradient == pytest.approx((after - before) / (2 * step), abs=1e-5)
     if not loss.has_one_hessian:  # where 1 stands in place of a curvature
         factor = np.exp(getattr(loss, "max_delta_step", 0.0))
-        assert hessian == pytest.approx(factor * (after - 2 * here + before) / step**2, abs=1e-4)
+        expected = factor * (after - 2 * here + before) / step**2
+        if loss == SquaredLogError():
+            expected = np.maximum(expected, 1e-6)
+        assert hessian == pytest.approx(expected, abs=1e-4)
+
+
+def test_tweedie_is_poisson_at_one_end_and_gamma_at_the_other():
+    y, f = np.meshgrid([0.5, 1.0, 7.0], np.linspace(-3, 3, 13))
+    for ours, end in ((Tweedie(1.0), Poisson()), (Tweedie(2.0), Gamma())):
+        for of_tweedie, expected in zip(ours.derivatives(y, f), end.derivatives(y, f), strict=True):
+            assert_close(of_tweedie, expected, (1 + y) * np.exp(np.abs(f)))
+        between = ours.value(y, f) - end.value(y, f)  # the same for all predictions of a target
+        assert_close(between, between[[0]] + 0 * f, (1 + y) * np.exp(np.abs(f)) + np.abs(f))
+
+
+def test_far_below_all_targets_the_squared_log_error_is_a_straight_line():
+    """From -1 + 1e-6 downwards, a number of float32: 1 more than it is 17 / 2^24."""
+    y, edge = np.array([0.0, 3.0]), 17 / 2**24
+    r = np.log(edge) - np.log1p(y)
+    for f in (edge - 1, -1.0, -3.0):
+        loss = SquaredLogError()
+        gradient, hessian = loss.gradient_hessian(y, np.full(2, f))
+        assert gradient == pytest.approx(r / edge, rel=1e-12)
+        assert hessian == pytest.approx((1 - r) / edge**2, rel=1e-12)
+        expected = r**2 / 2 + (f + 1 - edge) * r / edge
+        assert loss.value(y, np.full(2, f)) == pytest.approx(expected, rel=1e-12)
 
 
 @each
@@ -227,28 +287,33 @@ HELD_OUT = {
     "tree_inner": tree_inner,
     "partial_inner": partial_inner,
     "forest_inner": forest_inner,
+    "tree_inner_rows": tree_inner_rows,
+    "tree_inner_pairs": tree_inner_pairs,
     "permutation": partial(permutation, random_state=0, metric=lambda y, f: -((y - f) ** 2)),
 }
 
 
+@own_and_ours
 @pytest.mark.parametrize("measure", HELD_OUT)
-def test_an_own_loss_does_what_the_same_loss_of_ours_does(measure):
-    ours, _, _ = fitted(None)
-    own, _, _ = fitted(Squared())
+def test_an_own_loss_does_what_the_same_loss_of_ours_does(measure, own, ours):
+    ours, _, _ = fitted(ours)
+    own, _, _ = fitted(own)
     assert_same(own.ensemble_.feature, ours.ensemble_.feature)
     assert_close(own.ensemble_.value, ours.ensemble_.value, np.abs(ours.ensemble_.value) + 1)
     X_new, y_new = table(200, seed=5)
     mine, theirs = (HELD_OUT[measure](model, X_new, y_new) for model in (own, ours))
     size = np.abs(theirs.values).sum()
     assert_close(mine.values, theirs.values, size, k=1e4)
-    assert_close(mine.standard_error, theirs.standard_error, size, k=1e4)
+    if hasattr(theirs, "standard_error"):
+        assert_close(mine.standard_error, theirs.standard_error, size, k=1e4)
 
 
+@own_and_ours
 @pytest.mark.parametrize("form", ["symmetric", "paper"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_unbiased_gain_of_an_own_loss_is_that_of_the_kernels(form, weighted):
-    ours, X, y = fitted(None, n=150, n_estimators=3)
-    own, _, _ = fitted(Squared(), n=150, n_estimators=3)
+def test_unbiased_gain_of_an_own_loss_is_that_of_ours(form, weighted, own, ours):
+    ours, X, y = fitted(ours, n=150, n_estimators=3)
+    own, _, _ = fitted(own, n=150, n_estimators=3)
     X_new, y_new = table(90, seed=5)
     weight = np.random.default_rng(3).integers(1, 3, 90) if weighted else None
     mine, theirs = (
@@ -345,6 +410,8 @@ def test_edited_files_are_refused(old, new, message, tmp_path):
         ("poisson", [1.0, -1.0, 2.0], "not negative.*least is -1"),
         ("poisson", [0.0, 0.0, 0.0], "not all 0"),
         ("gamma", [1.0, 0.0, 2.0], "above 0; the least is 0"),
+        ("tweedie", [1.0, -1.0, 2.0], "not negative.*least is -1"),
+        ("squared_log_error", [1.0, -1.0, 2.0], "above -1; the least is -1"),
         ("hinge", [1.0, 2.0, 3.0], "loss must be None, one of.*'hinge'"),
         (Quantile, [1.0, 2.0, 3.0], "loss must be"),
         (object(), [1.0, 2.0, 3.0], "loss must be"),
@@ -378,7 +445,10 @@ def test_what_an_own_loss_returns_is_checked(returned, message):
 
 
 def test_parameters_of_losses_are_checked():
-    for make in (lambda: Quantile(1.0), lambda: Huber(0.0), lambda: PseudoHuber(-1.0)):
+    for make in (
+        lambda: Quantile(1.0), lambda: Huber(0.0), lambda: PseudoHuber(-1.0), lambda: Tweedie(0.9),
+        lambda: Tweedie(2.1), lambda: Tweedie(np.nan),
+    ):  # fmt: skip
         with pytest.raises(ValueError, match="must be a number in"):
             make()
     assert {name: type(as_loss(name)) for name in OF_REGRESSION} == OF_REGRESSION

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from attributions import tree_shap
 from gbt import GBTClassifier, GBTRegressor
+from gbt.amount_losses import Tweedie
 from gbt.formats import to_xgboost
 from gbt.formats.xgboost import import_xgboost
 from gbt.formats.xgboost_file import LARGEST_32, _first_above
@@ -111,6 +112,7 @@ def test_every_row_reaches_the_same_leaf(kind, depth, exported, xgboost):
     ("loss", "shift"),
     [
         ("poisson", 0.0), (Poisson(max_delta_step=0.7), 0.0), ("gamma", 0.5), ("absolute", 0.0),
+        (Tweedie(power=1.3), 0.0), ("squared_log_error", 0.0),
         (Quantile(alpha=0.8), 0.0), (PseudoHuber(delta=0.5), 0.0), ("pseudo_huber", 0.0),
     ],
 )  # fmt: skip

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gbt.amount_losses import Tweedie
 from gbt.formats.imported import Imported, kept, warn_of
 from gbt.formats.lightgbm_text import (
     Text,
@@ -54,7 +55,7 @@ LOSS_OF_OBJECTIVE = {
     "cross_entropy": "half_logistic",
 }
 OF_CLASSES = ("multiclass", "multiclassova")
-OTHERS = (*OF_CLASSES, "poisson", "gamma", "quantile", "regression_l1", "huber")
+OTHERS = (*OF_CLASSES, "poisson", "gamma", "tweedie", "quantile", "regression_l1", "huber")
 # Leaves that LightGBM refits to quantiles: -G/(H + lambda) is lost.
 REFITTED = ("quantile", "absolute")
 DIGITS_OF_INNER = 1e-5  # share of a tree's largest value; rounding to six digits is 5e-6
@@ -260,6 +261,8 @@ def _loss_of(parts: Text, name: str, n_classes: int) -> Loss:
         return SeveralTargets(n_classes, "half_logistic")
     if name == "poisson":
         return Poisson(parameter(parts, "poisson_max_delta_step", 0.7))
+    if name == "tweedie":
+        return Tweedie(parameter(parts, "tweedie_variance_power", 1.5))
     if name in ("quantile", "huber"):
         return (Quantile if name == "quantile" else Huber)(parameter(parts, "alpha", 0.9))
     if name in ("gamma", "regression_l1"):

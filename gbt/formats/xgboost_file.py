@@ -36,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from gbt.amount_losses import Tweedie
 from gbt.losses import Loss, Poisson, PseudoHuber, Quantile
 from gbt.model import Ensemble
 from gbt.saving import write_whole
@@ -52,6 +53,8 @@ OBJECTIVES = {  # by the name of a loss: the objective, and where its parameters
     "softmax": ("multi:softprob", "softmax_multiclass_param"),
     "poisson": ("count:poisson", "poisson_regression_param"),
     "gamma": ("reg:gamma", "reg_loss_param"),
+    "tweedie": ("reg:tweedie", "tweedie_regression_param"),
+    "squared_log_error": ("reg:squaredlogerror", "reg_loss_param"),
     "pseudo_huber": ("reg:pseudohubererror", "pseudo_huber_param"),
     "quantile": ("reg:quantileerror", "quantile_loss_param"),
     "absolute": ("reg:absoluteerror", None),
@@ -151,6 +154,8 @@ def _objective(loss: Loss) -> dict[str, Any]:
         numbers = {"num_class": str(loss.n_outputs)}
     elif isinstance(loss, Poisson):
         numbers = {"max_delta_step": repr(loss.max_delta_step)}
+    elif isinstance(loss, Tweedie):
+        numbers = {"tweedie_variance_power": repr(loss.power)}
     elif isinstance(loss, PseudoHuber):
         numbers = {"huber_slope": repr(loss.delta)}
     elif isinstance(loss, Quantile):

@@ -9,6 +9,8 @@ objective                             loss
 ``multi:softprob``, ``multi:softmax``   ``softmax`` with the hessian 2 p (1 - p)
 ``count:poisson``                     ``poisson``, its hessian times e^max_delta_step
 ``reg:gamma``                         ``gamma``
+``reg:tweedie``                       ``tweedie`` with its variance power
+``reg:squaredlogerror``               ``squared_log_error``
 ``reg:pseudohubererror``              ``pseudo_huber``
 ``reg:absoluteerror``                 ``absolute``; leaves are refitted to medians
 ``reg:quantileerror``                 ``quantile``; leaves are refitted to quantiles
@@ -17,6 +19,7 @@ objective                             loss
 
 from typing import Any
 
+from gbt.amount_losses import SquaredLogError, Tweedie
 from gbt.losses import LOSSES, Absolute, Gamma, Loss, Poisson, PseudoHuber, Quantile
 from gbt.several_outputs import SeveralTargets, Softmax
 
@@ -27,8 +30,8 @@ LOSS_OF_OBJECTIVE = {
     "binary:logitraw": "half_logistic",  # the prediction, and with it base_score, is raw
 }
 OTHERS = (
-    "multi:softprob", "multi:softmax", "count:poisson", "reg:gamma", "reg:pseudohubererror",
-    "reg:absoluteerror", "reg:quantileerror",
+    "multi:softprob", "multi:softmax", "count:poisson", "reg:gamma", "reg:tweedie",
+    "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",
 )  # fmt: skip
 OF_CLASSES = ("multi:softprob", "multi:softmax")
 REFITTED = ("reg:absoluteerror", "reg:quantileerror")  # leaves are no Newton steps
@@ -56,8 +59,15 @@ def loss_of(
 
     if objective == "count:poisson":
         return Poisson(only("max_delta_step", 0.7))
+    if objective == "reg:tweedie":
+        return Tweedie(only("tweedie_variance_power", 1.5))
     if objective == "reg:pseudohubererror":
         return PseudoHuber(only("huber_slope", 1.0))
     if objective == "reg:quantileerror":
         return Quantile(only("quantile_alpha", 0.5))
-    return Gamma() if objective == "reg:gamma" else Absolute()
+    others: dict[str, Loss] = {
+        "reg:gamma": Gamma(),
+        "reg:squaredlogerror": SquaredLogError(),
+        "reg:absoluteerror": Absolute(),
+    }
+    return others[objective]
