@@ -84,6 +84,7 @@ def test_sums_are_those_of_the_training_rows(training):
 @every_training
 @every_task
 def test_propositions_1_and_3(training, task):
+    """Proposition 3 tree by tree, within what float32 values allow."""
     model, _ = trained(training, task)
     X, y = training_data(task)
     ensemble = as_ensemble(model, X, y)
@@ -91,11 +92,15 @@ def test_propositions_1_and_3(training, task):
     raw = ensemble.raw_predict(X)
     residual = predecomp(ensemble, X).residual(raw)
     assert_close(residual, 0 * raw, np.full(300, np.abs(ensemble.value).sum() + 2))
-    gain = total_gain(ensemble).values
-    target = (y == "yes") * 1.0 if task else y
     if task == 0:  # Logloss takes several steps in a leaf, which are not -eta G / (H + lambda)
-        inner = tree_inner(ensemble, X, target).values
-        assert_close(inner, gain, np.full(4, gain.sum() + np.abs(y).sum()), eps=EPS_32)
+        gain = total_gain(ensemble, per_tree=True)
+        inner = tree_inner(ensemble, X, y, per_tree=True)
+        total = gain.values.sum() + np.abs(y).sum()
+        assert_close(inner.values, gain.values, np.full(4, total), eps=EPS_32)
+        size = np.abs(ensemble.sum_gradient).max() * np.abs(ensemble.value).max()
+        terms = gain.per_tree.sum(axis=1, keepdims=True) + size / ensemble.learning_rate
+        terms = np.broadcast_to(terms, gain.per_tree.shape)
+        assert_close(inner.per_tree, gain.per_tree, terms, eps=EPS_32)
 
 
 # Of deeper trees that are not symmetric CatBoost 1.2.10's values do not add up to its predictions.
@@ -130,8 +135,12 @@ def test_refused():
     for parameters, message in [
         ({"loss_function": "MAE"}, "loss_function='MAE'"),
         ({"loss_function": "Poisson"}, "loss_function='Poisson'"),
+        ({"loss_function": "Quantile:alpha=0.8"}, "loss_function='Quantile:alpha=0.8'"),
+        ({"loss_function": "Huber:delta=1"}, "loss_function='Huber:delta=1'"),
+        ({"loss_function": "MultiRMSE"}, "loss_function='MultiRMSE'"),
     ]:
-        model = train(parameters)
+        several = "Multi" in parameters["loss_function"]
+        model = train(parameters, X=X, y=np.column_stack([y, -y]) if several else y)
         with pytest.raises(ValueError, match=message):
             as_ensemble(model)
     table = np.column_stack([X.astype(object), np.array(["a", "b", "c"])[np.arange(300) % 3]])

@@ -1,8 +1,10 @@
 """Importing LightGBM models: against LightGBM, against the training rows, and damaged texts."""
 
+import gc
 import subprocess
 import sys
 import warnings
+import weakref
 from functools import cache
 
 import numpy as np
@@ -75,6 +77,10 @@ def trained(objective, training):
 
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
 every_training = pytest.mark.parametrize("training", WHOLE)
+# shap does not know that LightGBM was told to take 0 for missing, or nothing.
+every_training_with_missing_values = pytest.mark.parametrize(
+    "training", [name for name in WHOLE if "missing" not in name]
+)
 
 
 def rows_on_thresholds(ensemble, X):
@@ -163,6 +169,30 @@ def test_tree_shap_is_that_of_lightgbm(objective, training):
     assert_close(shap.base_values, expected[:, 4], 1 + np.abs(expected[:, 4]), k=1024)
 
 
+@pytest.mark.filterwarnings("ignore:LightGBM binary classifier with TreeExplainer")  # no list now
+@every_objective
+@every_training_with_missing_values
+def test_tree_shap_is_that_of_shap(objective, training):
+    """By what shap itself reads of the trees: its interactions, and values against background rows.
+
+    (Its values without background are those that LightGBM returns, as above.)
+    """
+    shap = peer("shap")
+    booster, ensemble = trained(objective, training)
+    X, _, _ = training_data(objective)
+    rows, background = X[:30], X[100:140]
+    terms = np.full(rows.shape, np.abs(ensemble.value).max() * ensemble.n_trees)
+
+    theirs = shap.TreeExplainer(booster)
+    ours = tree_shap(ensemble, rows, cover="count").values
+    assert_close(ours, theirs.shap_interaction_values(rows).sum(axis=2), terms, k=1024)
+    assert_close(ours, theirs.shap_values(rows), terms, k=1024)
+
+    theirs = shap.TreeExplainer(booster, background, feature_perturbation="interventional")
+    ours = tree_shap(ensemble, rows, background=background).values
+    assert_close(ours, theirs.shap_values(rows), terms, eps=EPS_32)  # added up in float32
+
+
 @every_objective
 def test_a_file_and_a_wrapper_give_the_same_model(objective, tmp_path):
     booster, ensemble = trained(objective, "defaults")
@@ -199,6 +229,24 @@ def test_early_stopping():
     assert ensemble.n_trees == model.best_iteration_ < 200
     terms = np.full(400, 20.0)
     assert_close(ensemble.raw_predict(X), model.predict(X), terms)
+
+
+def test_a_model_is_imported_once_while_it_stays_as_it_is():
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    asked = {"verbosity": -1, "num_threads": 1, "num_leaves": 8}
+    booster = lightgbm.Booster(asked, lightgbm.Dataset(X, y))
+    booster.update()
+    ensemble = as_ensemble(booster)
+    assert as_ensemble(booster) is ensemble
+    booster.update()
+    longer = as_ensemble(booster)
+    assert (longer.n_trees, ensemble.n_trees) == (2, 1)
+    kept, gone = weakref.ref(ensemble), weakref.ref(longer)
+    del ensemble, longer, booster
+    gc.collect()
+    assert kept() is None
+    assert gone() is None
 
 
 def test_names_with_blanks():
@@ -308,6 +356,10 @@ REFUSED = {
     "rf, penalised": (
         {"boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1, "lambda_l2": 1.0},
         "boosting='rf' can be imported with",
+    ),
+    "rf, two classes": (
+        {"objective": "binary", "boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1},
+        "boosting='rf' can be imported with objective='regression'",
     ),
 }
 

@@ -348,6 +348,10 @@ REFUSED = {
         lambda X, y: DecisionTreeRegressor(criterion="absolute_error").fit(X, y),
         "criterion='absolute_error'",
     ),
+    "poisson": (
+        lambda X, y: RandomForestRegressor(3, criterion="poisson").fit(X, np.exp(y)),
+        "criterion='poisson'",
+    ),
     "huber": (lambda X, y: GradientBoostingRegressor(loss="huber").fit(X, y), "loss='huber'"),
     "exponential": (
         lambda X, y: GradientBoostingClassifier(loss="exponential").fit(X, y > 0),

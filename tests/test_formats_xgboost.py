@@ -811,6 +811,29 @@ WITHOUT_GRADIENTS = {
         "do not add up",
         ("hessians",),
     ),
+    "reg_alpha, logistic": (
+        lambda: train({"reg_alpha": 0.5}, "binary:logistic"), "reg_alpha=0.5", VALUED
+    ),
+    "max_delta_step, logistic": (
+        lambda: train({"max_delta_step": 0.5}, "binary:logistic"), "max_delta_step=0.5", VALUED
+    ),
+    "monotone, logistic": (
+        lambda: train({"monotone_constraints": "(0,-1,0,0)"}, "binary:logistic"),
+        r"monotone_constraints=\(0,-1,0,0\)",
+        VALUED,
+    ),
+    "a rate that changes, logistic": (
+        lambda: changing_rates([0.3, 0.2, 0.2], "binary:logistic"),
+        "learning_rate or reg_lambda that changed",
+        ("hessians",),
+    ),
+    "another lambda later, logistic": (
+        lambda: train(
+            {"reg_lambda": 3}, "binary:logistic", xgb_model=train({}, "binary:logistic")
+        ),
+        "learning_rate or reg_lambda that changed",
+        ("hessians",),
+    ),
     "a margin": (train_with_margin, "the mean of the targets, but the gradients add", VALUED),
     "a margin, logistic": (
         lambda: train_with_margin("binary:logistic"), "gradients (add|is larger)", VALUED
@@ -959,17 +982,30 @@ def test_training_rows_must_fit():
             as_ensemble(booster, *rows)
 
 
-def test_propositions_1_and_3_on_the_training_rows():
-    for objective in ("reg:squarederror", "binary:logistic"):
-        booster = train({"max_depth": 4}, objective)
-        X, y, weight = training_data(objective)
-        ensemble = as_ensemble(booster, X, y, weight)
-        gain = total_gain(ensemble).values
-        inner = tree_inner(ensemble, X, y, sample_weight=weight).values
-        assert_close(inner, gain, np.full(4, gain.sum()), k=64, eps=EPS_32)
-        parts = predecomp(ensemble, X)
-        raw = ensemble.raw_predict(X)
-        assert_close(parts.residual(raw), 0 * raw, np.full(len(X), np.abs(ensemble.value).sum()))
+@every_objective
+@every_training_on_all_rows
+def test_propositions_1_and_3_on_the_training_rows(objective, training):
+    """Proposition 3 tree by tree, within what float32 gradients allow."""
+    booster, _ = trained(objective, training)
+    X, y, weight = training_data(objective)
+    weight = weight_of_rows(booster, y, weight)
+    ensemble = as_ensemble(booster, X, y, weight)
+    assert_proposition_3(ensemble, X, y, weight)
+    raw = ensemble.raw_predict(X)
+    terms = np.full(len(X), np.abs(ensemble.value).sum() + abs(ensemble.base_score))
+    assert_close(predecomp(ensemble, X).residual(raw), 0 * raw, terms)
+
+
+def assert_proposition_3(ensemble, X, y, weight):
+    """Compare tree_inner with the gain, tree by tree and of all trees together."""
+    gain = total_gain(ensemble, per_tree=True)
+    inner = tree_inner(ensemble, X, y, sample_weight=weight, per_tree=True)
+    size = np.abs(ensemble.sum_gradient).max() * np.abs(ensemble.value).max()
+    terms = gain.per_tree.sum(axis=1, keepdims=True) + size / ensemble.learning_rate
+    assert_close(
+        inner.per_tree, gain.per_tree, np.broadcast_to(terms, gain.per_tree.shape), eps=EPS_32
+    )
+    assert_close(inner.values, gain.values, np.full(4, gain.values.sum()), eps=EPS_32)
 
 
 def test_a_model_is_imported_once_while_it_stays_as_it_is():
@@ -1027,15 +1063,21 @@ def test_trees_of_several_targets_are_refused():
         as_ensemble(model)
 
 
-def test_a_random_forest():
-    xgboost = peer("xgboost")
-    X, y, _ = training_data("reg:squarederror")
-    model = xgboost.XGBRFRegressor(n_jobs=1, n_estimators=5, random_state=0).fit(X, y)
+@pytest.mark.parametrize("subsample", [1.0, 0.8])
+@pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
+def test_a_random_forest(kind, subsample):
+    """One round of trees; if they saw all rows, Proposition 3 holds of each of them."""
+    asked = {"n_jobs": 1, "n_estimators": 5, "random_state": 0, "subsample": subsample}
+    X, y, _ = training_data("reg:squarederror" if kind == "Regressor" else "binary:logistic")
+    model = getattr(peer("xgboost"), f"XGBRF{kind}")(**asked).fit(X, y)
     ensemble = as_ensemble(model)
     assert (ensemble.n_trees, ensemble.is_forest) == (5, True)
     assert ensemble.statistics == {"gradients", "hessians", "values"}
-    assert_close(ensemble.raw_predict(X), model.predict(X), np.full(len(X), 10.0), eps=EPS_32)
+    margin = model.predict(X, output_margin=True)
+    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), 10.0), eps=EPS_32)
     assert_valid_ensemble(ensemble)
+    if subsample == 1:
+        assert_proposition_3(as_ensemble(model, X, y), X, y, None)
 
 
 def test_another_marker_for_missing_values_is_refused():
@@ -1049,11 +1091,11 @@ def test_another_marker_for_missing_values_is_refused():
     as_ensemble(model.get_booster())
 
 
-def changing_rates(rates):
+def changing_rates(rates, objective="reg:squarederror"):
     """Train with 0.3 in the first round; the callback sets a rate after each round."""
     xgboost = peer("xgboost")
     schedule = xgboost.callback.LearningRateScheduler(list(rates))
-    return train({}, n_rounds=len(rates), callbacks=[schedule])
+    return train({}, objective, n_rounds=len(rates), callbacks=[schedule])
 
 
 def test_a_learning_rate_that_does_not_change():
