@@ -612,14 +612,29 @@ def test_results_of_several_outputs():
     assert b.plot(row="r3").ax_ is not None
 
 
-def test_to_shap_has_an_axis_of_outputs():
+def test_shaps_own_plots_draw_one_class():
+    """The axis of outputs is the last: of class k they draw explanation[..., k]."""
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot
+
     model, X, _ = fitted(labels=["c", "a", "b"])
-    with warnings.catch_warnings():  # of Matplotlib about shap
+    result = predecomp(model, X)
+    with warnings.catch_warnings():  # of Matplotlib about shap, and of shap about NumPy
         warnings.simplefilter("ignore")
-        peer("shap")
-        explanation = predecomp(model, X).to_shap()
-    assert explanation.values.shape == (300, 5, 3)
-    assert explanation[..., 1].values.shape == (300, 5)
+        shap = peer("shap")
+        explanation = result.to_shap()
+        assert explanation.values.shape == (300, 5, 3)
+        assert_same(explanation[..., 1].values, result.output("b").values)
+        assert_same(explanation[..., 1].base_values, result.output("b").base_values)
+        ax = shap.plots.waterfall(explanation[0, :, 1], show=False)
+        ax.figure.canvas.draw()
+        assert_close(ax.get_xticks()[0], model.decision_function(X)[0, 1], 10.0)  # its f(x)
+        pyplot.close("all")
+        ax = shap.plots.beeswarm(explanation[..., 1], show=False)
+        ax.figure.canvas.draw()
+        drawn = np.concatenate([dots.get_offsets()[:, 0] for dots in ax.collections])
+        assert_same(np.sort(drawn), np.sort(result.output("b").values.ravel()))
+        pyplot.close("all")
 
 
 def test_a_loss_of_one_output_says_what_is_missing():
