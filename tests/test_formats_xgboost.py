@@ -631,11 +631,12 @@ def test_objectives_of_amounts(parameters, by_hand, predicted):
     assert_same(ensemble.loss.inverse_link(raw), predicted(raw))
 
 
-def test_far_below_all_targets_squared_log_errors_are_those_of_xgboost():
-    asked = {"objective": "reg:squaredlogerror", "base_score": -5}
+@pytest.mark.parametrize("start", [-5, 200], ids=["below -1", "too large to be curved"])
+def test_far_from_all_targets_squared_log_errors_are_those_of_xgboost(start):
+    asked = {"objective": "reg:squaredlogerror", "base_score": start}
     booster, X, y, weight = train_on_amounts(asked, n_rounds=1)
     for ensemble in (as_ensemble(booster), as_ensemble(booster, X, y, weight)):
-        gradient, hessian, _ = squared_log_error(y, np.full(len(y), -5.0))
+        gradient, hessian, _ = squared_log_error(y, np.full(len(y), float(start)))
         G, H = weight @ gradient, weight @ hessian
         assert_close(ensemble.sum_gradient[0], G, np.abs(G), eps=EPS_32)
         assert_close(ensemble.sum_hessian[0], H, H, eps=EPS_32)
