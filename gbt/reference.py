@@ -289,7 +289,7 @@ def boost_classes(
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     shares = np.bincount(y, weight, minlength=n_classes) / weight.sum()
-    models = [Model(math.log(share), trees=[]) for share in shares]
+    models = [Model(start, trees=[]) for start in np.log(shares).tolist()]
     f = np.tile([model.base_score for model in models], (len(y), 1))
     for _ in range(n_estimators):
         p = np.exp(f - f.max(axis=1, keepdims=True))
