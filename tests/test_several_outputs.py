@@ -118,7 +118,7 @@ def test_best_constant_is_the_shares_of_the_classes():
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 5), st.booleans())
-@example(1033, 3, True)  # NumPy's logarithm of several numbers differs from Python's in the last bit
+@example(1033, 3, True)  # where the logarithms of NumPy and of Python differ in the last bit
 def test_the_plain_page_grows_the_same_trees(seed, n_classes, weighted):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 6, (40, 3)).astype(float)
