@@ -38,11 +38,14 @@ class Checked:
         return splits
 
     def _draw_again(self, frontier: Frontier) -> np.ndarray:
-        """Return the folds or parts that the policy is about to draw, by row of the table."""
+        """Return the folds or parts that the policy is about to draw, as `random_parts` does."""
         if isinstance(self.policy, Greedy):
             return np.zeros(frontier.columns.n_rows, dtype=np.uint8)
-        n_parts = self.policy.n_folds if isinstance(self.policy, CrossValidated) else 3
-        return random_parts(replace(frontier, random=deepcopy(frontier.random)), n_parts)
+        again = replace(frontier, random=deepcopy(frontier.random))
+        if isinstance(self.policy, Unbiased):
+            return random_parts(again, 3)
+        n_columns = None if self.policy.shared_folds else len(frontier.features)
+        return random_parts(again, self.policy.n_folds, n_columns)
 
     def _on_the_page(
         self, frontier: Frontier, limits: Limits, j: int, parts: np.ndarray
@@ -65,7 +68,7 @@ class Checked:
             weight_scale=own.weight_scale,
         )
         if isinstance(self.policy, CrossValidated):
-            cut = cross_validated_cut(x, sums, parts[rows], parameters)
+            cut = cross_validated_cut(x, sums, parts[..., rows], parameters)
         elif isinstance(self.policy, Unbiased):
             cut = unbiased_cut(x, sums, parts[rows], parameters, self.policy.merged)
         else:

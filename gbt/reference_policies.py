@@ -30,13 +30,14 @@ def cross_validated_cut(
     For each fold the best cut of a feature on the other rows is judged on the fold's, by the loss
     G v + H v^2 / 2 of its two sides, v the values that the other rows give them. The feature of
     least loss is cut where all rows gain most, if 2 loss + min_split_gain <= -G^2 / (H + lambda).
-    Adler and Painsky 2022, section 3, with folds shared by the features of a node.
+    Adler and Painsky 2022, section 3. ``folds`` are those of the rows; a line a feature if each has
+    folds of its own, as in their program.
     """
 
     def loss_of(feature: int) -> float:
-        loss = 0.0
-        for fold in np.unique(folds):
-            others, own = folds != fold, folds == fold
+        loss, of_rows = 0.0, folds if folds.ndim == 1 else folds[feature]
+        for fold in np.unique(of_rows):
+            others, own = of_rows != fold, of_rows == fold
             cut = best_allowed(feature, X, sums, parameters, of=others)
             if cut is None:
                 continue

@@ -42,7 +42,10 @@ def grow(policy, X, y, **others):
     return GBTRegressor(2, max_depth=2, splitter=policy, random_state=0, **others).fit(X, y)
 
 
-@pytest.mark.parametrize("policy", [*POLICIES.values(), CrossValidated(3), Unbiased(merged=True)])
+OTHERS = CrossValidated(3), CrossValidated(3, shared_folds=False), Unbiased(merged=True)
+
+
+@pytest.mark.parametrize("policy", [*POLICIES.values(), *OTHERS])
 @pytest.mark.parametrize("categorical", [None, [0, 2]])
 def test_checked_splits_are_those_of_the_policy_alone(policy, categorical):
     X, y = Table(80, 3, 9).data()

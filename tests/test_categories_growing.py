@@ -190,15 +190,17 @@ def check_against_the_page(case, splits, cut_by_the_page):
         assert splits.gain[j] == pytest.approx(cut.gain, rel=1e-12)
 
 
+@pytest.mark.parametrize("shared", [True, False])
 @given(frontiers(), st.integers(2, 5))
-def test_cross_validated_splits_are_those_of_the_page(case, n_folds):
+def test_cross_validated_splits_are_those_of_the_page(shared, case, n_folds):
     X, _, frontier, limits = case
-    folds = frontier.random.integers(n_folds, size=len(X), dtype=np.uint8)
-    policy = CrossValidated(n_folds)
+    size = len(X) if shared else X.shape[::-1]
+    folds = frontier.random.integers(n_folds, size=size, dtype=np.uint8)
+    policy = CrossValidated(n_folds, shared_folds=shared)
     splits = with_parts(cross_validated, folds, lambda: policy.split(frontier, limits, 1))
     check_against_the_page(
         case, splits,
-        lambda x, sums, rows, given: cross_validated_cut(x, sums, folds[rows], given),
+        lambda x, sums, rows, given: cross_validated_cut(x, sums, folds[..., rows], given),
     )  # fmt: skip
 
 

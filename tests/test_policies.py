@@ -71,21 +71,29 @@ def check_against_the_page(X, frontier, limits, splits, cut_by_the_page):
 
 
 def with_parts(module, parts, ask):
-    """Ask a policy whose random parts are these."""
+    """Ask a policy whose random parts are these, and of that shape."""
+
+    def random_parts(frontier, n_parts, n_columns=None):
+        of_columns = () if n_columns is None else (n_columns,)
+        assert parts.shape == (*of_columns, frontier.columns.n_rows)
+        return parts
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "random_parts", lambda frontier, n_parts, n_columns=None: parts)
+        patch.setattr(module, "random_parts", random_parts)
         return ask()
 
 
+@pytest.mark.parametrize("shared", [True, False])
 @given(frontiers(), st.integers(2, 6))
-def test_cross_validated_splits_are_those_of_the_page(case, n_folds):
+def test_cross_validated_splits_are_those_of_the_page(shared, case, n_folds):
     X, frontier, limits = case
-    folds = frontier.random.integers(n_folds, size=len(X), dtype=np.uint8)
-    policy = CrossValidated(n_folds)
+    size = len(X) if shared else X.shape[::-1]
+    folds = frontier.random.integers(n_folds, size=size, dtype=np.uint8)
+    policy = CrossValidated(n_folds, shared_folds=shared)
     splits = with_parts(cross_validated, folds, lambda: policy.split(frontier, limits, 1))
     check_against_the_page(
         X, frontier, limits, splits,
-        lambda x, sums, rows, given: cross_validated_cut(x, sums, folds[rows], given),
+        lambda x, sums, rows, given: cross_validated_cut(x, sums, folds[..., rows], given),
     )  # fmt: skip
 
 
