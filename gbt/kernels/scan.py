@@ -41,7 +41,7 @@ from gbt.kernels.search import score_of
 # node is -1 if not open
 ROW = np.dtype([(name, np.int64) for name in ("g", "h", "node", "weight")])
 ROWS_AT_ONCE = 256  # of six sums 37 kB, which stay in the first-level cache
-G, H, N = 0, 1, 2  # lines of sums
+G, H, N = 0, 1, 2  # places in a sum: gradients, hessians, rows
 RISE, FALL = 0, 3  # of what sets have of some rows: g where it is above 0, where it is below 0
 BEYOND_ROUNDING = 1.0 + 1e-9  # a score has some ten roundings of 1e-16
 LOWEST = -np.finfo(np.float64).max  # above the score of a cut that is not allowed

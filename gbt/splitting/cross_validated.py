@@ -25,12 +25,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbt.kernels.scan import G, H
 from gbt.splitting.cuts import Cuts, Sets, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits
 from gbt.splitting.greedy import node_score
 from gbt.splitting.parts import random_parts
-
-G, H = 0, 1
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from gbt.kernels.scan import G, H
 from gbt.splitting.cuts import Cuts, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits
 from gbt.splitting.monotone import bounds_of_children, score_of_steps, steps_within
@@ -65,8 +66,8 @@ def node_score(
     """
     derivatives = frontier.derivatives
     penalty = penalty_of(frontier, limits)
-    weight = totals[:, 1].astype(np.float64) + penalty
-    g = totals[:, 0].astype(np.float64)
+    weight = totals[:, H].astype(np.float64) + penalty
+    g = totals[:, G].astype(np.float64)
     magnitude = np.array(
         [np.abs(derivatives.gradient[frontier.rows_of(j)]).sum() for j in range(len(frontier))],
         dtype=np.float64,

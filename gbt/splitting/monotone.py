@@ -32,7 +32,8 @@ from typing import Any
 
 import numpy as np
 
-G, H = 0, 1
+from gbt.kernels.scan import G, H
+
 DIRECTIONS = (-1, 0, 1)
 
 
