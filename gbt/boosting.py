@@ -28,7 +28,7 @@ from gbt.model import Ensemble
 from gbt.outputs import Outputs
 from gbt.own_loss import is_same
 from gbt.progress import Progress
-from gbt.sampling import Draws
+from gbt.sampling import Draws, sample_size
 from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Limits, Plan, Policy, Shape
 
@@ -115,13 +115,15 @@ def boost(
         base_score = loss.best_constant(y, sample_weight)
         if not np.isfinite(base_score).all():
             raise FloatingPointError("the base score is infinite")
+    n, p = X.shape
     patience = parameters.early_stopping_rounds
-    columns = Columns.from_table(X, n_jobs, count_levels(categories, X.shape[1]))
     plan = parameters.plan(loss, n_jobs, seed)
+    if hasattr(splitter, "check_rows"):
+        splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
+    columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
     outputs = Outputs(loss, base_score, y, sample_weight, columns, splitter, plan)
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
-    n, p = X.shape
     draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
     one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.is_in_steps
     trees = GrownTrees(start)

@@ -19,6 +19,7 @@ from sklearn.metrics import log_loss, mean_absolute_error, mean_poisson_deviance
 from attributions import tree_inner
 from gbt import GBTClassifier, GBTRegressor, load
 from gbt.parameters import OTHER_LOSSES, OTHER_NAMES
+from gbt.splitting import CrossValidated, Unbiased
 
 X = np.arange(24.0).reshape(8, 3) % 7
 y = np.arange(8.0)
@@ -151,6 +152,32 @@ def test_sparse_tables(estimator):
 def test_rows_that_do_not_match(estimator):
     with refused(re.escape("inconsistent numbers of samples: [8, 7]")):
         estimator().fit(X, y[:7] > 3)
+
+
+FEW_ROWS = {
+    "three parts": (5, {"splitter": "unbiased"}, "3 parts, .*_leaf=1 .*: at least 6 rows; got 5"),
+    "three parts with larger leaves": (
+        8,
+        {"splitter": Unbiased(), "min_samples_leaf": 2},
+        "3 parts, each of which needs min_samples_leaf=2 on .*: at least 12 rows; got 8",
+    ),
+    "two parts": (3, {"splitter": Unbiased(merged=True)}, "2 parts, .*: at least 4 rows; got 3"),
+    "three parts of a sample": (
+        8,
+        {"splitter": "unbiased", "subsample": 0.5},
+        "the rows of a tree into 3 parts, .*: at least 6 rows; got 4",
+    ),
+    "folds": (3, {"splitter": "cross_validated"}, "into n_folds=5 folds: at least 5 rows; got 3"),
+    "more folds": (8, {"splitter": CrossValidated(9)}, "n_folds=9 folds: at least 9 rows; got 8"),
+}
+
+
+@pytest.mark.parametrize(("n", "asked", "message"), FEW_ROWS.values(), ids=FEW_ROWS)
+@BOTH
+def test_fewer_rows_than_a_splitter_divides(estimator, n, asked, message):
+    target = labels if estimator is GBTClassifier else y
+    with refused(rf"^splitter='(unbiased|cross_validated)' divides .*{message}\.$"):
+        estimator(**asked).fit(X[:n], target[:n])
 
 
 # Targets --------------------------------------------------------------------------------------

@@ -121,6 +121,34 @@ def test_parts_are_of_equal_size_in_every_node_and_new_each_time():
     assert (columns[0] != columns[1]).any()
 
 
+@pytest.mark.parametrize(
+    ("policy", "on_a_side", "least"),
+    [
+        (Unbiased(), 1, 6),
+        (Unbiased(), 2, 12),
+        (Unbiased(merged=True), 1, 4),  # D, the smaller part, has two of four rows, one of three
+        (Unbiased(merged=True), 2, 10),
+    ],
+)
+def test_with_a_row_less_than_it_takes_no_cut_is_allowed(policy, on_a_side, least):
+    limits = Limits(0.0, 0.0, on_a_side, -np.inf)
+
+    def allows_a_cut(n, seed):
+        rng = np.random.default_rng(seed)
+        frontier = Frontier(
+            Columns.from_table(rng.random((n, 2))), np.arange(2),
+            Derivatives(rng.integers(-9, 10, size=n), np.ones(n, np.int64), 1.0, 1.0),
+            np.arange(n, dtype=np.int32), np.array([0]), np.array([n]), rng,
+        )  # fmt: skip
+        return policy.split(frontier, limits, 1).candidate[0] >= 0
+
+    policy.check_rows(least, limits)
+    assert any(allows_a_cut(least, seed) for seed in range(50))
+    with pytest.raises(ValueError, match=f"at least {least} rows; got {least - 1}"):
+        policy.check_rows(least - 1, limits)
+    assert not any(allows_a_cut(least - 1, seed) for seed in range(50))
+
+
 def two_nodes():
     X = np.arange(100.0)[:, np.newaxis]
     derivatives = Derivatives(np.zeros(100, np.int64), np.ones(100, np.int64), 1.0, 1.0)

@@ -55,6 +55,14 @@ class CrossValidated:
         if not 2 <= self.n_folds <= 255:
             raise ValueError(f"n_folds must be an integer in [2, 255]; got {self.n_folds!r}.")
 
+    def check_rows(self, n: int, limits: Limits) -> None:
+        """Raise ValueError if trees see too few rows for a row in every fold of the root."""
+        if n < self.n_folds:
+            raise ValueError(
+                "splitter='cross_validated' divides the rows of a tree into"
+                f" n_folds={self.n_folds} folds: at least {self.n_folds} rows; got {n}."
+            )
+
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
         """Return the split of every open node of the frontier."""
         folds = random_parts(

@@ -151,7 +151,9 @@ class Policy(Protocol):
     If it also has a true attribute ``stop_at_stub``, boosting ends with the first tree without a
     split; with a true attribute ``judges_by_other_rows``, what it finds a split worth may be
     negative, and so may ``min_split_gain``; one with a true attribute ``keeps_directions`` keeps
-    monotone constraints and answers with the bounds of the children.
+    monotone constraints and answers with the bounds of the children. A method ``check_rows(n,
+    limits)`` is asked before the first tree; it raises ValueError if the n rows that a tree sees
+    are too few.
     """
 
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:

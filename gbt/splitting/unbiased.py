@@ -51,6 +51,20 @@ class Unbiased:
 
     merged: bool = False
 
+    def check_rows(self, n: int, limits: Limits) -> None:
+        """Raise ValueError if trees that see n rows cannot have a split.
+
+        Of n rows D has a third, rounded up, and D2' a third, rounded down; merged with D1' more.
+        """
+        on_a_side = max(limits.min_samples_leaf, 1)
+        least = 6 * on_a_side - 2 * self.merged
+        if n < least:
+            raise ValueError(
+                f"splitter='unbiased' divides the rows of a tree into {3 - self.merged} parts, each"
+                f" of which needs min_samples_leaf={on_a_side} on either side of a cut: at least"
+                f" {least} rows; got {n}."
+            )
+
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
         """Return the split of every open node of the frontier."""
         parts = random_parts(frontier, 3)
