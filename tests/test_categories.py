@@ -159,37 +159,6 @@ def by_hand(ensemble, tree, row):
     return node
 
 
-@pytest.mark.parametrize("splitter", POLICIES)
-def test_attributions_add_up(splitter):
-    model, X, _ = fitted(splitter)
-    raw = model.predict(X)
-    for attribution in (attributions.predecomp, attributions.saabas, attributions.tree_shap):
-        result = attribution(model, X)
-        assert_close(
-            result.base_values + result.values.sum(axis=1), raw,
-            np.abs(result.values).sum(axis=1) + np.abs(result.base_values), k=1000,
-        )  # fmt: skip
-    background = attributions.tree_shap(model, X.iloc[:40], background=X.iloc[40:60])
-    assert_close(
-        background.base_values + background.values.sum(axis=1), raw[:40],
-        np.abs(background.values).sum(axis=1) + np.abs(background.base_values), k=1000,
-    )  # fmt: skip
-    assert_close(background.base_values[0], raw[40:60].mean(), np.abs(raw[40:60]).mean(), k=1000)
-
-
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1.0]), st.sampled_from(POLICIES))
-def test_proposition_3_holds_with_categories(seed, reg_lambda, splitter):
-    """TreeInner of PreDecomp on the training rows is total gain; Sun 2022, Proposition 3."""
-    X, y = frame_and_target(60, seed)
-    model = GBTRegressor(
-        n_estimators=3, max_depth=3, reg_lambda=reg_lambda, splitter=splitter, random_state=0,
-        categorical_features=["color", "zip"], categorical_smoothing=1.0,
-    ).fit(X, y)  # fmt: skip
-    gain = attributions.total_gain(model).values
-    inner = attributions.tree_inner(model, X, y).values
-    assert_close(inner, gain, np.full(3, np.abs(y - y.mean()).sum() ** 2 + gain.sum()), k=64)
-
-
 def test_every_function_takes_words():
     model, X, y = fitted()
     ensemble = model.ensemble_

@@ -127,16 +127,19 @@ def test_nodes_without_cover(data):
         assert_same_as_enumeration(replace(ensemble, n_samples=n_samples), X, "count")
 
 
-def assert_same_as_enumeration(ensemble, X, cover):
-    individual = TreeShap(cover=cover)
-    weight = node_cover(ensemble, cover)
+def assert_same_as_enumeration(ensemble, X, cover="hessian", background=None):
+    """Compare every tree with the games over shares of the cover, or over background rows."""
+    individual = TreeShap(background, cover)
     base_values = individual.bind(ensemble).base_values
     for m, values in attribute_per_tree(ensemble, X, individual):
         tree = ensemble.trees[m]
-        tree_cover = weight[ensemble.tree_offset[m] : ensemble.tree_offset[m + 1]]
+        nodes = slice(*ensemble.tree_offset[m : m + 2])
         terms = np.abs(tree.value).sum()
-        for x, found in zip(X, values, strict=True):
-            game = reference.path_dependent_game(tree, x, tree_cover)
+        for x, found in zip(np.asarray(X), values, strict=True):
+            if background is None:
+                game = reference.path_dependent_game(tree, x, node_cover(ensemble, cover)[nodes])
+            else:
+                game = reference.interventional_game(tree, x, np.asarray(background))
             expected = reference.shapley_values(game, len(x))
             assert_close(found, expected, np.full(len(x), terms))
             assert_close(base_values[m], game(frozenset()), terms)
@@ -146,18 +149,7 @@ def assert_same_as_enumeration(ensemble, X, cover):
 def test_interventional_is_the_enumeration_of_all_coalitions(data):
     ensemble = data.draw(ensembles(max_trees=2))
     X = data.draw(rows_for(ensemble, n=4))
-    background = data.draw(rows_for(ensemble, n=5))
-    individual = TreeShap(background)
-    base_values = individual.bind(ensemble).base_values
-
-    for m, values in attribute_per_tree(ensemble, X, individual):
-        tree = ensemble.trees[m]
-        terms = np.abs(tree.value).sum()
-        for x, found in zip(X, values, strict=True):
-            game = reference.interventional_game(tree, x, background)
-            expected = reference.shapley_values(game, len(x))
-            assert_close(found, expected, np.full(len(x), terms))
-            assert_close(base_values[m], game(frozenset()), terms)
+    assert_same_as_enumeration(ensemble, X, background=data.draw(rows_for(ensemble, n=5)))
 
 
 # ------------------------------------------------------------------------------------ deep trees
