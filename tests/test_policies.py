@@ -177,11 +177,14 @@ def noise_scores(policy, n_repetitions):
 
 
 def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
-    """The score of Algorithm 2 at the root has mean 0; merged parts have chosen the feature."""
-    scores = noise_scores(Unbiased(), 400)
-    error = scores.std() / 20
-    assert abs(scores.mean()) < 3 * error
-    assert abs((scores > 0).mean() - 0.49) < 3 * np.sqrt(0.49 * 0.51 / 400)
+    """The score of Algorithm 2 at the root has mean 0; merged parts have chosen the feature.
+
+    It is linear in the gradients of D2', whose signs are as likely as not: so half are positive.
+    """
+    n = 2000
+    scores = noise_scores(Unbiased(), n)
+    assert abs(scores.mean()) < 3 * scores.std() / np.sqrt(n)
+    assert abs((scores > 0).mean() - 0.5) < 3 * 0.5 / np.sqrt(n)
     merged = noise_scores(Unbiased(merged=True), 400)
     assert merged.mean() > 5 * merged.std() / 20
 
