@@ -282,9 +282,11 @@ def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:
     ]
     weight = getattr(ensemble, array)
     if statistic not in ensemble.statistics or (len(weight) and not weight.any()):
+        about = ensemble.about_gradients if cover == "hessian" else None
+        reason = "" if about is None else f" {about}."
         raise ValueError(
-            f"Nodes cannot be weighed by {cover!r}: the model does not have their {statistic}. Use"
-            f" {other[cover]!r}, or take them from the rows that it was trained on and explain what"
-            " this returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
+            f"Nodes cannot be weighed by {cover!r}: the model does not have their {statistic}."
+            f"{reason} Use {other[cover]!r}, or take them from the rows that it was trained on and"
+            " explain what this returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
         )
     return weight.astype(np.float64)

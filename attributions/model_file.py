@@ -4,6 +4,7 @@ Nothing in a file is executed. Pickles are refused, since reading one runs whate
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,4 +108,5 @@ def _imported(imported: Imported, path: Path) -> ModelFile:
             " gbt.formats.as_ensemble(model, X=X_train, y=y_train) works it out from the training"
             " rows; save what it returns with .save('model.json')."
         )
-    return ModelFile(imported.ensemble, [], imported.doubt or "")
+    ensemble = replace(imported.ensemble, about_gradients=None)  # the report says it, once
+    return ModelFile(ensemble, [], imported.doubt or "")

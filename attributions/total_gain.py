@@ -11,12 +11,15 @@ the training rows themselves, with PreDecomp, it is this number (Proposition 3),
 constraints held values back.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from attributions.results import GlobalAttribution
 from gbt.formats import as_ensemble
+from gbt.statistics import gain_by_feature
+from gbt.tree import Nodes
 
 
 def total_gain(
@@ -41,19 +44,18 @@ def total_gain(
     """
     ensemble = as_ensemble(model)
     ensemble.require("gradients", "hessians", what="total_gain")
-    roots = ensemble.tree_offset[:-1]
-    by_tree = None
-    if per_tree:
-        by_tree = np.zeros((ensemble.n_trees, ensemble.n_features))
-        for m, tree in enumerate(ensemble.trees):
-            inner = ~tree.is_leaf
-            np.add.at(by_tree[m], tree.feature[inner], tree.gain[inner])
+    roots, p = ensemble.tree_offset[:-1], ensemble.n_features
     return GlobalAttribution(
-        values=ensemble.total_gain(),
+        values=gain_by_feature(ensemble, p),
         standard_error=None,
         n_samples=int(ensemble.n_samples[roots].max(initial=0)),
         feature_names=ensemble.feature_names,
         method="total_gain",
-        per_tree=by_tree,
-        per_output=np.array([o.total_gain() for o in ensemble.outputs]) if per_output else None,
+        per_tree=_of_each(ensemble.trees, p) if per_tree else None,
+        per_output=_of_each(ensemble.outputs, p) if per_output else None,
     )
+
+
+def _of_each(parts: Iterable[Nodes], n_features: int) -> np.ndarray:
+    """Return the gains of some parts of a model by feature, of shape (parts, n_features)."""
+    return np.reshape([gain_by_feature(part, n_features) for part in parts], (-1, n_features))

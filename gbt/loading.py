@@ -92,7 +92,7 @@ def _rebuild(document: Any, own_loss: Any) -> Model:
 def _rebuild_ensemble(value: Any, version: int, own_loss: Any) -> Ensemble:
     flags = ("is_forest", "zero_is_missing")
     of_categories = ("categories", "level_sets")
-    absent = {"seen_rows", *(() if version > 1 else ("statistics", *flags))}
+    absent = {"seen_rows", "about_gradients", *(() if version > 1 else ("statistics", *flags))}
     absent |= set() if version > 2 else {*of_categories}
     absent |= {UNSEEN} - (value.keys() if isinstance(value, dict) else set())
     keys = [field.name for field in fields(Ensemble) if field.name not in absent]

@@ -23,6 +23,7 @@ reached, added tree by tree in boosting order.
 """
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -40,7 +41,7 @@ from gbt.predictor import Predictor
 from gbt.saving import save
 from gbt.seen_rows import SeenRows
 from gbt.several_outputs import OneOutput
-from gbt.statistics import node_step, refit
+from gbt.statistics import gain_by_feature, node_step, refit
 from gbt.tables import as_floats, refuse_no_table, refuse_other_columns
 from gbt.tree import NODE_DTYPES, InvalidModelError, Nodes, Tree, Trees, preorder_links, sealed
 
@@ -92,6 +93,8 @@ class Ensemble(Nodes):
     seen_rows : SeenRows or None
         Fingerprints of the rows that the model has seen, see ``gbt.seen_rows``; None is unknown, as
         for imported models and those read from a file.
+    about_gradients : str or None
+        Of a model of another library, why G is unknown or may be another loss's. Not part of files.
     categories : tuple or None
         The levels of every categorical column, None for the others; see ``gbt.categories``. None if
         all columns are numbers.
@@ -114,6 +117,7 @@ class Ensemble(Nodes):
     is_forest: bool = False
     zero_is_missing: bool = False
     seen_rows: SeenRows | None = None
+    about_gradients: str | None = None
     categories: Categories | None = None
     unseen_is_missing: bool = True
 
@@ -311,6 +315,8 @@ class Ensemble(Nodes):
         path : str or path-like
             An existing file keeps its permissions and is replaced once the new one is complete.
         """
+        if "gradients" in self.statistics:  # the file will not know that they are doubtful
+            self.require("gradients", what="A file")
         save("Ensemble", {"ensemble": self.describe()}, path)
 
     def describe(self) -> dict[str, Any]:
@@ -341,16 +347,25 @@ class Ensemble(Nodes):
         }
 
     def require(self, *statistics: str, what: str) -> None:
-        """Raise ValueError unless the model has these statistics; ``what`` needs them."""
+        """Raise ValueError unless the model has these statistics; ``what`` needs them.
+
+        Warn of gradients that may be another loss's.
+        """
+        about = f" {self.about_gradients}." if self.about_gradients else ""
+        ask = (
+            f"{about} Take them from the rows that it was trained on, and explain what this"
+            " returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
+        )
         missing = [name for name in STATISTICS if name in set(statistics) - self.statistics]
         if missing:
             known = [name for name in STATISTICS if name in self.statistics]
             raise ValueError(
                 f"{what} needs the {' and '.join(missing)} of the model's nodes, which this model"
-                f" does not have ({'it has ' + ', '.join(known) if known else 'it has none'}). Take"
-                " them from the rows that it was trained on, and explain what this returns:"
-                " gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
+                f" does not have ({'it has ' + ', '.join(known) if known else 'it has none'}).{ask}"
             )
+        if about and "gradients" in statistics:
+            text = f"{what} needs the gradients of the model's nodes.{ask}"
+            warnings.warn(text, UserWarning, stacklevel=3)
 
     def truncate(self, n_rounds: int) -> "Ensemble":
         """Return the model of the first ``n_rounds`` rounds: of one output, as many trees."""
@@ -423,9 +438,8 @@ class Ensemble(Nodes):
 
     def total_gain(self) -> np.ndarray:
         """Return, for every feature, the sum of the gains of the nodes that split on it."""
-        inner = self.left >= 0
-        gain = np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
-        return gain.astype(np.float64, copy=False)  # bincount of no splits returns integers
+        self.require("gradients", "hessians", what="total_gain")
+        return gain_by_feature(self, self.n_features)
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a pandas.DataFrame of one row a node: where it is, how it splits, what it knows.
@@ -483,4 +497,5 @@ class Ensemble(Nodes):
         if "values" not in self.statistics:
             step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], self.reg_lambda)
             statistics["value"] = np.where(self.left < 0, self.value, -self.learning_rate * step)
-        return replace(self, **statistics, statistics=frozenset(STATISTICS))
+        known = frozenset(STATISTICS)
+        return replace(self, **statistics, statistics=known, about_gradients=None)

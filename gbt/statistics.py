@@ -74,6 +74,13 @@ def node_gain(
     return gain
 
 
+def gain_by_feature(nodes: Any, n_features: int) -> np.ndarray:
+    """Return, for every feature, the sum of the gains of the nodes that split on it."""
+    inner = nodes.left >= 0
+    gain = np.bincount(nodes.feature[inner], nodes.gain[inner], minlength=n_features)
+    return gain.astype(np.float64, copy=False)  # bincount of no splits returns integers
+
+
 def node_step(
     sum_gradient: np.ndarray, sum_hessian: np.ndarray, reg_lambda: float | np.ndarray
 ) -> np.ndarray:

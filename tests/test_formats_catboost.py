@@ -46,9 +46,9 @@ def train(parameters=(), task=0, X=None, y=None, **others):
 @cache
 def trained(training, task):
     model = train(TRAININGS[training], task)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore" if task else "error")
-        return model, as_ensemble(model)
+    ensemble = as_ensemble(model)
+    assert (ensemble.about_gradients is None) == (task == 0)
+    return model, ensemble
 
 
 @every_training
@@ -121,8 +121,8 @@ def test_tree_shap_is_that_of_catboost(training):
 def test_weighted_rows_have_another_penalty():
     X, _ = training_data(0)
     model = train(sample_weight=np.random.default_rng(0).gamma(1, size=300))
-    with pytest.warns(UserWarning, match="Rows may have been weighted, which multiplies l2_leaf_r"):
-        ensemble = as_ensemble(model)
+    ensemble = as_ensemble(model)
+    assert "Rows may have been weighted, which multiplies l2_leaf_reg" in ensemble.about_gradients
     assert ensemble.statistics == set()
     assert_close(ensemble.raw_predict(X), model.predict(X), np.full(300, 20.0))
 
@@ -195,8 +195,10 @@ def test_weights_that_are_whole_are_no_counts():
                 continue  # nothing was declared
             with pytest.warns(UserWarning, match="trained on other rows or weights"):
                 as_ensemble(model, X, target, (weight == 3) * 1.0)
-    with pytest.warns(UserWarning, match="Rows may have been weighted"):
-        assert as_ensemble(train(sample_weight=weight)).statistics == set()
-    for asked in ({"class_weights": [1, 2]}, {"scale_pos_weight": 2}):
-        with pytest.warns(UserWarning, match="does not keep it under Logloss"):
-            assert as_ensemble(train(asked, 1)).statistics == set()
+    for model, reason in [
+        (train(sample_weight=weight), "Rows may have been weighted"),
+        (train({"class_weights": [1, 2]}, 1), "does not keep it under Logloss"),
+        (train({"scale_pos_weight": 2}, 1), "does not keep it under Logloss"),
+    ]:
+        assert as_ensemble(model).statistics == set()
+        assert reason in as_ensemble(model).about_gradients

@@ -57,9 +57,9 @@ def fitted(loss, policy):
     """Return a model, its rows and targets, and what it was imported as with the rows alone."""
     frame, y = table()
     model = fit(frame, y, loss, policy)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error" if loss == "RMSE" else "ignore")
-        return model, frame, y, as_ensemble(model, frame)
+    ensemble = as_ensemble(model, frame)
+    assert (ensemble.about_gradients is None) == (loss == "RMSE")
+    return model, frame, y, ensemble
 
 
 def raw_of(model, rows):

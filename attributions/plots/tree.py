@@ -140,6 +140,8 @@ class TreeDisplay:
         from gbt.formats import as_ensemble
 
         ensemble = as_ensemble(model)
+        if "gradients" in ensemble.statistics:
+            ensemble.require("gradients", what="A picture of a tree")
         if not 0 <= number < ensemble.n_trees:
             raise ValueError(
                 f"number={number}, but the model has {ensemble.n_trees} trees, counted from 0."

@@ -9,7 +9,7 @@ import os
 from importlib import import_module
 from typing import Any
 
-from gbt.formats.imported import Imported, warn_of
+from gbt.formats.imported import Imported
 from gbt.formats.training_rows import complete
 from gbt.formats.wrappers import unwrapped
 from gbt.model import Ensemble
@@ -46,15 +46,17 @@ def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = N
     y : array of shape (n,), optional
         Their targets, or labels of ``model.classes_``.
     sample_weight : array of shape (n,), optional
-        Their weights.
+        Their weights, times those of their classes if these had any. Without, they are those that
+        the model's ``class_weight="balanced"`` gives them, if it has that, else 1.
 
     Returns
     -------
     Ensemble
         The model itself if it is one, and the estimator's own, not a copy. Models of other
         libraries are imported once and kept while they live and stay as they are. The field
-        ``statistics`` says what is known of the nodes; without training rows, a warning says so if
-        gradient sums are unknown, or may be another loss's.
+        ``statistics`` says what is known of the nodes. Where gradient sums are unknown, or may be
+        another loss's, ``about_gradients`` says why, and so does whatever needs them: it refuses,
+        or warns.
 
     Raises
     ------
@@ -66,14 +68,13 @@ def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = N
     sklearn.exceptions.NotFittedError
         For an estimator that has not been fitted.
     """
-    model = unwrapped(model)
-    imported = _import(model, X)
+    imported = import_model(model, X)
     if X is not None and y is not None:
-        return complete(imported, model, X, y, sample_weight)
+        return complete(imported, unwrapped(model), X, y, sample_weight)
     is_of_levels = X is not None and imported.has_levels_of_rows
     if (X is not None and not is_of_levels) or y is not None or sample_weight is not None:
         raise ValueError("Training rows need both X and y; sample_weight goes with them.")
-    return warn_of(imported)
+    return imported.ensemble
 
 
 def to_xgboost(model: Any, path: str | os.PathLike) -> None:
@@ -104,8 +105,9 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
     write_xgboost(as_ensemble(model), path)
 
 
-def _import(model: Any, X: Any) -> Imported:
+def import_model(model: Any, X: Any = None) -> Imported:
     """Hand the model, and rows if they tell its levels, to the file that knows it."""
+    model = unwrapped(model)
     if isinstance(model, Ensemble):
         return Imported(model, "given")
     libraries = {cls.__module__.split(".")[0] for cls in type(model).__mro__}

@@ -1,18 +1,20 @@
 """What an importer hands over: an ensemble, and what it could not find out.
 
 A model of another library is turned into an `Ensemble` once and kept while it lives, as long as it
-stays as it was.
+stays as it was. Most attributions need no G of the training, so an import says nothing of it; the
+ensemble does, to whoever asks it for G (`Ensemble.require`).
 """
 
-import warnings
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 from weakref import ref
 
 from gbt.model import Ensemble
 
 
-class Imported(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Imported:
     """A model of another library."""
 
     ensemble: Ensemble
@@ -24,23 +26,19 @@ class Imported(NamedTuple):
     has_dropped: bool = False  # DART grew trees at predictions that cannot be worked out again
     counts_are_weights: bool = False  # its counts are sums of weights, which happen to be whole
     has_levels_of_rows: bool = False  # of categories that it keeps by their hashes
+    leaves_are_steps: bool = False  # a leaf's value is -learning_rate G/(H + lambda) of its rows
 
-    @property
-    def warning(self) -> str | None:
-        """What to say to whoever gave no training rows."""
-        ask = (
-            "Give the rows that it was trained on, gbt.formats.as_ensemble(model, X=X_train,"
-            " y=y_train), to have them found out. Predictions and attributions that need no"
-            " gradients of the training are not concerned."
-        )
+    def __post_init__(self) -> None:
+        about = None
         if self.unknown is not None:
-            return f"G of the nodes of this {self.library} model is unknown: {self.unknown}. {ask}"
-        if self.doubt is not None:
-            return (
+            about = f"G of the nodes of this {self.library} model is unknown: {self.unknown}"
+        elif self.doubt is not None:
+            about = (
                 f"G and H of the nodes of this {self.library} model are of unknown origin:"
-                f" {self.doubt}. {ask}"
+                f" {self.doubt}"
             )
-        return None
+        if about is not None:
+            object.__setattr__(self, "ensemble", replace(self.ensemble, about_gradients=about))
 
 
 _KEPT: dict[int, tuple[ref, Hashable, Imported]] = {}  # by id, because not all models are hashable
@@ -59,10 +57,3 @@ def kept(model: Any, state: Hashable, make: Callable[[], Imported]) -> Imported:
 def forget(model: Any) -> None:
     """Forget what was made of a model, for whoever measures how long that takes."""
     _KEPT.pop(id(model), None)
-
-
-def warn_of(imported: Imported) -> Ensemble:
-    """Return the ensemble, with a warning if something about it is not known."""
-    if imported.warning is not None:
-        warnings.warn(imported.warning, UserWarning, stacklevel=3)
-    return imported.ensemble

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.amount_losses import Tweedie
-from gbt.formats.imported import Imported, kept, warn_of
+from gbt.formats.imported import Imported, kept
 from gbt.formats.lightgbm_text import (
     Text,
     as_number,
@@ -76,8 +76,8 @@ def from_lightgbm(model: Any) -> Ensemble:
         Raw predictions are those of ``raw_score=True`` without an ``init_score``. Where the
         gradient sums cannot be worked out (``lambda_l1``, ``max_delta_step``, ``path_smooth``,
         monotone constraints, learning rates that change, a start that is not the mean, a first tree
-        on a sample, trees that DART has dropped), it has no gradients, and a warning says so;
-        `gbt.formats.as_ensemble` takes them from training rows.
+        on a sample, trees that DART has dropped), it has no gradients, and ``about_gradients`` says
+        why; `gbt.formats.as_ensemble` takes them from training rows.
 
     Raises
     ------
@@ -87,11 +87,11 @@ def from_lightgbm(model: Any) -> Ensemble:
     gbt.tree.InvalidModelError
         Also a ValueError: the text does not describe a booster.
     """
-    return warn_of(import_lightgbm(model))
+    return import_lightgbm(model).ensemble
 
 
 def import_lightgbm(model: Any) -> Imported:
-    """Do what `from_lightgbm` does, without a warning."""
+    """Do what `from_lightgbm` does, and say what could not be found out."""
     if isinstance(model, str | os.PathLike):
         return _import(Path(model).read_text(encoding="utf-8"))
     # LGBMClassifier and its like wrap a booster.

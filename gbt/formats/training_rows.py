@@ -68,7 +68,13 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
         for array, statistic in NEEDED_FOR.items()
         if statistic not in ensemble.statistics
     }
-    return replace(ensemble, **supplied, value=of_rows.value, statistics=frozenset(STATISTICS))
+    return replace(
+        ensemble,
+        **supplied,
+        value=of_rows.value,
+        statistics=frozenset(STATISTICS),
+        about_gradients=None,
+    )
 
 
 def _start_from_mean(ensemble: Ensemble, target: np.ndarray, weight: np.ndarray) -> Ensemble:

@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.documents import parse_json, shown
-from gbt.formats.imported import Imported, kept, warn_of
+from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import below_in_float32, family_that_does_not_add_up, to_ensemble
 from gbt.formats.origin import contradiction, doubt_of
 from gbt.formats.ubjson import parse_ubjson
@@ -104,8 +104,8 @@ def from_xgboost(
         rounding, with ``input_dtype`` float32 and no counts: XGBoost does not count rows. Where the
         gradient sums cannot be worked out (``reg_alpha``, ``max_delta_step``, monotone constraints,
         learning rates that change between rounds, an objective of one's own, trees that DART has
-        dropped), it has no gradients either, and a warning says so; `gbt.formats.as_ensemble` takes
-        them from training rows.
+        dropped), it has no gradients either, and ``about_gradients`` says why;
+        `gbt.formats.as_ensemble` takes them from training rows.
 
     Raises
     ------
@@ -116,13 +116,13 @@ def from_xgboost(
     gbt.tree.InvalidModelError
         Also a ValueError: the JSON does not describe a booster.
     """
-    return warn_of(import_xgboost(model, reg_lambda, learning_rate))
+    return import_xgboost(model, reg_lambda, learning_rate).ensemble
 
 
 def import_xgboost(
     model: Any, reg_lambda: float | None = None, learning_rate: float | None = None
 ) -> Imported:
-    """Do what `from_xgboost` does, without a warning."""
+    """Do what `from_xgboost` does, and say what could not be found out."""
     for name, given_number in {"reg_lambda": reg_lambda, "learning_rate": learning_rate}.items():
         if given_number is not None and not (given_number >= 0 and given_number < np.inf):
             raise ValueError(f"{name} must be 0 or more, and finite; got {given_number!r}.")
