@@ -3,10 +3,10 @@
 A tree has the response -g/h with the weight h, at the predictions before it: then a node's mean
 response is -G/H. In a forest no tree builds on another, and the response is y itself. Rows that a
 tree did not see are *out of bag*. Whether the rows given are those that the model grew on is
-checked, tree by tree: the leaves must add up to the G, H and counts that the model keeps.
+checked, tree by tree: the leaves must add up to the G, H and counts that the model keeps. Where it
+keeps no G, the values of its leaves must be the steps of these rows.
 """
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,8 @@ import numpy as np
 from attributions.forests import drawn_counts, is_forest
 from attributions.inputs import as_rows, as_target, as_weight
 from attributions.stump_problem import TreeRows
-from gbt.formats import as_ensemble
+from gbt.formats import import_model
+from gbt.formats.training_rows import discrepancy
 from gbt.model import Ensemble
 from gbt.tree import Tree
 
@@ -65,12 +66,15 @@ class TrainingTrees:
         """Check the arguments of the public functions."""
         if rows not in ROWS:
             raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
-        with warnings.catch_warnings():  # it warns of unknown sums, and the rows supply them
-            warnings.simplefilter("ignore", UserWarning)
-            ensemble = as_ensemble(model)
+        imported = import_model(model)
+        ensemble = imported.ensemble
         X = as_rows(ensemble, X)
         target = as_target(model, ensemble, y, len(X))
-        found = cls(model, ensemble, X, target, as_weight(sample_weight, len(X)), rows, n_jobs)
+        weight = as_weight(sample_weight, len(X))
+        if imported.leaves_are_steps:
+            of_rows = ensemble.refit_statistics(X, target, weight)
+            _refuse_other_rows(discrepancy(ensemble, of_rows, np.abs(target).max(), {"steps"}))
+        found = cls(model, ensemble, X, target, weight, rows, n_jobs)
         if rows == "oob" and not found.has_fresh_rows:
             raise ValueError(
                 "rows='oob' needs rows that a tree did not see, and every tree saw all of them: the"
@@ -169,10 +173,17 @@ class TrainingTrees:
             wrong = leaf & (np.abs(found - kept) > (0.0 if is_count else allowed))
             if wrong.any():
                 node = int(np.argmax(wrong))
-                raise ValueError(
-                    f"X_train and y_train are not what the model was fitted on: leaf {node} of tree"
-                    f" {m} keeps a {name} of {kept[node]:.9g}, and these rows give"
-                    f" {found[node]:.9g}. Give all training rows with their targets and weights, in"
-                    " their order; a boosted model that does not tell which rows it sampled is not"
-                    " supported."
+                _refuse_other_rows(
+                    f"leaf {node} of tree {m} keeps a {name} of {kept[node]:.9g}, and these rows"
+                    f" give {found[node]:.9g}"
                 )
+
+
+def _refuse_other_rows(wrong: str | None) -> None:
+    """Raise ValueError if it is said where rows contradict a model."""
+    if wrong is not None:
+        raise ValueError(
+            f"X_train and y_train are not what the model was fitted on: {wrong}. Give all training"
+            " rows with their targets and weights, in their order; a boosted model that does not"
+            " tell which rows it sampled is not supported."
+        )

@@ -54,6 +54,7 @@ FORESTS = (
 TREES = (DecisionTreeRegressor, DecisionTreeClassifier)  # ExtraTree* inherit from these
 BOOSTED_LOSSES = ("squared_error", "log_loss", "absolute_error", "quantile")
 HISTOGRAM_LOSSES = (*BOOSTED_LOSSES, "poisson", "gamma")
+REFITTED = ("absolute_error", "quantile")  # leaves are quantiles of their rows' residuals
 SQUARED_ERRORS = ("squared_error", "friedman_mse")
 IS_CLASSIFIER = "classes_"
 FOLLOWS_WITHIN = 1024 * EPS_32  # of the largest step of a tree: gradients are added up in float32
@@ -176,7 +177,13 @@ def _boosted(model: Any) -> Imported:
         input_dtype=np.float32,
     )
     unknown = None if is_squared else f"scikit-learn does not keep it under loss={model.loss!r}"
-    return Imported(ensemble, "scikit-learn", unknown, is_sampled=model.subsample < 1)
+    return Imported(
+        ensemble,
+        "scikit-learn",
+        unknown,
+        is_sampled=model.subsample < 1,
+        leaves_are_steps=model.loss not in REFITTED,
+    )
 
 
 def _histograms(model: Any) -> Imported:
@@ -210,11 +217,12 @@ def _histograms(model: Any) -> Imported:
     is_root = np.zeros(len(leaf), dtype=bool)
     is_root[tree.tree_offset[:-1]] = True
     unknown = None
+    is_constrained = model.monotonic_cst is not None and np.any([*_constraints(model)])
     baseline = np.ravel(model._baseline_prediction).astype(np.float64)
     base_score = float(baseline[0]) if n_outputs == 1 else baseline
     if model.loss != "squared_error":
         unknown = f"scikit-learn does not keep it under loss={model.loss!r}"
-    elif model.monotonic_cst is not None and np.any([*_constraints(model)]):
+    elif is_constrained:
         unknown = "it was trained with monotonic_cst"
     elif (~is_root & ~leaf & (np.abs(follows - value) > allowed)).any():
         unknown = "the rows were weighted: counts do not make the values of its nodes"
@@ -238,7 +246,8 @@ def _histograms(model: Any) -> Imported:
         feature_names=names,
         **listed.as_sets("scikit-learn", records["feature_idx"], names, known),
     )
-    return Imported(ensemble, "scikit-learn", unknown)
+    are_steps = model.loss not in REFITTED and not is_constrained
+    return Imported(ensemble, "scikit-learn", unknown, leaves_are_steps=are_steps)
 
 
 def _loss_of(model: Any, name: str, alpha: Any, n_outputs: int, allowed: tuple[str, ...]) -> Loss:

@@ -4,13 +4,20 @@ The rows go down the trees along the model's own predictions (`Ensemble.refit_st
 library kept must be what they add up to, within the rounding of float32. Where it is not, the
 model was trained on other rows, weights, a sample, another loss or another start than it says; a
 mixture of its sums and those of the rows would be neither's, so then all of them are the rows'.
+
+Counts do not depend on the targets, and neither does H, given the predictions. Where G is not kept
+but a leaf's value v is one step of the library, this says what G was in training:
+-(v / learning_rate) (H + lambda), with the H of the rows. So wrong targets and weights are found
+out there, too.
 """
 
 import warnings
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 
 from gbt.chunks import is_in_chunks
 from gbt.formats.imported import Imported
@@ -32,6 +39,8 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
         )
     rows = ensemble.as_input(X)
     target = as_target(model, ensemble, y, len(rows))
+    if sample_weight is None and getattr(model, "class_weight", None) == "balanced":
+        sample_weight = compute_sample_weight("balanced", y)
     weight = as_weight(sample_weight, len(rows))
     if imported.is_sampled and ensemble.statistics == set(STATISTICS):
         return ensemble
@@ -48,8 +57,9 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
         of_all = ensemble.refit_statistics(X, target).n_samples
         if np.array_equal(ensemble.n_samples, of_all):  # LightGBM counts rows of weight 0, too
             of_rows = replace(of_rows, n_samples=of_all)
-    can_be_checked = ("counts",) if imported.has_dropped else STATISTICS
-    wrong = _discrepancy(ensemble, of_rows, np.abs(target).max(initial=0.0), can_be_checked)
+    facts = ensemble.statistics & {"counts"} if imported.has_dropped else ensemble.statistics
+    facts = facts.union({"steps"} if imported.leaves_are_steps else ())
+    wrong = discrepancy(ensemble, of_rows, np.abs(target).max(initial=0.0), facts)
     if wrong is not None:
         warnings.warn(
             f"The {imported.library} model is not what these rows make of it: {wrong}. It was"
@@ -93,10 +103,20 @@ def _start_from_mean(ensemble: Ensemble, target: np.ndarray, weight: np.ndarray)
     return replace(ensemble, value=value, base_score=base_score)
 
 
-def _discrepancy(
-    kept: Ensemble, of_rows: Ensemble, largest_target: float, can_be_checked: tuple[str, ...]
+def discrepancy(
+    kept: Ensemble, of_rows: Ensemble, largest_target: float, facts: Collection[str]
 ) -> str | None:
-    """Say where what a model keeps of its nodes is not what rows give them, None if nowhere."""
+    """Say where what a model keeps of its nodes is not what rows give them, None if nowhere.
+
+    Parameters
+    ----------
+    kept, of_rows : Ensemble
+        The model, and what `Ensemble.refit_statistics` makes of it with the rows.
+    largest_target : float
+    facts : collection of str
+        What is compared: some of the model's statistics, and "steps", G as the leaves' values say
+        it. A tree that is a single leaf is no step: scikit-learn leaves its value at 0.
+    """
     n_nodes = np.diff(kept.tree_offset)
     roots = kept.tree_offset[:-1]
     if not len(roots):
@@ -106,14 +126,26 @@ def _discrepancy(
     H = of_rows.sum_hessian[roots]
     largest_score = np.abs(kept.base_score).max()
     rounding = 256 * EPS_32 * H * (largest_score + largest_target + 1)
-    for statistic, name, array, allowed in (
-        ("counts", "rows", "n_samples", 0 * H),
-        ("hessians", "H", "sum_hessian", KEPT_WITHIN * H),
-        ("gradients", "G", "sum_gradient", KEPT_WITHIN * of_tree + rounding),
+    of_value = -kept.value / kept.learning_rate * (of_rows.sum_hessian + kept.reg_lambda)
+    is_step = leaf.copy()
+    is_step[roots] = False
+    G = of_rows.sum_gradient
+    for fact, name, theirs, ours, allowed in (
+        ("counts", "rows", kept.n_samples, of_rows.n_samples, 0 * H),
+        ("hessians", "H", kept.sum_hessian, of_rows.sum_hessian, KEPT_WITHIN * H),
+        ("gradients", "G", kept.sum_gradient, G, KEPT_WITHIN * of_tree + rounding),
+        # Late trees have next to no H where classes are told apart, but gradients are rounded as
+        # before: so the largest H of all trees says how much is allowed.
+        (
+            "steps",
+            "G (as its value says)",
+            np.where(is_step, of_value, G),
+            G,
+            KEPT_WITHIN * of_tree + rounding.max(),
+        ),
     ):
-        ours, theirs = getattr(of_rows, array), getattr(kept, array)
         too_far = np.abs(ours - theirs) > np.repeat(allowed, n_nodes)
-        if statistic in kept.statistics.intersection(can_be_checked) and too_far.any():
+        if fact in facts and too_far.any():
             node = int(np.argmax(too_far))
             m = int(np.searchsorted(kept.tree_offset, node, side="right")) - 1
             return (
