@@ -35,6 +35,7 @@ from attributions.results import GlobalAttribution
 from attributions.row_sums import sum_over_rows
 from attributions.saabas import saabas
 from attributions.without_column import clone_for
+from gbt.formats import as_ensemble
 
 
 def given_others(
@@ -59,8 +60,9 @@ def given_others(
     X : array or DataFrame of shape (n, p)
         Rows that the model has not seen, of at least two columns.
     y : array of shape (n,)
-    training : pair (X, y)
-        The rows that the model was fitted on, on which the others are fitted.
+    training : (X, y) or (X, y, sample_weight)
+        The rows that the model was fitted on, on which the others are fitted, without weights:
+        these serve only where the model's library did not keep the sums of its nodes.
     regressor : estimator
         Learns what the other columns say of a column's contributions, which are numbers whatever
         the task; a clone is fitted for each column. It should follow both lines and curves: the
@@ -90,7 +92,7 @@ def given_others(
     target = as_target(model, ensemble, y, len(rows))
     n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
     warn_of_seen_rows(n_seen, len(rows), stacklevel=2)
-    X_fit, y_fit = as_training(training)
+    X_fit, y_fit, _ = as_training(training)
     n_features = ensemble.n_features
     if n_features < 2:
         raise ValueError("X has one column; what it says beyond others needs at least two.")
@@ -104,7 +106,7 @@ def given_others(
         others = [j for j in range(n_features) if j != k]
         own_fit, own = (_safe_indexing(table, others, axis=1) for table in (X_fit, X))
         without = clone_for(model, names, others).fit(own_fit, y_fit)
-        left = _residuals(without, (own_fit, y_fit), own, y, n_jobs)
+        left = _residuals(without, own, y, n_jobs)
         for output in range(left.shape[1]):
             learner = clone_for(regressor, names, others)
             said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
@@ -121,9 +123,9 @@ def given_others(
     )
 
 
-def _residuals(model: Any, training: Any, X: Any, y: Any, n_jobs: int | None) -> np.ndarray:
+def _residuals(model: Any, X: Any, y: Any, n_jobs: int | None) -> np.ndarray:
     """Return minus the derivative of the loss at a model's predictions, (n, K) for K outputs."""
-    ensemble = trees_of(model, training)
+    ensemble = as_ensemble(model)
     rows = as_rows(ensemble, X)
     target = as_target(model, ensemble, y, len(rows))
     gradient, _ = ensemble.loss.gradient_hessian(target, ensemble.raw_predict(rows, n_jobs))

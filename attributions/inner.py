@@ -93,11 +93,12 @@ def tree_inner(
         errors then count groups as independent, not rows; values do not change. With fewer than
         some 30 groups normal intervals are too narrow and p-values too small: asking for them gives
         a `FewGroupsWarning`. A single group has no standard error.
-    training : pair (X, y), optional
-        The rows that the model was fitted on. They tell whether a few rows may carry a feature's
-        sum, so that its interval and p-value are not to be relied on: the result then has
-        ``is_reliable``. Costs a pass over these rows. They also supply the sums of gradients that
-        the model's library did not keep, as `as_ensemble` does, but labels stay ``classes_``.
+    training : (X, y) or (X, y, sample_weight), optional
+        The rows that the model was fitted on, with the weights that they had. They tell whether a
+        few rows may carry a feature's sum, so that its interval and p-value are not to be relied
+        on: the result then has ``is_reliable``. Costs a pass over these rows. They also supply what
+        the model's library did not keep of the nodes, H and values of inner nodes, as
+        `as_ensemble` does, but labels stay ``classes_``.
     per_tree : bool
         Also return the (M, p) contributions of the trees: importance along boosting.
     per_output : bool

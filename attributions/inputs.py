@@ -67,15 +67,15 @@ def row_labels(X: Any) -> Any:
     return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
-def as_training(training: Any) -> tuple[Any, Any]:
-    """Return the rows that a model was fitted on, and their targets."""
-    if not (isinstance(training, tuple | list) and len(training) == 2):
+def as_training(training: Any) -> tuple[Any, Any, Any]:
+    """Return the rows that a model was fitted on, their targets, and their weights or None."""
+    if not (isinstance(training, tuple | list) and len(training) in (2, 3)):
         raise ValueError(
-            f"training must be the pair (X, y) of rows that the model was fitted on; got a"
-            f" {type(training).__name__}."
+            "training must be the pair (X, y) of rows that the model was fitted on, or (X, y,"
+            f" sample_weight); got a {type(training).__name__}."
         )
-    X, y = training
-    return X, y
+    X, y, *weight = training
+    return X, y, weight[0] if weight else None
 
 
 def refuse_no_estimator(estimator: Any, name: str) -> None:

@@ -1,23 +1,23 @@
-"""Sums of gradients that a library did not keep, made again from the rows that it was fitted on."""
+"""What a library did not keep of nodes, made again from the rows that a model was fitted on."""
 
-import warnings
 from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
 
 from attributions.inputs import as_training
 from gbt.formats import as_ensemble
-from gbt.model import STATISTICS, Ensemble
+from gbt.model import Ensemble
+
+# Of G the gradients of the rows that are judged take the place, and nothing here counts rows.
+NEEDED = {"hessians", "values"}
 
 
 def has_lost_sums(model: Any) -> bool:
-    """Say whether the library of a fitted model did not keep what attributions need of its nodes.
+    """Say whether a library did not keep what judging new rows needs of a fitted model's nodes.
 
     So it is with classifiers of CatBoost and scikit-learn's gradient boosting, among others.
     """
-    with warnings.catch_warnings():  # it warns of the loss that is asked for here
-        warnings.simplefilter("ignore", UserWarning)
-        return as_ensemble(model).statistics != set(STATISTICS)
+    return not as_ensemble(model).statistics >= NEEDED
 
 
 def trees_of(model: Any, training: Any = None) -> Ensemble:
@@ -26,7 +26,7 @@ def trees_of(model: Any, training: Any = None) -> Ensemble:
     Parameters
     ----------
     model : whatever ``gbt.formats.as_ensemble`` takes
-    training : pair (X, y), optional
+    training : (X, y) or (X, y, sample_weight), optional
         The rows that it was fitted on. A model that has kept all is not compared with them.
     """
     if training is None or not has_lost_sums(model):

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
+from sklearn.utils.class_weight import compute_sample_weight
 
 from attributions import (
     GlobalAttribution,
@@ -104,6 +105,68 @@ def test_the_selector_takes_such_estimators(name):
     completed = as_ensemble(selector.estimator_, X[fitted_on], LABEL[fitted_on])
     expected = tree_inner(completed, X[held_out], y[held_out])
     assert_same(selector.p_values_, expected.p_values())
+
+
+def test_a_balanced_model_is_judged_with_the_weights_of_its_classes():
+    rare = np.where(X[:, 0] > 0.6, LABEL, "no")
+    model = HistGradientBoostingClassifier(class_weight="balanced", max_iter=4).fit(X[A], rare[A])
+    weight = compute_sample_weight("balanced", rare[A])
+    completed = as_ensemble(model, X[A], rare[A], weight)
+    expected = tree_inner(completed, X[B], (rare[B] == "yes") * 1)
+    for training in ((X[A], rare[A]), (X[A], rare[A], weight)):
+        assert_same(tree_inner(model, X[B], rare[B], training=training).values, expected.values)
+    selector = HeldOutSelector(clone(model), random_state=0).fit(X, rare)  # without a warning
+    fitted_on, held_out = selector._cut(X, rare, None)
+    weight = compute_sample_weight("balanced", rare[fitted_on])
+    completed = as_ensemble(selector.estimator_, X[fitted_on], rare[fitted_on], weight)
+    expected = tree_inner(completed, X[held_out], (rare[held_out] == "yes") * 1)
+    assert_same(selector.attribution_.values, expected.values)
+    cross_fit(clone(model), X, rare, cv=2)  # without a warning
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_weights_of_the_training_rows(name):
+    weight = np.random.default_rng(1).gamma(1.0, size=80) + 0.1
+    model = classifier(name).fit(*TRAINING, sample_weight=weight)
+    completed = as_ensemble(model, *TRAINING, weight)
+    for measure in (tree_inner, partial_inner, forest_inner):
+        result = measure(model, X[B], LABEL[B], training=(*TRAINING, weight))
+        expected = measure(completed, X[B], y[B], training=(X[A], y[A], weight))
+        assert_same(result.values, expected.values)
+        assert_same(result.is_reliable, expected.is_reliable)
+        with pytest.warns(UserWarning, match="trained on other rows or weights"):
+            measure(model, X[B], LABEL[B], training=TRAINING)
+    training, regressor = (*TRAINING, weight), LinearRegression()
+    result = given_others(model, X[B], LABEL[B], training=training, regressor=regressor)
+    without = [classifier(name)] * 3  # fitted without weights
+    q = by_definition(completed, X[B], y[B], (X[A], y[A]), without, [regressor] * 3)
+    q = np.where((saabas(completed, X[A]).values != 0).any(axis=0), q, 0.0)
+    assert_close(result.values, q.sum(axis=0), 80 * np.abs(q).max())
+
+
+SAMPLED = {
+    "xgboost": lambda: peer("xgboost").XGBRegressor(n_estimators=5, subsample=0.5, max_depth=3),
+    "xgboost, weighted": lambda: peer("xgboost").XGBClassifier(
+        n_estimators=5, scale_pos_weight=3.0, max_depth=3
+    ),
+    "lightgbm": lambda: peer("lightgbm").LGBMRegressor(
+        n_estimators=5, subsample=0.5, subsample_freq=1, verbose=-1, min_child_samples=5
+    ),
+    "lightgbm, penalty": lambda: peer("lightgbm").LGBMClassifier(
+        n_estimators=5, reg_alpha=0.5, is_unbalance=True, verbose=-1, min_child_samples=5
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+@pytest.mark.parametrize("measure", [tree_inner, partial_inner, forest_inner])
+def test_what_a_library_kept_is_not_made_again(measure, name):
+    """Neither counts, which XGBoost lacks, nor G, which LightGBM hides, are needed here."""
+    model = SAMPLED[name]().fit(X[A], y[A])
+    expected = measure(model, X[B], y[B])
+    result = measure(model, X[B], y[B], training=(X[A], y[A]))  # without a warning
+    assert_same(result.values, expected.values)
+    assert expected.values.any()
 
 
 def test_a_model_that_has_kept_all_gets_no_training_rows():
