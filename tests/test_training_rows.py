@@ -151,6 +151,17 @@ def test_classes_that_are_told_apart_entirely(model):
     assert np.abs(ensemble.raw_predict(line)).min() > 7
 
 
+def test_steps_that_go_much_too_far():
+    """A rare class and a rate of 1: rows end far on the wrong side, with g = 1 and h = 0."""
+    y = np.quantile(SIGNAL, 0.93) < SIGNAL
+    model = GradientBoostingClassifier(n_estimators=30, learning_rate=1.0, max_depth=1)
+    ensemble = as_ensemble(model.fit(X, y), X, y)
+    of_first_root = ensemble.sum_hessian / ensemble.sum_hessian[0]
+    assert ((of_first_root < 1e-16) & (np.abs(ensemble.sum_gradient) > 0.5)).any()
+    with told():
+        as_ensemble(model, X, y[::-1])
+
+
 def test_a_tree_without_a_split_is_no_step():
     """HistGradientBoosting gives it the value 0, whatever G is: too little weight to be split."""
     line = np.arange(100.0)[:, np.newaxis]

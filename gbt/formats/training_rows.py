@@ -26,6 +26,7 @@ from gbt.model import NEEDED_FOR, STATISTICS, Ensemble
 from gbt.targets import as_target, as_weight
 
 KEPT_WITHIN = 1e-3  # of the sums of a tree; with another loss or sample they are off by per cents
+LEAST_HESSIAN = 1e-9  # of the largest of a tree: float64 knows what is more within KEPT_WITHIN
 
 
 def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any) -> Ensemble:
@@ -115,7 +116,8 @@ def discrepancy(
     largest_target : float
     facts : collection of str
         What is compared: some of the model's statistics, and "steps", G as the leaves' values say
-        it. A tree that is a single leaf is no step: scikit-learn leaves its value at 0.
+        it. A tree that is a single leaf is no step: scikit-learn leaves its value at 0. Nor is a
+        leaf whose rows have probabilities of 0 and 1: it divides by what rounding left of H.
     """
     n_nodes = np.diff(kept.tree_offset)
     roots = kept.tree_offset[:-1]
@@ -125,24 +127,16 @@ def discrepancy(
     of_tree = np.add.reduceat(np.where(leaf, np.abs(of_rows.sum_gradient), 0.0), roots)
     H = of_rows.sum_hessian[roots]
     largest_score = np.abs(kept.base_score).max()
-    rounding = 256 * EPS_32 * H * (largest_score + largest_target + 1)
+    of_G = KEPT_WITHIN * of_tree + 256 * EPS_32 * H * (largest_score + largest_target + 1)
     of_value = -kept.value / kept.learning_rate * (of_rows.sum_hessian + kept.reg_lambda)
-    is_step = leaf.copy()
+    is_step = leaf & (of_rows.sum_hessian > LEAST_HESSIAN * H.max())
     is_step[roots] = False
     G = of_rows.sum_gradient
     for fact, name, theirs, ours, allowed in (
         ("counts", "rows", kept.n_samples, of_rows.n_samples, 0 * H),
         ("hessians", "H", kept.sum_hessian, of_rows.sum_hessian, KEPT_WITHIN * H),
-        ("gradients", "G", kept.sum_gradient, G, KEPT_WITHIN * of_tree + rounding),
-        # Late trees have next to no H where classes are told apart, but gradients are rounded as
-        # before: so the largest H of all trees says how much is allowed.
-        (
-            "steps",
-            "G (as its value says)",
-            np.where(is_step, of_value, G),
-            G,
-            KEPT_WITHIN * of_tree + rounding.max(),
-        ),
+        ("gradients", "G", kept.sum_gradient, G, of_G),
+        ("steps", "G (as its value says)", np.where(is_step, of_value, G), G, of_G),
     ):
         too_far = np.abs(ours - theirs) > np.repeat(allowed, n_nodes)
         if fact in facts and too_far.any():
