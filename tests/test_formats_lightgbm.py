@@ -1,6 +1,7 @@
 """Importing LightGBM models: against LightGBM, against the training rows, and damaged texts."""
 
 import gc
+import re
 import subprocess
 import sys
 import warnings
@@ -427,6 +428,12 @@ def test_malformed(before, after, message, tmp_path):
     (tmp_path / "model.txt").write_text(text().replace(before, after, 1))
     with pytest.raises(InvalidModelError, match=message):
         from_lightgbm(tmp_path / "model.txt")
+
+
+def test_the_least_threshold_of_all(tmp_path):
+    least = f"threshold={-float(np.finfo(np.float64).max)!r} "
+    (tmp_path / "model.txt").write_text(re.sub(r"threshold=\S+ ", least, text(), count=1))
+    assert from_lightgbm(tmp_path / "model.txt").threshold.min() == -np.finfo(np.float64).max
 
 
 @given(data=st.data())

@@ -104,7 +104,7 @@ def read_trees(text: Text) -> Trees:
     return Trees(
         nodes,
         feature,
-        np.where(threshold == -ZERO_WITHIN, np.nextafter(threshold, -np.inf), threshold),
+        np.where(threshold == -ZERO_WITHIN, np.nextafter(-ZERO_WITHIN, -np.inf), threshold),
         missing_left,
         read["internal_value"],
         read["leaf_value"],
