@@ -364,8 +364,7 @@ class Ensemble(Nodes):
                 f" does not have ({'it has ' + ', '.join(known) if known else 'it has none'}).{ask}"
             )
         if about and "gradients" in statistics:
-            text = f"{what} needs the gradients of the model's nodes.{ask}"
-            warnings.warn(text, UserWarning, stacklevel=3)
+            warnings.warn(f"{what} needs the gradients of the model's nodes.{ask}", stacklevel=3)
 
     def truncate(self, n_rounds: int) -> "Ensemble":
         """Return the model of the first ``n_rounds`` rounds: of one output, as many trees."""
