@@ -61,7 +61,7 @@ class Checked:
             reg_lambda=limits.reg_lambda * own.hessian_scale,
             min_child_weight=limits.min_child_weight * own.hessian_scale,
             min_samples_leaf=limits.min_samples_leaf,
-            min_split_gain=limits.min_split_gain * own.gain_scale,
+            min_split_gain=own.in_units(limits.min_split_gain),
             categorical=tuple(np.flatnonzero(columns.n_levels)),
             categorical_smoothing=limits.categorical_smoothing,
             hessian_scale=own.hessian_scale,

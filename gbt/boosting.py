@@ -132,7 +132,8 @@ def boost(
         _check_start(start, loss, base_score, parameters, feature_names, rows)
         outputs.go_on_from(start.raw_predict(X.view(EncodedRows), n_jobs))
         watch.record_all(start, n_jobs)
-    ends_at_stub = getattr(splitter, "stop_at_stub", False)
+    # A tree of other rows or columns may have a split where this one found none.
+    ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:

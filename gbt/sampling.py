@@ -55,11 +55,13 @@ class Draws:
     seed : int
     n_rows, n_columns : int
     subsample, colsample : float
-        The fraction of them that a tree sees.
+        The fraction of them that a tree sees. ``are_of_all`` says whether that is all of both.
     """
 
     def __init__(self, seed: int, n_rows: int, n_columns: int, subsample: float, colsample: float):
         self._seed, self._subsample, self._colsample = seed, subsample, colsample
+        shares = ((n_rows, subsample), (n_columns, colsample))
+        self.are_of_all = all(sample_size(n, share) == n for n, share in shares)
         self._rows = np.arange(n_rows if subsample < 1.0 else 0, dtype=np.int32)
         self._columns = np.arange(n_columns)
 
@@ -70,7 +72,11 @@ class Draws:
         return sampled_rows(self._seed, m, self._rows, self._subsample)
 
     def columns(self, m: int) -> np.ndarray:
-        """Return the columns that tree ``m`` may split on, ascending; one array if all."""
+        """Return the columns that tree ``m`` may split on, ascending.
+
+        With ``colsample`` 1 it is the same array each time, by which growth sees that nothing
+        changed.
+        """
         return sampled_features(self._seed, m, self._columns, self._colsample)
 
 

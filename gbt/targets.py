@@ -1,6 +1,7 @@
 """Targets and weights as people have them: numbers or labels, one weight a row or a class.
 
-The functions return float64 arrays: targets, labels as 0 and 1, and the weight of every row.
+The functions return float64 arrays: targets, labels as 0 and 1, or 0 .. K - 1 for K classes, and
+the weight of every row.
 """
 
 from typing import Any

@@ -104,7 +104,8 @@ def test_a_process_and_its_children_announce_compilation_once(tmp_path):
 
 
 def test_without_a_place_for_the_mark_compilation_is_announced_again(tmp_path, monkeypatch, caplog):
-    monkeypatch.setenv(announcement.VARIABLE, "of this test")
+    monkeypatch.setattr(announcement, "_family", "of this test")
+    monkeypatch.delenv(announcement.VARIABLE, raising=False)  # as by who clears the environment
     for folder, n_announced in ((tmp_path, 1), (tmp_path / "missing", 2)):
         monkeypatch.setattr(tempfile, "tempdir", str(folder))
         caplog.clear()

@@ -211,6 +211,27 @@ def test_boosting_ends_with_the_first_stub_of_cross_validation():
     assert GBTRegressor(splitter=policy, random_state=0).fit(X, y).ensemble_.n_trees == 100
 
 
+@pytest.mark.parametrize("sampled", [{"colsample": 0.1}, {"subsample": 0.02}])
+def test_a_stub_of_sampled_rows_or_columns_ends_nothing(sampled):
+    """A tree that drew columns of noise alone, or rows that look like noise, has no split."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 10))
+    y = 5 * X[:, 0] + rng.normal(size=400)
+    asked = {"splitter": "cross_validated", "random_state": 0}
+    ensemble = GBTRegressor(**asked, **sampled).fit(X, y).ensemble_
+    is_stub = [tree.n_nodes == 1 for tree in ensemble.trees]
+    assert is_stub.index(True) < 99
+    assert is_stub[is_stub.index(True) :].count(False) > 0
+    assert ensemble.n_trees == 100
+
+
+def test_a_share_that_rounds_to_all_columns_is_all_of_them():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 2)), rng.normal(size=500)
+    asked = {"splitter": "cross_validated", "random_state": 0}
+    assert GBTRegressor(colsample=0.9, **asked).fit(X, y).ensemble_.n_trees < 100
+
+
 @pytest.mark.parametrize(
     ("name", "policy"), [("cross_validated", CrossValidated()), ("unbiased", Unbiased())]
 )
@@ -269,7 +290,7 @@ def test_scores_are_those_of_all_nodes_that_were_judged():
             return replace(
                 splits,
                 feature=splits.feature if is_root else np.full(2, -1),
-                gain=gain * frontier.derivatives.gain_scale,
+                gain=frontier.derivatives.in_units(gain),
                 candidate=np.full(len(frontier), 1),
             )
 
@@ -374,3 +395,21 @@ def test_only_a_policy_that_judges_by_other_rows_may_lose():
         for least in (0.0, -1e9)
     ]
     assert len(sizes[1].feature) > len(sizes[0].feature)
+
+
+@pytest.mark.parametrize("policy", [CrossValidated(stop_at_stub=False), Unbiased(), "monotone"])
+def test_targets_of_the_smallest_units_grow_the_same_trees(policy):
+    """A power of two changes no rounding; gains in the integers' units are beyond float64."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y, unit = X[:, 0] + 0.3 * rng.normal(size=200), 2.0**-490
+    asked = {"n_estimators": 3, "max_depth": 3, "random_state": 0}
+    if policy == "monotone":
+        asked["monotone_constraints"] = [1, 0, 0]
+    else:
+        asked["splitter"] = policy
+    large, small = (GBTRegressor(**asked).fit(X, scale * y).ensemble_ for scale in (1.0, unit))
+    assert (large.feature >= 0).any()
+    assert_same(small.feature, large.feature)
+    assert_same(small.threshold, large.threshold)
+    assert_same(small.value / unit, large.value)

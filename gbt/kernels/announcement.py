@@ -4,7 +4,7 @@ It is a warning of the logger ``gbt``. A process and those that it starts, such 
 are a family, and the warning is given once in a family. The process that imports this module first
 puts the family's name into an environment variable, which the others inherit. The process that
 compiles first makes an empty file of that name in the folder of temporary files; the others find it
-there and are silent.
+there and are silent. Who clears the environment later changes nothing here.
 """
 
 import atexit
@@ -19,7 +19,7 @@ VARIABLE = "GBT_FAMILY_OF_PROCESSES"
 
 def _mark() -> Path:
     """Return where the file of this family of processes is, once one of them has spoken."""
-    return Path(tempfile.gettempdir()) / f"gbt-compiles-{os.environ[VARIABLE]}"
+    return Path(tempfile.gettempdir()) / f"gbt-compiles-{_family}"
 
 
 def _remove_mark() -> None:
@@ -30,6 +30,7 @@ def _remove_mark() -> None:
 if VARIABLE not in os.environ:
     os.environ[VARIABLE] = os.urandom(8).hex()
     atexit.register(_remove_mark)
+_family = os.environ[VARIABLE]
 
 
 def announce_compilation() -> None:

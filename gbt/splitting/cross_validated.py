@@ -17,8 +17,9 @@ that is, unless the split is better on rows that it has not seen than no split o
 For the squared error and lambda = 0 this is the rule of Adler and Painsky, "Feature Importance in
 Gradient Boosting Trees with Cross-Validation Feature Selection", Entropy 24 (2022) 687, where the
 left side is the node's sum of squares less the cross-validated one. As in their program boosting
-ends with the first tree that is a single leaf. Other than there, numbers are not binned, the folds
-of a node are the same for all features by default, and the logistic loss keeps its hessians.
+ends with the first tree that is a single leaf, unless trees see samples of rows or columns. Other
+than there, numbers are not binned, the folds of a node are the same for all features by default,
+and the logistic loss keeps its hessians.
 """
 
 from dataclasses import dataclass
@@ -44,7 +45,8 @@ class CrossValidated:
         Whether all features of a node are judged on the same folds. The authors' program draws
         folds for every feature, which takes longer and adds noise to the comparison.
     stop_at_stub : bool, default=True
-        Whether boosting ends with the first tree without a split.
+        Whether boosting ends with the first tree without a split, where all trees see all rows and
+        columns. With ``subsample`` or ``colsample`` the next tree may find one in others.
     """
 
     n_folds: int = 5
@@ -81,7 +83,7 @@ class CrossValidated:
         best = loss.argmin(axis=0)  # of equals the lowest feature
         improvement = -2 * loss[best, nodes] - own
         gain = cuts.score[best, nodes, -1] - own
-        least = limits.min_split_gain * frontier.derivatives.gain_scale
+        least = frontier.derivatives.in_units(limits.min_split_gain)
         is_split = (improvement >= least) & (gain > least_gain)
         return cuts.choose(best, is_split, improvement)
 

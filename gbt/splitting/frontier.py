@@ -1,8 +1,9 @@
 """What a policy is asked and what it answers.
 
-The loop of ``gbt.growing`` opens nodes and asks a policy for their splits, all open nodes of a
-level at once. Whatever the policy, a node is a stretch of one list of rows, and a row carries its
-gradient and hessian as integers, so that sums do not depend on their order.
+The loop of ``gbt.growing`` opens nodes and asks a policy for the splits of those opened last: a
+level's, or with ``max_leaves`` the two children of one split. Those too deep or too small to be
+split are not asked about. Whatever the policy, a node is a stretch of one list of rows, and a row
+carries its gradient and hessian as integers, so that sums do not depend on their order.
 """
 
 from dataclasses import dataclass
@@ -75,7 +76,11 @@ class Derivatives:
     @property
     def gain_scale(self) -> float:
         """What a gain in the integers' units is to be divided by."""
-        return self.gradient_scale * (self.gradient_scale / self.hessian_scale)
+        return self.in_units(1.0)
+
+    def in_units(self, gain: float) -> float:
+        """Return a gain in the integers' units; in this order 0 stays 0 in the smallest, too."""
+        return gain * self.gradient_scale * (self.gradient_scale / self.hessian_scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +100,8 @@ class Frontier:
     random : numpy.random.Generator
         The tree's own, for policies that draw.
     bounds : float64 array of shape (n_nodes, 2), or None
-        Least and largest step of the children of each node, in the integers' units, where columns
-        have directions.
+        Least and largest step of each node, and of those below it, in the integers' units, where
+        columns have directions.
     """
 
     columns: Columns
@@ -149,11 +154,11 @@ class Policy(Protocol):
     is handed to an estimator as ``splitter=``.
 
     If it also has a true attribute ``stop_at_stub``, boosting ends with the first tree without a
-    split; with a true attribute ``judges_by_other_rows``, what it finds a split worth may be
-    negative, and so may ``min_split_gain``; one with a true attribute ``keeps_directions`` keeps
-    monotone constraints and answers with the bounds of the children. A method ``check_rows(n,
-    limits)`` is asked before the first tree; it raises ValueError if the n rows that a tree sees
-    are too few.
+    split, unless trees see samples of rows or columns; with a true attribute
+    ``judges_by_other_rows``, what it finds a split worth may be negative, and so may
+    ``min_split_gain``; one with a true attribute ``keeps_directions`` keeps monotone constraints
+    and answers with the bounds of the children. A method ``check_rows(n, limits)`` is asked before
+    the first tree; it raises ValueError if the n rows that a tree sees are too few.
     """
 
     def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:

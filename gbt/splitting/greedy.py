@@ -18,13 +18,10 @@ from typing import ClassVar
 import numpy as np
 
 from gbt.kernels.scan import G, H
+from gbt.kernels.tasks import ROUNDING
 from gbt.splitting.cuts import Cuts, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits
 from gbt.splitting.monotone import bounds_of_children, score_of_steps, steps_within
-
-# A score and that of its node carry fewer than 16 roundings between them, each of eps/2 of at most
-# (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
-ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 class Greedy:
@@ -79,7 +76,7 @@ def node_score(
             score = score_of_steps(totals, penalty, step)
             magnitude += weight * np.abs(step)  # a step at a bound can be longer than the node's
         rounding = ROUNDING * (magnitude * magnitude / weight)
-    least_gain = np.maximum(limits.min_split_gain * derivatives.gain_scale, rounding)
+    least_gain = np.maximum(derivatives.in_units(limits.min_split_gain), rounding)
     has_weight = weight > 0
     return np.where(has_weight, score, 0.0), np.where(has_weight, least_gain, np.inf)
 

@@ -84,7 +84,7 @@ class Unbiased:
         judged_by = [D] if self.merged else [D, D1]
         score = worth(left, total, judged_by, D2, penalty)[best, nodes]
         is_split = is_allowed[best, nodes] & (
-            score >= limits.min_split_gain * frontier.derivatives.gain_scale
+            score >= frontier.derivatives.in_units(limits.min_split_gain)
         )
         return cuts.choose(best, is_split, score)
 
