@@ -17,17 +17,19 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gbt.boosting import Boosted, Parameters, boost
-from gbt.categories import Categories, EncodedRows, Table, encode, learn
+from gbt.categories import Categories, EncodedRows, encode, learn
 from gbt.evaluation import Callback, EvalSet, Metric, refuse_other_eval_sets
+from gbt.fixed_point import SumsOverflowError
+from gbt.known_losses import is_same
 from gbt.losses import Loss
 from gbt.model import Ensemble
 from gbt.parallel import effective_n_jobs
-from gbt.parameters import OF_REGRESSOR, Allowed, explain_loss, explain_unknown
+from gbt.parameters import OF_REGRESSOR, Allowed, NamedParameters, explain_loss
 from gbt.sampling import RandomState, Sampling, hold_out, seed_of
 from gbt.saving import describe_estimator, save
 from gbt.seen_rows import SeenRows
@@ -35,6 +37,7 @@ from gbt.splitting.frontier import Policy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables import (
+    Table,
     as_floats,
     column_names,
     refuse_infinities,
@@ -48,30 +51,6 @@ from gbt.targets import as_weight
 
 MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
-
-
-class NamedParameters(BaseEstimator):
-    """An estimator that says what was meant where it is given a parameter that it does not have."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Refuse unknown parameters; ``__init__`` takes the others."""
-        for name in kwargs:
-            if name not in cls._get_param_names():
-                raise TypeError(
-                    f"{cls.__name__} has no parameter {name!r}."
-                    f" {explain_unknown(name, cls._get_param_names())}"
-                )
-        return super().__new__(cls)
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; unknown ones are refused before any is set."""
-        for name in params:
-            if name.partition("__")[0] not in self._get_param_names():
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {type(self).__name__}."
-                    f" {explain_unknown(name, self._get_param_names())}"
-                )
-        return super().set_params(**params)
 
 
 class BaseGBT(NamedParameters):
@@ -263,25 +242,24 @@ class BaseGBT(NamedParameters):
         if start is not None:
             refuse_new_directions(self.monotone_constraints, now, self._kept_directions)
         try:
-            with np.errstate(over="raise"):
-                return boost(
-                    X,
-                    target,
-                    weight,
-                    loss=loss,
-                    parameters=Parameters(
-                        **{field.name: asked[field.name] for field in fields(Parameters)}
-                    ),
-                    base_score=None if base_score is None else loss.link(base_score),
-                    splitter=as_policy(self.splitter),
-                    eval_sets=eval_sets,
-                    feature_names=self._column_names(),
-                    seed=seed,
-                    n_jobs=asked["n_jobs"],
-                    categories=self._categories,
-                    start=start,
-                )
-        except FloatingPointError as error:
+            return boost(
+                X,
+                target,
+                weight,
+                loss=loss,
+                parameters=Parameters(
+                    **{field.name: asked[field.name] for field in fields(Parameters)}
+                ),
+                base_score=None if base_score is None else loss.link(base_score),
+                splitter=as_policy(self.splitter),
+                eval_sets=eval_sets,
+                feature_names=self._column_names(),
+                seed=seed,
+                n_jobs=asked["n_jobs"],
+                categories=self._categories,
+                start=start,
+            )
+        except SumsOverflowError as error:
             raise ValueError(
                 f"Sums of gradients do not fit into float64 ({error}): y, sample_weight or"
                 " base_score are too large or too small. Divide them by a constant."
@@ -329,8 +307,7 @@ class BaseGBT(NamedParameters):
         """
         refuse_no_table(X)
         X = unmasked(X)
-        if self._categories is not None:
-            X = encode(X, self._categories, self._column_names())
+        X = encode(X, self._categories, self._column_names() if self._categories else ())
         try:
             refuse_other_values(X, categories_are_numbers=self.categorical_features is None)
         except (TypeError, ValueError):
@@ -347,10 +324,9 @@ class BaseGBT(NamedParameters):
             raise
         if not options["reset"]:
             refuse_other_columns(X, self._column_names())  # names that scikit-learn does not keep
-        if self._categories is None:
-            return checked
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
-        return (rows.view(EncodedRows), *target) if target else rows.view(EncodedRows)
+        rows = EncodedRows.of(rows, self._categories)
+        return (rows, *target) if target else rows
 
     def _check_rows(
         self, X: Any, y: Any, sample_weight: Any, reset: bool
@@ -489,9 +465,25 @@ class BaseGBT(NamedParameters):
         """
         check_is_fitted(self)
         self.check_parameters()
+        self._refuse_other_trees()
         parameters = {**self.get_params(deep=False), "splitter": describe_policy(self.splitter)}
         parts = {
             "ensemble": self.ensemble_.describe(),
             "estimator": describe_estimator(self, parameters),
         }
         save(type(self).__name__, parts, path)
+
+    def _refuse_other_trees(self) -> None:
+        """Raise ValueError if parameters that were set after the fit misstate its trees."""
+        loss, of_trees = self._own_loss(), self.ensemble_.loss
+        now, kept = self._directions(loss), self._kept_directions
+        for name, is_so in (
+            ("loss", is_same(loss, of_trees)),
+            ("monotone_constraints", now is None or (kept is not None and (now == kept).all())),
+        ):
+            if not is_so:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} was set after the fit, and the trees were"
+                    " grown otherwise: a file would misstate them. Fit once more or set it back, or"
+                    " save the trees alone: model.ensemble_.save(path)."
+                )

@@ -1,15 +1,15 @@
 """Boosting: tree after tree, with sampling of rows and columns, evaluation sets, early stopping.
 
-The algorithm is this, and for one output of a loss that kernels know ``gbt.kernels.rounds`` has it
-compiled::
+The algorithm is this, and for greedy splits without monotone constraints, one output and a loss
+that kernels know, ``gbt.kernels.rounds`` has it compiled (``gbt.splitting.greedy_growth``)::
 
     f_0 = base score
     for m = 1 .. M:   g, h = derivatives of the loss at f_(m-1)
                       tree_m = grown on (g, h)
                       f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
 
-If rows and columns are not sampled, no evaluation set or callback wants to know of every tree, and
-kernels know the loss, one call of the kernel grows many trees.
+There one call grows many trees, if rows and columns are not sampled and no evaluation set or
+callback wants to know of every tree. Elsewhere a call grows one tree of each output.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,13 @@ import numpy as np
 from gbt.categories import Categories, EncodedRows, count_levels
 from gbt.columns import Columns
 from gbt.evaluation import Callback, EvalSet, Metric, Watch
+from gbt.fixed_point import SumsOverflowError
 from gbt.grown_trees import GrownTrees
 from gbt.kernels.derivatives import GIVEN
+from gbt.known_losses import is_same, refusing_overflow_of
 from gbt.losses import Loss
 from gbt.model import Ensemble
 from gbt.outputs import Outputs
-from gbt.own_loss import is_same
 from gbt.progress import Progress
 from gbt.sampling import Draws, sample_size
 from gbt.seen_rows import SeenRows
@@ -112,9 +113,10 @@ def boost(
     # A read-only array is another type to Numba, for which the kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     if base_score is None:
-        base_score = loss.best_constant(y, sample_weight)
+        with refusing_overflow_of(loss):
+            base_score = loss.best_constant(y, sample_weight)
         if not np.isfinite(base_score).all():
-            raise FloatingPointError("the base score is infinite")
+            raise SumsOverflowError("the base score is infinite")
     n, p = X.shape
     patience = parameters.early_stopping_rounds
     plan = parameters.plan(loss, n_jobs, seed)
@@ -130,7 +132,7 @@ def boost(
     if start is not None:
         rows = SeenRows.of((X, y), None, n_jobs, sample_weight).in_order
         _check_start(start, loss, base_score, parameters, feature_names, rows)
-        outputs.go_on_from(start.raw_predict(X.view(EncodedRows), n_jobs))
+        outputs.go_on_from(start.raw_predict(EncodedRows.of(X, start.categories), n_jobs))
         watch.record_all(start, n_jobs)
     # A tree of other rows or columns may have a split where this one found none.
     ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)

@@ -16,7 +16,7 @@ are named. Columns of booleans are numbers, 0 and 1, unless they are named: ther
 split two levels, and numbers are faster.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from numbers import Number
 from typing import Any
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from gbt.level_sets import LevelSets
-from gbt.tables import first_other_value, is_of_categories, is_of_objects, refuse_other_columns
+from gbt.tables import Table, refuse_other_columns
 
 Level = str | int | bool
 Levels = tuple[Level, ...]
@@ -36,7 +36,24 @@ FROM_DTYPE = "from_dtype"
 
 
 class EncodedRows(np.ndarray):
-    """Rows of floats in which numbers stand for levels already: nothing is to be looked up."""
+    """Rows of floats in which numbers stand for levels already: nothing is to be looked up.
+
+    They know whose numbers they are, if NumPy did not put them together anew.
+    """
+
+    categories: Categories | None = None
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.categories = getattr(source, "categories", None)
+
+    @classmethod
+    def of(cls, rows: np.ndarray, categories: Categories | None) -> np.ndarray:
+        """Return the rows of a model, marked if it has categories."""
+        if categories is None:
+            return rows
+        marked = rows.view(cls)
+        marked.categories = categories
+        return marked
 
 
 def learn(X: Any, which: Any, names: Sequence[str]) -> Categories | None:
@@ -59,13 +76,23 @@ def learn(X: Any, which: Any, names: Sequence[str]) -> Categories | None:
 
 
 def encode(
-    X: Any, categories: Categories, names: Sequence[str], unseen_is_missing: bool = True
+    X: Any, categories: Categories | None, names: Sequence[str], unseen_is_missing: bool = True
 ) -> Any:
     """Return a table of the same kind whose levels are numbers, nan where missing.
 
-    A level that training has not seen is nan, too, or else inf, which is in no set. What is no
-    table of two dimensions comes back as it is: who reads it says so.
+    A level that training has not seen is nan, too, or else inf, which is in no set. `EncodedRows`
+    come back as they are, those of another model are refused. What is no table of two dimensions
+    comes back as it is, too: who reads it says so.
     """
+    if isinstance(X, EncodedRows):
+        if X.categories not in (None, categories):
+            raise ValueError(
+                "X has rows whose levels became the numbers of another model. Give the table"
+                " itself; or np.asarray(X), if these numbers are its values."
+            )
+        return X
+    if categories is None:
+        return X
     table = Table(X)
     refuse_other_columns(table.X, tuple(names))
     if table.n_columns != len(categories):
@@ -112,101 +139,6 @@ def check_levels(levels: Sequence[Any]) -> Levels:
     if any(a >= b for a, b in pairwise(levels)):
         raise ValueError("levels must be sorted, none of them twice")
     return tuple(levels)
-
-
-class Table:
-    """The columns of a pandas or polars frame, of an array or of a list of rows."""
-
-    def __init__(self, X: Any):
-        self.is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
-        if not self.is_frame and not isinstance(X, np.ndarray):
-            X = np.array(X, dtype=object)
-        self.X = X
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        # What is no table has no columns here, and is refused where rows are checked.
-        self.n_columns = shape[1] if len(shape) == 2 else 0
-
-    def column(self, k: int) -> Any:
-        """Return column k, by position, since two columns may have one name."""
-        return getattr(self.X, "iloc", self.X)[:, k]
-
-    def of_categories(self) -> set[int]:
-        """Return the columns that are categorical by their type: categories, or words among it."""
-        if not self.is_frame:
-            is_text = self.X.dtype.kind in "US"
-            is_object = self.X.dtype.kind == "O"
-            return {
-                k
-                for k in range(self.n_columns)
-                if is_text or (is_object and has_words(self.column(k)))
-            }
-        return {
-            k
-            for k, dtype in enumerate(map(str, self.X.dtypes))
-            if is_of_categories(dtype) or (is_of_objects(dtype) and has_words(self.column(k)))
-        }
-
-    def values(self, k: int) -> tuple[list[Any], np.ndarray]:
-        """Return the distinct values of a column and where each row's stands, -1 if missing."""
-        column = self.column(k)
-        if hasattr(column, "cat") and str(column.dtype) == "category":
-            codes = np.asarray(column.cat.codes, dtype=np.int64)
-            used, place = np.unique(codes, return_inverse=True)
-            categories = column.cat.categories.tolist()
-            place = place - (len(used) > 0 and used[0] < 0)
-            return [categories[code] for code in used if code >= 0], place
-        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-            known, place = np.unique(np.asarray(column), return_inverse=True)
-            if len(known) and known[-1] != known[-1]:  # all nan are one, behind the numbers
-                known = known[:-1]
-                place[place == len(known)] = -1
-            return known.tolist(), place
-        rows = column.to_list() if hasattr(column, "to_list") else column.tolist()
-        typed = list(zip(map(type, rows), rows, strict=True))  # to a dict 1, 1.0 and True are one
-        try:
-            number = {key: i for i, key in enumerate(dict.fromkeys(typed))}
-        except TypeError as error:
-            raise ValueError(
-                f"Column {k} is categorical and holds what cannot be compared ({error}); levels are"
-                " words, whole numbers or booleans."
-            ) from error
-        is_known = np.array([not is_missing(value) for _, value in number], dtype=bool)
-        number_of_known = np.where(is_known, is_known.cumsum() - 1, -1)
-        place = number_of_known[np.fromiter(map(number.__getitem__, typed), np.intp, len(rows))]
-        return [value for (_, value), known in zip(number, is_known, strict=True) if known], place
-
-    def with_columns(self, numbers: dict[int, np.ndarray]) -> Any:
-        """Return the table with other columns in some places."""
-        if hasattr(self.X, "isetitem"):
-            table = self.X.copy(deep=False)
-            for k, column in numbers.items():
-                table.isetitem(k, column)
-            return table
-        if self.is_frame:
-            import polars
-
-            columns = [polars.Series(self.X.columns[k], v) for k, v in numbers.items()]
-            return self.X.with_columns(columns)
-        others = [k for k in range(self.n_columns) if k not in numbers]
-        table = np.empty(self.X.shape, dtype=object if self.X.dtype.kind in "OUS" else np.float64)
-        table[:, others] = self.X[:, others]
-        for k, column in numbers.items():
-            table[:, k] = column
-        return table
-
-
-def has_words(column: Iterable[Any]) -> bool:
-    """Say whether the first value of a column that is no number is a word."""
-    values = list(column)
-    row = first_other_value(values)
-    return row is not None and isinstance(values[row], str)
-
-
-def is_missing(value: Any) -> bool:
-    """Say whether a value is None, nan or pandas' NA or NaT."""
-    if isinstance(value, str):
-        return False
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _is_from_dtype(which: Any) -> bool:

@@ -13,8 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
 from gbt.evaluation import Callback, Metric
+from gbt.known_losses import as_loss
 from gbt.losses import LOSSES, Loss, warn_of_short_steps
-from gbt.own_loss import as_loss
 from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.sampling import RandomState
 from gbt.several_outputs import Softmax

@@ -20,6 +20,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from gbt.fixed_point import refusing_overflow
+from gbt.known_losses import refusing_overflow_of
 from gbt.losses import Loss
 from gbt.model import Ensemble
 from gbt.tree import Tree
@@ -154,14 +156,17 @@ class _Watched:
             tree.add_values(self.X, of_output, n_jobs)
 
     def mean_loss(self) -> float:
-        loss = self.loss.value(self.y, self.raw_prediction)
-        return float(np.average(loss, weights=self.sample_weight))
+        with refusing_overflow_of(self.loss):
+            loss = self.loss.value(self.y, self.raw_prediction)
+        with refusing_overflow():
+            return float(np.average(loss, weights=self.sample_weight))
 
     def score(self, metric: Metric | str) -> float:
         """Return the metric; weights are handed over where there are any that differ."""
         w = self.sample_weight
         weights = {} if w is None or (w == w[0]).all() else {"sample_weight": w}
-        prediction = self.loss.inverse_link(self.raw_prediction)
+        with refusing_overflow_of(self.loss):
+            prediction = self.loss.inverse_link(self.raw_prediction)
         if isinstance(metric, str | SCORER):
             is_of_classes = self.loss.name in ("half_logistic", "softmax")
             stage = _ClassifierStage if is_of_classes else _RegressorStage

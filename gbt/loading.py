@@ -15,10 +15,11 @@ import numpy as np
 from gbt.categories import Levels, check_levels
 from gbt.documents import as_array, as_choice, as_number, as_record, as_strings, read_json, shown
 from gbt.estimators import GBTClassifier, GBTRegressor
+from gbt.known_losses import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
 from gbt.level_sets import LevelSets
 from gbt.losses import LOSSES, Loss
 from gbt.model import NUMBERS, STATISTICS, Ensemble
-from gbt.own_loss import OF_REGRESSION, OWN, OwnLoss, as_loss, is_loss, is_same, parameters_of
+from gbt.own_loss import OwnLoss
 from gbt.sampling import Sampling, sample_size
 from gbt.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
 from gbt.several_outputs import SeveralTargets, Softmax

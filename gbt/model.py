@@ -34,9 +34,9 @@ from numpy.typing import ArrayLike
 
 from gbt.categories import Categories, EncodedRows, describe_levels, encode, level_names
 from gbt.chunks import Chunk, refuse_chunks
+from gbt.known_losses import describe_loss, is_known
 from gbt.level_sets import LevelSets, n_words_for
 from gbt.losses import Loss
-from gbt.own_loss import describe_loss, is_known
 from gbt.predictor import Predictor
 from gbt.saving import save
 from gbt.seen_rows import SeenRows
@@ -388,8 +388,7 @@ class Ensemble(Nodes):
         refuse_chunks(X)
         refuse_no_table(X)
         refuse_other_columns(X, self.feature_names)
-        if self.categories is not None and not isinstance(X, EncodedRows):
-            X = encode(X, self.categories, self.feature_names, self.unseen_is_missing)
+        X = encode(X, self.categories, self.feature_names, self.unseen_is_missing)
         rows = as_floats(X)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
@@ -400,7 +399,7 @@ class Ensemble(Nodes):
         rows = np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
         if self.zero_is_missing:
             rows = np.where(np.abs(rows) <= ZERO_WITHIN, np.nan, rows)
-        return rows if self.categories is None else rows.view(EncodedRows)
+        return EncodedRows.of(rows, self.categories)
 
     @cached_property
     def predictor(self) -> Predictor:

@@ -1,9 +1,9 @@
 r"""The outputs of a model while it is fitted: raw predictions, and the trees that follow them.
 
-With one output, tree after tree is grown on the derivatives at the raw predictions so far; where
-kernels know the loss, one call grows many. With K outputs (``gbt.several_outputs``) all K trees of
-a round are grown on the derivatives before it. None needs another, so threads grow them side by
-side, each thread in memory of its own::
+With one output, tree after tree is grown on the derivatives at the raw predictions so far; on the
+fast lane (``gbt.growing``), where kernels know the loss, one call grows many. With K outputs
+(``gbt.several_outputs``) all K trees of a round are grown on the derivatives before it. None needs
+another, so threads grow them side by side, each thread in memory of its own::
 
     raw predictions -> loss -> g, h -> thread 0: trees 0, 2, 3 -> raw predictions
         (K, n)              (K, n) \-> thread 1: trees 1, 4    -/     (K, n)
@@ -13,6 +13,8 @@ to the tree. Threads that share one tree wait for each other several times a lev
 trees of their own wait once a round.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,14 +22,17 @@ from typing import Any
 import numpy as np
 
 from gbt.columns import Columns
+from gbt.fixed_point import refusing_overflow
 from gbt.growing import growth_of
 from gbt.grown_trees import NewTrees
 from gbt.kernels.derivatives import GIVEN
 from gbt.kernels.memory import Training
+from gbt.known_losses import refusing_overflow_of
 from gbt.losses import Loss
 from gbt.parallel import effective_n_jobs, run_all, threads_for
 from gbt.sampling import Draws
 from gbt.splitting.frontier import Growth, Plan, Policy
+from gbt.splitting.policies import POLICIES
 
 # Handing trees to a thread takes some 60 microseconds a round. It pays where the thread's trees
 # read this many values, rows times columns.
@@ -60,6 +65,10 @@ class Outputs:
         plan: Plan,
     ):
         self.loss, self.y = loss, y
+        # A policy of the user's own may overflow as it likes.
+        is_ours = type(splitter) in POLICIES.values()
+        self.guard: Callable[[], AbstractContextManager[None]]
+        self.guard = refusing_overflow if is_ours else nullcontext
         self.raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(y), axis=1)
         n_threads = effective_n_jobs(plan.n_jobs)
         n_values = columns.n_rows * columns.n_columns * loss.n_outputs
@@ -99,7 +108,8 @@ class Outputs:
                         training.hessian[:] = hessian[: len(training.hessian)]  # or one for all
                     training.raw_prediction[:] = self.raw[k]
                     rows = draws.rows(m + k)
-                    grown[k] = growth.grow(m + k, rows, draws.columns(m + k), most)
+                    with self.guard():
+                        grown[k] = growth.grow(m + k, rows, draws.columns(m + k), most)
                     if rows is not None and len(rows) < len(X):
                         grown[k].to_walk().add_values(X, training.raw_prediction, self.n_jobs)
                     self.raw[k] = training.raw_prediction
@@ -114,4 +124,6 @@ class Outputs:
         if self.loss.kind != GIVEN:
             return None
         raw = self.raw[0] if len(self.raw) == 1 else self.raw.T
-        return [np.atleast_2d(part.T) for part in self.loss.gradient_hessian(self.y, raw)]
+        with refusing_overflow_of(self.loss):
+            pair = self.loss.gradient_hessian(self.y, raw)
+        return [np.atleast_2d(part.T) for part in pair]

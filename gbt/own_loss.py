@@ -1,6 +1,6 @@
-"""The loss that a user chooses: one of ours, by name or as an object, or their own.
+"""A loss of one's own: an object of the user's, and checks of what it returns.
 
-A loss of one's own is an object with four methods in plain NumPy::
+It has four methods in plain NumPy::
 
     value(y, raw_prediction)              the loss of every row
     gradient_hessian(y, raw_prediction)   two arrays, the second not negative
@@ -10,46 +10,14 @@ A loss of one's own is an object with four methods in plain NumPy::
 It then works wherever a loss does. A model file has nothing of it but the name of its class.
 """
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gbt.amount_losses import SquaredLogError, Tweedie
-from gbt.losses import (
-    LOSSES,
-    Absolute,
-    Gamma,
-    GivenLoss,
-    HalfLogistic,
-    HalfSquaredError,
-    Huber,
-    Loss,
-    Pair,
-    Poisson,
-    PseudoHuber,
-    Quantile,
-    mean,
-    root_between,
-    sum_of_gradients,
-)
-from gbt.several_outputs import OneOutput
+from gbt.losses import GivenLoss, Pair, mean, root_between, sum_of_gradients
 
-# What a regressor takes as ``loss=`` by name, and what model files may name.
-OF_REGRESSION: dict[str, Callable[..., Loss]] = {
-    "half_squared_error": HalfSquaredError,
-    "poisson": Poisson,
-    "gamma": Gamma,
-    "tweedie": Tweedie,
-    "squared_log_error": SquaredLogError,
-    "quantile": Quantile,
-    "absolute": Absolute,
-    "huber": Huber,
-    "pseudo_huber": PseudoHuber,
-}
 OF_A_LOSS = ("value", "gradient_hessian", "link", "inverse_link")  # methods that make a loss
-OWN = "own"  # in files, the key of the name of a class of the user's
 MOST_DOUBLINGS = 64  # of a step, in search of where a loss is least
 
 
@@ -121,45 +89,3 @@ class OwnLoss(GivenLoss):
                 f" {array.shape}."
             )
         return np.broadcast_to(array, shape)
-
-
-def as_loss(loss: Any) -> Loss:
-    """Turn what a user gives for a regressor's loss into one; `is_loss` says what that may be."""
-    if loss is None or isinstance(loss, str):
-        name = "half_squared_error" if loss is None else loss
-        return LOSSES[name] if name in LOSSES else OF_REGRESSION[name]()
-    return loss if is_known(loss) else OwnLoss(loss)
-
-
-def is_loss(loss: Any) -> bool:
-    """Say whether something can be a regressor's loss: None, a name, or an object."""
-    if loss is None or isinstance(loss, str):
-        return loss is None or loss in OF_REGRESSION
-    methods = (getattr(loss, name, None) for name in OF_A_LOSS)
-    of_classes = isinstance(loss, type) or type(loss) is HalfLogistic
-    return all(map(callable, methods)) and not of_classes
-
-
-def parameters_of(loss: Loss) -> dict[str, float]:
-    """Return what a loss of a name was made with."""
-    return asdict(loss) if hasattr(loss, "__dataclass_fields__") else {}  # type: ignore[call-overload]
-
-
-def is_same(loss: Loss, other: Loss) -> bool:
-    """Say whether two losses are one, as far as can be told: of one's own, by the class."""
-    is_own = isinstance(loss, OwnLoss)
-    return loss.name == other.name and (is_own or parameters_of(loss) == parameters_of(other))
-
-
-def is_known(loss: Any) -> bool:
-    """Say whether a model can have this loss."""
-    is_one = isinstance(loss, HalfSquaredError | HalfLogistic | GivenLoss)
-    return is_one and not isinstance(loss, OneOutput)
-
-
-def describe_loss(loss: Loss) -> str | dict[str, Any]:
-    """Return what a model file says of a loss; ``gbt.loading`` reads it again."""
-    if isinstance(loss, OwnLoss):
-        return {OWN: type(loss.loss).__name__}
-    parameters = parameters_of(loss)
-    return {"name": loss.name, **parameters} if parameters else loss.name

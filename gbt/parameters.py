@@ -9,12 +9,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gbt.evaluation import is_metric
-from gbt.own_loss import OF_A_LOSS, OF_REGRESSION, is_loss
+from gbt.known_losses import OF_REGRESSION, is_loss
+from gbt.own_loss import OF_A_LOSS
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES
 
@@ -218,3 +220,27 @@ def is_list_of_columns(value: Any) -> bool:
         return False
     kinds = ((str,), (bool, np.bool_), (Integral,))
     return any(all(isinstance(item, kind) for item in value) for kind in kinds)
+
+
+class NamedParameters(BaseEstimator):
+    """An estimator that says what was meant where it is given a parameter that it does not have."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Refuse unknown parameters; ``__init__`` takes the others."""
+        for name in kwargs:
+            if name not in cls._get_param_names():
+                raise TypeError(
+                    f"{cls.__name__} has no parameter {name!r}."
+                    f" {explain_unknown(name, cls._get_param_names())}"
+                )
+        return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; unknown ones are refused before any is set."""
+        for name in params:
+            if name.partition("__")[0] not in self._get_param_names():
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}."
+                    f" {explain_unknown(name, self._get_param_names())}"
+                )
+        return super().set_params(**params)

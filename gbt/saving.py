@@ -19,21 +19,13 @@ themselves; ``gbt.loading`` reads it and imports all of them.
 
 import json
 import os
-import secrets
-import stat
 from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gbt.own_loss import as_loss, describe_loss
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks; there, what a killed save left behind stays
-    fcntl = None  # type: ignore[assignment]
+from gbt.known_losses import as_loss, describe_loss
+from gbt.whole_files import write_whole
 
 FORMAT = "gbt"
 VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
@@ -60,8 +52,7 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
     parts : dict
         "ensemble", and for an estimator "estimator".
     path : str or path-like
-        An existing file keeps its permissions and is replaced once the new one is complete; a
-        symbolic link stays one, and the file that it leads to is replaced.
+        See `write_whole`.
     """
     if kind not in KINDS:
         raise ValueError(
@@ -72,26 +63,6 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
     version = VERSION if has_categories else VERSION_WITHOUT_CATEGORIES
     document = {"format": FORMAT, "version": version, "kind": kind, **parts}
     write_whole(json.dumps(document, allow_nan=False), path)
-
-
-def write_whole(text: str, path: str | os.PathLike) -> None:
-    """Write a file that is there as a whole or not at all; see ``save`` about ``path``."""
-    target = _check_target(path)
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    _remove_abandoned(target)
-    unfinished, descriptor = _create_beside(target, mode)
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
-            if mode is not None:
-                os.chmod(unfinished, mode)  # the umask may have taken permissions away
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-            if fcntl is None:
-                file.close()  # Windows renames no open file; elsewhere this would end the lock
-            os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def describe_estimator(model: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,71 +124,3 @@ def _finite(evals_result: dict[str, list[float]]) -> dict[str, list[float]]:
         if not np.isfinite(losses).all():
             raise ValueError(f"evals_result_[{name!r}] is not finite everywhere: cannot be saved.")
     return evals_result
-
-
-def _check_target(path: str | os.PathLike) -> Path:
-    """Return the file to write, links followed; say what is wrong with a place that cannot be."""
-    target = Path(os.path.realpath(path))
-    folder = target.parent
-    if not folder.exists():
-        raise FileNotFoundError(
-            f"There is no folder {str(folder)!r} to save {target.name!r} in; make it first."
-        )
-    if not folder.is_dir():
-        raise NotADirectoryError(f"{str(folder)!r} is not a folder to save {target.name!r} in.")
-    if target.is_dir():
-        raise IsADirectoryError(
-            f"{os.fspath(path)!r} is a folder; add the name of a file to save the model in."
-        )
-    if target.exists() and not target.is_file():
-        raise OSError(f"{os.fspath(path)!r} is not a file that can be replaced by another.")
-    return target
-
-
-def _unfinished_name(target: Path, ending: str) -> str:
-    """Return a name for a file that is to become another; it is cut, as names may be too long."""
-    return f".{target.name[:40]}.{ending}.unfinished"
-
-
-def _create_beside(target: Path, mode: int | None) -> tuple[Path, int]:
-    """Create a file in the folder of another, on the same file system, and hold its lock."""
-    while True:
-        unfinished = target.with_name(_unfinished_name(target, secrets.token_hex(8)))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        descriptor = os.open(unfinished, flags, 0o666 if mode is None else mode & 0o600)
-        is_ours = True
-        try:
-            _lock(descriptor)
-        except BlockingIOError:
-            is_ours = False
-        except OSError:
-            pass  # a file system without locks: there nobody removes unfinished files
-        if is_ours and unfinished.exists():
-            return unfinished, descriptor
-        os.close(descriptor)  # another save removed it before it was locked: begin again
-
-
-def _remove_abandoned(target: Path) -> None:
-    """Remove what saves to the same file left behind when they were killed.
-
-    Whoever writes holds a lock, which the system lets go of when it dies.
-    """
-    if fcntl is None:
-        return
-    length = len(_unfinished_name(target, secrets.token_hex(8)))
-    start, end = _unfinished_name(target, "/").split("/")
-    for name in os.listdir(target.parent):
-        if name.startswith(start) and name.endswith(end) and len(name) == length:
-            with suppress(OSError):  # another process is writing it, or removes it, too
-                descriptor = os.open(target.parent / name, os.O_RDONLY | os.O_NOFOLLOW)
-                try:
-                    _lock(descriptor)
-                    os.unlink(target.parent / name)
-                finally:
-                    os.close(descriptor)
-
-
-def _lock(descriptor: int) -> None:
-    """Take the lock of an open file; OSError if somebody has it or there are no locks."""
-    if fcntl is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

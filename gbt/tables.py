@@ -18,11 +18,12 @@ from sklearn.utils import check_array
 # How the names of dtypes that are not numbers begin in NumPy, pandas, pyarrow and polars.
 _NOT_NUMBERS = {
     "category": ("category", "categorical", "enum", "dictionary"),
-    "text": ("str", "large_str", "utf8", "<u", ">u", "|s"),
+    "text": ("str", "large_str", "utf8", "<U", ">U", "|S"),  # NumPy's ">u4" is a number
     "date": ("date", "time", "duration", "period", "interval"),
     "sparse": ("sparse",),
     "list": ("list", "array(", "fixed_size_list", "struct"),
 }
+_NOTHING_IN_PANDAS = ("NAType", "NaTType")  # types of missing values, told without pandas
 _ADVICE = {
     "category": "Name them in categorical_features, or leave it at 'from_dtype', to have them taken"
     " for categories.",
@@ -68,7 +69,7 @@ def refuse_other_values(X: Any, *, categories_are_numbers: bool) -> None:
     refused, kinds = [], []
     for label, dtype, values in _columns(X):
         kind, found = _kind_of_dtype(dtype), dtype
-        row = first_other_value(values) if dtype.lower() == "object" else None
+        row = _first_other_value(values) if _is_of_objects(dtype) else None
         if row is not None:
             kind, found = _kind_of_value(values[row]), f"object, {values[row]!r} in row {row}"
         if kind is not None and not (kind == "category" and categories_are_numbers):
@@ -81,13 +82,17 @@ def refuse_other_values(X: Any, *, categories_are_numbers: bool) -> None:
         raise error(f"X has columns that are not numbers: {shown}. {advice}")
 
 
+def is_frame(X: Any) -> bool:
+    """Say whether a table is a frame of pandas or polars, or one like them."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
 def _columns(X: Any) -> Iterator[tuple[str, str, Any]]:
     """Yield label, dtype and values of each column that may hold what is not a number."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        by_place = getattr(X, "iloc", X)  # by position, since two columns may have one name
-        for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
-            values = by_place[:, k] if str(dtype).lower() == "object" else None
-            yield repr(name), str(dtype), values if values is None else list(values)
+    if is_frame(X):
+        table = Table(X)
+        for k, (name, dtype) in enumerate(zip(X.columns, map(str, X.dtypes), strict=True)):
+            yield repr(name), dtype, list(table.column(k)) if _is_of_objects(dtype) else None
         return
     if isinstance(X, list | tuple):
         X = np.array(X, dtype=object)
@@ -96,17 +101,12 @@ def _columns(X: Any) -> Iterator[tuple[str, str, Any]]:
             yield f"column {k}", str(X.dtype), X[:, k]
 
 
-def is_of_categories(dtype: str) -> bool:
-    """Say whether the columns of a dtype, by its name, are categories or words."""
-    return _kind_of_dtype(dtype) in ("category", "text")
-
-
-def is_of_objects(dtype: str) -> bool:
+def _is_of_objects(dtype: str) -> bool:
     """Say whether the columns of a dtype, by its name, may hold anything."""
     return dtype.lower() == "object"
 
 
-def first_other_value(values: Iterable) -> int | None:
+def _first_other_value(values: Iterable) -> int | None:
     """Return the position of the first value that is neither a number nor None."""
     for row, value in enumerate(values):
         if not (value is None or isinstance(value, Number | np.bool_)):
@@ -116,7 +116,7 @@ def first_other_value(values: Iterable) -> int | None:
 
 def _kind_of_dtype(dtype: str) -> str | None:
     for kind, beginnings in _NOT_NUMBERS.items():
-        if dtype.lower().startswith(beginnings):
+        if dtype.startswith(beginnings) or dtype.lower().startswith(beginnings):
             return kind
     return None
 
@@ -163,8 +163,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     Labels that are no text are written out, but the numbers 0 .. p - 1, which frames made of arrays
     have, in whatever order: these are called x0, x1, ..., as the columns of arrays are.
     """
-    is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
-    labels = X.columns if is_frame else getattr(X, "column_names", None)  # pyarrow's
+    labels = X.columns if is_frame(X) else getattr(X, "column_names", None)  # pyarrow's
     if labels is None:
         return None
     labels = list(labels)
@@ -271,3 +270,99 @@ def refuse_no_table(X: Any) -> None:
     raise TypeError(
         f"X must be a table, such as an array or a frame; got a {type(X).__name__}. {advice}"
     )
+
+
+class Table:
+    """The columns of a pandas or polars frame, of an array or of a list of rows."""
+
+    def __init__(self, X: Any):
+        self.is_frame = is_frame(X)
+        if not self.is_frame and not isinstance(X, np.ndarray):
+            X = np.array(X, dtype=object)
+        self.X = X
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        # What is no table has no columns here, and is refused where rows are checked.
+        self.n_columns = shape[1] if len(shape) == 2 else 0
+
+    def column(self, k: int) -> Any:
+        """Return column k, by position, since two columns may have one name."""
+        return getattr(self.X, "iloc", self.X)[:, k]
+
+    def of_categories(self) -> set[int]:
+        """Return the columns that are categorical by their type: categories, or words among it."""
+        if not self.is_frame:
+            is_text = self.X.dtype.kind in "US"
+            is_object = self.X.dtype.kind == "O"
+            return {
+                k
+                for k in range(self.n_columns)
+                if is_text or (is_object and has_words(self.column(k)))
+            }
+        return {
+            k
+            for k, dtype in enumerate(map(str, self.X.dtypes))
+            if _kind_of_dtype(dtype) in ("category", "text")
+            or (_is_of_objects(dtype) and has_words(self.column(k)))
+        }
+
+    def values(self, k: int) -> tuple[list[Any], np.ndarray]:
+        """Return the distinct values of a column and where each row's stands, -1 if missing."""
+        column = self.column(k)
+        if hasattr(column, "cat") and str(column.dtype) == "category":
+            codes = np.asarray(column.cat.codes, dtype=np.int64)
+            used, place = np.unique(codes, return_inverse=True)
+            categories = column.cat.categories.tolist()
+            place = place - (len(used) > 0 and used[0] < 0)
+            return [categories[code] for code in used if code >= 0], place
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+            known, place = np.unique(np.asarray(column), return_inverse=True)
+            if len(known) and known[-1] != known[-1]:  # all nan are one, behind the numbers
+                known = known[:-1]
+                place[place == len(known)] = -1
+            return known.tolist(), place
+        rows = column.to_list() if hasattr(column, "to_list") else column.tolist()
+        typed = list(zip(map(type, rows), rows, strict=True))  # to a dict 1, 1.0 and True are one
+        try:
+            number = {key: i for i, key in enumerate(dict.fromkeys(typed))}
+        except TypeError as error:
+            raise ValueError(
+                f"Column {k} is categorical and holds what cannot be compared ({error}); levels are"
+                " words, whole numbers or booleans."
+            ) from error
+        is_known = np.array([not is_missing(value) for _, value in number], dtype=bool)
+        number_of_known = np.where(is_known, is_known.cumsum() - 1, -1)
+        place = number_of_known[np.fromiter(map(number.__getitem__, typed), np.intp, len(rows))]
+        return [value for (_, value), known in zip(number, is_known, strict=True) if known], place
+
+    def with_columns(self, numbers: dict[int, np.ndarray]) -> Any:
+        """Return the table with other columns in some places."""
+        if hasattr(self.X, "isetitem"):
+            table = self.X.copy(deep=False)
+            for k, column in numbers.items():
+                table.isetitem(k, column)
+            return table
+        if self.is_frame:
+            import polars
+
+            columns = [polars.Series(self.X.columns[k], v) for k, v in numbers.items()]
+            return self.X.with_columns(columns)
+        others = [k for k in range(self.n_columns) if k not in numbers]
+        table = np.empty(self.X.shape, dtype=object if self.X.dtype.kind in "OUS" else np.float64)
+        table[:, others] = self.X[:, others]
+        for k, column in numbers.items():
+            table[:, k] = column
+        return table
+
+
+def has_words(column: Iterable[Any]) -> bool:
+    """Say whether the first value of a column that is neither a number nor missing is a word."""
+    values = [value for value in column if type(value).__name__ not in _NOTHING_IN_PANDAS]
+    row = _first_other_value(values)
+    return row is not None and isinstance(values[row], str)
+
+
+def is_missing(value: Any) -> bool:
+    """Say whether a value is None, nan or pandas' NA or NaT."""
+    if isinstance(value, str):
+        return False
+    return value is None or type(value).__name__ in _NOTHING_IN_PANDAS or bool(value != value)

@@ -26,9 +26,10 @@ FLOORS = [
         "gbt.losses",
         "gbt.amount_losses",
         "gbt.own_loss",
+        "gbt.known_losses",
         "gbt.several_outputs",
     },
-    {"gbt.saving"},
+    {"gbt.saving", "gbt.whole_files"},
     {"gbt.tables", "gbt.targets"},
     {"gbt.level_sets", "gbt.predictor", "gbt.statistics", "gbt.sampling", "gbt.seen_rows"},
     {

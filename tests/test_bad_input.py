@@ -618,3 +618,15 @@ def test_columns_of_lists(estimator):
     frame = pl.DataFrame({"size": y, "sides": [[1.0, 2.0]] * 8})
     with refused(r"not numbers: 'sides' \(List\(Float64\)\)\. Give each place of a list a column"):
         estimator().fit(frame, y > 3)
+
+
+@pytest.mark.parametrize("dtype", [">u2", ">u4", ">u8", ">i4", ">f8", "<u4"])
+def test_numbers_of_either_byte_order_are_numbers(dtype):
+    """NumPy calls unsigned ones >u4, and text of four letters >U4."""
+    table = (10 * X).astype(dtype)
+    plain = table.astype(np.float64)
+    expected = GBTRegressor(n_estimators=2).fit(plain, y).predict(plain)
+    for given in (table, pd.DataFrame(table, columns=["a", "b", "c"])):
+        model = GBTRegressor(n_estimators=2).fit(given, y.astype(dtype))
+        assert model.ensemble_.categories is None
+        np.testing.assert_array_equal(model.predict(given), expected)

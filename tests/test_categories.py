@@ -352,3 +352,52 @@ def test_text_that_spells_numbers_is_refused_beside_a_category_as_elsewhere():
     for table in (X, X.astype(object)):
         with pytest.raises(ValueError, match=r"columns that are not numbers: x1|not numbers: .*1"):
             GBTRegressor(categorical_features=[0]).fit(table, np.arange(4.0))
+
+
+@pytest.mark.parametrize("columns", [["color"], ["zip"], ["color", "zip"]])
+def test_rows_that_were_looked_up_are_not_looked_up_again(columns):
+    """The numbers of levels are no levels: 100 has the number 0, and there is no 0."""
+    X, y = frame_and_target()
+    X = X[["size", *columns]]
+    model = GBTRegressor(n_estimators=5, categorical_features=columns).fit(X, y)
+    rows = model.ensemble_.as_input(X)
+    for looked_up in (rows, rows[:]):
+        assert_same(model.predict(looked_up), model.predict(X))
+        assert_same(model.apply(looked_up), model.apply(X))
+        assert_same(model.ensemble_.raw_predict(looked_up), model.predict(X))
+    assert_same(model.predict(rows[::7]), model.predict(X[::7]))
+    watched = clone(model).fit(X, y, eval_set=[(rows, y)]).evals_result_
+    assert watched == clone(model).fit(X, y, eval_set=[(X, y)]).evals_result_
+
+
+def test_rows_that_another_model_looked_up_are_refused():
+    X, y = frame_and_target()
+    model = GBTRegressor(n_estimators=2, categorical_features=["zip"]).fit(X[["size", "zip"]], y)
+    rows = model.ensemble_.as_input(X[["size", "zip"]])
+    few = X[X["zip"] < 110][["size", "zip"]]
+    others = [
+        GBTRegressor(n_estimators=2, categorical_features=["zip"]).fit(few, y[few.index]),
+        GBTRegressor(n_estimators=2).fit(X[["size", "zip"]].to_numpy(), y),
+    ]
+    for other in others:
+        for asked in (other.predict, other.ensemble_.raw_predict):
+            with pytest.raises(ValueError, match=r"numbers of another model.*np.asarray\(X\)"):
+                asked(rows)
+    assert others[1].predict(np.asarray(rows)).shape == (300,)
+    again = pickle.loads(pickle.dumps(model))
+    assert_same(again.predict(rows), model.predict(rows))
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2], [1, 1, 0]])
+@pytest.mark.parametrize("gap", [pd.NA, pd.NaT, None, np.nan])
+def test_words_may_begin_with_any_missing_value(order, gap):
+    words = pd.Series(["a", gap, "b"], dtype=object)
+    column = pd.concat([words.iloc[order], *[words] * 20], ignore_index=True)
+    X, y = pd.DataFrame({"w": column}), np.arange(63.0)
+    y[column.isna()] = 500.0
+    for table in (X, X.to_numpy()):
+        model = GBTRegressor(n_estimators=1, max_depth=2).fit(table, y)
+        assert model.ensemble_.categories == (("a", "b"),)
+        predicted = model.predict(table)
+        assert len(set(predicted[column.isna()])) == 1
+        assert predicted[column.isna()].min() > predicted[~column.isna()].max()

@@ -15,6 +15,7 @@ from gbt import GBTClassifier, GBTRegressor, progress
 from gbt.evaluation import Round
 from gbt.losses import Huber
 from gbt.splitting.cross_validated import CrossValidated
+from gbt.splitting.greedy import Greedy
 from gbt.splitting.unbiased import Unbiased
 from gbt.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same
@@ -168,6 +169,56 @@ def test_an_error_in_a_callback_leaves_the_estimator_as_it_was():
     with pytest.raises(RuntimeError, match="enough"):
         model.fit(X, Y)
     assert not hasattr(model, "ensemble_")
+
+
+# Code of the user's, and what NumPy does there ------------------------------------------------
+
+
+class Overflowing:
+    """Half the squared error; exp overflows, and it does not matter."""
+
+    def value(self, y, f):
+        return (y - f) ** 2 / 2 + harmless()
+
+    def gradient_hessian(self, y, f):
+        return f - y + harmless(), np.ones(len(y))
+
+    def link(self, prediction):
+        return prediction + harmless()
+
+    def inverse_link(self, f):
+        return f + harmless()
+
+
+def harmless():
+    return 1 / (1 + np.exp(np.array([800.0])))[0]
+
+
+class OverflowingGreedy(Greedy):
+    def split(self, frontier, limits, n_jobs):
+        harmless()
+        return super().split(frontier, limits, n_jobs)
+
+
+USERS_CODE = {
+    "callbacks": [lambda told: harmless() > 0],
+    "eval_metric": lambda y, predicted: -np.mean((y - predicted) ** 2) - harmless(),
+    "loss": Overflowing(),
+    "splitter": OverflowingGreedy(),
+}
+
+
+@pytest.mark.parametrize("base_score", [None, 0.5])
+@pytest.mark.parametrize("name", USERS_CODE)
+def test_overflows_in_code_of_the_users_are_theirs(name, base_score):
+    model = GBTRegressor(n_estimators=3, base_score=base_score, **{name: USERS_CODE[name]})
+    with np.errstate(over="ignore"):
+        model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
+        predicted = model.predict(X)
+    plain = GBTRegressor(n_estimators=3, base_score=base_score).fit(X, Y)
+    assert_close(predicted, plain.predict(X), np.ones(len(Y)), k=1e3)
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
 
 
 # More trees -----------------------------------------------------------------------------------

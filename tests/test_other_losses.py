@@ -27,6 +27,7 @@ from attributions import (
 )
 from gbt import GBTRegressor
 from gbt.amount_losses import SquaredLogError, Tweedie
+from gbt.known_losses import OF_REGRESSION, as_loss
 from gbt.losses import (
     Absolute,
     Gamma,
@@ -36,7 +37,7 @@ from gbt.losses import (
     PseudoHuber,
     Quantile,
 )
-from gbt.own_loss import OF_REGRESSION, OwnLoss, as_loss
+from gbt.own_loss import OwnLoss
 from tests.asserts import assert_close, assert_same
 
 GIVEN = [

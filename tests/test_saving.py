@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import gbt
 from attributions.testing import ensembles, rows_for
-from gbt import Ensemble, GBTClassifier, GBTRegressor, saving
+from gbt import Ensemble, GBTClassifier, GBTRegressor, whole_files
 from gbt.loading import load
 from gbt.losses import LOSSES
 from gbt.model import STATISTICS
@@ -284,6 +284,11 @@ def test_what_cannot_be_saved(model, path):
             copy.copy(model).set_params(**{name: value}).save(path)
     with pytest.raises(ValueError, match="reg_lambda must be"):
         copy.copy(model).set_params(reg_lambda=-1).save(path)
+    with pytest.raises(ValueError, match=r"loss=.absolute. was set after the fit.*ensemble_.save"):
+        copy.copy(model).set_params(loss="absolute").save(path)
+    for constraints in ([1, 0], {0: -1}):
+        with pytest.raises(ValueError, match=r"monotone_constraints=.* was set after the fit"):
+            copy.copy(model).set_params(monotone_constraints=constraints).save(path)
     diverged = copy.copy(model)
     diverged.evals_result_ = {"eval_0": [1.0, np.inf]}
     with pytest.raises(ValueError, match=r"evals_result_\['eval_0'\] is not finite"):
@@ -425,13 +430,13 @@ def test_a_file_without_its_lock_is_begun_again(model, tmp_path, monkeypatch):
     """Another save takes a new file for abandoned, and removes it before it is locked."""
     created = []
 
-    def lock(descriptor, original=saving._lock):
+    def lock(descriptor, original=whole_files._lock):
         original(descriptor)
         created.append([name for name in os.listdir(tmp_path) if name.endswith("unfinished")])
         if len(created) == 1:
             os.unlink(tmp_path / created[0][0])
 
-    monkeypatch.setattr(saving, "_lock", lock)
+    monkeypatch.setattr(whole_files, "_lock", lock)
     model.save(tmp_path / "model.json")
     assert len(created) == 2
     assert os.listdir(tmp_path) == ["model.json"]
@@ -927,3 +932,13 @@ def test_class_weights_of_damaged_files(value, path):
     document["estimator"]["parameters"]["class_weight"] = value
     with pytest.raises(InvalidModelError, match=r"estimator\.parameters: "):
         load_document(document, path)
+
+
+def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):
+    X, y = np.arange(60.0)[:, np.newaxis], np.arange(60.0)
+    model = GBTRegressor(n_estimators=3, monotone_constraints=[1], warm_start=True).fit(X, y)
+    through_file(model.set_params(monotone_constraints=None), path)
+    model.set_params(monotone_constraints=[-1], n_estimators=5)
+    for refuse in (lambda: model.save(path), lambda: model.fit(X, y)):
+        with pytest.raises(ValueError, match=r"monotone_constraints=\[-1\]"):
+            refuse()

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gbt.categories import is_missing
 from gbt.formats.listed_levels import Listed
 from gbt.formats.nodes import Preorder
+from gbt.tables import is_missing
 
 
 def columns_in_order(model: Any) -> np.ndarray:

@@ -39,8 +39,8 @@ import numpy as np
 from gbt.amount_losses import Tweedie
 from gbt.losses import Loss, Poisson, PseudoHuber, Quantile
 from gbt.model import Ensemble
-from gbt.saving import write_whole
 from gbt.several_outputs import SeveralTargets, Softmax
+from gbt.whole_files import write_whole
 
 VERSION = [3, 1, 0]  # the first XGBoost whose files have a base_score for each output
 LARGEST_32 = np.finfo(np.float32).max
