@@ -17,7 +17,7 @@ from gbt.documents import as_array, as_choice, as_number, as_record, as_strings,
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.known_losses import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
 from gbt.level_sets import LevelSets
-from gbt.losses import LOSSES, Loss
+from gbt.losses import LOSSES, Gamma, Loss, Poisson
 from gbt.model import NUMBERS, STATISTICS, Ensemble
 from gbt.own_loss import OwnLoss
 from gbt.sampling import Sampling, sample_size
@@ -43,6 +43,11 @@ _LOSSES: dict[str, Callable[..., Loss]] = {
 }
 _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
 UNSEEN = "unseen_is_missing"  # a file has this key only where it is false
+# What these names meant before the two had hessians that bound the steps.
+OF_OLDER_FILES: dict[str, Loss] = {
+    "poisson": Poisson(max_delta_step=0.0),
+    "gamma": Gamma(is_newton=True),
+}
 
 
 def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
@@ -164,6 +169,8 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
         return as_loss(own)
     if own is not None:
         raise InvalidModelError(f"its loss is {shown(value)}, and needs none that you give")
+    if isinstance(value, str) and value in OF_OLDER_FILES:
+        return OF_OLDER_FILES[value]
     if isinstance(value, str):
         value = {"name": value}
     if not isinstance(value, dict):
@@ -183,11 +190,24 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
         raise InvalidModelError(f"{where}: {error}") from error
 
 
-def _as_parameter(value: Any, where: str, default: str | float) -> Any:
+def _loss_parameter(value: Any, where: str, of_trees: Loss) -> Any:
+    """Return what an estimator's parameter was: a name, or the object that a file describes."""
+    if isinstance(value, dict):
+        own = of_trees.loss if isinstance(of_trees, OwnLoss) else None
+        loss = _rebuild_loss(value, f"{where}.loss", own)
+        return own or loss
+    is_older = value in OF_OLDER_FILES and is_same(OF_OLDER_FILES[value], of_trees)
+    return of_trees if is_older else value
+
+
+def _as_parameter(value: Any, where: str, default: str | float | None) -> Any:
     """Return a parameter of a loss: a number like the default, or the name of another loss."""
     if isinstance(default, str):
         return as_choice(value, where, LOSSES)
-    return as_number(value, where, np.int64 if isinstance(default, int) else np.float64)
+    if default is None and value is None:
+        return None
+    kinds = {bool: np.bool_, int: np.int64}
+    return as_number(value, where, kinds.get(type(default), np.float64))
 
 
 def _statistics_of_version_1(arrays: dict[str, np.ndarray]) -> frozenset[str]:
@@ -220,10 +240,8 @@ def _rebuild_estimator(
         if isinstance(of_columns, list) and all(isinstance(pair, list) for pair in of_columns):
             parameters["monotone_constraints"] = dict(of_columns)
         parameters["splitter"] = described_policy(parameters["splitter"])
-        if isinstance(parameters.get("loss"), dict):
-            own = ensemble.loss.loss if isinstance(ensemble.loss, OwnLoss) else None
-            loss = _rebuild_loss(parameters["loss"], f"{where}.loss", own)
-            parameters["loss"] = own or loss
+        if "loss" in parameters:
+            parameters["loss"] = _loss_parameter(parameters["loss"], where, ensemble.loss)
         model = cls(**parameters)
         model.check_parameters()
     except (KeyError, TypeError, ValueError) as error:

@@ -5,8 +5,8 @@ loss                          value                        gradient g    hessian
 ============================  ===========================  ============  ===============  =========
 ``HalfSquaredError``          (y - f)^2 / 2                f - y         1                mean
 ``HalfLogistic``, y in 0, 1   log(1 + exp(f)) - y f        p - y         p (1 - p)        log-odds
-``Poisson``, y >= 0           exp(f) - y f                 exp(f) - y    exp(f + d)       log mean
-``Gamma``, y > 0              y exp(-f) + f                1 - y/exp(f)  y/exp(f)         log mean
+``Poisson``, y >= 0           exp(f) - y f                 m - y         max(m, y)        log mean
+``Gamma``, y > 0              y exp(-f) + f                1 - y / m     max(1, y / m)    log mean
 ``Quantile(a)``               a (y-f)+ + (1-a) (f-y)+      -a or 1 - a   1                quantile
 ``Absolute``                  abs(y - f)                   sign(f - y)   1                median
 ``Huber(d)``                  (y - f)^2 / 2, beyond d a    f - y within  1                centre
@@ -15,10 +15,21 @@ loss                          value                        gradient g    hessian
                               s^2 = 1 + ((y - f)/d)^2
 ============================  ===========================  ============  ===============  =========
 
-with p = 1 / (1 + exp(-f)), and x+ what is positive of x. The names carry the constant: the squared
-error is halved, and so is the binomial deviance. Sample weights are not a loss's business; whoever
-sums multiplies. Two more are in ``gbt.amount_losses``, those of several outputs in
-``gbt.several_outputs``.
+with p = 1 / (1 + exp(-f)), m = exp(f), and x+ what is positive of x. The names carry the constant:
+the squared error is halved, and so is the binomial deviance. Sample weights are not a loss's
+business; whoever sums multiplies. Two more losses are in ``gbt.amount_losses``, those of several
+outputs in ``gbt.several_outputs``.
+
+The hessians of `Poisson` and `Gamma` are not the second derivatives at the prediction, m and y / m,
+but the largest between prediction and target. With the former, Newton's step -G/H would send a row
+of 5000 that is predicted as 10 to 10 exp(499), from where it comes back by a learning rate a tree,
+and by the gamma loss amounts near 0 as far down. With S = sum of y and M = sum of m over the rows
+of a leaf, H is at least the larger of both, and the best step is log(S/M), so that
+
+    -G/H = (S - M) / H      has the sign of log(S/M), and is at most 1 and at most abs(log(S/M)).
+
+No tree goes beyond where its leaves are best, and the loss of the training rows never rises.
+(`Gamma`: sums of y / m and of 1.) Models of other libraries keep the hessians that these have.
 
 Kernels have the formulas of the first two; the derivatives of the others are computed in NumPy
 before each tree. The absolute and the quantile loss have no curvature, so 1 stands in its place: a
@@ -28,9 +39,9 @@ learning rate: scale a target that ranges over thousands, or take more trees. Fi
 the steps of all trees together are far too short (`warn_of_short_steps`).
 
 A new loss is a class that inherits `GivenLoss`, adds ``value`` and ``derivatives``, and stands in
-``OF_REGRESSION`` of ``gbt.own_loss``; `Gamma` is an example, and CONTRIBUTING.md says what else to
-do. A loss of a user's own needs no file at all. Only one that is worth compiling has its formulas
-in ``gbt.kernels.derivatives``, too, under a ``kind`` of its own.
+``OF_REGRESSION`` of ``gbt.known_losses``; `Gamma` is an example, and CONTRIBUTING.md says what else
+to do. A loss of a user's own needs no file at all. Only one that is worth compiling has its
+formulas in ``gbt.kernels.derivatives``, too, under a ``kind`` of its own.
 """
 
 import warnings
@@ -235,11 +246,11 @@ class LogLink(GivenLoss):
 class Poisson(LogLink):
     """Half the Poisson deviance of counts or rates, but for a constant.
 
-    With ``max_delta_step`` d the hessian is e^d times the second derivative: XGBoost and LightGBM
-    take d = .7 to have smaller steps.
+    With a number for ``max_delta_step``, d, the hessian is e^d times the second derivative. That is
+    for models of other libraries: XGBoost and LightGBM have d = .7, scikit-learn 0.
     """
 
-    max_delta_step: float = 0.0
+    max_delta_step: float | None = None
 
     name = "poisson"
     metric = "Poisson loss"
@@ -249,6 +260,8 @@ class Poisson(LogLink):
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         predicted = np.exp(raw_prediction)
+        if self.max_delta_step is None:
+            return predicted - y, np.maximum(predicted, y)
         return predicted - y, predicted * np.exp(self.max_delta_step)
 
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
@@ -265,7 +278,12 @@ class Poisson(LogLink):
 
 @dataclass(frozen=True)
 class Gamma(LogLink):
-    """Half the gamma deviance of positive amounts, but for a constant."""
+    """Half the gamma deviance of positive amounts, but for a constant.
+
+    With ``is_newton`` the hessian is the second derivative, as in models of other libraries.
+    """
+
+    is_newton: bool = False
 
     name = "gamma"
     metric = "gamma loss"
@@ -275,7 +293,7 @@ class Gamma(LogLink):
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         ratio = y * np.exp(-raw_prediction)
-        return 1 - ratio, ratio
+        return 1 - ratio, ratio if self.is_newton else np.maximum(1.0, ratio)
 
     def check_target(self, y: np.ndarray) -> None:
         if (y <= 0).any():

@@ -81,7 +81,9 @@ MODELS = {  # how to fit, what is predicted; target, loss, and what makes G unkn
         *xgb("Regressor", objective="count:poisson"), "amount", Poisson(float(np.float32(0.7))),
         "max_delta_step=0.7",
     ),
-    "xgboost gamma": (*xgb("Regressor", objective="reg:gamma"), "amount", Gamma(), KNOWN),
+    "xgboost gamma": (
+        *xgb("Regressor", objective="reg:gamma"), "amount", Gamma(is_newton=True), KNOWN,
+    ),
     "xgboost tweedie": (
         *xgb("Regressor", objective="reg:tweedie", tweedie_variance_power=1.25), "amount",
         Tweedie(1.25), KNOWN,
@@ -109,7 +111,9 @@ MODELS = {  # how to fit, what is predicted; target, loss, and what makes G unkn
         SeveralTargets(3, "half_logistic"), KNOWN,
     ),
     "lightgbm poisson": (*lgb("Regressor", objective="poisson"), "amount", Poisson(0.7), KNOWN),
-    "lightgbm gamma": (*lgb("Regressor", objective="gamma"), "amount", Gamma(), KNOWN),
+    "lightgbm gamma": (
+        *lgb("Regressor", objective="gamma"), "amount", Gamma(is_newton=True), KNOWN,
+    ),
     "lightgbm tweedie": (
         *lgb("Regressor", objective="tweedie", tweedie_variance_power=1.25), "amount",
         Tweedie(1.25), KNOWN,
@@ -138,8 +142,8 @@ MODELS = {  # how to fit, what is predicted; target, loss, and what makes G unkn
             "amount", ours, loss,
         )
         for loss, ours, options in (
-            ("poisson", Poisson(), {}),
-            ("gamma", Gamma(), {}),
+            ("poisson", Poisson(0.0), {}),
+            ("gamma", Gamma(is_newton=True), {}),
             ("absolute_error", Absolute(), {}),
             ("quantile", Quantile(0.8), {"quantile": 0.8}),
         )

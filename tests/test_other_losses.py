@@ -41,9 +41,10 @@ from gbt.own_loss import OwnLoss
 from tests.asserts import assert_close, assert_same
 
 GIVEN = [
-    Poisson(), Poisson(0.7), Gamma(), Tweedie(1.2), SquaredLogError(), Quantile(0.8), Absolute(),
-    Huber(0.9), PseudoHuber(0.9),
+    Poisson(), Poisson(0.7), Gamma(), Gamma(is_newton=True), Tweedie(1.2), SquaredLogError(),
+    Quantile(0.8), Absolute(), Huber(0.9), PseudoHuber(0.9),
 ]  # fmt: skip
+BOUNDED = [Poisson(), Gamma()]
 each = pytest.mark.parametrize("loss", GIVEN, ids=repr)
 LOG_2 = np.log(2.0)
 
@@ -71,7 +72,8 @@ class Counts:
         return np.exp(raw_prediction) - y * raw_prediction
 
     def gradient_hessian(self, y, raw_prediction):
-        return np.exp(raw_prediction) - y, np.exp(raw_prediction)
+        predicted = np.exp(raw_prediction)
+        return predicted - y, np.maximum(predicted, y)
 
     def link(self, prediction):
         return np.log(prediction)
@@ -102,9 +104,13 @@ def fitted(loss, n=400, **parameters):
 @pytest.mark.parametrize(
     ("loss", "y", "f", "value", "gradient", "hessian"),
     [
-        (Poisson(), 3.0, 0.0, 1.0, -2.0, 1.0),
+        (Poisson(), 3.0, 0.0, 1.0, -2.0, 3.0),
+        (Poisson(), 0.5, 0.0, 1.0, 0.5, 1.0),
+        (Poisson(0.0), 3.0, 0.0, 1.0, -2.0, 1.0),
         (Poisson(np.log(2.0)), 3.0, 0.0, 1.0, -2.0, 2.0),
         (Gamma(), 3.0, 0.0, 3.0, -2.0, 3.0),
+        (Gamma(), 0.5, 0.0, 0.5, 0.5, 1.0),
+        (Gamma(is_newton=True), 3.0, 0.0, 3.0, -2.0, 3.0),
         (Tweedie(1.5), 3.0, 0.0, 0.0, -2.0, 2.0),
         (Tweedie(1.5), 1.0, 2 * LOG_2, 1.0, 1.5, 1.25),  # exp(f / 2) = 2
         (Tweedie(1.5), 0.0, 2 * LOG_2, 2.0, 2.0, 1.0),
@@ -139,20 +145,25 @@ def test_derivatives_are_those_of_the_value(loss, y, f):
     if loss == SquaredLogError():
         f = abs(f)  # far from -1, where steps as large as this say nothing
     y = np.array([y])
-    before, here, after = (loss.value(y, np.array([f + d])) for d in (-step, 0.0, step))
+
+    def derivatives_at(f):
+        before, here, after = (loss.value(y, np.array([f + d])) for d in (-step, 0.0, step))
+        return (after - before) / (2 * step), (after - 2 * here + before) / step**2
+
     gradient, hessian = loss.gradient_hessian(y, np.array([f]))
-    assert gradient == pytest.approx((after - before) / (2 * step), abs=1e-5)
+    slope, bend = derivatives_at(f)
+    assert gradient == pytest.approx(slope, abs=1e-5)
+    if loss in BOUNDED:
+        bend = max(bend, derivatives_at(np.log(y[0]))[1])  # it rises or falls all the way
     if not loss.has_one_hessian:  # where 1 stands in place of a curvature
-        factor = np.exp(getattr(loss, "max_delta_step", 0.0))
-        expected = factor * (after - 2 * here + before) / step**2
-        if loss == SquaredLogError():
-            expected = np.maximum(expected, 1e-6)
-        assert hessian == pytest.approx(expected, abs=1e-4)
+        factor = np.exp(getattr(loss, "max_delta_step", None) or 0.0)
+        least = 1e-6 if loss == SquaredLogError() else -np.inf
+        assert hessian == pytest.approx(np.maximum(factor * bend, least), abs=1e-4)
 
 
 def test_tweedie_is_poisson_at_one_end_and_gamma_at_the_other():
     y, f = np.meshgrid([0.5, 1.0, 7.0], np.linspace(-3, 3, 13))
-    for ours, end in ((Tweedie(1.0), Poisson()), (Tweedie(2.0), Gamma())):
+    for ours, end in ((Tweedie(1.0), Poisson(0.0)), (Tweedie(2.0), Gamma(is_newton=True))):
         for of_tweedie, expected in zip(ours.derivatives(y, f), end.derivatives(y, f), strict=True):
             assert_close(of_tweedie, expected, (1 + y) * np.exp(np.abs(f)))
         between = ours.value(y, f) - end.value(y, f)  # the same for all predictions of a target
@@ -170,6 +181,44 @@ def test_far_below_all_targets_the_squared_log_error_is_a_straight_line():
         assert hessian == pytest.approx((1 - r) / edge**2, rel=1e-12)
         expected = r**2 / 2 + (f + 1 - edge) * r / edge
         assert loss.value(y, np.full(2, f)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", BOUNDED, ids=repr)
+@given(
+    rows=st.lists(
+        st.tuples(st.floats(1e-6, 1e6), st.floats(-9, 9), st.floats(0.1, 9)), min_size=1, max_size=9
+    )
+)
+def test_no_step_goes_beyond_where_the_loss_is_least(loss, rows):
+    """Of a leaf the best step is log(S / M): there the sum of gradients is 0."""
+    y, f, w = np.array(rows).T
+    g, h = loss.gradient_hessian(y, f)
+    step = -(w @ g) / (w @ h)
+    m = np.exp(f)
+    seen, predicted = (w * y / m, w) if loss == Gamma() else (w * y, w * m)
+    best = np.log(seen.sum() / predicted.sum())
+    assert abs(step) <= 1
+    assert min(0.0, best) - 1e-9 <= step <= max(0.0, best) + 1e-9
+
+
+OUTLIERS = [("poisson", top) for top in (50.0, 500.0, 5e3, 5e6, 0.0)]
+OUTLIERS += [("gamma", top) for top in (5e3, 5e6, 5e-3, 5e-6)]
+
+
+@pytest.mark.parametrize(("loss", "outlier"), OUTLIERS)
+def test_one_outlier_does_not_run_away(loss, outlier):
+    """Newton's step of one row of 5000 that is predicted as 10 goes to 10 exp(499)."""
+    X, y = np.arange(1000.0)[:, np.newaxis], np.full(1000, 5.0)
+    y[-1] = outlier
+    model = GBTRegressor(loss=loss).fit(X, y, eval_set=[(X, y)])
+    losses = np.array(model.evals_result_["eval_0"])
+    assert (np.diff(losses) <= 1e-12 * np.abs(losses[1:])).all()
+    predicted = model.predict(X)
+    assert y.min() * 0.99 <= predicted.min() <= predicted.max() <= y.max() * 1.01
+    # With u = log of target over prediction, u' = -.1 (1 - exp(-u)) a tree: from log(1000) to .044.
+    np.testing.assert_allclose(predicted[:-9], 5.0, rtol=0.05)
+    if outlier > 0 and loss == "poisson":
+        np.testing.assert_allclose(predicted[-1], outlier, rtol=0.05)
 
 
 @each

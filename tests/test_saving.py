@@ -19,7 +19,7 @@ import gbt
 from attributions.testing import ensembles, rows_for
 from gbt import Ensemble, GBTClassifier, GBTRegressor, whole_files
 from gbt.loading import load
-from gbt.losses import LOSSES
+from gbt.losses import LOSSES, Gamma, Poisson
 from gbt.model import STATISTICS
 from gbt.splitting.greedy import Greedy
 from gbt.tree import NODE_DTYPES, InvalidModelError, Tree
@@ -942,3 +942,26 @@ def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):
     for refuse in (lambda: model.save(path), lambda: model.fit(X, y)):
         with pytest.raises(ValueError, match=r"monotone_constraints=\[-1\]"):
             refuse()
+
+
+@pytest.mark.parametrize(
+    ("loss", "parameters", "older"),
+    [
+        (Gamma(is_newton=True), '{"name": "gamma", "is_newton": true}', '"gamma"'),
+        (
+            Poisson(0.0),
+            '"loss": {"name": "poisson", "max_delta_step": 0.0}, "max_depth"',
+            '"loss": "poisson", "max_depth"',
+        ),
+    ],
+)
+def test_names_of_losses_mean_in_older_files_what_they_meant(loss, parameters, older, path):
+    """Their hessians were the second derivatives, and the parameter was a name."""
+    X, y = np.arange(60.0)[:, np.newaxis], 1.0 + np.arange(60.0) % 7
+    model = GBTRegressor(n_estimators=3, loss=loss).fit(X, y)
+    model.save(path)
+    text = path.read_text()
+    assert parameters in text
+    again = load_text(text.replace(parameters, older), path)
+    assert again.loss == again.ensemble_.loss == loss
+    assert_same(again.fit(X, y).predict(X), model.predict(X))

@@ -266,7 +266,7 @@ def _loss_of(parts: Text, name: str, n_classes: int) -> Loss:
     if name in ("quantile", "huber"):
         return (Quantile if name == "quantile" else Huber)(parameter(parts, "alpha", 0.9))
     if name in ("gamma", "regression_l1"):
-        return Gamma() if name == "gamma" else Absolute()
+        return Gamma(is_newton=True) if name == "gamma" else Absolute()
     return LOSSES[LOSS_OF_OBJECTIVE[parts.head["objective"]]]
 
 

@@ -262,8 +262,8 @@ def _loss_of(model: Any, name: str, alpha: Any, n_outputs: int, allowed: tuple[s
         "squared_error": LOSSES["half_squared_error"],
         "log_loss": LOSSES["half_logistic"],
         "absolute_error": Absolute(),
-        "poisson": Poisson(),
-        "gamma": Gamma(),
+        "poisson": Poisson(max_delta_step=0.0),
+        "gamma": Gamma(is_newton=True),
     }
     return Quantile(alpha) if name == "quantile" else others[name]
 

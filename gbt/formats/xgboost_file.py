@@ -27,6 +27,9 @@ A categorical column is one of codes: the number of a row's level in ``Ensemble.
 where it has none, which is what ``Ensemble.as_input`` returns. There, a set of codes goes right.
 XGBoost sends codes that a model has not seen left; give nan in their place, which goes where
 missing values go.
+
+The hessians of our Poisson and gamma losses are not XGBoost's (``gbt.losses``), and a file cannot
+say so. The sums in its nodes are ours all the same; sums that are worked out anew are XGBoost's.
 """
 
 import json
@@ -153,7 +156,7 @@ def _objective(loss: Loss) -> dict[str, Any]:
     if isinstance(loss, Softmax):
         numbers = {"num_class": str(loss.n_outputs)}
     elif isinstance(loss, Poisson):
-        numbers = {"max_delta_step": repr(loss.max_delta_step)}
+        numbers = {"max_delta_step": repr(loss.max_delta_step or 0.0)}
     elif isinstance(loss, Tweedie):
         numbers = {"tweedie_variance_power": repr(loss.power)}
     elif isinstance(loss, PseudoHuber):

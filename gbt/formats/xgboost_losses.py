@@ -8,7 +8,7 @@ objective                             loss
 ``reg:logistic``
 ``multi:softprob``, ``multi:softmax``   ``softmax`` with the hessian 2 p (1 - p)
 ``count:poisson``                     ``poisson``, its hessian times e^max_delta_step
-``reg:gamma``                         ``gamma``
+``reg:gamma``                         ``gamma``, its hessian the second derivative
 ``reg:tweedie``                       ``tweedie`` with its variance power
 ``reg:squaredlogerror``               ``squared_log_error``
 ``reg:pseudohubererror``              ``pseudo_huber``
@@ -66,7 +66,7 @@ def loss_of(
     if objective == "reg:quantileerror":
         return Quantile(only("quantile_alpha", 0.5))
     others: dict[str, Loss] = {
-        "reg:gamma": Gamma(),
+        "reg:gamma": Gamma(is_newton=True),
         "reg:squaredlogerror": SquaredLogError(),
         "reg:absoluteerror": Absolute(),
     }
