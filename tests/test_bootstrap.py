@@ -162,7 +162,8 @@ def test_the_limit_is_a_tenth_of_the_held_out_rows():
     assert result_of(None).is_reliable is None
     merged = result.merge(result_of([10.0, 19.0]))
     assert_same(merged.is_reliable, [True, True])
-    assert result.merge(result_of(None)).is_reliable is None
+    with pytest.raises(ValueError, match="Only one of the attributions has kurtosis"):
+        result.merge(result_of(None))
     assert_same(replace(result, groups=np.arange(99)).is_reliable, [False, False])
 
 

@@ -405,7 +405,7 @@ def test_the_command_line_tells_unseen_levels_from_missing_ones():
     """Columns of a file, whose words are looked up there, give the rows that a frame gives."""
     _, frame, _, ensemble = fitted("xgboost")
     rows = with_unseen(frame)
-    columns = []
+    columns, cells = [], {}
     for name in rows:
         is_words = name in ("city", "many")
         values = rows[name].astype(object).to_numpy()
@@ -417,7 +417,9 @@ def test_the_command_line_tells_unseen_levels_from_missing_ones():
         ]
         numbers = np.where(missing, np.nan, np.array(numbers, dtype=object)).astype(np.float64)
         columns.append(SimpleNamespace(name=name, numbers=numbers, words=words))
-    taken = _as_model_takes(columns, ensemble)
+        cells[name] = ["" if m else str(v) for v, m in zip(values, missing, strict=True)]
+    taken, unseen = _as_model_takes(columns, SimpleNamespace(columns=cells), ensemble)
+    assert unseen[0] == 120 / (~np.isnan(taken[:, 0])).sum()
     assert np.isinf(taken[:, 0]).sum() == 120
     assert_same(np.isnan(taken[:, 0]), rows["city"].isna().to_numpy())
     assert_same(ensemble.raw_predict(taken), ensemble.raw_predict(rows))
