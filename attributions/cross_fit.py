@@ -22,7 +22,7 @@ from sklearn.utils import _safe_indexing
 
 from attributions.inner import tree_inner
 from attributions.inputs import as_random_state, refuse_no_estimator, refuse_no_measure
-from attributions.lost_sums import training_for
+from attributions.lost_sums import needed_option
 from attributions.results import GlobalAttribution
 
 
@@ -62,7 +62,7 @@ def cross_fit(
     Returns
     -------
     GlobalAttribution
-        Of all rows, merged over the folds.
+        Of all rows, merged over the folds. It has no ``is_reliable``, see the notes.
 
     Notes
     -----
@@ -70,6 +70,10 @@ def cross_fit(
     whose rows both judge a model and are fitted by others (docs/inference.md). P-values of
     ``tree_inner`` stay conservative. Those of ``partial_inner`` come out too small here; use it for
     ranking.
+
+    ``is_reliable`` compares the tails of one model's contributions with the number of rows that
+    judge this model. A sum over K models may be carried by the rows of one of them, the only one
+    that uses a feature. Ask about single models, with ``tree_inner(..., training=...)``.
     """
     refuse_no_estimator(estimator, "estimator")
     refuse_no_measure(measure, *["groups"] * (groups is not None))
@@ -82,8 +86,6 @@ def cross_fit(
             " different; cross_fit needs every row in exactly one fold, as KFold has them."
         )
     results = [_of_fold(estimator, X, y, measure, groups, fold) for fold in folds]
-    if any(result.kurtosis is None for result in results):  # some folds needed training rows
-        results = [replace(result, kurtosis=None) for result in results]
     merged = reduce(GlobalAttribution.merge, results)
     return replace(merged, method=merged.method.replace("(", f"({len(folds)} fits, ", 1))
 
@@ -96,8 +98,9 @@ def _of_fold(
     training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
     model = clone(estimator).fit(*training)
     options = {} if groups is None else {"groups": _safe_indexing(groups, held_out)}
-    options |= training_for(measure, model, training)
-    return measure(model, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options)
+    options |= needed_option(training, measure, model)
+    result = measure(model, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options)
+    return replace(result, kurtosis=None)  # that of one model, which tells nothing of several
 
 
 def _splitter(estimator: Any, cv: Any, groups: Any, random_state: Any) -> Any:

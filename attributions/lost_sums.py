@@ -34,14 +34,16 @@ def trees_of(model: Any, training: Any = None) -> Ensemble:
     return as_ensemble(model, *as_training(training))
 
 
-def training_for(measure: Callable, model: Any, training: Any) -> dict[str, Any]:
-    """Return the training rows as an option of a measure, where it needs them for a fitted model.
-
-    It does if it cannot do without them, or if it takes them and the model has lost sums.
-    """
+def as_option(training: Any, measure: Callable) -> dict[str, Any]:
+    """Return the training rows as an option of a measure, if it takes them and has not got any."""
     parameter = signature(measure).parameters.get("training")
-    if parameter is None:
+    if parameter is None or not (parameter.default is None or parameter.default is Parameter.empty):
         return {}
-    is_needed = parameter.default is Parameter.empty
-    is_needed = is_needed or (parameter.default is None and has_lost_sums(model))
-    return {"training": training} if is_needed else {}
+    return {"training": training}
+
+
+def needed_option(training: Any, measure: Callable, model: Any) -> dict[str, Any]:
+    """Return the same, if the measure cannot do without them: always, or because sums are lost."""
+    option = as_option(training, measure)
+    is_required = option and signature(measure).parameters["training"].default is Parameter.empty
+    return option if is_required or has_lost_sums(model) else {}

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from attributions.inner import tree_inner
 from attributions.inputs import as_random_state, refuse_no_estimator, refuse_no_measure
-from attributions.lost_sums import training_for
+from attributions.lost_sums import as_option
 
 CORRECTIONS = ("bh", "by")
 
@@ -35,9 +35,9 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     measure : callable
         Takes the fitted model, X and y, returns a GlobalAttribution that has p-values:
         ``tree_inner``, ``partial_inner``, ``permutation``, or ``functools.partial`` of one. One
-        that cannot do without the rows that were fitted on, such as
-        ``partial(given_others, regressor=...)``, gets them, too, as ``training``; so does one that
-        takes them where the estimator's library does not keep its sums of gradients.
+        that takes the rows that were fitted on, such as ``partial(given_others, regressor=...)``,
+        gets them, too, as ``training``: ``tree_inner`` and ``partial_inner`` then know which
+        p-values few rows may carry (``attribution_.is_reliable``), for one more pass over rows.
     fdr : float
         Wanted share of false discoveries among the features kept, above 0 and below 1.
     correction : {"bh", "by"}
@@ -108,7 +108,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
         self.estimator_ = clone(self.estimator).fit(*training)
         options = {} if groups is None else {"groups": _safe_indexing(groups, held_out)}
-        options |= training_for(self.measure, self.estimator_, training)
+        options |= as_option(training, self.measure)
         self.attribution_ = self.measure(
             self.estimator_, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options
         )

@@ -130,3 +130,10 @@ def test_a_doubt_that_some_folds_cannot_have_is_left_out():
     result = cross_fit(MODEL, X, y, measure, cv=3)
     assert result.is_reliable is None
     assert_same(result.values, cross_fit(MODEL, X, y, cv=3).values)
+
+
+def test_the_doubts_of_single_models_are_no_doubts_of_their_sum():
+    X, y = table(n=90, p=3)
+    result = cross_fit(MODEL, X, y, partial(tree_inner, training=(X, y)), cv=3)
+    assert result.is_reliable is None
+    assert_same(result.p_values(), cross_fit(MODEL, X, y, cv=3).p_values())

@@ -79,6 +79,7 @@ def test_cross_fitting_is_the_sum_of_out_of_fold_rows(name):
     result = cross_fit(classifier(name), X, LABEL, cv=KFold(4))
 
     assert_close(result.values, values.sum(axis=0), np.abs(values).sum(axis=0))
+    assert result.is_reliable is None  # though every fold had training rows
 
 
 def test_cross_fitting_hands_over_the_training_rows():
@@ -169,5 +170,9 @@ def test_what_a_library_kept_is_not_made_again(measure, name):
     assert expected.values.any()
 
 
-def test_a_model_that_has_kept_all_gets_no_training_rows():
-    assert cross_fit(GBTRegressor(n_estimators=2), X, y, cv=2).is_reliable is None
+def test_cross_fitting_a_model_that_has_kept_all_takes_no_pass_over_training_rows():
+    def measure(model, X, y, training=None):
+        assert training is None
+        return tree_inner(model, X, y)
+
+    cross_fit(GBTRegressor(n_estimators=2), X, y, measure, cv=2)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas
 import pytest
-from scipy.stats import false_discovery_control
+from scipy.stats import false_discovery_control, kurtosis
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
@@ -14,13 +14,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from attributions import (
     HeldOutSelector,
+    SeenRowsWarning,
     absolute,
     cross_fit,
     given_others,
     partial_inner,
+    partial_inner_rows,
     permutation,
     total_gain,
     tree_inner,
+    tree_inner_rows,
     unbiased_gain,
 )
 from gbt import GBTClassifier, GBTRegressor
@@ -70,6 +73,34 @@ def test_any_measure_with_p_values(measure):
     X, y = table()
     selector = HeldOutSelector(MODEL, measure=measure, fdr=0.01, random_state=0).fit(X, y)
     assert {0, 1} <= set(selector.get_support(indices=True))
+
+
+@pytest.mark.parametrize(
+    ("measure", "rows_of"),
+    [(tree_inner, tree_inner_rows), (partial(partial_inner, n_jobs=1), partial_inner_rows)],
+)
+def test_the_rows_fitted_on_tell_which_p_values_are_reliable(measure, rows_of):
+    X, y = table(n=200)
+    X[:, 5] = np.arange(200) % 40 == 0  # a column that sets five rows apart, with targets of 20
+    y = y + 20 * X[:, 5]
+    selector = HeldOutSelector(MODEL, measure=measure, random_state=0).fit(X, y)
+
+    fitted_on, held_out = selector._cut(X, y, None)
+    with pytest.warns(SeenRowsWarning):
+        values = rows_of(selector.estimator_, X[fitted_on], y[fitted_on]).values
+    tails = np.nan_to_num(kurtosis(values, fisher=False))  # nan: no tree uses the column
+    expected = tails <= 0.1 * len(held_out)
+    assert set(expected) == {False, True}
+    assert_same(selector.attribution_.is_reliable, expected)
+
+
+def test_training_rows_that_a_measure_has_got_are_kept():
+    X, y = table()
+    own = X[:50], y[:50]
+    measure = partial(tree_inner, training=own)
+    selector = HeldOutSelector(MODEL, measure=measure, random_state=0).fit(X, y)
+    expected = tree_inner(selector.estimator_, X[:2] + 1, y[:2], training=own)
+    assert_same(selector.attribution_.kurtosis, expected.kurtosis)
 
 
 def test_a_classifier_has_both_classes_on_both_sides():
