@@ -3,6 +3,9 @@
 Measures that add up contributions of features add up over features, too, signs included: what one
 member of a group saved and what another cost cancel. The standard error of such a sum needs to know
 how its members vary together, so it is made of the rows' contributions, summed over members first.
+Where rows are too many to be kept, or lie in Dask, their second moments S are enough, p x p
+numbers: the sum of a group's features, b'z with b of 0 and 1, has the squares b'Sb about its mean.
+Where members cancel, this loses the digits that they share, which sums of rows do not.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,8 +27,8 @@ def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> 
     Parameters
     ----------
     result : GlobalAttribution
-        Of `tree_inner` or its relatives, made by ``from_rows`` if it is to have standard errors;
-        or a total gain.
+        Of `tree_inner` or its relatives; if it is to have standard errors, made by ``from_rows`` or
+        with ``second_moments=True``. Or a total gain.
     members : dict of str to list of str
         The features of every group. No feature may be in two.
 
@@ -39,26 +42,34 @@ def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> 
             f"{result.method} does not add up over features. Measures that do are"
             f" {', '.join(ADDITIVE)}."
         )
-    if result.standard_error is not None and result.contributions is None:
+    rows, moments = result.contributions, result.second_moments
+    if result.standard_error is not None and rows is None and moments is None:
         raise ValueError(
-            "The standard error of a sum over features needs the contributions of single rows,"
-            " which this result does not keep. Make it with"
-            " GlobalAttribution.from_rows(tree_inner_rows(model, X, y))."
+            "The standard error of a sum over features needs the contributions of single rows, or"
+            " how features vary together, which this result does not keep. Make it with"
+            " GlobalAttribution.from_rows(tree_inner_rows(model, X, y)), or, of many rows, with"
+            " tree_inner(model, X, y, second_moments=True)."
         )
     names, belongs = _membership(result.feature_names, members)
+    values = result.values @ belongs
     contributions, standard_error = None, None
-    if result.contributions is not None:
-        contributions = result.contributions @ belongs
+    if moments is not None:
+        moments = belongs.T @ moments @ belongs
+        squares = np.maximum(np.diag(moments), 0.0)  # rounding may leave less where members cancel
+        standard_error = RowSums(result.n_draws, values, squares).standard_error
+    if rows is not None:
+        contributions = rows @ belongs
         standard_error = RowSums.of(contributions).standard_error
     return replace(
         result,
-        values=result.values @ belongs,
+        values=values,
         standard_error=standard_error,
         feature_names=names,
         per_tree=None if result.per_tree is None else result.per_tree @ belongs,
         per_output=None if result.per_output is None else result.per_output @ belongs,
         contributions=contributions,
         kurtosis=None,
+        second_moments=moments,
     )
 
 

@@ -63,6 +63,7 @@ def tree_inner(
     training: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
+    second_moments: bool = False,
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -104,6 +105,9 @@ def tree_inner(
     per_output : bool
         Also return the (K, p) parts of the K outputs, of which values are the sum: for which
         classes a feature helps.
+    second_moments : bool
+        Also return how contributions of features vary together, of shape (p, p). Sums over features
+        (``grouped``) then have standard errors, and no rows are kept. Needs ``standard_error``.
     standard_error : bool
         Whether to return standard errors. They mean nothing on training rows. Without them
         PreDecomp and Saabas take a fifth to a half of the time, and values may differ in the
@@ -132,7 +136,7 @@ def tree_inner(
     """
     judge = Judge.of(model, ifa, training)
     rows = Chunk(X, y, sample_weight, groups)
-    wanted = Wanted(per_tree, per_output, standard_error)
+    wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
     measure = partial(_judged, judge, n_jobs, partial(_tree_inner, wanted))
     result = sum_over_chunks(measure, rows, _merge(standard_error))
     return _guarded(result, judge, training, JudgedRows.tree_inner, n_jobs)
@@ -149,6 +153,7 @@ def partial_inner(
     training: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
+    second_moments: bool = False,
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -162,7 +167,9 @@ def partial_inner(
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups, training, per_tree, per_output, standard_error, n_jobs
+    model, X, y, sample_weight, groups, training
+        As for `tree_inner`.
+    per_tree, per_output, second_moments, standard_error, n_jobs
         As for `tree_inner`.
     ifa : {"saabas", "predecomp", "tree_shap"}, attribution, or callable
         As for `tree_inner`, but Saabas unless asked otherwise, because its steps average 0 over the
@@ -188,7 +195,7 @@ def partial_inner(
     judge = Judge.of(model, ifa, training)
     judge.refuse_forest()
     rows = Chunk(X, y, sample_weight, groups)
-    wanted = Wanted(per_tree, per_output, standard_error)
+    wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
     measure = partial(_judged, judge, n_jobs, partial(_partial_inner, wanted))
     result = sum_over_chunks(measure, rows, _merge(standard_error))
     return _guarded(result, judge, training, JudgedRows.partial_inner, n_jobs)
@@ -252,7 +259,19 @@ class Wanted(NamedTuple):
 
     per_tree: bool
     per_output: bool
+    second_moments: bool
     standard_error: bool
+
+    @classmethod
+    def of(cls, *parts: bool) -> "Wanted":
+        """Refuse what makes no sense."""
+        wanted = cls(*parts)
+        if wanted.second_moments and not wanted.standard_error:
+            raise ValueError(
+                "second_moments=True is for standard errors of sums over features; leave out"
+                " standard_error=False."
+            )
+        return wanted
 
 
 def _merge(standard_error: bool) -> Merge:
@@ -273,15 +292,13 @@ def _tree_inner(wanted: Wanted, rows: JudgedRows, n_jobs: int | None) -> GlobalA
     if rows.have_paths and not wanted.standard_error:
         return _parts(rows.sum_by_leaf("tree_inner", n_jobs), rows, wanted)
     contributions = partial(rows.tree_inner, per_tree=wanted.per_tree or wanted.per_output)
-    result = rows.sum(contributions, "tree_inner", wanted.standard_error, n_jobs)
-    return _parts(result, rows, wanted)
+    return _summed("tree_inner", contributions, rows, wanted, n_jobs)
 
 
 def _partial_inner(wanted: Wanted, rows: JudgedRows, n_jobs: int | None) -> GlobalAttribution:
     """Return the partial form for some rows."""
     contributions = partial(rows.partial_inner, per_tree=wanted.per_tree or wanted.per_output)
-    result = rows.sum(contributions, "partial_inner", wanted.standard_error, n_jobs)
-    return _parts(result, rows, wanted)
+    return _summed("partial_inner", contributions, rows, wanted, n_jobs)
 
 
 def _forest_inner(
@@ -290,6 +307,15 @@ def _forest_inner(
     """Return ForestInner of some rows."""
     contributions = partial(rows.forest_inner, variant=variant)
     return rows.sum(contributions, "forest_inner", standard_error, n_jobs, detail=variant)
+
+
+def _summed(
+    name: str, contributions: Callable, rows: JudgedRows, wanted: Wanted, n_jobs: int | None
+) -> GlobalAttribution:
+    """Sum over rows, with the parts that are wanted."""
+    moments = wanted.second_moments
+    result = rows.sum(contributions, name, wanted.standard_error, n_jobs, second_moments=moments)
+    return _parts(result, rows, wanted)
 
 
 def _parts(result: GlobalAttribution, rows: JudgedRows, wanted: Wanted) -> GlobalAttribution:

@@ -108,9 +108,12 @@ class JudgedRows:
         standard_error: bool,
         n_jobs: int | None,
         detail: str = "",
+        second_moments: bool = False,
     ) -> GlobalAttribution:
         """Add up the contributions of all rows."""
-        sums = sum_over_rows(contributions, len(self.X), n_jobs, self.groups)
+        sums = sum_over_rows(
+            contributions, len(self.X), n_jobs, self.groups, second_moments=second_moments
+        )
         return GlobalAttribution(
             values=sums.total,
             standard_error=sums.standard_error if standard_error else None,
@@ -120,6 +123,7 @@ class JudgedRows:
             per_tree=sums.per_tree,
             groups=labels_of(self.groups),
             contributions=sums.by_group if standard_error else None,
+            second_moments=sums.products,
         )
 
     def sum_by_leaf(self, name: str, n_jobs: int | None) -> GlobalAttribution:

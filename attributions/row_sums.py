@@ -15,16 +15,21 @@ Golub and LeVeque 1983, "Algorithms for computing the sample variance", equation
 
     S = S_a + S_b        M = M_a + M_b + (S_b/n_b - S_a/n_a)^2 * n_a n_b / (n_a + n_b)
 
-So memory does not grow with n, and results are the same to the last bit for every ``n_jobs``.
+So memory does not grow with n, and results are the same to the last bit for every ``n_jobs``. Sums
+over several features vary as these vary together: where that is asked for, a block also leaves the
+products of the distances of every two features from their means, of shape (p, p), which merge by
+the same formula with products of two features' gaps in place of the square.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from threading import Condition
 from typing import TypeVar
 
 import numpy as np
 
+from attributions.blas_threads import one_blas_thread
 from attributions.groups import Groups, GroupSums
 from gbt.parallel import effective_n_jobs, run_all
 
@@ -48,6 +53,8 @@ class RowSums:
         The total, tree by tree.
     by_group : float64 array of shape (n_rows, p), optional
         The sums of groups of rows, where these take the place of rows.
+    products : float64 array of shape (p, p), optional
+        Sum over the rows of the products of two features' distances from their means.
     """
 
     n_rows: int
@@ -55,23 +62,36 @@ class RowSums:
     squares: np.ndarray
     per_tree: np.ndarray | None = None
     by_group: np.ndarray | None = None
+    products: np.ndarray | None = None
 
     @classmethod
-    def of(cls, rows: np.ndarray, per_tree: np.ndarray | None = None) -> "RowSums":
+    def of(
+        cls,
+        rows: np.ndarray,
+        per_tree: np.ndarray | None = None,
+        second_moments: bool = False,
+    ) -> "RowSums":
         """Sum the rows of one block, a float64 array of shape (n, p)."""
         total = rows.sum(axis=0)
         deviation = rows - total / len(rows)
-        return cls(len(rows), total, np.einsum("ik,ik->k", deviation, deviation), per_tree)
+        squares = np.einsum("ik,ik->k", deviation, deviation)
+        products = deviation.T @ deviation if second_moments else None
+        return cls(len(rows), total, squares, per_tree, products=products)
 
     def merge(self, other: "RowSums") -> "RowSums":
         """Return the sums over the rows of both."""
         n_rows = self.n_rows + other.n_rows
         gap = other.total / other.n_rows - self.total / self.n_rows
+        weight = self.n_rows * (other.n_rows / n_rows)
+        products = None
+        if self.products is not None and other.products is not None:
+            products = self.products + other.products + np.outer(gap, gap) * weight
         return RowSums(
             n_rows=n_rows,
             total=self.total + other.total,
-            squares=self.squares + other.squares + gap**2 * (self.n_rows * (other.n_rows / n_rows)),
+            squares=self.squares + other.squares + gap**2 * weight,
             per_tree=None if self.per_tree is None else self.per_tree + other.per_tree,
+            products=products,
         )
 
     @property
@@ -88,6 +108,7 @@ def sum_over_rows(
     n_jobs: int | None,
     groups: Groups | None = None,
     rows_per_block: int = ROWS_PER_BLOCK,
+    second_moments: bool = False,
 ) -> RowSums:
     """Sum over rows that are made a block at a time.
 
@@ -104,6 +125,8 @@ def sum_over_rows(
         Rows that belong together; their sums take the place of rows.
     rows_per_block : int
         Fewer where a row brings many numbers.
+    second_moments : bool
+        Whether to sum products of two features, too.
 
     Returns
     -------
@@ -111,10 +134,11 @@ def sum_over_rows(
     """
 
     def sums_of(block: slice) -> RowSums:
-        return RowSums.of(*contributions(block))
+        return RowSums.of(*contributions(block), second_moments)
 
     if groups is None:
-        return merge_blocks(sums_of, RowSums.merge, n_rows, n_jobs, rows_per_block)
+        with one_blas_thread() if second_moments else nullcontext():
+            return merge_blocks(sums_of, RowSums.merge, n_rows, n_jobs, rows_per_block)
     by_group = merge_blocks(
         lambda block: GroupSums.of(groups, block, contributions),
         GroupSums.merge,
@@ -122,7 +146,8 @@ def sum_over_rows(
         n_jobs,
         rows_per_block,
     )
-    return replace(RowSums.of(by_group.total, by_group.per_tree), by_group=by_group.total)
+    sums = RowSums.of(by_group.total, by_group.per_tree, second_moments)
+    return replace(sums, by_group=by_group.total)
 
 
 def merge_blocks(

@@ -203,6 +203,16 @@ def test_groups_may_lie_in_several_chunks(measure):
     assert_same(result.groups, whole.groups)
 
 
+@pytest.mark.parametrize("measure", [tree_inner, partial_inner])
+def test_sums_over_features_have_errors(measure):
+    ensemble, X, y = fitted_rows(N)
+    members = {"all": list(ensemble.feature_names)}
+    result = measure(ensemble, table_of(X), y, second_moments=True).grouped(members)
+    rows = {tree_inner: tree_inner_rows, partial_inner: partial_inner_rows}[measure]
+    of_row = rows(ensemble, X, y).values.sum(axis=1)
+    assert_close(result.standard_error, [np.sqrt(N) * of_row.std(ddof=1)], N * np.abs(of_row).max())
+
+
 @pytest.mark.parametrize("is_chunked", [True, False])
 def test_training_rows_tell_what_is_reliable(is_chunked):
     ensemble, X, y = fitted_rows(N)

@@ -11,14 +11,19 @@ from attributions import (
     GlobalAttribution,
     LocalAttribution,
     absolute,
+    partial_inner,
+    partial_inner_rows,
     permutation,
     total_gain,
     tree_inner,
     tree_inner_rows,
 )
+from attributions.row_sums import ROWS_PER_BLOCK
 from gbt import GBTClassifier
 from tests.asserts import assert_close, assert_same
 from tests.test_inner import fitted_rows
+
+MEASURES = [(tree_inner, tree_inner_rows), (partial_inner, partial_inner_rows)]
 
 NAMES = ("rain", "wind", "hour", "day")
 
@@ -67,6 +72,109 @@ def test_sums_are_those_of_added_columns(data):
     assert sorted(result.feature_names) == sorted(
         [*members, *(n for n, g in zip(NAMES, of_feature, strict=True) if g is None)]
     )
+
+
+def assert_same_errors(result, expected, values):
+    """Compare squares of standard errors: rounding is relative to what cancels in them."""
+    terms = (len(values) * np.abs(values).max(axis=0).sum()) ** 2
+    assert_close(result.standard_error**2, expected.standard_error**2, terms)
+
+
+@pytest.mark.parametrize(("measure", "rows_of"), MEASURES)
+@pytest.mark.parametrize("n_groups", [0, 40])
+def test_second_moments_stand_for_rows(measure, rows_of, n_groups):
+    ensemble, X, y = fitted_rows(2 * ROWS_PER_BLOCK + 30)
+    groups = np.arange(len(X)) % n_groups if n_groups else None
+    rows = rows_of(ensemble, X, y)
+    draws = rows.values
+    if n_groups:
+        draws = np.array([draws[groups == group].sum(axis=0) for group in range(n_groups)])
+    members = {"both": list(ensemble.feature_names[:2])}
+
+    result = measure(ensemble, X, y, groups=groups, second_moments=True)
+
+    terms = np.abs(draws).T @ np.abs(draws)
+    assert_close(result.second_moments, (len(draws) - 1) * np.cov(draws.T), 10 * terms)
+    kept = GlobalAttribution.from_rows(rows, groups=groups).grouped(members)
+    for found in (result, replace(result, contributions=None)):
+        assert_same_errors(found.grouped(members), kept, draws)
+        again = found.grouped(members).grouped({"all": kept.feature_names})
+        assert_same_errors(again, kept.grouped({"all": kept.feature_names}), draws)
+    two = measure(ensemble, X, y, groups=groups, second_moments=True, n_jobs=2)
+    assert_same(two.second_moments, result.second_moments)
+
+
+@pytest.mark.parametrize("cut", [1, 37, 99])
+@pytest.mark.parametrize("labels", ["rows", "groups in one piece", "groups in two"])
+def test_second_moments_of_pieces_merge_to_those_of_the_whole(cut, labels):
+    ensemble, X, y = fitted_rows(100)
+    groups = {
+        "rows": None,
+        "groups in one piece": np.where(np.arange(100) < cut, "a", "b"),
+        "groups in two": np.arange(100) % 7,
+    }[labels]
+    whole = tree_inner(ensemble, X, y, groups=groups, second_moments=True)
+    pieces = [
+        tree_inner(
+            ensemble,
+            X[part],
+            y[part],
+            groups=None if groups is None else groups[part],
+            second_moments=True,
+        )
+        for part in (slice(cut), slice(cut, None))
+    ]
+    merged = pieces[0].merge(pieces[1])
+    values = tree_inner_rows(ensemble, X, y).values
+    terms = 100 * np.abs(values).max(axis=0)
+    assert_close(merged.second_moments, whole.second_moments, np.outer(terms, terms))
+    members = {"all": list(ensemble.feature_names)}
+    assert_same_errors(merged.grouped(members), whole.grouped(members), values)
+
+
+def test_second_moments_are_about_the_mean():
+    """Beside 1e8 a row: products of numbers of 1e16 would have no digit left of 2, -1 and 14."""
+    near, far = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 6.0]]), 1e8
+    names = NAMES[:2]
+    parts = [
+        GlobalAttribution(
+            values=row + far,
+            standard_error=None,
+            n_samples=1,
+            feature_names=names,
+            method="tree_inner(predecomp)",
+            second_moments=np.zeros((2, 2)),
+        )
+        for row in near
+    ]
+    merged = parts[0].merge(parts[1]).merge(parts[2])
+    assert_same(merged.second_moments, [[2.0, -1.0], [-1.0, 14.0]])
+    assert_same(merged.grouped({"sum": names}).standard_error, [np.sqrt(3 / 2 * 14)])
+
+
+def test_members_that_cancel_but_for_rounding():
+    """Squares of the sum are below 0 by rounding: an error of 0, not of nan."""
+    result = GlobalAttribution(
+        [1.0, -1.0],
+        [1.0, 1.0],
+        3,
+        NAMES[:2],
+        "tree_inner(predecomp)",
+        second_moments=[[1.0, -1.0 - 2.0**-52], [-1.0 - 2.0**-52, 1.0]],
+    )
+    assert_same(result.grouped({"both": NAMES[:2]}).standard_error, [0.0])
+
+
+def test_second_moments_where_they_make_no_sense():
+    ensemble, X, y = fitted_rows(60)
+    result = tree_inner(ensemble, X[:30], y[:30], second_moments=True)
+    with pytest.raises(ValueError, match=r"has second_moments; .* with second_moments=True"):
+        result.merge(tree_inner(ensemble, X[30:], y[30:]))
+    for measure, _ in MEASURES:
+        with pytest.raises(ValueError, match="leave out standard_error=False"):
+            measure(ensemble, X, y, second_moments=True, standard_error=False)
+    with pytest.raises(ValueError, match="second_moments"):
+        replace(result, second_moments=np.ones((2, 2)))
 
 
 def test_trees_and_gains_add_up_as_well():

@@ -28,6 +28,7 @@ OPTIONAL = {
     "per_tree": ("per_tree=True", "trees"),
     "per_output": ("per_output=True", "outputs"),
     "kurtosis": ("training=", "features"),
+    "second_moments": ("second_moments=True", "features"),
 }
 
 
@@ -47,16 +48,15 @@ def merged(one: Any, other: Any) -> Any:
     has_error = squares is not None and others_squares is not None
     if squares is None or others_squares is None:
         squares = others_squares = np.zeros(len(one.values))
-    sums = RowSums(one.n_draws, one.values, squares, one.per_tree).merge(
-        RowSums(other.n_draws, other.values, others_squares, other.per_tree)
-    )
+    sums = _sums(one, squares).merge(_sums(other, others_squares))
     groups, contributions = None, _both(np.concatenate, one.contributions, other.contributions)
     if one.groups is not None and other.groups is not None:
         groups, contributions = merge_groups(
             one.groups, one.contributions, other.groups, other.contributions
         )
         if contributions is not None:  # exact, also where both have rows of a group
-            sums = replace(RowSums.of(contributions), per_tree=sums.per_tree)
+            has_products = sums.products is not None
+            sums = RowSums.of(contributions, sums.per_tree, second_moments=has_products)
     return replace(
         one,
         values=sums.total,
@@ -67,6 +67,14 @@ def merged(one: Any, other: Any) -> Any:
         contributions=contributions,
         kurtosis=_both(np.maximum.reduce, one.kurtosis, other.kurtosis),
         per_output=_both(np.add.reduce, one.per_output, other.per_output),
+        second_moments=sums.products,
+    )
+
+
+def _sums(result: Any, squares: np.ndarray) -> RowSums:
+    """Return what was summed up to a result."""
+    return RowSums(
+        result.n_draws, result.values, squares, result.per_tree, products=result.second_moments
     )
 
 

@@ -72,6 +72,9 @@ class GlobalAttribution(tables.ShownAsTable):
         groups.
     kurtosis : float64 array of shape (p,), optional
         Of the contributions of training rows; see `is_reliable`.
+    second_moments : float64 array of shape (p, p), optional
+        How features vary together: over rows, or groups, the sum of products of two contributions'
+        distances from their means. `grouped` makes standard errors of it.
     """
 
     values: np.ndarray
@@ -85,18 +88,22 @@ class GlobalAttribution(tables.ShownAsTable):
     contributions: np.ndarray | None = None
     kurtosis: np.ndarray | None = None
     per_output: np.ndarray | None = None
+    second_moments: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
         n_features = len(self.feature_names)
-        for name in ("values", "standard_error", "kurtosis", "per_tree", "per_output", "repeats"):
+        of_feature = ("values", "standard_error", "kurtosis")
+        for name in (*of_feature, "per_tree", "per_output", "second_moments", "repeats"):
             array = getattr(self, name)
             if array is not None:
                 array = np.asarray(array, dtype=np.float64)
                 object.__setattr__(self, name, array)
                 if name in ("per_tree", "per_output"):
                     check_shape(name, array, (len(array), n_features))
-                elif name != "repeats":
+                elif name == "second_moments":
+                    check_shape(name, array, (n_features, n_features))
+                elif name in of_feature:
                     check_shape(name, array, (n_features,))
         if self.repeats is not None:
             check_shape("repeats", self.repeats, (n_features, *self.repeats.shape[1:]))
@@ -354,7 +361,8 @@ class GlobalAttribution(tables.ShownAsTable):
         Returns
         -------
         GlobalAttribution
-            With standard errors that know how members vary together, if `from_rows` made this one.
+            With standard errors that know how members vary together, if `from_rows` made this one
+            or it has ``second_moments``.
         """
         from attributions.feature_groups import grouped
 
