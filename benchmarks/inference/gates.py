@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from benchmarks.inference import nulls
-from benchmarks.inference.judging import FALSE_DISCOVERY_RATE
+from benchmarks.inference.judging import FALSE_DISCOVERY_RATE, as_code
 from benchmarks.inference.paper import COUNTED, METHODS, SETTINGS
 from benchmarks.study.tables import markdown
 
@@ -143,13 +143,13 @@ def kurtosis_table(tables):
 
 
 def tests_table(tables):
-    """Rates of both tests, setting by setting and pooled."""
+    """Rates of all tests, setting by setting and pooled."""
     gated = list(dict.fromkeys(row["setting"] for row in tables["tests"]))
     rows = []
     for words, names in [*((name, [name]) for name in gated), ("**all**", gated)]:
         for method in METHODS:
             found = rates(tables["tests"], method, names)
-            rows.append([words, f"`{method}`", *found.values()])
+            rows.append([words, as_code(method), *found.values()])
     return markdown(["setting", "test", *found], rows)
 
 

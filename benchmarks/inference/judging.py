@@ -60,3 +60,9 @@ def counted(result, is_null) -> dict[str, float]:
         "sum_z": float(z.sum()),
         "n_used": int(used.sum()),
     }
+
+
+def as_code(method: str) -> str:
+    """Return a method as tables show it: its function in code, then how that was called."""
+    function, comma, rest = method.partition(",")
+    return f"`{function}`{comma}{rest}"

@@ -67,7 +67,7 @@ def table(rows) -> str:
         cell = chosen(rows, X=X, y=y, **{"lambda": reg_lambda})
         lines.append([X, y, reg_lambda, *rates(cell)])
     lines.append(["**all**", "", "", *rates(rows)])
-    names = [f"`{m.split(',')[0]}`{', PreDecomp' * m.endswith('PreDecomp')}" for m in METHODS]
+    names = map(judging.as_code, METHODS)
     return markdown(
         ["X", "y", "lambda", *names, "BH: tree", "BH: partial", "flagged, partial", "not flagged"],
         lines,
