@@ -1,6 +1,7 @@
 """The simulation of standard errors and tests: its parts on known answers, and its files."""
 
 import numpy as np
+import pandas
 import pytest
 import scipy.stats
 
@@ -10,7 +11,7 @@ from benchmarks.inference import gates, judging, nulls
 from benchmarks.inference.__main__ import STUDY, main
 from benchmarks.inference.paper import COUNTED, SETTINGS, Source, count_covered, count_rejections
 from benchmarks.inference.parts import PARTS
-from benchmarks.study import command
+from benchmarks.study import command, data
 from benchmarks.study.finished import Finished, OtherRunError
 from benchmarks.study.tables import any_share, share, short_share
 from tests.asserts import assert_close, assert_same
@@ -121,8 +122,63 @@ def without_time(rows):
     return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
 
-@pytest.mark.parametrize("name", [name for name, part in PARTS.items() if not part.needs])
-def test_a_replication_has_a_stream_of_its_own(name):
+NUMBERS = ["one", "two", "three", "four"]  # columns of the small tables
+
+
+@pytest.fixture
+def small_tables(tmp_path, monkeypatch):
+    """Write tables of the names and kinds of columns that the real ones have."""
+    rng = np.random.default_rng(0)
+    for name, (target, left_out) in data.SETS.items():
+        frame = pandas.DataFrame(rng.normal(size=(150, 4)), columns=NUMBERS)
+        is_class = target in ("target", "Exited", "defects", "c", "Churn")
+        frame[target] = frame["one"] > 0.5 if is_class else np.exp(frame["one"])
+        for column in left_out:
+            frame[column] = np.arange(150)
+        frame["word"] = "x"
+        frame["binaryClass"] = 1
+        frame.to_csv(tmp_path / f"{name}.csv.gz", index=False)
+    monkeypatch.setenv("GBT_DATA", str(tmp_path))
+    data.table.cache_clear()
+    yield tmp_path
+    data.table.cache_clear()
+
+
+def test_what_is_read_of_a_table(small_tables):
+    for name in data.SETS:
+        X, y, is_class = data.table(name)
+        assert_same(X, pandas.read_csv(small_tables / f"{name}.csv.gz")[NUMBERS])
+        assert_same(y, X[:, 0] > 0.5) if is_class else assert_close(y, np.exp(X[:, 0]), 9)
+    drawn, targets, _ = data.drawn("space_ga", np.random.default_rng(1), 100)
+    assert len(np.unique(drawn[:, 0])) == 100
+    assert_close(targets, np.exp(drawn[:, 0]), 9)
+
+
+def test_real_tables_are_judged_with_what_is_planted_in_them(small_tables):
+    for cell, name in enumerate(data.SETS):
+        rows = PARTS["real"].run(cell, 0, "quick")
+        assert [row["method"] for row in rows] == ["tree_inner", "partial_inner", "permutation"]
+        assert {(r["data"], r["n_null"], r["n_other"]) for r in rows} == {(name, 10, 4)}
+    for cell, name in enumerate(PARTS["shadows-real"].needs):
+        for row in PARTS["shadows-real"].run(cell, 0, "quick"):
+            assert (row["data"], row["n_kin"], row["n_noise"]) == (name, 2, 10)
+            assert (row["n_true"], row["n_weak"]) == (4, 0)
+
+
+def test_nulls_of_real_columns_and_prices(small_tables):
+    part = PARTS["nulls"]
+    for cell in ({"X": "real", "y": "prices"}, {"X": "normal", "y": "prices"}):
+        number = next(i for i, c in enumerate(part.cells) if cell.items() <= c.items())
+        rows = part.run(number, 0, "quick")
+        assert {row["n_null"] for row in rows} == {4 if cell["X"] == "real" else 16}
+        assert {row["n_other"] for row in rows} == {0}
+    prices = nulls.target_of("prices", 500, np.random.default_rng(0))
+    assert set(prices) <= set(data.table(nulls.PRICES)[1] / 1e5)
+    assert len(set(prices)) > 100
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_replication_has_a_stream_of_its_own(name, small_tables):
     part = PARTS[name]
     one, again, other = (part.run(0, r, "quick") for r in (1, 1, 0))
     assert without_time(one) == without_time(again)
