@@ -84,7 +84,7 @@ class RowSums:
         gap = other.total / other.n_rows - self.total / self.n_rows
         weight = self.n_rows * (other.n_rows / n_rows)
         products = None
-        if self.products is not None and other.products is not None:
+        if self.products is not None:
             products = self.products + other.products + np.outer(gap, gap) * weight
         return RowSums(
             n_rows=n_rows,

@@ -7,7 +7,7 @@ import scipy.stats
 
 from attributions.row_sums import RowSums
 from attributions.simulated import simulated
-from benchmarks.inference import gates, judging, nulls
+from benchmarks.inference import gates, guard, judging, nulls
 from benchmarks.inference.__main__ import STUDY, main
 from benchmarks.inference.paper import COUNTED, SETTINGS, Source, count_covered, count_rejections
 from benchmarks.inference.parts import PARTS
@@ -175,6 +175,32 @@ def test_nulls_of_real_columns_and_prices(small_tables):
     prices = nulls.target_of("prices", 500, np.random.default_rng(0))
     assert set(prices) <= set(data.table(nulls.PRICES)[1] / 1e5)
     assert len(set(prices)) > 100
+
+
+def test_a_model_of_a_real_table_is_judged_by_all_other_rows(small_tables, monkeypatch):
+    seen = []
+    monkeypatch.setattr(guard, "judged", lambda *arguments: seen.append(arguments) or [])
+    for cell, name in enumerate(guard.REAL):
+        PARTS["guard-other"].run(cell, 0, "quick")
+        _, (X, y), (X_fresh, y_fresh), *_ = seen.pop()
+        assert len(X) == len(y) == 60
+        whole, targets, _ = data.table(name)
+        order = np.argsort(np.concatenate([X, X_fresh])[:, 1])
+        assert_same(np.concatenate([X, X_fresh])[order], whole[np.argsort(whole[:, 1])])
+        assert_same(np.concatenate([y, y_fresh])[order], targets[np.argsort(whole[:, 1])])
+
+
+def test_skewed_noise_is_lognormal_with_mean_0_and_the_variance_of_the_setting():
+    source = guard.Skewed.drawn(guard.SKEWED, np.random.default_rng(3))
+    X, y = source.draw(40_000, np.random.default_rng(4))
+    noise = (y - X[:, source.relevant].mean(axis=1)) / np.sqrt(source.signal_variance / 0.3)
+    law = scipy.stats.lognorm(1)
+    quantiles = np.array([0.1, 0.5, 0.9])
+    values = law.ppf(quantiles)
+    expected = (values - law.mean()) / law.std()
+    error = np.sqrt(quantiles * (1 - quantiles) / len(y)) / (law.pdf(values) * law.std())
+    assert (np.abs(np.quantile(noise, quantiles) - expected) < 4 * error).all()
+    assert abs(noise.mean()) < 4 / np.sqrt(len(y))
 
 
 @pytest.mark.parametrize("name", PARTS)

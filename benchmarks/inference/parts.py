@@ -24,6 +24,7 @@ PARTS: dict[str, Part] = {
         COVERAGE,
         TESTS,
         guard.PART,
+        guard.OTHER,
         nulls.PART,
         real.PART,
         dependence.COPIES,

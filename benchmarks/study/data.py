@@ -45,8 +45,8 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray, bool]:
     return X, labels.to_numpy(dtype=float), is_class
 
 
-def drawn(name: str, rng, n_rows: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Draw rows of a table without replacement, as many as there are at most."""
+def drawn(name: str, rng, n_rows: int | None) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Draw rows of a table without replacement, as many as there are at most; None for all."""
     X, y, is_class = table(name)
     rows = rng.permutation(len(X))[:n_rows]
     return X[rows], y[rows], is_class
