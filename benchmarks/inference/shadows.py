@@ -142,7 +142,7 @@ SIMULATED = Part(
     "shadows",
     tuple({"design": design} for design in DESIGNS),
     of_design,
-    19,
+    60,
     table,
 )
 REAL = Part(
