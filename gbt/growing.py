@@ -155,7 +155,7 @@ class TreeGrowth:
         splits = self.policy.split(frontier, self.plan.limits, self.plan.n_jobs)
         if splits.candidate is not None:
             judged = splits.candidate >= 0
-            gain = splits.gain[judged] / derivatives.gain_scale
+            gain = derivatives.from_units(splits.gain[judged])
             scores = np.bincount(splits.candidate[judged], gain, minlength=self.columns.n_columns)
             so_far = self.split_scores
             self.split_scores = scores if so_far is None else so_far + scores

@@ -73,14 +73,13 @@ class Derivatives:
     weight: np.ndarray | None = None
     weight_scale: float = 1.0
 
-    @property
-    def gain_scale(self) -> float:
-        """What a gain in the integers' units is to be divided by."""
-        return self.in_units(1.0)
-
     def in_units(self, gain: float) -> float:
         """Return a gain in the integers' units; in this order 0 stays 0 in the smallest, too."""
         return gain * self.gradient_scale * (self.gradient_scale / self.hessian_scale)
+
+    def from_units(self, gain: np.ndarray) -> np.ndarray:
+        """Return gains that are in the integers' units in those of the loss."""
+        return gain / self.gradient_scale * (self.hessian_scale / self.gradient_scale)
 
 
 @dataclass(frozen=True, eq=False)
