@@ -66,7 +66,7 @@ def cross_fit(
 
     Notes
     -----
-    Intervals of 95 % covered .90 to .93 in simulations: they leave out how folds vary together,
+    Intervals of 95 % covered .91 to .93 in simulations: they leave out how folds vary together,
     whose rows both judge a model and are fitted by others (docs/inference.md). P-values of
     ``tree_inner`` stay conservative. Those of ``partial_inner`` come out too small here; use it for
     ranking.

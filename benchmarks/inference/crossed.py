@@ -131,4 +131,4 @@ def table(rows) -> str:
     return markdown([*names, "relevant, p < .05", "FDR, BH", "power, BH", "AUC"], lines)
 
 
-PART = Part("cross-fit", tuple({"setting": name} for name in CELLS), experiment, 28, table)
+PART = Part("cross-fit", tuple({"setting": name} for name in CELLS), experiment, 60, table)
