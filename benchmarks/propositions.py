@@ -35,6 +35,7 @@ import numpy as np
 import gbt
 from attributions import forest_inner, partial_inner, predecomp, tree_inner
 from attributions.simulated import TASKS, simulated
+from benchmarks.study.tables import mean_and_error
 from gbt import GBTClassifier, GBTRegressor
 
 ROOT = Path(__file__).parent.parent
@@ -255,11 +256,6 @@ def floor_of(records, design: Design, quantity: str = "distance") -> float:
 def root_mean_square(values: np.ndarray) -> np.ndarray:
     """Return one number a column."""
     return np.sqrt(np.mean(values**2, axis=0))
-
-
-def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean over replications and its standard error."""
-    return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
 def slope(n_rows: np.ndarray, values: np.ndarray) -> tuple[float, float]:

@@ -52,6 +52,18 @@ def test_the_time_that_is_left_is_said(tmp_path, monkeypatch, capsys):
     ]
 
 
+def test_a_part_may_keep_a_summary_alone(tmp_path, capsys):
+    """The file and the table have it; the folder of finished replications has all rows."""
+    part = Part(
+        "only", ({"case": "a"},), lambda *_: [{"x": 2}], 3, lambda rows: f"{rows}",
+        summary=lambda rows: [{"sum": sum(row["x"] for row in rows)}],
+    )  # fmt: skip
+    asked = command.Study("nothing", "A study.", {"only": part})
+    assert command.main(asked, ["--jobs", "1", "--out", str(tmp_path)]) == 0
+    assert "only\n\n[{'sum': 6}]" in capsys.readouterr().out
+    assert len((tmp_path / "only.jsonl").read_text().splitlines()) == 1 + 3
+
+
 def test_headers_name_the_peers(tmp_path, monkeypatch):
     assert files.header("python -m this").startswith(f"# python -m this; seed {SEED}; gbt ")
     assert next(iter(versions())) == "gbt"

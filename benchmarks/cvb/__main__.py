@@ -2,7 +2,7 @@
 
 python -m benchmarks.cvb                     all parts
 python -m benchmarks.cvb null power          these parts: null, power, real
-python -m benchmarks.cvb --write             and the CSV files, docs/cvb.md and its picture
+python -m benchmarks.cvb --write             and the CSV files, docs/cvb.md and its pictures
 python -m benchmarks.cvb --from-results      the tables again, from the CSV files
 python -m benchmarks.cvb --quick             tries the machinery in seconds: no numbers
 
@@ -22,16 +22,18 @@ PARTS = {part.name: part for part in (*map(simulations.part, simulations.PAPER),
 
 
 def sections(parts, tables) -> dict[str, str]:
-    """Return the tables of all parts, and the importances of Amazon."""
+    """Return the tables of all parts, SHAP values, and the importances of Amazon."""
     found = own_table(parts, tables)
+    for case in simulations.PAPER:
+        if case in tables:
+            found[f"{case}, shap"] = simulations.shap_table(tables[case])
     if "real" in tables:
-        found["amazon"] = real.amazon_table(tables["real"])
+        for measure in real.PAPER_SHARES:
+            found[f"amazon, {measure}"] = real.amazon_table(tables["real"], measure)
     return found
 
 
-STUDY = command.Study(
-    "cvb", __doc__, PARTS, sections, draw=lambda tables: draw(tables, DOCS / "cvb.svg")
-)
+STUDY = command.Study("cvb", __doc__, PARTS, sections, draw=lambda tables: draw(tables, DOCS))
 
 
 def main(arguments=None) -> int:

@@ -8,15 +8,8 @@ these.
 import numpy as np
 from sklearn.model_selection import KFold
 
-from benchmarks.cvb.methods import (
-    CATBOOST,
-    CROSS_VALIDATED,
-    GREEDY,
-    LIGHTGBM,
-    TREE_INNER,
-    measured,
-    numbers,
-)
+from benchmarks.cvb.measures import TREE_INNER, measured, numbers, scaled
+from benchmarks.cvb.methods import CATBOOST, CROSS_VALIDATED, GREEDY, LIGHTGBM
 from benchmarks.study.part import SEED, Part
 from benchmarks.study.tables import chosen, markdown, values_of
 from benchmarks.study.whole_tables import WHOLE, whole_table
@@ -36,13 +29,31 @@ PAPER = {
     "boston_housing": (".0276 (.0143)", ".0243 (.0115)", ".0238 (.0108)", ".0241 (.0102)"),
     "house_prices_kaggle": (".0185 (.0038)", ".0159 (.0034)", ".0162 (.0034)", ".0187 (.0042)"),
 }
-# Shares of the gain on Amazon, read off Figure 3 in the order of its columns; "" where it cannot be
-# told from 0 or from another line.
+# Mean shares of the importance on Amazon, read off Figure 3 in the order of its columns; "" where
+# a bar cannot be told from 0 or from another one.
 PAPER_SHARES = {
-    CROSS_VALIDATED: ("0", ".49", ".01", ".05", ".16", ".05", ".16", ".015", ".045"),
-    GREEDY: (".455", ".46", "", "", "", "", ".085", "", ""),
-    LIGHTGBM: (".13", ".375", "", ".07", ".205", ".10", ".12", "", "0"),
-    CATBOOST: (".175", ".46", "", "", ".08", "", ".12", "", ""),
+    "gain": {
+        CROSS_VALIDATED: ("0", ".49", ".01", ".05", ".16", ".05", ".16", ".015", ".045"),
+        GREEDY: (".455", ".46", "", "", "", "", ".085", "", ""),
+        LIGHTGBM: (".13", ".375", "", ".07", ".205", ".10", ".12", "", "0"),
+        CATBOOST: (".175", ".46", "", "", ".08", "", ".12", "", ""),
+    },
+    "permuted": {
+        CROSS_VALIDATED: ("0", ".41", "", ".075", ".17", ".10", ".11", ".04", ".075"),
+        GREEDY: (".175", ".685", "", "", "", "", ".13", "", ""),
+        LIGHTGBM: (".105", ".295", "", ".09", ".23", ".15", ".125", "", "0"),
+        CATBOOST: (".11", ".68", "", "", ".03", "", ".125", "", ""),
+    },
+    "trained": {
+        CROSS_VALIDATED: ("0", ".44", "", ".07", ".145", ".10", ".115", ".04", ".08"),
+        GREEDY: (".43", ".51", "", "", "", "", ".06", "", ""),
+        LIGHTGBM: (".16", ".275", "", ".085", ".215", ".145", ".12", "", "0"),
+        CATBOOST: (".215", ".61", "", "", ".02", "", ".125", "", ""),
+    },
+    "shap": {
+        LIGHTGBM: (".275", ".155", "", ".10", ".195", ".17", ".105", "", "0"),
+        CATBOOST: (".18", ".38", "", "", ".08", "", ".12", "", ""),
+    },
 }
 
 
@@ -57,7 +68,7 @@ def experiment(cell, rng, size):
     target = y if is_class else np.log(y)
     yield from measured(
         (X.iloc[train], target[train]), (X.iloc[test], target[test]), is_class, size,
-        int(rng.integers(2**31)), permutes=name == AMAZON,
+        int(rng.integers(2**31)), ("permuted", "trained", "shap") if name == AMAZON else (),
     )  # fmt: skip
 
 
@@ -78,15 +89,17 @@ def table(rows) -> str:
     return markdown(["data", "method", "loss (over folds)", "the paper's", "trees"], lines)
 
 
-def amazon_table(rows) -> str:
-    """List the mean importance of every feature of Amazon, ours and the paper's."""
+def amazon_table(rows, measure: str) -> str:
+    """List the mean share of every feature of Amazon by one measure, ours and the paper's."""
     lines = []
     for method in values_of(rows, "method"):
+        if method == TREE_INNER and measure != "gain":
+            continue
         found = chosen(rows, data=AMAZON, method=method)
-        shares = np.mean([numbers(row["gain"]) for row in found], axis=0)
+        shares = np.mean([scaled(numbers(row[measure])) for row in found], axis=0)
         lines.append([method, *(f"{share:.3f}" for share in shares)])
-        if method in PAPER_SHARES:
-            lines.append([f"{method}, the paper's", *PAPER_SHARES[method]])
+        if method in PAPER_SHARES[measure]:
+            lines.append([f"{method}, the paper's", *PAPER_SHARES[measure][method]])
     return markdown(["method", *WHOLE[AMAZON].categories], lines)
 
 

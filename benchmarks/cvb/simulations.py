@@ -8,20 +8,14 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from benchmarks.cvb.methods import (
-    CATBOOST,
-    CROSS_VALIDATED,
-    GREEDY,
-    LIGHTGBM,
-    TREE_INNER,
-    measured,
-    numbers,
-)
+from benchmarks.cvb.measures import TREE_INNER, measured, numbers
+from benchmarks.cvb.methods import CATBOOST, CROSS_VALIDATED, GREEDY, LIGHTGBM
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, values_of
 
 N, TEST_SHARE = 6000, 0.15
 LEVELS = (10, 20, 50, 100)
+NAMES = tuple(f"x{k}" for k in range(len(LEVELS) + 1))
 STRENGTH = 0.2
 # What the paper and its notebook have: log-loss, mean and standard deviation; shares of x0 to x4,
 # medians read off the figures (x1 in the power case is printed); the permutation importance of x1.
@@ -37,6 +31,17 @@ PAPER = {
         GREEDY: ("0.6716 (0.0199)", (".007", ".37", ".02", ".33", ".275"), "0.186"),
         LIGHTGBM: ("0.6534 (0.0170)", (".02", ".42", ".04", ".31", ".207"), "0.181"),
         CATBOOST: ("0.6116 (0.0112)", (".021", ".91", ".019", ".023", ".024"), "0.166"),
+    },
+}
+# Shares of the SHAP values, medians; x1 in the power case is printed, the others read off.
+PAPER_SHAP = {
+    "null": {
+        LIGHTGBM: (".13", ".105", ".148", ".27", ".355"),
+        CATBOOST: (".255", ".11", ".16", ".187", ".227"),
+    },
+    "power": {
+        LIGHTGBM: (".05", ".553", ".067", ".14", ".188"),
+        CATBOOST: (".03", ".900", ".017", ".02", ".021"),
     },
 }
 
@@ -56,7 +61,9 @@ def experiment(cell, rng, size):
     X, y = draw(cell["case"] == "null", N if size == "full" else 200, rng)
     seed = int(rng.integers(2**31))
     X, X_test, y, y_test = train_test_split(X, y, test_size=TEST_SHARE, random_state=seed)
-    yield from measured((X, y), (X_test, y_test), True, size, seed, permutes=True)
+    yield from measured(
+        (X, y), (X_test, y_test), True, size, seed, asked=("permuted", "shap")
+    )
 
 
 def table(rows) -> str:
@@ -66,7 +73,7 @@ def table(rows) -> str:
         found = chosen(rows, method=method)
         gain = np.array([numbers(row["gain"]) for row in found])
         loss = np.array([row["loss"] for row in found])
-        permuted = np.array([numbers(row["permuted"]) for row in found])[:, 1]
+        permuted = np.array([numbers(row["permuted"])[1:2] for row in found])
         lines.append(
             [
                 method,
@@ -80,10 +87,23 @@ def table(rows) -> str:
         if method in PAPER[rows[0]["case"]]:
             of_paper, medians, permuted = PAPER[rows[0]["case"]][method]
             lines.append([f"{method}, the paper's", of_paper, "", *medians, "", permuted])
-    shares = [f"share of x{k}" for k in range(len(LEVELS) + 1)]
+    shares = [f"share of {name}" for name in NAMES]
     return markdown(
         ["method", "test log-loss", "trees", *shares, "any above 0", "permutation of x1"], lines
     )
+
+
+def shap_table(rows) -> str:
+    """List mean shares of the absolute SHAP values in a case, ours and the paper's."""
+    lines = []
+    for method in values_of(rows, "method"):
+        if method == TREE_INNER:
+            continue
+        shares = [numbers(row["shap"]) for row in chosen(rows, method=method)]
+        lines.append([method, *(f"{share:.3f}" for share in np.mean(shares, axis=0))])
+        if method in PAPER_SHAP[rows[0]["case"]]:
+            lines.append([f"{method}, the paper's", *PAPER_SHAP[rows[0]["case"]][method]])
+    return markdown(["method", *(f"share of {name}" for name in NAMES)], lines)
 
 
 def part(case: str) -> Part:

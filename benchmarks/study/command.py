@@ -42,6 +42,8 @@ class Study:
         Takes the rows, returns lines to print below the tables and the exit code.
     draw : callable, optional
         Takes the rows of all parts, writes the page's pictures.
+    page_name : str, optional
+        Of the page, if it is not that of the study.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Study:
     sections: Callable = own_table
     verdict: Callable = lambda tables: ([], 0)
     draw: Callable = lambda tables: None
+    page_name: str = ""
 
     @property
     def command(self) -> str:
@@ -59,7 +62,7 @@ class Study:
     @property
     def page(self) -> Path:
         """Where its tables stand."""
-        return DOCS / f"{self.name}.md"
+        return DOCS / f"{self.page_name or self.name}.md"
 
     def results(self, part: str) -> Path:
         """Return the file of a part."""
@@ -163,7 +166,7 @@ def main(study: Study, arguments=None) -> int:
                 except OtherRunError as problem:
                     line.error(str(problem))
                 run(part, finished, size, options.replications or usual, options.jobs)
-                tables[part.name] = finished.in_order()
+                tables[part.name] = part.summary(finished.in_order())
     for name, text in study.sections(study.parts, tables).items():
         print(f"{name}\n\n{text}\n")
     lines, exit_code = study.verdict(tables)

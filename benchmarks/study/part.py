@@ -1,7 +1,7 @@
 """A part of a study: cells, and what one replication of a cell finds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,9 +22,11 @@ class Part:
         Takes a cell, a Generator and the size ("full" or "quick"), returns a list of dicts.
     n_replications : int
     table : callable
-        Takes all rows, returns Markdown.
+        Takes the rows of the file, returns Markdown.
     needs : tuple of str
         Data sets of the folder of data without which the part is skipped.
+    summary : callable, optional
+        Takes the rows of all replications, returns those of the file and the table: without it all.
     """
 
     name: str
@@ -32,7 +34,8 @@ class Part:
     experiment: Callable
     n_replications: int
     table: Callable
-    needs: tuple[str, ...] = field(default=())
+    needs: tuple[str, ...] = ()
+    summary: Callable = list
 
     def run(self, cell_number: int, replication: int, size: str) -> list[dict]:
         """Do one replication of a cell; its stream belongs to its numbers alone."""

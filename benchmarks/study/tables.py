@@ -30,6 +30,11 @@ def any_share(rows, part) -> str:
     return f"{np.mean([row[part] > 0 for row in rows]):.2f}"
 
 
+def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return means over the replications, the first axis, and their standard errors."""
+    return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
+
+
 def markdown(names, rows) -> str:
     """Return a table."""
     lines = [names, ["---"] * len(names), *rows]

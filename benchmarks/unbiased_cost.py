@@ -1,0 +1,108 @@
+"""What unbiased gain costs: 1,000,000 rows and 400 trees against one prediction of the rows.
+
+    python -m benchmarks.unbiased_cost                two minutes on two quiet cores
+    python -m benchmarks.unbiased_cost --write        and the CSV file and docs/unbiased_gain.md
+    python -m benchmarks.unbiased_cost --from-results --write        the page again
+
+Half of the rows are for training and half for validation. Runs come in pairs, one of each kind
+beside the other; the table has medians of their ratios.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from attributions import unbiased_gain
+from benchmarks.settling import settle
+from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows, write_rows
+from benchmarks.study.part import SEED
+from benchmarks.study.tables import markdown
+from gbt import GBTClassifier, GBTRegressor
+
+FILE = RESULTS / "unbiased_cost.csv"
+PAGE = DOCS / "unbiased_gain.md"
+COMMAND = "python -m benchmarks.unbiased_cost --write"
+N_ROWS, N_COLUMNS, N_TREES, N_TRAINED_ON = 1_000_000, 50, 400, 20_000
+
+
+def seconds(run: Callable) -> float:
+    """Return the time of one run."""
+    settle()
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
+
+
+def cost(n_pairs: int, n_jobs: int, n_rows: int = N_ROWS, n_trees: int = N_TREES) -> list[dict]:
+    """Time unbiased gain against one prediction of its rows."""
+    rng = np.random.default_rng(SEED)
+    X = rng.normal(size=(n_rows, N_COLUMNS)).astype(np.float32)
+    target = X[:, :5].sum(axis=1) + X[:, 0] * X[:, 1] + rng.normal(size=n_rows)
+    half, few = n_rows // 2, min(N_TRAINED_ON, n_rows // 2)
+    rows = []
+    for task, cls in (("regression", GBTRegressor), ("binary", GBTClassifier)):
+        y = target if task == "regression" else (target > 0).astype(float)
+        for max_depth in (4, 6):
+            model = cls(n_estimators=n_trees, max_depth=max_depth).fit(X[:few], y[:few])
+            for standard_error in (False, True):
+                ours = partial(
+                    unbiased_gain, model, X[:half], y[:half], X[half:], y[half:],
+                    standard_error=standard_error, n_jobs=n_jobs,
+                )  # fmt: skip
+                predict = partial(model.ensemble_.raw_predict, X, n_jobs)
+                ours()
+                pairs = [(seconds(ours), seconds(predict)) for _ in range(n_pairs)]
+                own, ratio = np.median([(a, a / b) for a, b in pairs], axis=0).tolist()
+                rows.append(
+                    {
+                        "task": task,
+                        "max_depth": max_depth,
+                        "standard_error": int(standard_error),
+                        "rows": n_rows,
+                        "trees": n_trees,
+                        "threads": n_jobs,
+                        "repetitions": n_pairs,
+                        "seconds": own,
+                        "times_predicting": ratio,
+                    }
+                )
+                print(rows[-1], file=sys.stderr, flush=True)
+    return rows
+
+
+def table(rows: list[dict]) -> str:
+    """Make a line a model."""
+    lines = []
+    for row in rows:
+        words = "with" if row["standard_error"] else "without"
+        model = f"{row['task']}, {row['trees']} trees of depth {row['max_depth']}"
+        lines.append([model, words, f"{row['times_predicting']:.1f}"])
+    return markdown(["model", "standard errors", "times predicting the rows"], lines)
+
+
+def main(arguments=None) -> int:
+    """Time, or read what was timed, print the table and, if asked, write it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.unbiased_cost", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--pairs", type=int, default=5, help="of runs, for every line")
+    parser.add_argument("--n-jobs", type=int, default=2, help="threads")
+    parser.add_argument("--write", action="store_true", help=f"{FILE.name} and {PAGE.name}")
+    parser.add_argument("--from-results", action="store_true", help=f"read {FILE.name}")
+    asked = parser.parse_args(arguments)
+    rows = read_rows(FILE) if asked.from_results else cost(asked.pairs, asked.n_jobs)
+    print(table(rows))
+    if asked.write:
+        if not asked.from_results:
+            write_rows(FILE, rows, COMMAND)
+        PAGE.write_text(page_with({"cost": table(rows)}, PAGE.read_text(), PAGE.name))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
