@@ -303,11 +303,16 @@ class BaseGBT(NamedParameters):
     def _check_table(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """Return a table as rows of float64 or float32, and the targets if any are given.
 
-        Levels of categorical columns become their numbers.
+        Levels of categorical columns become their numbers, and are learned first if this resets.
         """
         refuse_no_table(X)
         X = unmasked(X)
-        X = encode(X, self._categories, self._column_names() if self._categories else ())
+        if not options["reset"]:
+            X = encode(X, self._categories, self._column_names() if self._categories else ())
+        elif Table(X).n_columns > 0:
+            validate_data(self, X, skip_check_array=True)  # sets feature_names_in_
+            self._labels = column_names(X)
+            self._categories, X = learn(X, self.categorical_features, self._column_names())
         try:
             refuse_other_values(X, categories_are_numbers=self.categorical_features is None)
         except (TypeError, ValueError):
@@ -334,13 +339,6 @@ class BaseGBT(NamedParameters):
         """Return a table as rows of floats, its targets as they are, and its weights."""
         if y is not None:
             refuse_other_targets(y, may_be_text=is_classifier(self))
-        refuse_no_table(X)
-        if reset:
-            self._categories = None
-            if Table(X).n_columns > 0:
-                validate_data(self, X, skip_check_array=True)  # sets feature_names_in_
-                self._labels = column_names(X)
-                self._categories = learn(X, self.categorical_features, self._column_names())
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))
 

@@ -8,6 +8,7 @@ refused, by name, and entries under a mask are missing values.
 import datetime
 import os
 from collections.abc import Iterable, Iterator
+from itertools import compress
 from numbers import Number
 from typing import Any
 
@@ -23,6 +24,9 @@ _NOT_NUMBERS = {
     "sparse": ("sparse",),
     "list": ("list", "array(", "fixed_size_list", "struct"),
 }
+# Where a column of 100,000 whole numbers has as many, 1.2 ms instead of 6 find the distinct ones
+# without sorting; 2.4 where the largest is 8 times that, and 5 where it is 16 times that.
+MOST_NUMBERS_PER_ROW = 8
 _NOTHING_IN_PANDAS = ("NAType", "NaTType")  # types of missing values, told without pandas
 _ADVICE = {
     "category": "Name them in categorical_features, or leave it at 'from_dtype', to have them taken"
@@ -309,30 +313,29 @@ class Table:
         """Return the distinct values of a column and where each row's stands, -1 if missing."""
         column = self.column(k)
         if hasattr(column, "cat") and str(column.dtype) == "category":
-            codes = np.asarray(column.cat.codes, dtype=np.int64)
-            used, place = np.unique(codes, return_inverse=True)
+            used, place = _distinct_numbers(np.asarray(column.cat.codes))
             categories = column.cat.categories.tolist()
             place = place - (len(used) > 0 and used[0] < 0)
-            return [categories[code] for code in used if code >= 0], place
+            return [categories[code] for code in used.tolist() if code >= 0], place
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-            known, place = np.unique(np.asarray(column), return_inverse=True)
-            if len(known) and known[-1] != known[-1]:  # all nan are one, behind the numbers
-                known = known[:-1]
-                place[place == len(known)] = -1
+            known, place = _distinct_numbers(np.ascontiguousarray(column))
             return known.tolist(), place
         rows = column.to_list() if hasattr(column, "to_list") else column.tolist()
-        typed = list(zip(map(type, rows), rows, strict=True))  # to a dict 1, 1.0 and True are one
+        types = set(map(type, rows)) - {str, type(None)}
         try:
-            number = {key: i for i, key in enumerate(dict.fromkeys(typed))}
+            # To a dict 1, 1.0 and True are one. With their types they are not, in twice the time.
+            keys = rows if len(types) < 2 else list(zip(map(type, rows), rows, strict=True))
+            value = dict(zip(keys, rows, strict=True))
         except TypeError as error:
             raise ValueError(
                 f"Column {k} is categorical and holds what cannot be compared ({error}); levels are"
                 " words, whole numbers or booleans."
             ) from error
-        is_known = np.array([not is_missing(value) for _, value in number], dtype=bool)
-        number_of_known = np.where(is_known, is_known.cumsum() - 1, -1)
-        place = number_of_known[np.fromiter(map(number.__getitem__, typed), np.intp, len(rows))]
-        return [value for (_, value), known in zip(number, is_known, strict=True) if known], place
+        is_known = np.array([not is_missing(v) for v in value.values()], dtype=bool)
+        places = np.where(is_known, is_known.cumsum() - 1, -1).tolist()
+        place_of = dict(zip(value, places, strict=True))
+        place = np.fromiter(map(place_of.__getitem__, keys), np.intp, len(rows))
+        return list(compress(value.values(), is_known)), place
 
     def with_columns(self, numbers: dict[int, np.ndarray]) -> Any:
         """Return the table with other columns in some places."""
@@ -352,6 +355,38 @@ class Table:
         for k, column in numbers.items():
             table[:, k] = column
         return table
+
+
+def _distinct_numbers(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct numbers of a column, sorted, and where each row's stands, -1 if nan."""
+    is_missing = np.isnan(column)
+    if not is_missing.all():
+        least, largest = (end.reduce(column).item() for end in (np.fmin, np.fmax))
+        if largest - least < MOST_NUMBERS_PER_ROW * len(column) and max(-least, largest) <= 2**53:
+            present = np.where(is_missing, least, column) if is_missing.any() else column
+            whole = present.astype(np.int64)
+            if (whole == present).all():
+                known, place = _distinct_from_least(whole - int(least))
+                place[is_missing] = -1
+                return (known + int(least)).astype(column.dtype), place
+    known, place = np.unique(column, return_inverse=True)
+    if len(known) and known[-1] != known[-1]:  # all nan are one, behind the numbers
+        known = known[:-1]
+        place[place == len(known)] = -1
+    return known, place
+
+
+def _distinct_from_least(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct ones of whole numbers from 0 on, and where each row's stands.
+
+    They are looked up in a table as long as the largest of them, not sorted.
+    """
+    is_there = np.zeros(whole.max() + 1, dtype=bool)
+    is_there[whole] = True
+    known = np.flatnonzero(is_there)
+    place = np.empty(len(is_there), dtype=np.intp)
+    place[known] = np.arange(len(known))
+    return known, place[whole]
 
 
 def has_words(column: Iterable[Any]) -> bool:

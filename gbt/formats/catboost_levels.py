@@ -41,7 +41,8 @@ def levels_of(model: Model, X: Any) -> Categories | None:
                 f"X has shape {np.shape(X)}; the model needs a table with {len(names)} columns."
             )
         refuse_other_columns(X, names)
-        return learn(X, [*model.categorical], names)
+        levels, _ = learn(X, [*model.categorical], names)
+        return levels
     split = [names[k] for k in model.categorical if (model.feature[model.level >= 0] == k).any()]
     if split:
         raise ValueError(
