@@ -1,12 +1,14 @@
-"""Categories on the fast lane: the trees of the common road to the last bit, whoever searches."""
+"""Categories on the fast lane: the trees of the common road to the last bit, however added up."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt import GBTRegressor
+from gbt.categories import MOST_LEVELS
 from gbt.columns import Columns
+from gbt.kernels.memory import BY_ROWS, IN_BINS
+from gbt.kernels.node_levels import codes_on_the_left
 from gbt.splitting import greedy_levels
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.greedy_growth import GreedyGrowth
@@ -19,8 +21,8 @@ pytestmark = pytest.mark.kernels
 SETS = "of_node", "start", "words"
 
 
-@pytest.fixture(scope="module", params=[256, 0], ids=["in the kernels", "joined"], autouse=True)
-def most_codes_in_kernels(request):
+@pytest.fixture(scope="module", params=[256, 0], ids=["in bins", "by rows"], autouse=True)
+def most_codes_in_bins(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy_levels, "MOST_CODES", request.param)
         yield request.param
@@ -75,20 +77,37 @@ def test_of_equal_scores_the_lower_column_splits(first):
     assert (tree.level_sets.of_node[0] >= 0) == (first == "category")
 
 
-def test_numbers_are_searched_in_the_kernels_beside_categories(monkeypatch):
-    """Only columns that they cannot search are handed to the common road's search."""
-    searched = []
-    search = greedy_levels.best_cuts
-
-    def watched(frontier, *asked):
-        searched.extend(frontier.features.tolist())
-        return search(frontier, *asked)
-
-    monkeypatch.setattr(greedy_levels, "best_cuts", watched)
+def test_columns_of_many_levels_and_weighted_ones_are_added_up_by_rows():
     rng = np.random.default_rng(0)
-    X = np.column_stack(
-        [rng.normal(size=500), rng.integers(9, size=500), rng.integers(400, size=500)]
+    X = np.column_stack([rng.normal(size=900), rng.integers(9, size=900), np.arange(900) % 400])
+    columns = Columns.from_table(X, n_levels=np.array([0, 9, 400]))
+    few = IN_BINS if greedy_levels.MOST_CODES else BY_ROWS
+    assert greedy_levels.ways_of_levels(columns, is_weighted=False).tolist() == [0, few, BY_ROWS]
+    expected = [0, BY_ROWS, BY_ROWS]
+    assert greedy_levels.ways_of_levels(columns, is_weighted=True).tolist() == expected
+
+
+def test_codes_that_went_left():
+    """Codes that no row of the node has stay as they were."""
+    codes, goes_left = (
+        np.array([3, 0, 3, 1, 0], dtype=np.int32),
+        np.array([True, True, True, False]),
     )
-    GBTRegressor(2, max_depth=2, categorical_features=[1, 2]).fit(X, X[:, 0] + X[:, 1] % 3)
-    expected = {2} if greedy_levels.MOST_CODES else {1, 2}
-    assert set(searched) == expected
+    left, right = np.array([0, 2], dtype=np.int32), np.array([4, 1], dtype=np.int32)
+    codes_on_the_left(codes, left, right, goes_left)
+    assert goes_left.tolist() == [False, True, True, True]
+
+
+def test_as_many_levels_as_there_may_be():
+    """The kernels' memory is for so many; a level more is refused where levels are learned."""
+    n = MOST_LEVELS
+    x = np.random.default_rng(0).permutation(n).astype(float)
+    columns = Columns.from_table(np.append(x, np.nan)[:, np.newaxis], n_levels=np.array([n]))
+    gradient = np.append(np.where(x < 5, -1.0, 1.0), 1.0)
+    parameters = {"categorical_smoothing": 0.0, "max_depth": 2}
+    lane = growth_for(columns, gradient, np.ones(n + 1), **parameters)
+    road = growth_for(columns, gradient, np.ones(n + 1), on_common_road=Greedy(), **parameters)
+    (tree, leaves), (expected, expected_leaves) = grow_with(lane), grow_with(road)
+    assert_same(tree.level_sets.words, expected.level_sets.words)
+    assert_same(leaves, expected_leaves)
+    assert tree.level_sets.goes_left(0, n).sum() in (5, n - 5)

@@ -22,6 +22,19 @@ def add_fours(array, places, first, second, third, fourth):
         instructions.add_four(array, place, first, second, third, fourth)
 
 
+@kernel
+def zeros_below(words, found):
+    for i in range(len(words)):
+        found[i] = instructions.trailing_zeros(words[i])
+
+
+def test_the_lowest_bit_is_told():
+    words = np.array([1, 2, 12, 2**63, 2**63 + 2**40, 2**64 - 1], dtype=np.uint64)
+    found = np.zeros(len(words), dtype=np.uint64)
+    zeros_below(words, found)
+    assert found.tolist() == [0, 1, 2, 63, 40, 0]
+
+
 def test_fours_are_added_to_where_they_overlap_too():
     array = np.arange(10, 60, 10)
     add_fours(array, np.array([0, 1, 1], dtype=np.uint64), 1, -5, 100, 1000)

@@ -37,6 +37,9 @@ TWINS = {
         "scan_levels": "gbt/reference_splits.py::level_cuts",
         "scan_values": "gbt/reference_splits.py::cuts",
     },
+    "gbt.kernels.node_levels": {
+        "codes_on_the_left": "test_greedy_levels.py::test_codes_that_went_left",
+    },
     "gbt.kernels.partition": {
         "partition_rows": "test_partition.py::test_against_list_comprehensions",
     },
@@ -118,9 +121,9 @@ PARTS = {
     "gbt.kernels.finish": "tests/test_finish.py",
     "gbt.kernels.growth": "tests/test_growing.py",
     "gbt.kernels.histogram": "tests/test_histogram.py",
-    "gbt.kernels.level_bins": "tests/test_greedy_levels.py",
     "gbt.kernels.levels": "tests/test_categories_growing.py",
     "gbt.kernels.memory": "tests/test_growing.py",
+    "gbt.kernels.node_levels": "tests/test_greedy_levels.py",
     "gbt.kernels.nodes": "tests/test_growing.py",
     "gbt.kernels.packed_bins": "tests/test_growing.py",
     "gbt.kernels.quantise": "tests/test_fixed_point.py",

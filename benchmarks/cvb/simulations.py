@@ -61,9 +61,7 @@ def experiment(cell, rng, size):
     X, y = draw(cell["case"] == "null", N if size == "full" else 200, rng)
     seed = int(rng.integers(2**31))
     X, X_test, y, y_test = train_test_split(X, y, test_size=TEST_SHARE, random_state=seed)
-    yield from measured(
-        (X, y), (X_test, y_test), True, size, seed, asked=("permuted", "shap")
-    )
+    yield from measured((X, y), (X_test, y_test), True, size, seed, asked=("permuted", "shap"))
 
 
 def table(rows) -> str:

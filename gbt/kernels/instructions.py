@@ -1,10 +1,11 @@
 """Instructions: what processors do in a step or two, and Numba does not ask them for.
 
-=============  ====================================================================================
-``prefetch``   start to read a place of an array that is needed soon
-``add_pair``   add to two neighbouring places of an array at once
-``add_four``   add to four; of integers or of float64, like ``add_pair``
-=============  ====================================================================================
+==================  ===============================================================================
+``prefetch``        start to read a place of an array that is needed soon
+``add_pair``        add to two neighbouring places of an array at once
+``add_four``        add to four; of integers or of float64, like ``add_pair``
+``trailing_zeros``  tell the number of the lowest bit that is set in a word, which is not 0
+==================  ===============================================================================
 
 Rows of a deep node lie far apart, so each read waits for memory, and the processor looks only a few
 rows ahead by itself. Asking for a row some turns of the loop before it is needed lets many reads
@@ -71,6 +72,20 @@ def _add_four(_, array, index, first, second, third, fourth):
     return types.void(array, types.uintp, *[array.dtype] * 4), add_vector
 
 
+@intrinsic
+def _trailing_zeros(_, word):
+    def generate(context, builder, signature, arguments):
+        is_never_zero = ir.Constant(ir.IntType(1), 1)
+        return builder.cttz(arguments[0], is_never_zero)
+
+    return types.uint64(types.uint64), generate
+
+
+def _number_of_lowest_bit(word):
+    """Return the same."""
+    return np.uint64((int(word) & -int(word)).bit_length() - 1)
+
+
 def _nothing(array, index):
     """Do nothing."""
 
@@ -84,3 +99,4 @@ def _add_one_by_one(array, index, *added):
 prefetch = _prefetch if IS_COMPILING else _nothing
 add_pair = _add_pair if IS_COMPILING else _add_one_by_one
 add_four = _add_four if IS_COMPILING else _add_one_by_one
+trailing_zeros = _trailing_zeros if IS_COMPILING else _number_of_lowest_bit

@@ -15,11 +15,13 @@ import numpy as np
 
 from gbt.kernels.compiling import internal
 from gbt.kernels.histogram import LANES, Layout
-from gbt.kernels.nodes import MOST_CODES
 from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.search import CANDIDATE, RUNNING, Terms
 
 MOST_BINS = MOST_NARROW_BINS + 16  # that of missing rows, and some to spare: a cache line's worth
+MOST_LEVELS = 65_536 + 64  # of a column, and the same; see ``gbt.categories``
+# Levels are added up in the bins of a histogram, one each, or row by row.
+IN_BINS, BY_ROWS = np.int64(1), np.int64(2)
 
 # A column of the table.
 COLUMN = np.dtype(
@@ -31,7 +33,7 @@ COLUMN = np.dtype(
         ("first_bin", np.int64),  # of the column's histogram, counted through all columns
         ("most_bits", np.int64),  # groups of at most 2^most_bits bins
         ("is_allowed", np.int64),  # whether the tree may split on it
-        ("has_levels", np.int64),  # whether its bins are levels, which have no order
+        ("has_levels", np.int64),  # which have no order: 0, IN_BINS or BY_ROWS
     ]
 )
 # A pack: up to eight columns whose bins of a row share a word.
@@ -69,7 +71,9 @@ class Rows(NamedTuple):
     node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
     listed: np.ndarray  # (n,) int32, rows of a node beside each other
     buffer: np.ndarray  # (n,) int32, for rows that go right while a node is partitioned
-    side: np.ndarray  # (n,) int32, where a set of levels splits nodes; (0,) in a table of numbers
+    # In a table of numbers these are empty.
+    side: np.ndarray  # (n,) int32, of its node's split, where that is a set of levels
+    weight: np.ndarray  # (n,) or (1,) int64, by which levels of few rows are told
 
 
 class Training(NamedTuple):
@@ -116,9 +120,24 @@ LEVEL = np.dtype(
         ("g", np.int64),  # sums over its rows
         ("h", np.int64),
         ("n", np.int64),
+        ("weight", np.int64),
         ("code", np.int64),
         ("is_left", np.int64),  # 1 or 0
     ]
+)
+
+# Arrays for levels, see ``gbt.kernels.node_levels``. They have room for as many as a column may
+# have, so that they have one type for all tables: six megabytes a thread, which the operating
+# system gives page by page, as they are written to.
+OF_LEVELS = np.dtype(
+    [
+        ("sums", np.int64, (4 * MOST_LEVELS,)),  # by code; all 0
+        ("marks", np.uint64, (MOST_LEVELS // 64 + 7,)),  # a bit a code; all 0
+        ("levels", LEVEL, (MOST_LEVELS,)),
+        ("key", np.float64, (MOST_LEVELS,)),
+        ("order", np.int32, (2, MOST_LEVELS)),
+    ],
+    align=True,
 )
 
 # Each thread's own arrays. Sizes are whole cache lines, so that no narrow bin lies in two.
@@ -130,9 +149,8 @@ SCRATCH = np.dtype(
         ("candidates", CANDIDATE, (MOST_BINS,)),
         ("marks", np.int64, (MOST_BINS,)),  # all 0
         ("keys", np.int64, (MOST_SORTED + 8,)),  # rows that are sorted, and one to spare
-        ("order", np.int32, (2, MOST_CODES + 16)),  # of levels, see ``gbt.kernels.level_bins``
-        ("levels", LEVEL, (MOST_CODES + 16,)),
         ("column", COLUMN),  # narrow bins, as those of a column
+        ("of_levels", OF_LEVELS),
     ],
     align=True,
 )

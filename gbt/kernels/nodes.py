@@ -4,10 +4,9 @@ import numpy as np
 
 from gbt.kernels.compiling import IS_COMPILING, internal
 
-# A set of levels is no cut. Either the node has a bit a level, by which its rows are told their
-# side when they are partitioned, or they have been told it; then sides are cut like codes.
-BY_LEVELS, BY_SIDE = np.int64(-2), np.int64(-1)
-LEFT, RIGHT, NO_SIDE = np.int64(0), np.int64(1), np.int64(2)
+# A set of levels is no cut: rows are told their sides when a node is partitioned, and sides are cut
+# like codes. Missing ones have none, since rows without a value have a side, too.
+LEFT, NO_SIDE = np.int64(0), np.int64(2)
 MOST_CODES = 256  # of a column whose levels are bits of a node, that of missing rows included
 
 NODE = np.dtype(
@@ -20,7 +19,7 @@ NODE = np.dtype(
         ("magnitude", np.int64),  # sum of |g|
         ("slot", np.int64),  # of its histogram; -1 if there is none
         ("feature", np.int64),  # of its split; -1 if there is none
-        ("cut", np.int64),  # codes up to it go left; or BY_LEVELS or BY_SIDE
+        ("cut", np.int64),  # codes up to it go left; of levels, so many in their order
         ("missing_left", np.int64),
         ("levels", np.uint64, (MOST_CODES // 64,)),  # bit c: code c goes left
         ("gain", np.float64),

@@ -9,8 +9,8 @@ import numpy as np
 
 from gbt.kernels.compiling import internal
 from gbt.kernels.histogram import LANES, add_rows, clear, clear_column, group_bits
-from gbt.kernels.level_bins import best_set
-from gbt.kernels.memory import terms_of
+from gbt.kernels.memory import BY_ROWS, IN_BINS, terms_of
+from gbt.kernels.node_levels import best_set, levels_of_bins
 from gbt.kernels.search import is_closed, survey
 
 ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
@@ -51,10 +51,14 @@ def survey_columns(p, node, slot, table, slots, rules, scratch):
     for k in range(pack.start, pack.stop):
         column, found = table.columns[k], slots.found[slot, k]
         found.score = found.bound = -np.inf
-        if column.is_allowed and column.has_levels:
-            best = best_set(histogram, column, terms, rules, scratch)
+        if column.is_allowed and column.has_levels == IN_BINS:
+            own = scratch.of_levels
+            n_levels = levels_of_bins(histogram, column, terms, rules, own.levels)
+            best = best_set(n_levels, terms, rules, own)
             found.score, found.code, found.missing_left = best
             node.to_beat = max(node.to_beat, best.score)
+        elif column.is_allowed and column.has_levels == BY_ROWS:
+            found.bound = np.inf  # see ``gbt.kernels.tasks.refine``
         elif column.is_allowed:
             cut, found.bound, _ = survey(
                 histogram, column, found.bits, is_closed(column, found.bits), table.one_value[k],

@@ -8,7 +8,8 @@
                 children, one pack of    one by subtraction from their parent's; survey of the
                 columns                  columns
                 a small node             the whole search, all columns
-    REFINE      a large node, a column   row by row inside bins, if it could beat all others
+    REFINE      a large node, a column   row by row inside bins, if it could beat all others; or
+                                         levels that have no bins, from the rows
     PARTITION   a node that splits       partition its rows, add up its children
     FINISH      some nodes               sums and values of those that are leaves; raw predictions
                                          of their rows
@@ -25,9 +26,9 @@ from gbt.kernels.derivatives import GIVEN, write_derivatives
 from gbt.kernels.finish import finish_leaves
 from gbt.kernels.histogram import hessian_of, subtract
 from gbt.kernels.instructions import AHEAD, prefetch
-from gbt.kernels.level_bins import record_levels, write_sides
-from gbt.kernels.memory import layout_of, terms_of
-from gbt.kernels.nodes import BY_LEVELS, LEFT, NO_SIDE, open_node
+from gbt.kernels.memory import BY_ROWS, IN_BINS, layout_of, terms_of
+from gbt.kernels.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
+from gbt.kernels.nodes import LEFT, NO_SIDE, open_node
 from gbt.kernels.packed_bins import (
     ALL_BINS,
     fill_histograms,
@@ -100,16 +101,18 @@ def add_up_rows(rows, node, layout):
 
 
 @inlined
-def partition(j, table, rows, nodes, rules):
+def partition(j, table, rows, nodes, rules, scratch):
     """Give the rows of a node to its children."""
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
     listed, buffer = rows.listed[start:stop], rows.buffer[start:stop]
     codes, missing_code = table.codes[k], table.columns[k].n_values
-    cut, missing_left = parent.cut, parent.missing_left
-    if cut == BY_LEVELS:
-        write_sides(parent, codes, listed, rows.side)
-    if cut < 0:
+    cut, missing_left, has_levels = parent.cut, parent.missing_left, table.columns[k].has_levels
+    if has_levels == IN_BINS:
+        sides_by_bits(parent, codes, listed, rows.side)
+    elif has_levels == BY_ROWS:
+        sides_by_rows(parent, listed, codes, missing_code + 1, rows, rules, scratch.of_levels)
+    if has_levels > 0:
         codes, missing_code, cut, missing_left = rows.side[:], NO_SIDE, LEFT, ZERO
     n_left, parent.low_row, parent.high_row = partition_rows(
         codes, missing_code, cut, missing_left, listed, buffer
@@ -150,13 +153,19 @@ def is_in_question(found, node):
 
 @internal
 def refine(j, k, slot, table, rows, nodes, slots, rules, scratch):
-    """Look inside the bins of one column, if a cut there could be the best of a node."""
+    """Look inside the bins of one column, if a cut there could be the best of a node.
+
+    Of levels that have no bins nothing is known before, so their bound is above all scores.
+    """
     node, found = nodes[j], slots.found[slot, k]
     if not is_in_question(found, node):  # not any more
         return
-    best = refine_column(
-        j, k, found, node, slots.histogram[slot], table, rows, terms_of(node, rules), scratch
-    )
+    if table.columns[k].has_levels == BY_ROWS:
+        best = best_set_of_rows(k, node, table, rows, rules, scratch.of_levels)
+    else:
+        best = refine_column(
+            j, k, found, node, slots.histogram[slot], table, rows, terms_of(node, rules), scratch
+        )
     found.score, found.code, found.missing_left = best.score, best.code, best.missing_left
     node.to_beat = max(node.to_beat, best.score)
 
@@ -191,10 +200,9 @@ def record_split(node, slot, table, slots, rules, scratch):
             stop = table.bin_start[k, min(~best.code + (1 << best.bits), column.n_bins)]
             best.code = last_code(table.codes[k], table.order[k], stop)
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
-        if column.has_levels:
+        if column.has_levels == IN_BINS:
             histogram, terms = slots.histogram[slot], terms_of(node, rules)
-            record_levels(node, histogram, column, terms, rules, scratch)
-            node.cut = BY_LEVELS
+            record_bits(node, histogram, column, terms, rules, scratch.of_levels)
 
 
 @inlined
@@ -282,7 +290,7 @@ def run_task(kind, t, thread, work):
         j, k = work.tasks[t].node, work.tasks[t].place
         refine(j, k, nodes[j].slot, table, rows, nodes, slots, rules, scratch)
     elif kind == PARTITION:
-        partition(work.tasks[t].node, table, rows, nodes, rules)
+        partition(work.tasks[t].node, table, rows, nodes, rules, scratch)
     elif kind == DERIVE:
         derive(t, rows, training, rules)
     elif kind == MEASURE:

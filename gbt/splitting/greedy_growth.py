@@ -1,10 +1,9 @@
 """The fast lane of the greedy policy: histograms, bounds, and many trees in one compiled call.
 
 The search is ``gbt.kernels.search``, which looks at few cuts because bounds spare it the others,
-and for levels ``gbt.kernels.level_bins`` (``gbt.splitting.greedy_levels`` says which);
-the growth of trees is ``gbt.kernels.rounds``. This module hands the parameters to the kernels, lays
-out the memory in which they work, and calls the threads. The trees are those that
-``gbt.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
+and for levels ``gbt.kernels.node_levels``; the growth of trees is ``gbt.kernels.rounds``. This
+module hands the parameters to the kernels, lays out the memory in which they work, and calls the
+threads. The trees are those that ``gbt.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
 """
 
 from functools import partial
@@ -13,7 +12,7 @@ from math import prod
 import numpy as np
 
 from gbt.columns import MAX_BINS, Columns
-from gbt.fixed_point import refuse_overflow, refuse_square_overflow
+from gbt.fixed_point import refuse_overflow, refuse_square_overflow, to_fixed_point
 from gbt.grown_trees import NewTrees
 from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
@@ -21,6 +20,7 @@ from gbt.kernels.memory import (
     BLOCK,
     COLUMN,
     FOUND,
+    IN_BINS,
     PACK,
     RULES,
     SCRATCH,
@@ -39,7 +39,7 @@ from gbt.kernels.tasks import LARGE
 from gbt.kernels.thread_team import task_queue
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
-from gbt.splitting.greedy_levels import LevelSearch
+from gbt.splitting.greedy_levels import sets_of, ways_of_levels
 from gbt.tree import NODE_RECORD
 
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
@@ -61,7 +61,10 @@ class GreedyGrowth:
         self.columns = columns
         self.table, n_bins = table_of(columns)
         n_values = n * p
-        has_levels = bool(columns.n_levels.any())
+        self.ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
+        self.table.columns["has_levels"] = self.ways
+        self.table.columns["most_bits"][self.ways == IN_BINS] = 0  # levels have no neighbours
+        has_levels = bool(self.ways.any())
         n_jobs = plan.n_jobs if IS_COMPILING else 1
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
         n_nodes = 2 * n - 1
@@ -80,6 +83,8 @@ class GreedyGrowth:
         self.rules["width"] = width
         self.rules["most_rows_small"] = LARGE * n_bins // max(p, 1)
         self.rows = _rows_of(n, width, has_levels)
+        if has_levels:
+            self._weigh_levels(training, plan)
         self.leaf_of_row = self.rows.node
         self.nodes = records(n_nodes, NODE)
         at_once = 1 if has_levels else VALUES_AT_ONCE // max(n_values, 1)
@@ -102,18 +107,7 @@ class GreedyGrowth:
         self.lead, *helpers = [partial(grow_trees, thread, work) for thread in range(n_threads)]
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
-        self.levels: LevelSearch | None = None
-        self.is_searched_here = np.ones(p, dtype=bool)
         self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
-        if has_levels:
-            memory = self.rows, self.nodes, self.rules
-            self.levels = LevelSearch(columns, training, plan, *memory)
-            self.is_searched_here = ~self.levels.joins
-            if self.levels.joins.any():
-                self.n_steps = 2  # then a call ends where a level has been searched
-            in_bins = (columns.n_levels > 0) & self.is_searched_here
-            self.table.columns["has_levels"] = in_bins
-            self.table.columns["most_bits"][in_bins] = 0  # levels have no neighbours
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
@@ -123,10 +117,8 @@ class GreedyGrowth:
             self.rows.listed[:n_listed] = rows
         if features is not self.features:
             self.table.columns["is_allowed"] = 0
-            self.table.columns["is_allowed"][features] = self.is_searched_here[features]
+            self.table.columns["is_allowed"][features] = 1
             self.features = features
-        if self.levels is not None:
-            self.levels.begin(features)
         n_trees = min(most, len(self.grown.sizes))
         rules["n_listed"], rules["n_trees"] = n_listed, n_trees
         rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
@@ -138,13 +130,24 @@ class GreedyGrowth:
                 refuse_overflow()
             if rules["overflow"][0] == OF_SQUARE:
                 refuse_square_overflow()
-            if self.levels is not None and rules["n_grown"][0] < n_trees:
-                self.levels.join()
         sizes = self.grown.sizes[:n_trees].tolist()
         n_nodes = sum(sizes)
         trees = self.grown.trees[:n_nodes].copy()
         self.columns.write_thresholds(trees, self.grown.rows_at_cut[:n_nodes])
-        return NewTrees(trees, sizes, self.levels.sets_of(trees) if self.levels else None)
+        sets = None
+        if self.ways.any():
+            nodes = self.nodes[:n_nodes]  # of the only tree
+            sets = sets_of(trees, nodes, self.rows.listed, self.columns, self.ways)
+        return NewTrees(trees, sizes, sets)
+
+    def _weigh_levels(self, training: Training, plan: Plan) -> None:
+        """Set what tells levels of few rows: weights of the rows, and the least of a level."""
+        n, smoothing = self.columns.n_rows, plan.limits.categorical_smoothing
+        weight, scale = to_fixed_point(np.ones(1), training.weight, None, n)
+        self.rules["categorical_smoothing"] = smoothing
+        self.rules["most_weight"] = smoothing * scale
+        self.rules["weight_unit"] = weight[0]
+        self.rows = self.rows._replace(weight=weight if len(training.weight) > 1 else weight[:1])
 
 
 def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
@@ -166,6 +169,7 @@ def _rows_of(n: int, width: int, has_levels: bool) -> Rows:
         listed=np.empty(n, dtype=np.int32),
         buffer=np.empty(n, dtype=np.int32),
         side=np.empty(n if has_levels else 0, dtype=np.int32),
+        weight=np.empty(0, dtype=np.int64),
     )
 
 
@@ -180,19 +184,17 @@ def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
 
 def _scratch_of(n_threads: int) -> np.ndarray:
     """Lay out each thread's own arrays."""
-    memory = aligned(n_threads, SCRATCH.itemsize // 8)
-    memory[:] = 0
-    scratch = memory.ravel().view(SCRATCH)
+    scratch = aligned(n_threads, SCRATCH.itemsize // 8).ravel().view(SCRATCH)
     return scratch if IS_COMPILING else scratch.view(np.recarray)
 
 
 def aligned(*shape: int) -> np.ndarray:
-    """Return integers that begin where a cache line does.
+    """Return zeros that begin where a cache line does.
 
     NumPy's memory may begin 16 bytes after one, and every second bin of 32 bytes be in two.
     """
     line, n_bytes = 64, 8 * prod(shape)
-    memory = np.empty(n_bytes + line, dtype=np.uint8)
+    memory = np.zeros(n_bytes + line, dtype=np.uint8)  # by pages, as they are first touched
     start = -memory.ctypes.data % line
     return memory[start : start + n_bytes].view(np.int64).reshape(shape)
 
