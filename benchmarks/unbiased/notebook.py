@@ -114,4 +114,4 @@ def null_table(rows) -> str:
 
 
 CELLS = tuple({"task": task, "rho": rho} for task in TASKS for rho in RHO)
-PART = Part("ranks", CELLS, experiment, 400, ranks_table, summary=summary)
+PART = Part("ranks", CELLS, experiment, 1000, ranks_table, summary=summary)

@@ -55,10 +55,13 @@ def ranks(rows, path: Path) -> None:
                     color=COLOURS[method] if is_informative else "0.6",
                     linewidth=2.5 if is_informative else 1,
                 )  # fmt: skip
-                ax.annotate(
-                    f"{feature} ({level or 'continuous'})", (0, found[0]["mean_rank"]),
-                    xytext=(3, 3), textcoords="offset points", fontsize=8,
-                )  # fmt: skip
+                if method == "gain" or is_informative:
+                    ax.annotate(
+                        f"{feature} ({level or 'continuous'})", (0, found[0]["mean_rank"]),
+                        xytext=(3, 3), textcoords="offset points", fontsize=8,
+                    )  # fmt: skip
+            if method != "gain":
+                ax.annotate("all others", (0.5, 2.7), fontsize=8)
             ax.set_title(f"{task}, {SHOWN.get(method, 'unbiased gain')}", loc="left")
             ax.spines[["top", "right"]].set_visible(False)
     for ax in axes[:, 0]:
