@@ -20,11 +20,10 @@ that chooses the splits::
                           \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
 
 Both write down the same trees to the last bit (``tests/test_growing.py``). On the fast lane levels
-of a categorical column are bins of its histogram. If they are too many, or rows have weights, the
-lane stops at every level of a tree and lets ``best_cuts`` search this column
-(``gbt.splitting.greedy_levels``). Fits with monotone constraints take the common road whatever the
-policy: there a node also has bounds for its step, and values are kept within them when the tree is
-finished (``gbt.splitting.monotone``).
+of a categorical column are bins of its histogram, or are added up from the rows if they are too
+many or rows have weights (``gbt.splitting.greedy_levels``). Fits with monotone constraints take the
+common road whatever the policy: there a node also has bounds for its step, and values are kept
+within them when the tree is finished (``gbt.splitting.monotone``).
 """
 
 from typing import Any

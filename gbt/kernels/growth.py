@@ -115,12 +115,12 @@ def list_refinements(first, n_nodes, nodes, slots, tasks):
 
 
 @inlined
-def record_splits(first, n_nodes, table, nodes, slots, rules, scratch):
+def record_splits(first, n_nodes, table, nodes, slots, rules, of_levels):
     """Write down the splits of the large nodes, as small ones have theirs already."""
     for j in range(first, n_nodes):
         node = nodes[j]
         if node.slot >= 0:
-            record_split(node, node.slot, table, slots, rules, scratch)
+            record_split(node, node.slot, table, slots, rules, of_levels)
 
 
 @inlined

@@ -126,9 +126,9 @@ LEVEL = np.dtype(
     ]
 )
 
-# Arrays for levels, see ``gbt.kernels.node_levels``. They have room for as many as a column may
-# have, so that they have one type for all tables: six megabytes a thread, which the operating
-# system gives page by page, as they are written to.
+# Each thread's own arrays for levels (``gbt.kernels.node_levels``). They have room for as many as
+# a column may have, so that they have one type for all tables: six megabytes a thread, which the
+# operating system gives page by page, as they are written to.
 OF_LEVELS = np.dtype(
     [
         ("sums", np.int64, (4 * MOST_LEVELS,)),  # by code; all 0
@@ -150,7 +150,6 @@ SCRATCH = np.dtype(
         ("marks", np.int64, (MOST_BINS,)),  # all 0
         ("keys", np.int64, (MOST_SORTED + 8,)),  # rows that are sorted, and one to spare
         ("column", COLUMN),  # narrow bins, as those of a column
-        ("of_levels", OF_LEVELS),
     ],
     align=True,
 )
@@ -221,6 +220,7 @@ class Work(NamedTuple):
     tasks: np.ndarray  # (most,) TASK, of a phase
     rules: np.ndarray  # (1,) RULES
     scratch: np.ndarray  # (threads,) SCRATCH
+    of_levels: np.ndarray  # (threads,) OF_LEVELS
     training: Training
     blocks: np.ndarray  # (most,) BLOCK, of rows
     grown: Grown

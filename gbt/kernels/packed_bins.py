@@ -45,16 +45,15 @@ def fill_histograms(p, node, mask, table, rows, layout, slot, slots):
 
 
 @internal
-def survey_columns(p, node, slot, table, slots, rules, scratch):
+def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
     """Survey the columns of pack p, see ``gbt.kernels.search.survey``."""
     terms, pack, histogram = terms_of(node, rules), table.packs[p], slots.histogram[slot]
     for k in range(pack.start, pack.stop):
         column, found = table.columns[k], slots.found[slot, k]
         found.score = found.bound = -np.inf
         if column.is_allowed and column.has_levels == IN_BINS:
-            own = scratch.of_levels
-            n_levels = levels_of_bins(histogram, column, terms, rules, own.levels)
-            best = best_set(n_levels, terms, rules, own)
+            n_levels = levels_of_bins(histogram, column, terms, rules, of_levels.levels)
+            best = best_set(n_levels, terms, rules, of_levels)
             found.score, found.code, found.missing_left = best
             node.to_beat = max(node.to_beat, best.score)
         elif column.is_allowed and column.has_levels == BY_ROWS:

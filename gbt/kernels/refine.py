@@ -261,7 +261,7 @@ def drop_below(score, candidates, n_candidates):
     return n_kept
 
 
-@internal
+@step  # else, since ``refine`` also looks at levels, fits of numbers take up to 1.4 times as long
 def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
     """Return the best cut of column k in node j, if its score reaches that to beat, else some cut.
 

@@ -86,7 +86,7 @@ def search_level(work):
     first, n_nodes = rules.first_open, rules.n_nodes
     run_phase(SEARCH, rules.n_searches, work)
     run_phase(REFINE, list_refinements(first, n_nodes, nodes, slots, tasks), work)
-    record_splits(first, n_nodes, work.table, nodes, slots, rules, work.scratch[0])
+    record_splits(first, n_nodes, work.table, nodes, slots, rules, work.of_levels[0])
     rules.is_searched = 1
 
 

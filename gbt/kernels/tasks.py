@@ -101,7 +101,7 @@ def add_up_rows(rows, node, layout):
 
 
 @inlined
-def partition(j, table, rows, nodes, rules, scratch):
+def partition(j, table, rows, nodes, rules, of_levels):
     """Give the rows of a node to its children."""
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
@@ -111,7 +111,7 @@ def partition(j, table, rows, nodes, rules, scratch):
     if has_levels == IN_BINS:
         sides_by_bits(parent, codes, listed, rows.side)
     elif has_levels == BY_ROWS:
-        sides_by_rows(parent, listed, codes, missing_code + 1, rows, rules, scratch.of_levels)
+        sides_by_rows(parent, listed, codes, missing_code + 1, rows, rules, of_levels)
     if has_levels > 0:
         codes, missing_code, cut, missing_left = rows.side[:], NO_SIDE, LEFT, ZERO
     n_left, parent.low_row, parent.high_row = partition_rows(
@@ -152,7 +152,7 @@ def is_in_question(found, node):
 
 
 @internal
-def refine(j, k, slot, table, rows, nodes, slots, rules, scratch):
+def refine(j, k, slot, table, rows, nodes, slots, rules, scratch, of_levels):
     """Look inside the bins of one column, if a cut there could be the best of a node.
 
     Of levels that have no bins nothing is known before, so their bound is above all scores.
@@ -161,7 +161,7 @@ def refine(j, k, slot, table, rows, nodes, slots, rules, scratch):
     if not is_in_question(found, node):  # not any more
         return
     if table.columns[k].has_levels == BY_ROWS:
-        best = best_set_of_rows(k, node, table, rows, rules, scratch.of_levels)
+        best = best_set_of_rows(k, node, table, rows, rules, of_levels)
     else:
         best = refine_column(
             j, k, found, node, slots.histogram[slot], table, rows, terms_of(node, rules), scratch
@@ -188,7 +188,7 @@ def begin_search(node, rules):
 
 
 @internal
-def record_split(node, slot, table, slots, rules, scratch):
+def record_split(node, slot, table, slots, rules, of_levels):
     """Write down the split of a node, if one gains enough."""
     found = slots.found[slot]
     k = best_column(found)
@@ -202,11 +202,11 @@ def record_split(node, slot, table, slots, rules, scratch):
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == IN_BINS:
             histogram, terms = slots.histogram[slot], terms_of(node, rules)
-            record_bits(node, histogram, column, terms, rules, scratch.of_levels)
+            record_bits(node, histogram, column, terms, rules, of_levels)
 
 
 @inlined
-def search_small(j, slot, table, rows, nodes, slots, rules, scratch):
+def search_small(j, slot, table, rows, nodes, slots, rules, scratch, of_levels):
     """Find the split of a small node, in the thread's own slot."""
     node, found = nodes[j], slots.found[slot]
     n_rows = node.stop - node.start
@@ -214,16 +214,16 @@ def search_small(j, slot, table, rows, nodes, slots, rules, scratch):
     for p in range(len(table.packs)):
         mask = group_bins(table.packs[p], n_rows, table.columns, found)
         fill_histograms(p, node, mask, table, rows, layout_of(rules), slot, slots)
-        survey_columns(p, node, slot, table, slots, rules, scratch)
+        survey_columns(p, node, slot, table, slots, rules, scratch, of_levels)
     best, n_columns = best_column(found), len(found)  # what it gains spares others
     for i in range(best, best + n_columns):
         k = i if i < n_columns else i - n_columns
-        refine(j, k, slot, table, rows, nodes, slots, rules, scratch)
-    record_split(node, slot, table, slots, rules, scratch)
+        refine(j, k, slot, table, rows, nodes, slots, rules, scratch, of_levels)
+    record_split(node, slot, table, slots, rules, of_levels)
 
 
 @inlined
-def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch):
+def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch, of_levels):
     """Survey the columns of pack p in a pair of large nodes; the root comes alone, with -1."""
     own, width, pack = nodes[smaller].slot, rules.width, table.packs[p]
     for k in range(pack.start, pack.stop):
@@ -236,7 +236,7 @@ def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch):
         )  # fmt: skip
     for j in (larger, smaller):
         if j >= 0 and is_searched(nodes[j], rules):
-            survey_columns(p, nodes[j], nodes[j].slot, table, slots, rules, scratch)
+            survey_columns(p, nodes[j], nodes[j].slot, table, slots, rules, scratch, of_levels)
         elif j >= 0:
             for k in range(pack.start, pack.stop):
                 found = slots.found[nodes[j].slot, k]
@@ -275,22 +275,24 @@ def finish(first, rows, nodes, training, rules, grown):
 def run_task(kind, t, thread, work):
     """Do task t of a phase; what some are about stands in ``work.tasks``."""
     table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
-    rules, scratch, training = work.rules[0], work.scratch[thread], work.training
+    rules, training = work.rules[0], work.training
+    scratch, of_levels = work.scratch[thread], work.of_levels[thread]
     start = t * ROWS_PER_TASK
     stop = min(start + ROWS_PER_TASK, rules.n_listed)
     if kind == SEARCH:
         task = work.tasks[t]
         if task.place == ALL_PACKS:
-            search_small(task.node, thread, table, rows, nodes, slots, rules, scratch)
+            search_small(task.node, thread, table, rows, nodes, slots, rules, scratch, of_levels)
         else:
             search_pair(
-                task.node, task.other, task.place, table, rows, nodes, slots, rules, scratch
-            )
+                task.node, task.other, task.place, table, rows, nodes, slots, rules, scratch,
+                of_levels,
+            )  # fmt: skip
     elif kind == REFINE:
         j, k = work.tasks[t].node, work.tasks[t].place
-        refine(j, k, nodes[j].slot, table, rows, nodes, slots, rules, scratch)
+        refine(j, k, nodes[j].slot, table, rows, nodes, slots, rules, scratch, of_levels)
     elif kind == PARTITION:
-        partition(work.tasks[t].node, table, rows, nodes, rules, scratch)
+        partition(work.tasks[t].node, table, rows, nodes, rules, of_levels)
     elif kind == DERIVE:
         derive(t, rows, training, rules)
     elif kind == MEASURE:

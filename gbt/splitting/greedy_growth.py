@@ -18,9 +18,11 @@ from gbt.kernels.compiling import IS_COMPILING
 from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
 from gbt.kernels.memory import (
     BLOCK,
+    BY_ROWS,
     COLUMN,
     FOUND,
     IN_BINS,
+    OF_LEVELS,
     PACK,
     RULES,
     SCRATCH,
@@ -90,6 +92,9 @@ class GreedyGrowth:
         at_once = 1 if has_levels else VALUES_AT_ONCE // max(n_values, 1)
         self.grown = _room_for_trees(n_nodes, at_once)
         self.scratch = _scratch_of(n_threads)
+        by_rows = self.ways == BY_ROWS
+        n_codes = int(columns.n_values.max(initial=-1, where=by_rows)) + 1
+        self.of_levels = _memory_of_levels(n_threads, n_codes)
         self.slots = _slots_of(n_slots, p, int(self.table.packs["last_bin"].max(initial=0)), width)
         work = Work(
             queue=task_queue(n_threads),
@@ -100,6 +105,7 @@ class GreedyGrowth:
             tasks=records(n_tasks, TASK),
             rules=self.rules,
             scratch=self.scratch,
+            of_levels=self.of_levels,
             training=training,
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
@@ -184,17 +190,27 @@ def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
 
 def _scratch_of(n_threads: int) -> np.ndarray:
     """Lay out each thread's own arrays."""
-    scratch = aligned(n_threads, SCRATCH.itemsize // 8).ravel().view(SCRATCH)
+    memory = aligned(n_threads, SCRATCH.itemsize // 8)
+    memory[:] = 0
+    scratch = memory.ravel().view(SCRATCH)
     return scratch if IS_COMPILING else scratch.view(np.recarray)
 
 
+def _memory_of_levels(n_threads: int, n_codes: int) -> np.ndarray:
+    """Lay out each thread's own arrays for columns of so many codes."""
+    memory = records(n_threads, OF_LEVELS)
+    memory["sums"][:, : 4 * n_codes] = 0
+    memory["marks"][:, : -(-n_codes // 64)] = 0
+    return memory
+
+
 def aligned(*shape: int) -> np.ndarray:
-    """Return zeros that begin where a cache line does.
+    """Return integers that begin where a cache line does.
 
     NumPy's memory may begin 16 bytes after one, and every second bin of 32 bytes be in two.
     """
     line, n_bytes = 64, 8 * prod(shape)
-    memory = np.zeros(n_bytes + line, dtype=np.uint8)  # by pages, as they are first touched
+    memory = np.empty(n_bytes + line, dtype=np.uint8)
     start = -memory.ctypes.data % line
     return memory[start : start + n_bytes].view(np.int64).reshape(shape)
 
