@@ -142,7 +142,7 @@ def begun(gradient, hessian, weight, rows, n_listed, **asked):
     listed = np.array([*rows, *[99] * (n - len(rows))], dtype=np.int32)
     entries = np.full(n * rules["width"][0] // 2, 99)
     node, side = np.full(n, -1, dtype=np.int32), np.empty(0, dtype=np.int32)
-    memory = Rows(entries, node, listed, np.empty_like(listed), side)
+    memory = Rows(entries, node, listed, np.empty_like(listed), side, np.ones(1, dtype=np.int64))
     training = Training(nothing, weight, nothing, gradient, hessian)
     blocks = records(-(-n_listed // 2), BLOCK)
 

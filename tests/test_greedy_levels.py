@@ -98,6 +98,7 @@ def test_codes_that_went_left():
     assert goes_left.tolist() == [False, True, True, True]
 
 
+@pytest.mark.large
 def test_as_many_levels_as_there_may_be():
     """The kernels' memory is for so many; a level more is refused where levels are learned."""
     n = MOST_LEVELS

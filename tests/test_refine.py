@@ -47,6 +47,7 @@ class Column:
         return Rows(
             self.case.entries, self.case.node_of_row, self.case.rows,
             buffer=np.empty(0, dtype=np.int32), side=np.empty(0, dtype=np.int32),
+            weight=np.empty(0, dtype=np.int64),
         )  # fmt: skip
 
     def no_cut(self):
