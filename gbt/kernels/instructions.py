@@ -82,7 +82,7 @@ def _trailing_zeros(_, word):
 
 
 def _number_of_lowest_bit(word):
-    """Return the same."""
+    """Return the number of the lowest bit that is set."""
     return np.uint64((int(word) & -int(word)).bit_length() - 1)
 
 

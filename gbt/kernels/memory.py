@@ -19,7 +19,8 @@ from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.search import CANDIDATE, RUNNING, Terms
 
 MOST_BINS = MOST_NARROW_BINS + 16  # that of missing rows, and some to spare: a cache line's worth
-MOST_LEVELS = 65_536 + 64  # of a column, and the same; see ``gbt.categories``
+# As many levels as ``gbt.categories`` allows, that of missing rows, that of few, some to spare.
+ROOM_FOR_LEVELS = 65_536 + 64
 # Levels are added up in the bins of a histogram, one each, or row by row.
 IN_BINS, BY_ROWS = np.int64(1), np.int64(2)
 
@@ -131,11 +132,11 @@ LEVEL = np.dtype(
 # operating system gives page by page, as they are written to.
 OF_LEVELS = np.dtype(
     [
-        ("sums", np.int64, (4 * MOST_LEVELS,)),  # by code; all 0
-        ("marks", np.uint64, (MOST_LEVELS // 64 + 7,)),  # a bit a code; all 0
-        ("levels", LEVEL, (MOST_LEVELS,)),
-        ("key", np.float64, (MOST_LEVELS,)),
-        ("order", np.int32, (2, MOST_LEVELS)),
+        ("sums", np.int64, (4 * ROOM_FOR_LEVELS,)),  # by code; all 0
+        ("marks", np.uint64, (ROOM_FOR_LEVELS // 64 + 7,)),  # a bit a code; all 0
+        ("levels", LEVEL, (ROOM_FOR_LEVELS,)),
+        ("key", np.float64, (ROOM_FOR_LEVELS,)),
+        ("order", np.int32, (2, ROOM_FOR_LEVELS)),
     ],
     align=True,
 )

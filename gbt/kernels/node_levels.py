@@ -12,9 +12,9 @@ Levels are numbered as they occur in the node, those of few rows are one more (`
 
 The sums of all codes are 0 between two searches. In a node of fewer rows than the column has codes
 a row marks its code, and only these codes are read and set to 0 again: so a node of ten rows takes
-no longer in a column of 10,000 levels than in one of 100. Otherwise all codes are read. A node that
-is split by its rows is added up once more as they are told their sides, which is a walk through one
-column, and nothing has to be kept.
+hardly longer in a column of 10,000 levels than in one of 100. Otherwise all codes are read. A node
+that is split by its rows is added up once more as they are told their sides, which is a walk
+through one column, and nothing has to be kept.
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ import numpy as np
 from gbt.kernels.compiling import IS_COMPILING, internal
 
 # A set of levels is no cut: rows are told their sides when a node is partitioned, and sides are cut
-# like codes. Missing ones have none, since rows without a value have a side, too.
+# like codes. ``NO_SIDE`` stands for the code of missing rows, which have a side as all others do.
 LEFT, NO_SIDE = np.int64(0), np.int64(2)
 MOST_CODES = 256  # of a column whose levels are bits of a node, that of missing rows included
 
