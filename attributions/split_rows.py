@@ -8,8 +8,9 @@ the four numbers at their leaves; parents add up their children::
                  \__ parents    a node's sums are those of its two children
 
 Whatever is worked out of these sums has a standard error: a second walk gives each row its part in
-it, its derivative, feature by feature (`SplitRows.standard_error`). The two walks are kernels, see
-``attributions.kernels.contrasts``; for a loss that kernels do not know they are done here.
+it, its derivative, feature by feature (`SplitRows.sum_parts`). The two walks are kernels, see
+``attributions.kernels.contrasts``; for a loss that kernels do not know they are done here. Rows in
+chunks are walked chunk by chunk, see ``attributions.split_table``.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +30,14 @@ from attributions.kernels.contrasts import (
     add_up_rows,
 )
 from attributions.kernels.paths import add_up_leaves
-from attributions.row_sums import ROWS_PER_BLOCK, merge_blocks, row_blocks, sum_over_rows
+from attributions.row_sums import (
+    ROWS_PER_BLOCK,
+    RowSums,
+    merge_blocks,
+    row_blocks,
+    sum_over_rows,
+)
+from gbt.chunks import Chunk
 from gbt.kernels.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.descent import N_PLACES, N_TOP, Links
 from gbt.model import Ensemble
@@ -50,22 +58,17 @@ class SplitRows:
     groups: Groups | None
 
     @classmethod
-    def of(
-        cls,
-        model: Any,
-        ensemble: Ensemble,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        which: str,
-        groups: Any = None,
-    ) -> "SplitRows":
-        """Check the arguments of the public function; ``which`` is "train" or "valid"."""
+    def of(cls, model: Any, ensemble: Ensemble, rows: Chunk, which: str) -> "SplitRows":
+        """Check what the public function was given; ``which`` is "train" or "valid".
+
+        Rows of weight 0 are left out, so that a chunk may have none.
+        """
         try:
-            X = as_rows(ensemble, X)
-            y = as_target(model, ensemble, y, len(X))
-            weight = np.array(as_weight(sample_weight, len(X)))  # others' memory is another type
-            together = Groups.of(groups, len(X))
+            X = as_rows(ensemble, rows.X)
+            y = as_target(model, ensemble, rows.y, len(X))
+            # Others' memory is another type to kernels.
+            weight = np.array(as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part))
+            together = Groups.of(rows.groups, len(X))
         except ValueError as error:
             raise ValueError(f"Of X_{which}, y_{which}, sample_weight_{which}: {error}") from error
         if not weight.all():
@@ -73,11 +76,6 @@ class SplitRows:
             X, y, weight = X[kept], y[kept], weight[kept]
             if together is not None:
                 together = Groups.of(together.labels[together.of_row[kept]], len(X))
-        if ensemble.loss.name == "half_logistic" and len(np.unique(y)) < 2:
-            raise ValueError(
-                f"y_{which} holds one class only; how gradients differ between the children of a"
-                " split would then be the model's doing alone. Give rows of both classes."
-            )
         return cls(ensemble, X, y, weight, together)
 
     @property
@@ -108,10 +106,8 @@ class SplitRows:
             add_up_leaves(lower, column)
         return np.array(of_nodes)
 
-    def standard_error(
-        self, feature: np.ndarray, part: np.ndarray, n_jobs: int | None
-    ) -> np.ndarray | None:
-        """Return the standard error of sums to which every row brings its parts, (p,).
+    def sum_parts(self, feature: np.ndarray, part: np.ndarray, n_jobs: int | None) -> RowSums:
+        """Return the sums, by feature, of the parts that rows bring; their error is asked for.
 
         ``feature`` and ``part`` are of the nodes, see ``attributions.kernels.contrasts.add_parts``.
         """
@@ -130,7 +126,7 @@ class SplitRows:
                 self._walk(add_parts, rows, edges, paths, out)
             return np.multiply(out.T, self.weight[rows, np.newaxis], order="C"), None
 
-        return sum_over_rows(parts_of, len(self.y), n_jobs, self.groups).standard_error
+        return sum_over_rows(parts_of, len(self.y), n_jobs, self.groups)
 
     def _add_up_given(self, rows: slice, sums: np.ndarray) -> None:
         """Do what the kernel `add_up_rows` does, for a loss that kernels do not know."""

@@ -28,16 +28,19 @@ The cost is one pass of training and validation rows down the trees, in which le
 rows, and another of the validation rows for standard errors.
 """
 
-from dataclasses import replace
 from typing import Any
 
-from attributions.groups import labels_of
-from attributions.inputs import count_seen_rows, warn_of_seen_rows
+import numpy as np
+
+from attributions.inputs import warn_of_seen_rows
 from attributions.results import GlobalAttribution
 from attributions.split_forms import Splits
 from attributions.split_rows import SplitRows
+from attributions.split_table import SplitTable
 from attributions.subset_ratios import Sampler, gain_of_subsets, mean_ratio
+from gbt.chunks import Chunk
 from gbt.formats import as_ensemble
+from gbt.model import Ensemble
 from gbt.seen_rows import SeenRows
 
 FORMS = ("symmetric", "paper", "sampled")
@@ -69,7 +72,9 @@ def unbiased_gain(
         gradients and hessians are those of the given rows, along its predictions.
     X_train, y_train : arrays of shape (n, p) and (n,)
         The rows that the model was fitted on; nan is a missing value. Targets, or labels of
-        ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
+        ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss. Both tables may be
+        Dask's; the sums of their chunks are added up where they are, and the result is that of all
+        rows. Forms other than ``"symmetric"`` need the validation rows in memory.
     X_valid, y_valid : arrays of shape (n', p) and (n',)
         Rows that were not used for fitting, tuning or early stopping. A `SeenRowsWarning` is given
         if they are found among the training rows.
@@ -100,8 +105,8 @@ def unbiased_gain(
     GlobalAttribution
         In the units of total gain. Standard errors are over draws of the validation rows, with
         model and training rows held fixed, to first order in them (the delta method); there are
-        none for ``"sampled"``. ``n_samples`` counts validation rows. Results of chunks of rows
-        cannot be merged, since ratios of sums are not sums over rows.
+        none for ``"sampled"``. ``n_samples`` counts validation rows. Two results cannot be merged,
+        since ratios of sums are not sums over rows: give rows in chunks as a table of Dask.
 
     Notes
     -----
@@ -113,37 +118,50 @@ def unbiased_gain(
     if not min_samples >= 1:
         raise ValueError(f"min_samples={min_samples!r}; either child needs at least 1 row.")
     ensemble = as_ensemble(model)
-    train = SplitRows.of(model, ensemble, X_train, y_train, sample_weight_train, "train")
-    valid = SplitRows.of(
-        model, ensemble, X_valid, y_valid, sample_weight_valid, "valid", groups_valid
-    )
-    if ensemble.seen_rows is None:
-        seen = replace(ensemble, seen_rows=SeenRows.of((train.X, train.y), None, n_jobs))
-    else:
-        seen = ensemble  # it also knows the rows that stopped it
-    n_seen = count_seen_rows(seen, valid.X, valid.y, n_jobs)
-    warn_of_seen_rows(n_seen, len(valid.y), stacklevel=2)
+    given_train = Chunk(X_train, y_train, sample_weight_train)
+    given_valid = Chunk(X_valid, y_valid, sample_weight_valid, groups_valid)
+    train = SplitTable.of(model, ensemble, "train", given_train, n_jobs)
+    valid = SplitTable.of(model, ensemble, "valid", given_valid, n_jobs)
+    if form != "symmetric":
+        valid.in_memory()  # refuses chunks before any work is done
+    of_train = train.node_totals()
+    of_valid = valid.node_totals(_seen_rows(ensemble, train.rows, n_jobs))
+    warn_of_seen_rows(of_valid.n_seen, of_valid.n_rows, stacklevel=2)
 
-    splits = Splits.of(ensemble, train.node_sums(n_jobs), valid.node_sums(n_jobs), min_samples)
+    splits = Splits.of(ensemble, of_train.of_node, of_valid.of_node, min_samples)
     if form == "symmetric":
         gain = splits.symmetric_gain()
-    elif form == "paper" and valid.have_one_hessian:
-        gain = splits.ratio_gain()
-    elif form == "paper":
-        gain = gain_of_subsets(splits, valid, mean_ratio)
     else:
-        gain = gain_of_subsets(splits, valid, Sampler(random_state).mean_ratio)
+        gain = _gain_by_ratios(splits, valid.in_memory(), form, random_state)
     by_tree = splits.by_tree(gain)
     errors = None
     if standard_error and form != "sampled":
         part = splits.symmetric_parts() if form == "symmetric" else splits.ratio_parts()
-        errors = valid.standard_error(splits.feature, part, n_jobs)
+        errors = valid.standard_error(splits.feature, part)
     return GlobalAttribution(
         values=by_tree.sum(axis=0),
         standard_error=errors,
-        n_samples=len(valid.y),
+        n_samples=of_valid.n_rows,
         feature_names=ensemble.feature_names,
         method=f"unbiased_gain({form})",
         per_tree=by_tree if per_tree else None,
-        groups=labels_of(valid.groups),
+        groups=of_valid.groups,
     )
+
+
+def _gain_by_ratios(
+    splits: Splits, valid: SplitRows, form: str, random_state: int | None
+) -> np.ndarray:
+    """Return the gain of every split by one of the paper's forms."""
+    if form == "sampled":
+        return gain_of_subsets(splits, valid, Sampler(random_state).mean_ratio)
+    if valid.have_one_hessian:
+        return splits.ratio_gain()
+    return gain_of_subsets(splits, valid, mean_ratio)
+
+
+def _seen_rows(ensemble: Ensemble, train: SplitRows | None, n_jobs: int | None) -> SeenRows | None:
+    """Return the rows that the model has seen: as it remembers, or those that are given."""
+    if ensemble.seen_rows is not None:  # it also knows the rows that stopped it
+        return ensemble.seen_rows
+    return None if train is None else SeenRows.of((train.X, train.y), None, n_jobs)

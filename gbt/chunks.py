@@ -66,14 +66,15 @@ def refuse_chunks(table: Any) -> None:
 
 
 def over_chunks(
-    part_of: Callable[[Chunk], Part], merge: Callable[[Part, Part], Part], rows: Chunk
+    part_of: Callable[[Chunk], Part | None], merge: Callable[[Part, Part], Part], rows: Chunk
 ) -> Part:
     """Make a part of every chunk of some rows, and merge the parts.
 
     Parameters
     ----------
     part_of : callable
-        Takes a `Chunk` of at least one row. It is sent to the workers, so it can be pickled.
+        Takes a `Chunk` of at least one row; may return None if none of them counts. It is sent to
+        the workers, so it can be pickled.
     merge : callable
         Takes two parts, returns that of the rows of both.
     rows : Chunk
@@ -83,18 +84,24 @@ def over_chunks(
     -------
     The part of all rows; chunks without rows have none.
     """
-    if not any(map(is_in_chunks, rows)):
-        return part_of(rows)
+    part = _merged(part_of, merge, rows) if any(map(is_in_chunks, rows)) else part_of(rows)
+    if part is None:
+        raise ValueError("X has no rows, or sample_weight is zero for every row; one must count.")
+    return part
+
+
+def _merged(
+    part_of: Callable[[Chunk], Part | None], merge: Callable[[Part, Part], Part], rows: Chunk
+) -> Part | None:
+    """Make the parts where the chunks are, and merge them there."""
     from dask import delayed
 
     parts, _ = each_chunk(part_of, rows)
     join = delayed(merge_chunks, pure=False)
     while len(parts) > 1:
         parts = [join(merge, parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-    part = parts[0].compute()
-    if part is None:
-        raise ValueError("X has no rows; at least one is needed.")
-    return part
+    of_all: Part | None = parts[0].compute()
+    return of_all
 
 
 def each_chunk(

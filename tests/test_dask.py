@@ -28,6 +28,7 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
     tree_shap,
+    unbiased_gain,
 )
 from attributions.permutation import Orders, seed_of_chunk
 from attributions.testing import judged
@@ -36,6 +37,8 @@ from gbt.chunks import FAN_IN, Chunk, over_chunks
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same, peer
 from tests.test_inner import fitted_rows
+from tests.test_unbiased_gain import judged as judged_at_splits
+from tests.test_unbiased_gain import silent
 
 dask = da = dd = None  # modules, once a test asks for them: see `in_this_process`
 
@@ -268,6 +271,98 @@ def test_several_classes():
     assert_same(explained.values.compute(), predecomp(model, X).values)
     permuted = permutation(model, table_of(X), target, n_repeats=1, random_state=0)
     assert permuted.method == "permutation(neg_log_loss, within chunks)"
+
+
+# Unbiased gain, which is made of sums over the rows of two tables --------------------------------
+
+
+def cut(data, array):
+    """Return an array of Dask whose chunks are drawn; some have no rows."""
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(array)), max_size=8)))
+    sizes = tuple(np.diff([0, *cuts, len(array)]).tolist())
+    return da.from_array(array, chunks=(sizes, *array.shape[1:]))
+
+
+@given(case=judged_at_splits(max_rows=20), data=st.data(), min_samples=st.integers(1, 3))
+def test_unbiased_gain_of_chunks_is_that_of_all_rows(case, data, min_samples):
+    asked = {"min_samples": min_samples, "per_tree": True, **case.weights}
+    ensemble, *tables = case.arguments
+    whole = silent(ensemble, *tables, **asked)
+    X, y, X_valid, y_valid = tables
+    result = silent(ensemble, cut(data, X), y, cut(data, X_valid), y_valid, **asked)
+    terms = max(1.0, 4 * len(X_valid) * case.terms(min_samples).max())
+    assert_same_sums(result, whole, terms)
+    in_memory = silent(ensemble, X, y, cut(data, X_valid), y_valid, **asked)
+    assert_same_sums(in_memory, whole, terms)
+
+
+@pytest.mark.parametrize("kind", ["array", "unknown", "frame"])
+@pytest.mark.parametrize("loss", ["half_squared_error", "half_logistic"])
+def test_unbiased_gain_takes_every_kind_of_table(kind, loss):
+    ensemble, X, y = fitted_rows(N, loss=loss)
+    make = {"array": table_of, "unknown": lambda X: unknown(table_of(X)), "frame": frame_of}[kind]
+    groups = np.random.default_rng(1).choice(list("abcdefghij"), N)  # in several chunks each
+    groups[-5:] = "z"  # in the last alone
+    for asked in ({}, {"groups_valid": groups}, {"standard_error": False}):
+        whole = silent(ensemble, X[::-1], y[::-1], X, y, **asked)
+        result = silent(ensemble, make(X[::-1]), y[::-1], make(X), y, **asked)
+        assert_close(result.values, whole.values, 1e3 * np.abs(whole.values))
+        assert (result.standard_error is None) == ("standard_error" in asked)
+        if result.standard_error is not None:
+            assert_close(result.standard_error, whole.standard_error, 1e4 * whole.standard_error)
+        assert_same(result.groups, whole.groups)
+        assert result.n_samples == N
+
+
+@pytest.mark.parametrize("estimator", [GBTClassifier(), GBTRegressor(loss="poisson")])
+def test_unbiased_gain_of_losses_that_no_kernel_knows(estimator):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3))
+    y = np.digitize(X[:, 0] + rng.normal(size=N), [-0.5, 0.5])
+    model = estimator.set_params(n_estimators=4, max_depth=2).fit(X + 0.01, y)
+    result = unbiased_gain(model, table_of(X), y, table_of(X[::-1]), y[::-1])
+    whole = silent(model, X, y, X[::-1], y[::-1])
+    assert_close(result.values, whole.values, 1e3 * np.abs(whole.values))
+    assert_close(result.standard_error, whole.standard_error, 1e4 * whole.standard_error)
+
+
+def test_unbiased_gain_leaves_out_chunks_that_weigh_nothing():
+    ensemble, X, y = fitted_rows(N)
+    weight = np.ones(N)
+    weight[51:101] = 0.0  # the fourth chunk
+    result = silent(ensemble, X, y, table_of(X), y, sample_weight_valid=weight)
+    whole = silent(ensemble, X, y, X[weight > 0], y[weight > 0])
+    assert result.n_samples == N - 50
+    assert_close(result.values, whole.values, 1e3 * np.abs(whole.values))
+    assert_close(result.standard_error, whole.standard_error, 1e4 * whole.standard_error)
+
+
+def test_what_unbiased_gain_says_of_chunks():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3))
+    y = (X[:, 0] + rng.normal(size=N) > 0) * 1.0
+    model = GBTClassifier(n_estimators=2, max_depth=2).fit(X, y)
+    new, order = X + 0.01, np.argsort(y)
+    in_order = table_of(new[order])  # chunks of one class
+    result = unbiased_gain(model, in_order, y[order], in_order, y[order])
+    assert_close(result.values, unbiased_gain(model, new, y, new, y).values, 1e3 * N)
+    with pytest.raises(ValueError, match="y_valid holds one class only"):
+        unbiased_gain(model, new, y, in_order, np.ones(N))
+    with pytest.raises(ValueError, match=r"In chunk \d.*: Of X_train.*3 columns"):
+        unbiased_gain(model, table_of(new[:, :2]), y, new, y)
+    for form in ("paper", "sampled"):
+        with pytest.raises(ValueError, match="X_valid is Dask's, and this form"):
+            unbiased_gain(model, X, y, in_order, y[order], form)
+    train_in_chunks = unbiased_gain(model, in_order, y[order], new, y, "paper")
+    whole = unbiased_gain(model, new[order], y[order], new, y, "paper")
+    assert_close(train_in_chunks.values, whole.values, 1e3 * N)
+    rows = table_of(np.concatenate([X[:100], new[:20]]))
+    with pytest.warns(SeenRowsWarning, match="100 of the 120 rows"):
+        unbiased_gain(model, X, y, rows, np.r_[y[:100], y[:20]])
+    with pytest.raises(ValueError, match="sample_weight is zero for every row"):
+        unbiased_gain(model, X, y, rows, y, sample_weight_valid=np.zeros(N))
+    with pytest.raises(ValueError, match="all rows at once, in memory or as tables of Dask"):
+        result.merge(result)
 
 
 # Permutation ----------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ TESTABLE = ("tree_inner", "partial_inner", "forest_inner", "permutation", "given
 NOT_SUMS = {
     "total_gain": "it is read off the model, not summed over rows",
     "permutation": "shuffling a chunk is not a part of shuffling all rows",
-    "unbiased_gain": "it is made of ratios of sums over rows",
+    "unbiased_gain": "it is made of ratios of sums over rows; give it all rows at once, in memory"
+    " or as tables of Dask",
     "mdi_plus": "a metric is no sum over rows",
     "mdi_oob": "its means are over other rows for each tree",
 }
