@@ -124,7 +124,7 @@ class SplitRows:
                 self._add_given_parts(rows, edges, out)
             else:
                 self._walk(add_parts, rows, edges, paths, out)
-            return np.multiply(out.T, self.weight[rows, np.newaxis], order="C"), None
+            return out.T * self.weight[rows, np.newaxis], None
 
         return sum_over_rows(parts_of, len(self.y), n_jobs, self.groups)
 
