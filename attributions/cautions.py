@@ -132,10 +132,11 @@ def _about_columns(judgement: Judgement) -> Iterator[str]:
             f"Columns of words with fewer than {MANY_WORDS} rows a word on average:"
             f" {named(judgement, many)}. What is learned of a rare word is mostly chance."
         )
-    lone = [k for k, c in numbers.items() if c.n_distinct < 2]
+    n_missing = [np.isnan(c.numbers).sum() for c in columns]  # one value more to a tree
+    lone = [k for k, c in numbers.items() if c.n_distinct + (n_missing[k] > 0) < 2]
     if lone:
         yield f"Features with one value alone, which tell nothing: {named(judgement, lone)}."
-    empty = [k for k, c in numbers.items() if np.isnan(c.numbers).mean() > 0.5 and k not in lone]
+    empty = [k for k, c in numbers.items() if n_missing[k] > len(c.numbers) / 2 and k not in lone]
     if empty:
         yield f"Features that are missing in more than half of the rows: {named(judgement, empty)}."
 

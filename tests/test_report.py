@@ -11,6 +11,7 @@ from attributions.findings import Findings, Score
 from attributions.judgement import judge
 from attributions.report import ranks, report, table_lines
 from attributions.results import GlobalAttribution
+from attributions.table_columns import as_column
 from attributions.table_task import Task
 from gbt import GBTRegressor
 from tests.asserts import assert_same
@@ -158,3 +159,12 @@ def test_columns_of_values_that_the_model_has_not_learned_are_named():
         " large, a name of more than thirty-two letters. " in said
     )
     assert "has not learned" not in cautions_of(unseen=np.full(5, 0.1))
+
+
+def test_a_value_that_is_sometimes_missing_is_not_alone():
+    """There a tree can part the rows that have it from those that have not."""
+    cells = {"large": ["5"], "small": ["yes", "", "NA"], "tiny": ["yes", "yes", ""], "unused": [""]}
+    columns = [as_column(name, values * 60) for name, values in cells.items()]
+    said = " ".join(cautions(replace(judged(), columns=columns)))
+    assert "Features with one value alone, which tell nothing: large, unused." in said
+    assert "Features that are missing in more than half of the rows: small." in said
