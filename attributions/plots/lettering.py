@@ -75,18 +75,26 @@ class Lettering:
         return cut_in_the_middle(text, low, mark)
 
     def names(
-        self, feature_names: Sequence[str], columns: Collection[int], room: float, fontsize: float
+        self,
+        feature_names: Sequence[str],
+        columns: Collection[int],
+        room: float | Sequence[float],
+        fontsize: float,
     ) -> list[str]:
-        """Return what to write for some columns; what would look alike gets its column number."""
+        """Return what to write for some columns; what would look alike gets its column number.
+
+        The room may differ from name to name.
+        """
+        rooms = np.broadcast_to(room, len(columns))
         texts = [on_one_line(feature_names[k]) for k in columns]
         texts = [
             f"column {k}" if self.missing & set(text) else text
             for k, text in zip(columns, texts, strict=True)
         ]
-        cuts = [self.cut(text, room, fontsize) for text in texts]
+        cuts = [self.cut(text, r, fontsize) for text, r in zip(texts, rooms, strict=True)]
         return [
-            cut if cuts.count(cut) == 1 else self._numbered(text, k, room, fontsize)
-            for text, cut, k in zip(texts, cuts, columns, strict=True)
+            cut if cuts.count(cut) == 1 else self._numbered(text, k, r, fontsize)
+            for text, cut, k, r in zip(texts, cuts, columns, rooms, strict=True)
         ]
 
     def writable(self, text: str) -> str:

@@ -120,8 +120,8 @@ class LocalAttributionDisplay:
             return ""
         base, moved = result.base_values[self.row], result.values[self.row].sum()
         return (
-            f"\nbase value {base:.6g}, all contributions {moved:+.4g}:"
-            f" prediction {base + moved:.6g}"
+            f"\nbase value {base:.6g}, all contributions {moved:+.6g}:"
+            f" prediction\N{NO-BREAK SPACE}{base + moved:.6g}"
         )
 
     def _bars(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> None:

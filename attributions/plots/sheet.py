@@ -162,7 +162,7 @@ class Sheet:
     ) -> None:
         """Write the names of columns, and a number behind each, beside rows from top to bottom."""
         numbers = [""] * len(columns) if numbers is None else numbers
-        room = self.room("left") - max(self.lettering.size(n, fontsize)[0] for n in numbers)
+        room = [self.room("left") - self.lettering.size(n, fontsize)[0] for n in numbers]
         names = self.lettering.names(feature_names, columns, room, fontsize)
         texts = [name + number for name, number in zip(names, numbers, strict=True)]
         places = np.arange(len(columns))
