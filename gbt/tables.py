@@ -35,8 +35,8 @@ _ADVICE = {
     "date": "Turn dates into numbers that mean something, such as days since an event.",
     "sparse": "Make sparse columns dense, with X.sparse.to_dense().",
     "list": "Give each place of a list a column of its own.",
-    "other": "A missing value is nan or None; any other argument must be no string or object but a"
-    " number.",
+    "other": "A missing value is nan or None; astype('Float64') takes NA among numbers. Any"
+    " other cell given as argument must be a string or a number.",
 }
 
 
@@ -134,7 +134,7 @@ def _kind_of_value(value: Any) -> str:
 
 
 def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) -> None:
-    """Raise ValueError if one value a row is asked for, and there are dates, text or a mask.
+    """Raise ValueError if there is not one value a row: dates, text, a mask, nan or NA in objects.
 
     Parameters
     ----------
@@ -152,6 +152,10 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
     if values.dtype.kind == "O" and values.ndim == 1:
         for row, value in enumerate(values):
             found = _kind_of_value(value)
+            if found == "other" and value is not None and is_missing(value):
+                raise ValueError(
+                    f"{name} is {value} in row {row}. Leave out the rows without a value."
+                )
             if found == "date" or (found == "text" and not may_be_text):
                 kind, shown = found, f"{value!r} in row {row}"
                 break

@@ -100,7 +100,9 @@ def test_columns_of_other_objects(estimator):
     frame = pd.DataFrame({"size": y, "age": with_cell(y.astype(object), pd.NA)})
     target = y > 3
     with refused(
-        r"not numbers: 'age' \(object, <NA> in row 5\)\. A missing value is nan", TypeError
+        r"not numbers: 'age' \(object, <NA> in row 5\)\. A missing value is nan or None;"
+        r" astype\('Float64'\) takes NA among numbers\. Any other",
+        TypeError,
     ):
         estimator().fit(frame, target)
     fitted = estimator(n_estimators=1).fit(frame.astype({"age": "Float64"}), target)
@@ -185,6 +187,7 @@ def test_fewer_rows_than_a_splitter_divides(estimator, n, asked, message):
 TARGETS = {
     "nan": (with_cell(y, np.nan), "Input y contains NaN"),
     "None": (with_cell(y.astype(object), None), "Input y contains NaN"),
+    "NA": (with_cell(y.astype(object), pd.NA), r"y is <NA> in row 5\. Leave out the rows"),
     "infinity": (with_cell(y, np.inf), "Input y contains infinity"),
     "strings": (labels, r"y must be numbers, and holds text \(<U3\)"),
     "numbers spelt out": (y.astype(str).tolist(), "y must be numbers, and holds text"),
@@ -213,10 +216,24 @@ def test_targets(target, message):
         GBTRegressor().fit(X, target)
 
 
+def test_a_learning_rate_that_makes_errors_grow():
+    rows, target = np.arange(100.0)[:, None], np.arange(100.0)
+    with refused("do not fit into float64.* Or learning_rate=1000 makes errors grow"):
+        GBTRegressor(learning_rate=1000).fit(rows, target)
+    with refused(r"do not fit into float64.*Divide them by a constant\.$"):
+        GBTRegressor().fit(rows, target * 1e200)
+
+
 LABELS = {
     "one class": (["a"] * 8, "needs two classes; y has only the class 'a'"),
     "fractions": (y / 3, "Unknown label type: continuous"),
     "nan": (with_cell(y % 2, np.nan), "Input y contains NaN"),
+    "nan among words": (
+        with_cell(labels.astype(object), np.nan),
+        r"y is nan in row 5\. Leave out the rows without a value",
+    ),
+    "NA": (with_cell(labels.astype(object), pd.NA), "y is <NA> in row 5"),
+    "words of pandas": (pd.Series(["a", pd.NA, "b", "a"], dtype="string"), "y is <NA> in row 1"),
     "None": (with_cell(labels.astype(object), None), "of one type; got NoneType and str"),
     "two types": (with_cell(labels.astype(object), 1), "of one type; got int and str"),
     "two columns": (np.column_stack([labels, labels]), "y should be a 1d array"),
