@@ -39,7 +39,7 @@ from attributions.html_report.page import page
 from attributions.judged_file import judge_file
 from attributions.judgement import judge
 from attributions.model_file import ModelFile, UnusableModelError, read_model
-from attributions.report import WIDTH, draw, report, write_table
+from attributions.report import FEATURES, PICTURE, WIDTH, draw, report, write_table
 from attributions.simulated import TASKS, simulated
 from attributions.table_batches import open_batches
 from attributions.table_file import UnusableTableError, listed, read_table
@@ -222,10 +222,22 @@ def _question(
             f"--positive {question.positive}: the model tells {given.ensemble.n_outputs} classes"
             " apart, and is judged by all of them; leave --positive away."
         )
+    task = "classification" if is_classification else "regression"
+    if options.task not in (None, task) or (options.positive and not is_classification):
+        asked = f"--positive {options.positive}" if options.positive else f"--task {options.task}"
+        raise UnusableTableError(
+            f"{asked}: the model predicts {'classes' if is_classification else 'numbers'}; leave"
+            f" {asked.split()[0]} away."
+        )
+    if options.positive in given.classes[:-1]:
+        raise UnusableTableError(
+            f"--positive {options.positive}: the model predicts the probability of"
+            f" {given.classes[-1]!r}; leave --positive away."
+        )
     positive = options.positive or (given.classes[-1] if given.classes else None)
     return replace(
         question,
-        task="classification" if is_classification else "regression",
+        task=task,
         positive=positive if is_classification and not several else None,
         classes=given.classes if several else None,
     )
@@ -252,6 +264,15 @@ def _check_places(options: argparse.Namespace) -> None:
             raise UnusableTableError(
                 f"--{option}: {existing} may not be written to; name another place."
             )
+        written = [place / FEATURES, place / PICTURE] if is_folder else [place]
+        for source in (options.data, options.model):
+            if source and any(
+                p.exists() and source.exists() and p.samefile(source) for p in written
+            ):
+                raise UnusableTableError(
+                    f"--{option} {place} would overwrite {source}, which is read; name another"
+                    " place."
+                )
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -269,9 +290,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     table.add_argument(
         "--data",
         type=Path,
-        help="a file with a line of column names: cells between commas, semicolons or tabs, packed"
-        " by gzip or not, or a file of Parquet or Arrow, which with --model and without --report is"
-        " read in batches and may be larger than memory",
+        help="a file with a line of column names: cells between commas, semicolons, tabs or bars,"
+        " packed by gzip or not, or a file of Parquet or Arrow, which with --model and without"
+        " --report is read in batches and may be larger than memory",
     )
     table.add_argument("--target", metavar="NAME", help="the column to predict")
     table.add_argument(

@@ -21,6 +21,7 @@ TITLES = {
     "partial_inner": "partial TreeInner",
     "total_gain": "total gain",
 }
+FEATURES, PICTURE = "features.csv", "used_useful.png"  # files of a folder of results
 WIDTH = 100
 N_LISTED = 10
 N_TOP = 5
@@ -156,7 +157,7 @@ def _warnings(judgement: Judgement) -> list[str]:
 
 def write_table(task: Task, findings: Findings, folder: Path) -> Path:
     """Write all features, best first, as a CSV file; in the unit of the report."""
-    path = folder / "features.csv"
+    path = folder / FEATURES
     gain_rank = ranks(findings.gain)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -189,7 +190,7 @@ def draw(task: Task, findings: Findings, folder: Path) -> Path:
 
     from attributions.plots import UsedUsefulDisplay
 
-    path = folder / "used_useful.png"
+    path = folder / PICTURE
     figure = Figure(figsize=(7.6, 5.2), layout="constrained")
     unit = "log-odds" if task.is_classification else "the target's unit"
     unit = "log-probabilities of all classes" if task.classes else unit

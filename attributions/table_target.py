@@ -77,7 +77,8 @@ def read_target(
         if column.kind == "words":
             raise UnusableTableError(
                 f"The target {name} holds words such as {elided(column.example)!r}, which cannot be"
-                " regressed; leave --task away, or choose a target of numbers."
+                " regressed; choose a target of numbers, or leave away the --task or --model that"
+                " asks for it."
             )
         y, what = column.numbers, f"regression of {name}"
         if np.nanmax(np.abs(y)) > LARGEST or np.nanmax(y) - np.nanmin(y) < 1 / LARGEST:
@@ -166,5 +167,8 @@ def _place(label: str, labels: list[str], name: str) -> int:
             label = f"{float(label):.15g}"
     if label not in labels:
         hint = nearest(label, labels, f"; it holds {listed(labels)}.")
-        raise UnusableTableError(f"--positive: the target {name} holds no {label!r}{hint}")
+        raise UnusableTableError(
+            f"The target {name} holds no {label!r}, the class to predict by --positive or"
+            f" --model{hint}"
+        )
     return labels.index(label)

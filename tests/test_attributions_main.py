@@ -339,6 +339,16 @@ def test_files_that_are_no_tables_end_in_one_line(run, tmp_path, content):
     assert not folder.exists()
 
 
+def test_results_do_not_overwrite_the_table(run, tmp_path):
+    (tmp_path / "out").mkdir()
+    path = write_csv(tmp_path / "out" / "features.csv", ["x", "y"], [["1", "2"], ["2", "3"]])
+    before = path.read_bytes()
+    status, _, err, _ = run("--data", path, "--target", "y")
+    assert status == 2
+    assert f"would overwrite {path}, which is read; name another place" in err
+    assert path.read_bytes() == before
+
+
 def test_a_file_that_is_not_there(run, tmp_path):
     write_csv(tmp_path / "houses.csv", ["x", "y"], [])
     status, _, err, _ = run("--data", tmp_path / "house.csv", "--target", "y")

@@ -368,6 +368,22 @@ def test_a_model_of_lightgbm(run, tmp_path):
         (None, ["--model", "other.json"], "no column for 'a', 'b'"),
         (None, ["--model", "several.json"], "the model's classes are '0', '1', '2'"),
         (None, ["--model", "several.json", "--positive", "yes"], "tells 3 classes apart"),
+        (None, ["--model", "two.json", "--positive", "no"], "predicts the probability of 'yes'"),
+        (None, ["--model", "two.json", "--task", "regression"], "predicts classes; leave --task"),
+        (
+            None,
+            ["--model", "number.json", "--positive", "no"],
+            "predicts numbers; leave --positive",
+        ),
+        (None, ["--model", "number.json", "--task", "classification"], "numbers; leave --task"),
+        (None, ["--model", "number.json"], "leave away the --task or --model that asks for it"),
+        (
+            {"a": [1, 2], "b": [3, 4], "y": ["1", "2"]},
+            ["--model", "two.json"],
+            "holds no 'yes', the class to predict by --positive or --model; it holds '1', '2'",
+        ),
+        (None, ["--report", "table.csv"], "would overwrite table.csv, which is read"),
+        (None, ["--model", "two.json", "--report", "./two.json"], "would overwrite two.json"),
         (None, ["--report", "."], "is a folder; name a file"),
         (None, ["--report", "nowhere/out.html"], "there is no folder"),
         (None, ["--data", "nowhere.csv"], "There is no file nowhere.csv"),
@@ -385,6 +401,8 @@ def test_what_cannot_be_reported_is_refused_in_words(
     model = gbt.GBTClassifier(n_estimators=2).fit(X, X[:, 0] > 8).ensemble_
     replace(model, feature_names=("a", "b")).save("other.json")
     gbt.GBTClassifier(n_estimators=2).fit(X, np.arange(10) % 3).save("several.json")
+    gbt.GBTClassifier(n_estimators=2).fit(X, np.where(X[:, 0] > 8, "yes", "no")).save("two.json")
+    gbt.GBTRegressor(n_estimators=2).fit(X, X[:, 0]).save("number.json")
     given = ["--data", "table.csv", "--target", "y", "--report", "out.html", *arguments]
     status, _, error = run(*given)
     assert status == 2

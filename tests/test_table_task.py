@@ -124,9 +124,9 @@ def test_one_class_against_the_rest():
     assert_same(target(many("1", "2", "3", ""), positive="2.0").y, found.y)
     assert_same(target(["yes", "no"], positive="no").y, [0.0, 1.0])
     assert_same(target([str(k) for k in range(50)], positive="49").y, [0.0] * 49 + [1.0])
-    with pytest.raises(UnusableTableError, match="holds no 'Yes'; did you mean 'yes'"):
+    with pytest.raises(UnusableTableError, match=r"holds no 'Yes', .*; did you mean 'yes'"):
         target(["yes", "no"], positive="Yes")
-    with pytest.raises(UnusableTableError, match="holds no '7'; it holds '1', '2'"):
+    with pytest.raises(UnusableTableError, match=r"holds no '7', .*; it holds '1', '2'"):
         target(["1", "2"], positive="7.0")
 
 
