@@ -81,7 +81,7 @@ def test_a_long_word_leaves_the_names_of_other_features_whole():
 def test_large_contributions_are_written_like_the_prediction_that_they_lead_to():
     result = LocalAttribution(np.array([[56_517.3]]), np.array([182_480.26]), ("a",), "predecomp")
     label = " ".join(result.plot(row=0).ax_.get_xlabel().split())
-    assert label.endswith("base value 182480, all contributions +56517.3: prediction 238998")
+    assert label.endswith("base value 182480, all contributions +56517.3: raw prediction 238998")
 
 
 def test_a_row_leads_from_the_base_value_to_the_prediction_of_its_output():
@@ -94,6 +94,6 @@ def test_a_row_leads_from_the_base_value_to_the_prediction_of_its_output():
     assert "Row 0: PreDecomp of x, 2 of 3 features" in words  # a bar of 0 is left out
     assert_same([bar.get_width() for bar in display.ax_.patches], [1.5, -0.25])
     label = " ".join(display.ax_.get_xlabel().split())
-    assert label.endswith("base value 2, all contributions +1.25: prediction 3.25")
+    assert label.endswith("base value 2, all contributions +1.25: raw prediction 3.25")
     helped = LocalAttribution(values[:, :, 0], np.zeros(1), ("a", "b", "c"), "tree_inner")
     assert "base value" not in helped.plot(row=0).ax_.get_xlabel()

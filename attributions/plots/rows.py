@@ -121,7 +121,7 @@ class LocalAttributionDisplay:
         base, moved = result.base_values[self.row], result.values[self.row].sum()
         return (
             f"\nbase value {base:.6g}, all contributions {moved:+.6g}:"
-            f" prediction\N{NO-BREAK SPACE}{base + moved:.6g}"
+            f" raw\N{NO-BREAK SPACE}prediction\N{NO-BREAK SPACE}{base + moved:.6g}"
         )
 
     def _bars(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> None:
