@@ -110,6 +110,13 @@ def test_columns_of_other_objects(estimator):
         fitted.ensemble_.raw_predict(frame)
 
 
+@BOTH
+def test_words_where_training_had_none(estimator):
+    fitted = estimator(n_estimators=1).fit(pd.DataFrame({"size": y, "age": np.nan}), y > 3)
+    with refused(r"not numbers: 'age' \(.*\)\. Before fitting, name them in categorical_features"):
+        fitted.predict(pd.DataFrame({"size": y, "age": labels}))
+
+
 @pytest.mark.parametrize(
     "table", [X.astype(str), X.astype("S3"), X.astype("M8[D]"), X.astype("m8[s]")]
 )

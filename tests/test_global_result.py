@@ -101,6 +101,12 @@ def test_weights_of_rows_are_checked(weight):
         GlobalAttribution.from_rows(rows, weight)
 
 
+def test_a_sum_over_rows_wants_rows():
+    total = GlobalAttribution.from_rows(rows_of([[1.0], [3.0]]))
+    with pytest.raises(TypeError, match=r"sums a LocalAttribution, .* got GlobalAttribution"):
+        GlobalAttribution.from_rows(total)
+
+
 def test_only_attributions_are_merged():
     with pytest.raises(ValueError, match="Only a GlobalAttribution can be merged; got int"):
         result_of([1.0]).merge(3)

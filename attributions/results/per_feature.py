@@ -183,6 +183,11 @@ class GlobalAttribution(tables.ShownAsTable):
         -------
         GlobalAttribution
         """
+        if not isinstance(rows, LocalAttribution):
+            raise TypeError(
+                "from_rows sums a LocalAttribution, such as tree_inner_rows(model, X, y); got"
+                f" {type(rows).__name__}."
+            )
         rows.check_one_output("A sum over rows")
         values = np.ascontiguousarray(rows.values)
         if not len(values):
