@@ -17,6 +17,7 @@ split two levels, and numbers are faster.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise, repeat
 from numbers import Number
 from typing import Any
@@ -248,8 +249,9 @@ def _as_level(value: Any, name: str) -> Level:
     """Return a value as the level that it is, a plain word, integer or boolean."""
     kind = kind_of(value)
     if kind == "numbers":
-        if not isinstance(value, complex) and np.isfinite(value) and value == int(value):
-            return int(value)
+        with suppress(TypeError, ValueError, OverflowError):  # complex, nan, infinite
+            if value == int(value):
+                return int(value)
         raise ValueError(
             f"Column {name!r} is declared categorical and holds {value!r}: levels that are numbers"
             " must be whole. Leave the column out of categorical_features if its values are"

@@ -1,6 +1,9 @@
 """Levels and their numbers are those that looking at one value after the other finds."""
 
 import math
+import re
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -95,6 +98,20 @@ def test_words_are_looked_up_as_in_plain_loops(values):
 def test_values_of_two_kinds_that_are_one_to_a_dict_are_refused(values):
     column = np.array(values, dtype=object)[:, None]
     with pytest.raises(ValueError, match=r"'c' is categorical and holds .* such as .* and "):
+        learn(column, [0], ["c"])
+
+
+def test_numbers_of_other_types_are_levels():
+    values = [Decimal(1), Fraction(4, 2), 10**400, np.int64(3), None, 1.0]
+    categories, encoded = learn(np.array(values, dtype=object)[:, None], [0], ["c"])
+    assert categories == ((1, 2, 3, 10**400),)
+    assert_same(np.asarray(encoded, dtype=float)[:, 0], np.array([0, 1, 3, 2, NAN, 0]))
+
+
+@pytest.mark.parametrize("value", [Decimal("1.5"), Decimal("inf"), Fraction(1, 2), 1j])
+def test_a_number_of_another_type_that_is_not_whole_is_named(value):
+    column = np.array([1, value], dtype=object)[:, None]
+    with pytest.raises(ValueError, match=rf"holds {re.escape(repr(value))}: levels .* be whole"):
         learn(column, [0], ["c"])
 
 
