@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from gbt.level_sets import LevelSets
-from gbt.tables import Table, refuse_other_columns
+from gbt.tables import Table, column_names, refuse_other_columns
 
 Level = str | int | bool
 Levels = tuple[Level, ...]
@@ -92,7 +92,7 @@ def encode(
     if categories is None or isinstance(X, EncodedRows):
         return X
     table = Table(X)
-    refuse_other_columns(table.X, tuple(names))
+    refuse_other_columns(table.X if column_names(X) is None else X, tuple(names))
     if table.n_columns != len(categories):
         return X
     unseen = np.nan if unseen_is_missing else np.inf

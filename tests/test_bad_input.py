@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -80,6 +81,18 @@ TABLES = {
         pd.DataFrame({"size": y, "rare": pd.arrays.SparseArray(y)}),
         r"not numbers: 'rare' \(Sparse\[float64, .*\]\)\. Make sparse columns dense",
     ),
+    "a pyarrow table of dates": (
+        pa.table({"size": y, "when": [datetime.date(2020, 2, 2)] * 8}),
+        r"not numbers: 'when' \(date32\[day\]\)\. Turn dates",
+    ),
+    "dates only, of pyarrow": (
+        pa.table({"when": [datetime.datetime(2020, 2, 2)] * 8, "till": y.astype("m8[s]")}),
+        r"'when' \(timestamp\[us\]\), 'till' \(duration\[s\]\)\. Turn dates",
+    ),
+    "structs": (
+        pl.DataFrame({"place": [{"x": 1.0, "y": 2.0}] * 8}),
+        r"not numbers: 'place' \(Struct\(.*\)\)\. Give each place of a list",
+    ),
     "masked text": (np.ma.array(X.astype(str), mask=X > 3), r"column 0 \(<U"),
 }
 
@@ -115,6 +128,24 @@ def test_words_where_training_had_none(estimator):
     fitted = estimator(n_estimators=1).fit(pd.DataFrame({"size": y, "age": np.nan}), y > 3)
     with refused(r"not numbers: 'age' \(.*\)\. Before fitting, name them in categorical_features"):
         fitted.predict(pd.DataFrame({"size": y, "age": labels}))
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (pd.to_datetime(["2020-02-02"] * 8), r"category of Timestamp.*\)\. Turn dates"),
+        (pd.to_timedelta(y, "D"), r"category of Timedelta.*\)\. Turn dates"),
+        (list("12341234"), r"category of '1'\)\. Name .* Text that spells numbers"),
+    ],
+)
+@BOTH
+def test_categories_that_are_no_numbers_are_not_read_as_numbers(estimator, values, found):
+    frame = pd.DataFrame({"size": y, "when": pd.Categorical(values)})
+    with refused(rf"not numbers: 'when' \({found}"):
+        estimator(categorical_features=None).fit(frame, y > 3)
+    model = estimator(n_estimators=1).fit(X[:, :2], y > 3)
+    with refused(rf"not numbers: 'when' \({found}"):
+        model.ensemble_.raw_predict(frame)
 
 
 @pytest.mark.parametrize(
@@ -579,6 +610,15 @@ def test_a_column_that_is_missing_or_added_is_named(estimator, frame):
         model.predict(lacking)
     with refused("Not of the model: 'extra'"):
         model.predict(more)
+
+
+@BOTH
+def test_columns_of_pyarrow_with_words_among_them_have_an_order(estimator):
+    table = pa.Table.from_pandas(WORDS)
+    model = estimator(n_estimators=1).fit(table, y > 3)
+    for read in (model.predict, model.ensemble_.raw_predict):
+        with refused("X has the columns of the model in another order"):
+            read(table.select(["size", "age", "weight", "town"]))
 
 
 @BOTH
