@@ -206,11 +206,13 @@ def _numbers_of(
     distinct, place = values
     given = _as_levels(distinct, name)
     if given and levels and kind_of(given[0]) != kind_of(levels[0]):
+        how = f"astype({KINDS[kind_of(levels[0])].__name__})"
+        if [kind_of(given[0]), kind_of(levels[0])] == ["words", "booleans"]:
+            how = "map({'False': False, 'True': True})"  # every word would be True
         raise ValueError(
             f"Column {name!r} has {kind_of(given[0])} such as {given[0]!r}, but in training its"
             f" levels were {kind_of(levels[0])} such as {levels[0]!r}, and levels are looked up by"
-            " value. Convert the column, for instance with astype"
-            f"({KINDS[kind_of(levels[0])].__name__})."
+            f" value. Convert the column, for instance with {how}."
         )
     return _look_up(given, levels, unseen)[place]
 

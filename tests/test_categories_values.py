@@ -101,6 +101,14 @@ def test_values_of_two_kinds_that_are_one_to_a_dict_are_refused(values):
         learn(column, [0], ["c"])
 
 
+def test_words_in_place_of_booleans_are_not_to_be_made_true():
+    column = np.array([["False"], ["True"]])
+    with pytest.raises(ValueError, match=r"with map\({'False': False, 'True': True}\)\.$"):
+        encode(column, ((False, True),), ["c"])
+    with pytest.raises(ValueError, match=r"with astype\(bool\)\.$"):
+        encode(np.array([[0], [1]]), ((False, True),), ["c"])
+
+
 def test_numbers_of_other_types_are_levels():
     values = [Decimal(1), Fraction(4, 2), 10**400, np.int64(3), None, 1.0]
     categories, encoded = learn(np.array(values, dtype=object)[:, None], [0], ["c"])
