@@ -38,6 +38,7 @@ from gbt.formats import as_ensemble
 from gbt.kernels.derivatives import GIVEN
 from gbt.model import Ensemble
 from gbt.predictor import over_transposed
+from gbt.tables import as_given
 
 # Predictions that are kept at once: 64 MB.
 NUMBERS_AT_ONCE = 2**23
@@ -318,7 +319,7 @@ def _shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
             yield table
             table.isetitem(pair[0], column)
         return
-    rows = np.asarray(X)
+    rows = np.asarray(as_given(X))
     table = rows.copy()
     for pair in pairs:
         table[:, pair[0]] = rows[orders.of(pair), pair[0]]

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from attributions.inner import tree_inner
 from attributions.inputs import as_random_state, refuse_no_estimator, refuse_no_measure
 from attributions.lost_sums import as_option
+from gbt.tables import as_given
 
 CORRECTIONS = ("bh", "by")
 
@@ -102,7 +103,12 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             validate_data(self, X, y, skip_check_array=True)
         else:
             X, y = validate_data(
-                self, X, y, dtype=None, ensure_all_finite="allow-nan", ensure_min_samples=2
+                self,
+                as_given(X),
+                y,
+                dtype=None,
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=2,
             )
         fitted_on, held_out = self._cut(X, y, groups)
         training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
@@ -116,6 +122,19 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         adjusted = false_discovery_control(self.p_values_, method=self.correction)
         self.support_ = adjusted <= self.fdr
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns that are kept.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+
+        Returns
+        -------
+        array, or what ``set_output`` asks for, of shape (n, number of columns kept)
+        """
+        return super().transform(as_given(X))
 
     def _cut(self, X: Any, y: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows to fit on and those to judge on."""

@@ -68,6 +68,17 @@ def unmasked(X: Any) -> Any:
     return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
 
 
+def as_given(X: Any) -> Any:
+    """Return lists and masked arrays as arrays that say the same; anything else as it is.
+
+    NumPy would make words of numbers beside words in a list, and drop the mask.
+    """
+    if not isinstance(X, list | tuple):
+        return unmasked(X)
+    rows = np.asarray(X)
+    return np.array(X, dtype=object) if rows.dtype.kind in "US" else rows
+
+
 def refuse_other_values(X: Any, *, categories_are_numbers: bool) -> None:
     """Raise ValueError if columns of a table are not numbers; name them and say what to do."""
     refused, kinds = [], []
@@ -296,7 +307,7 @@ class Table:
     """The columns of a pandas or polars frame, of an array or of a list of rows."""
 
     def __init__(self, X: Any):
-        self.is_frame = is_frame(X)
+        self.is_frame, self.given = is_frame(X), X
         if not self.is_frame and not isinstance(X, np.ndarray):
             X = np.array(X, dtype=object)
         self.X = X
@@ -365,6 +376,11 @@ class Table:
 
             columns = [polars.Series(self.X.columns[k], v) for k, v in numbers.items()]
             return self.X.with_columns(columns)
+        if hasattr(self.given, "set_column"):  # pyarrow's
+            table = self.given
+            for k, column in numbers.items():
+                table = table.set_column(k, table.column_names[k], [column])
+            return table
         others = [k for k in range(self.n_columns) if k not in numbers]
         table = np.empty(self.X.shape, dtype=object if self.X.dtype.kind in "OUS" else np.float64)
         table[:, others] = self.X[:, others]

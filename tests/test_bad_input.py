@@ -21,6 +21,7 @@ from attributions import tree_inner
 from gbt import GBTClassifier, GBTRegressor, load
 from gbt.parameters import OTHER_LOSSES, OTHER_NAMES
 from gbt.splitting import CrossValidated, Unbiased
+from tests.asserts import assert_same
 
 X = np.arange(24.0).reshape(8, 3) % 7
 y = np.arange(8.0)
@@ -612,10 +613,12 @@ def test_a_column_that_is_missing_or_added_is_named(estimator, frame):
         model.predict(more)
 
 
+@pytest.mark.filterwarnings("error:X does not have valid feature names")
 @BOTH
 def test_columns_of_pyarrow_with_words_among_them_have_an_order(estimator):
     table = pa.Table.from_pandas(WORDS)
     model = estimator(n_estimators=1).fit(table, y > 3)
+    assert_same(model.predict(table), model.predict(WORDS))
     for read in (model.predict, model.ensemble_.raw_predict):
         with refused("X has the columns of the model in another order"):
             read(table.select(["size", "age", "weight", "town"]))

@@ -153,6 +153,24 @@ def test_a_scorer_sees_the_labels_and_a_data_frame():
     pandas.testing.assert_frame_equal(frame, before)
 
 
+def test_a_scorer_sees_lists_and_masks_as_they_are():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y, mask = np.where(X[:, 1] > 1, 3.0, X[:, 0]), X > 1
+    words = np.array(X, dtype=object)
+    words[:, 2] = np.where(X[:, 2] > 0, "a", "b")
+    for table, same in (
+        (words.tolist(), words),
+        (np.ma.array(X, mask=mask), np.where(mask, np.nan, X)),
+    ):
+        model = GBTRegressor(n_estimators=5).fit(same[:30], y[:30])
+        found, expected = (
+            permutation(model, rows[30:], y[30:], metric="r2", random_state=0)
+            for rows in (table, same)
+        )
+        assert_same(found.values, expected.values)
+
+
 @pytest.mark.parametrize("layout", ["read-only", "F", "float32", "integers", "list"])
 def test_the_callers_table_is_not_touched(layout):
     """Not even for a while: it may be read-only, or in use by another thread."""

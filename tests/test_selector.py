@@ -121,6 +121,21 @@ def test_a_frame_keeps_its_names():
     assert selector.attribution_.feature_names == tuple("abcdef")
 
 
+def test_lists_and_masks_say_what_arrays_say():
+    X, y = table(n=60)
+    words = np.array(X, dtype=object)
+    words[:, 2] = np.where(X[:, 2] > 0, "a", "b")
+    mask = X > 1
+    for given, same in (
+        (words.tolist(), words),
+        (np.ma.array(X, mask=mask), np.where(mask, np.nan, X)),
+    ):
+        selector = HeldOutSelector(MODEL, fdr=0.9, random_state=0).fit(given, y)
+        expected = HeldOutSelector(MODEL, fdr=0.9, random_state=0).fit(same, y)
+        assert_same(selector.attribution_.values, expected.attribution_.values)
+        np.testing.assert_array_equal(selector.transform(given), expected.transform(same))
+
+
 def test_groups_are_not_cut():
     X, y = table()
     groups = np.arange(400) // 5
