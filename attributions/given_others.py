@@ -36,6 +36,7 @@ from attributions.row_sums import sum_over_rows
 from attributions.saabas import saabas
 from attributions.without_column import clone_for
 from gbt.formats import as_ensemble
+from gbt.tables import column_names
 
 
 def given_others(
@@ -100,7 +101,7 @@ def given_others(
         saabas(ensemble, table, n_jobs=n_jobs).values.reshape(len(table), n_features, -1)
         for table in (X_fit, X)
     )
-    names = list(X_fit.columns) if hasattr(X_fit, "columns") else ensemble.feature_names
+    names = column_names(X_fit) or ensemble.feature_names
     product = np.zeros((len(rows), n_features))
     for k in np.unique(ensemble.feature[ensemble.left >= 0]):
         others = [j for j in range(n_features) if j != k]

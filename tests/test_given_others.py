@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pandas
+import pyarrow
 import pytest
 from scipy.special import expit
 from sklearn.base import clone
@@ -135,15 +136,18 @@ OF_COLUMN_1 = [
 
 
 @pytest.mark.parametrize(("parameter", "value", "moved"), OF_COLUMN_1)
-@pytest.mark.parametrize("has_names", [False, True])
-def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, has_names):
+@pytest.mark.parametrize("kind", ["array", "names", "numbers", "pyarrow"])
+def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, kind):
     """With these the column means the same in every fit, of the model and of the regressor."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 5, size=(200, 3)) * 1.0
     y = np.array([2.0, -1, 0, 3, -2])[X[:, 1].astype(int)] + 0.3 * X[:, 0] + rng.normal(size=200)
     plain = GBTRegressor(n_estimators=5, max_depth=3)
     estimator = clone(plain).set_params(**{parameter: value})
-    table = pandas.DataFrame(X, columns=["x0", "x1", "x2"]) if has_names else X
+    names = None if kind == "numbers" else ["x0", "x1", "x2"]
+    table = X if kind == "array" else pandas.DataFrame(X, columns=names)
+    if kind == "pyarrow":
+        table = pyarrow.Table.from_pandas(table)
     model = clone(estimator).fit(table[:100], y[:100])
 
     result = given_others(
