@@ -245,8 +245,8 @@ def test_a_policy_by_name_has_its_defaults(name, policy, tmp_path):
     assert gbt.load(tmp_path / "model.json").splitter == name
 
 
-@pytest.mark.parametrize("n_folds", [1, 256])
-def test_numbers_of_folds_out_of_range_are_refused(n_folds):
+@pytest.mark.parametrize("n_folds", [1, 256, 2.5, 3.0, "3", None])
+def test_what_is_no_number_of_folds_is_refused(n_folds):
     with pytest.raises(ValueError, match=r"n_folds must be an integer in \[2, 255\]"):
         CrossValidated(n_folds=n_folds)
 

@@ -23,6 +23,7 @@ and the logistic loss keeps its hessians.
 """
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class CrossValidated:
     stop_at_stub: bool = True
 
     def __post_init__(self) -> None:
-        if not 2 <= self.n_folds <= 255:
+        if not (isinstance(self.n_folds, Integral) and 2 <= self.n_folds <= 255):
             raise ValueError(f"n_folds must be an integer in [2, 255]; got {self.n_folds!r}.")
 
     def check_rows(self, n: int, limits: Limits) -> None:
