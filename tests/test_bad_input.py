@@ -242,6 +242,7 @@ TARGETS = {
     "a series of dates": (pd.Series(pd.to_datetime(["2020-02-02"] * 8)), "y holds dates"),
     "a polars series of dates": (pl.Series([datetime.date(2020, 2, 2)] * 8), "y holds dates"),
     "a list of dates": ([datetime.date(2020, 2, 2)] * 8, "y holds dates .* in row 0"),
+    "NA": (with_cell(y.astype(object), pd.NA), "y is <NA> in row 5. Leave out the rows"),
     "masked": (np.ma.array(y, mask=y == 3), "y is masked in row 3. Leave out the rows"),
     "two columns": (np.column_stack([y, y]), "y should be a 1d array"),
     "None at all": (None, "requires y to be passed"),
@@ -279,6 +280,7 @@ LABELS = {
     "None at all": (None, "requires y to be passed"),
     "dates": ((y % 2).astype("datetime64[D]"), "y holds dates"),
     "a list of dates": ([datetime.date(2020, 2, 1 + k % 2) for k in range(8)], "y holds dates"),
+    "NA": (pd.Series([*labels[:3], pd.NA, *labels[4:]], dtype="string"), "y is <NA> in row 3"),
     "masked": (np.ma.array(labels, mask=y == 3), "y is masked in row 3"),
 }
 
@@ -308,6 +310,7 @@ WEIGHTS = {
     "strings": (labels, r"sample_weight must be numbers, and holds text \(<U3\)"),
     "numbers spelt out": (ones.astype(str), "sample_weight must be numbers, and holds text"),
     "spans": (ones.astype("m8[D]"), "sample_weight holds dates"),
+    "NA": (with_cell(ones.astype(object), pd.NA), "sample_weight is <NA> in row 5"),
     "masked": (np.ma.array(ones, mask=y == 3), "sample_weight is masked in row 3"),
     "balanced": ("balanced", r"'balanced' is not one number a row.*class_weight=\"balanced\"\)"),
     "too large": (ones * 1e308, "do not fit into float64"),
