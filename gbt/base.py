@@ -261,12 +261,11 @@ class BaseGBT(NamedParameters):
             )
         except SumsOverflowError as error:
             rate = asked["learning_rate"]
-            also = f" Or learning_rate={rate} makes errors grow with every tree; 1 is a whole step."
+            steep = f" Or learning_rate={rate} is too large: beyond 1 every step overshoots."
             raise ValueError(
                 f"Sums of gradients do not fit into float64 ({error}): y, sample_weight or"
                 " base_score are too large or too small. Divide them by a constant."
-                + also
-                * (rate > 1)
+                + (steep if rate > 1 else "")
             ) from error
 
     def _directions(self, loss: Loss) -> np.ndarray | None:

@@ -136,7 +136,7 @@ def test_words_where_training_had_none(estimator):
     [
         (pd.to_datetime(["2020-02-02"] * 8), r"category of Timestamp.*\)\. Turn dates"),
         (pd.to_timedelta(y, "D"), r"category of Timedelta.*\)\. Turn dates"),
-        (list("12341234"), r"category of '1'\)\. Name .* Text that spells numbers"),
+        (list("12341234"), r"category of '1'\)\. .* name them .* Text that spells numbers"),
     ],
 )
 @BOTH
@@ -242,7 +242,6 @@ TARGETS = {
     "a series of dates": (pd.Series(pd.to_datetime(["2020-02-02"] * 8)), "y holds dates"),
     "a polars series of dates": (pl.Series([datetime.date(2020, 2, 2)] * 8), "y holds dates"),
     "a list of dates": ([datetime.date(2020, 2, 2)] * 8, "y holds dates .* in row 0"),
-    "NA": (with_cell(y.astype(object), pd.NA), "y is <NA> in row 5. Leave out the rows"),
     "masked": (np.ma.array(y, mask=y == 3), "y is masked in row 3. Leave out the rows"),
     "two columns": (np.column_stack([y, y]), "y should be a 1d array"),
     "None at all": (None, "requires y to be passed"),
@@ -258,7 +257,7 @@ def test_targets(target, message):
 
 def test_a_learning_rate_that_makes_errors_grow():
     rows, target = np.arange(100.0)[:, None], np.arange(100.0)
-    with refused("do not fit into float64.* Or learning_rate=1000 makes errors grow"):
+    with refused("do not fit into float64.* Or learning_rate=1000 is too large"):
         GBTRegressor(learning_rate=1000).fit(rows, target)
     with refused(r"do not fit into float64.*Divide them by a constant\.$"):
         GBTRegressor().fit(rows, target * 1e200)
@@ -280,7 +279,6 @@ LABELS = {
     "None at all": (None, "requires y to be passed"),
     "dates": ((y % 2).astype("datetime64[D]"), "y holds dates"),
     "a list of dates": ([datetime.date(2020, 2, 1 + k % 2) for k in range(8)], "y holds dates"),
-    "NA": (pd.Series([*labels[:3], pd.NA, *labels[4:]], dtype="string"), "y is <NA> in row 3"),
     "masked": (np.ma.array(labels, mask=y == 3), "y is masked in row 3"),
 }
 
