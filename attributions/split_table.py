@@ -140,7 +140,8 @@ class SplitTable:
     def node_totals(self, seen: SeenRows | None = None) -> NodeTotals:
         """Add the rows up; count those that were ``seen``."""
         totals = self._over(partial(NodeTotals.of, seen), NodeTotals.merge)
-        if self.intake.ensemble.loss.name == "half_logistic" and len(set(totals.targets)) == 1:
+        least, largest = totals.targets
+        if self.intake.ensemble.loss.name == "half_logistic" and least == largest:
             raise ValueError(
                 f"y_{self.intake.which} holds one class only; how gradients differ between the"
                 " children of a split would then be the model's doing alone. Give rows of both"

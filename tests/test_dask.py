@@ -283,6 +283,20 @@ def cut(data, array):
     return da.from_array(array, chunks=(sizes, *array.shape[1:]))
 
 
+def assert_same_gains(result, whole):
+    """Check models whose terms are not counted, as those of drawn ones are.
+
+    Some hundred numbers are added in another order, and multiplied: 1e3 times the largest gain is
+    ample for them, 1e4 times for their derivatives. A chunk that is forgotten moves the 2nd digit.
+    """
+    size = np.abs(whole.values).max()
+    assert_close(result.values, whole.values, 1e3 * size)
+    assert (result.standard_error is None) == (whole.standard_error is None)
+    if whole.standard_error is not None:
+        size = max(size, whole.standard_error.max())
+        assert_close(result.standard_error, whole.standard_error, 1e4 * size)
+
+
 @given(case=judged_at_splits(max_rows=20), data=st.data(), min_samples=st.integers(1, 3))
 def test_unbiased_gain_of_chunks_is_that_of_all_rows(case, data, min_samples):
     asked = {"min_samples": min_samples, "per_tree": True, **case.weights}
@@ -306,10 +320,8 @@ def test_unbiased_gain_takes_every_kind_of_table(kind, loss):
     for asked in ({}, {"groups_valid": groups}, {"standard_error": False}):
         whole = silent(ensemble, X[::-1], y[::-1], X, y, **asked)
         result = silent(ensemble, make(X[::-1]), y[::-1], make(X), y, **asked)
-        assert_close(result.values, whole.values, 1e3 * np.abs(whole.values))
+        assert_same_gains(result, whole)
         assert (result.standard_error is None) == ("standard_error" in asked)
-        if result.standard_error is not None:
-            assert_close(result.standard_error, whole.standard_error, 1e4 * whole.standard_error)
         assert_same(result.groups, whole.groups)
         assert result.n_samples == N
 
@@ -322,8 +334,7 @@ def test_unbiased_gain_of_losses_that_no_kernel_knows(estimator):
     model = estimator.set_params(n_estimators=4, max_depth=2).fit(X + 0.01, y)
     result = unbiased_gain(model, table_of(X), y, table_of(X[::-1]), y[::-1])
     whole = silent(model, X, y, X[::-1], y[::-1])
-    assert_close(result.values, whole.values, 1e3 * np.abs(whole.values))
-    assert_close(result.standard_error, whole.standard_error, 1e4 * whole.standard_error)
+    assert_same_gains(result, whole)
 
 
 def test_unbiased_gain_leaves_out_chunks_that_weigh_nothing():
@@ -333,8 +344,7 @@ def test_unbiased_gain_leaves_out_chunks_that_weigh_nothing():
     result = silent(ensemble, X, y, table_of(X), y, sample_weight_valid=weight)
     whole = silent(ensemble, X, y, X[weight > 0], y[weight > 0])
     assert result.n_samples == N - 50
-    assert_close(result.values, whole.values, 1e3 * np.abs(whole.values))
-    assert_close(result.standard_error, whole.standard_error, 1e4 * whole.standard_error)
+    assert_same_gains(result, whole)
 
 
 def test_what_unbiased_gain_says_of_chunks():
@@ -345,7 +355,7 @@ def test_what_unbiased_gain_says_of_chunks():
     new, order = X + 0.01, np.argsort(y)
     in_order = table_of(new[order])  # chunks of one class
     result = unbiased_gain(model, in_order, y[order], in_order, y[order])
-    assert_close(result.values, unbiased_gain(model, new, y, new, y).values, 1e3 * N)
+    assert_same_gains(result, unbiased_gain(model, new, y, new, y))
     with pytest.raises(ValueError, match="y_valid holds one class only"):
         unbiased_gain(model, new, y, in_order, np.ones(N))
     with pytest.raises(ValueError, match=r"In chunk \d.*: Of X_train.*3 columns"):
@@ -355,7 +365,7 @@ def test_what_unbiased_gain_says_of_chunks():
             unbiased_gain(model, X, y, in_order, y[order], form)
     train_in_chunks = unbiased_gain(model, in_order, y[order], new, y, "paper")
     whole = unbiased_gain(model, new[order], y[order], new, y, "paper")
-    assert_close(train_in_chunks.values, whole.values, 1e3 * N)
+    assert_same_gains(train_in_chunks, whole)
     rows = table_of(np.concatenate([X[:100], new[:20]]))
     with pytest.warns(SeenRowsWarning, match="100 of the 120 rows"):
         unbiased_gain(model, X, y, rows, np.r_[y[:100], y[:20]])
