@@ -287,7 +287,7 @@ def assert_same_gains(result, whole):
     """Check models whose terms are not counted, as those of drawn ones are.
 
     Some hundred numbers are added in another order, and multiplied: 1e3 times the largest gain is
-    ample for them, 1e4 times for their derivatives. A chunk that is forgotten moves the 2nd digit.
+    ample for them, 1e4 times for their derivatives. A chunk that is forgotten is far beyond.
     """
     size = np.abs(whole.values).max()
     assert_close(result.values, whole.values, 1e3 * size)
