@@ -53,10 +53,12 @@ class NodeTotals:
     groups: np.ndarray | None
 
     @classmethod
-    def of(cls, seen: SeenRows | None, rows: SplitRows, n_jobs: int | None) -> "NodeTotals":
-        """Send rows down all trees."""
+    def of(
+        cls, seen: SeenRows | None, keep: bool, rows: SplitRows, n_jobs: int | None
+    ) -> "NodeTotals":
+        """Send rows down all trees; ``keep`` see `SplitRows.node_sums`."""
         return cls(
-            rows.node_sums(n_jobs),
+            rows.node_sums(n_jobs, keep),
             len(rows.y),
             0 if seen is None else seen.count(rows.X, rows.y, n_jobs),
             (float(rows.y.min()), float(rows.y.max())),
@@ -137,9 +139,10 @@ class SplitTable:
             )
         return self.rows
 
-    def node_totals(self, seen: SeenRows | None = None) -> NodeTotals:
-        """Add the rows up; count those that were ``seen``."""
-        totals = self._over(partial(NodeTotals.of, seen), NodeTotals.merge)
+    def node_totals(self, seen: SeenRows | None = None, standard_error: bool = False) -> NodeTotals:
+        """Add the rows up; count those that were ``seen``; say if `standard_error` will follow."""
+        keep = standard_error and self.rows is not None  # chunks are taken in anew
+        totals = self._over(partial(NodeTotals.of, seen, keep), NodeTotals.merge)
         least, largest = totals.targets
         if self.intake.ensemble.loss.name == "half_logistic" and least == largest:
             raise ValueError(

@@ -124,8 +124,9 @@ def unbiased_gain(
     valid = SplitTable.of(model, ensemble, "valid", given_valid, n_jobs)
     if form != "symmetric":
         valid.in_memory()  # refuses chunks before any work is done
+    has_errors = standard_error and form != "sampled"
     of_train = train.node_totals()
-    of_valid = valid.node_totals(_seen_rows(ensemble, train.rows, n_jobs))
+    of_valid = valid.node_totals(_seen_rows(ensemble, train.rows, n_jobs), has_errors)
     warn_of_seen_rows(of_valid.n_seen, of_valid.n_rows, stacklevel=2)
 
     splits = Splits.of(ensemble, of_train.of_node, of_valid.of_node, min_samples)
@@ -135,7 +136,7 @@ def unbiased_gain(
         gain = _gain_by_ratios(splits, valid.in_memory(), form, random_state)
     by_tree = splits.by_tree(gain)
     errors = None
-    if standard_error and form != "sampled":
+    if has_errors:
         part = splits.symmetric_parts() if form == "symmetric" else splits.ratio_parts()
         errors = valid.standard_error(splits.feature, part)
     return GlobalAttribution(

@@ -74,6 +74,7 @@ TWINS = {
         "hold_out_folds": "test_elastic_net.py::test_folds_are_judged_by_fits_to_the_others",
     },
     "attributions.kernels.contrasts": {
+        "find_spots": "attributions/reference.py::path",
         "add_up_rows": "attributions/reference.py::unbiased_gain",
         "add_parts": "test_unbiased_gain.py::test_the_standard_error_is_that_of_the_derivatives",
         "mean_ratio_of_subsets": "attributions/reference.py::mean_ratio_of_subsets",

@@ -3,7 +3,7 @@
 import sys
 import warnings
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import pytest
@@ -20,11 +20,12 @@ from attributions import (
     total_gain,
     unbiased_gain,
 )
+from attributions.groups import Groups
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.testing import ensembles, rows_for
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
-from gbt.losses import LOSSES
+from gbt.losses import LOSSES, HalfLogistic, HalfSquaredError, Poisson
 from gbt.tree import NODE_DTYPES
 from tests.asserts import EPS, assert_close, assert_same, peer
 from tests.kernel_call import call
@@ -235,6 +236,49 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
                 assert_close(own[leaves], expected, np.abs(of_row).sum())
                 assert_close(own[0], of_row.sum(), np.abs(of_row).sum())
             before = before + tree.value[leaf[:, m]]
+
+
+@pytest.mark.parametrize("loss", [HalfSquaredError(), HalfLogistic(), Poisson()])
+@pytest.mark.parametrize("max_leaves", [2, 5, 30, 300])
+def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
+    """Trees of one level to more than ten, with spots of one byte or two that are kept or not."""
+    rng = np.random.default_rng(max_leaves)
+    n, p = 1100, 3  # two blocks
+    X = np.exp(2 * rng.normal(size=(n, p)))
+    y = (rng.random(n) < 0.5) * 1.0
+    model = GBTRegressor(
+        n_estimators=2, max_depth=25, max_leaves=max_leaves, min_child_weight=0.0, learning_rate=0.3
+    ).fit(X, y + rng.normal(size=n))
+    ensemble = replace(model.ensemble_, loss=loss, base_score=0.25)
+    inner = ensemble.feature >= 0
+    feature = np.maximum(ensemble.feature, 0).astype(np.uint64)
+    part = rng.normal(size=(len(feature), 2, 3)) * inner[:, np.newaxis, np.newaxis]
+    weight = rng.uniform(0.5, 2, size=n)
+
+    expected, raw = np.zeros((n, p)), np.full(n, 0.25)
+    for m, tree in enumerate(ensemble.trees):
+        g, h = loss.gradient_hessian(y, raw)
+        of_row, root = np.array([g, h, np.ones(n)]), ensemble.tree_offset[m]
+        for i in range(n):
+            nodes = reference.path(tree, X[i])
+            for t, c in pairwise(nodes):
+                is_left = int(c == tree.left[t])
+                brought = weight[i] * part[root + t, is_left] @ of_row[:, i]
+                expected[i, tree.feature[t]] += brought
+            raw[i] += tree.value[nodes[-1]]
+
+    groups = Groups.of(np.arange(n), n)  # of one row each: the sums of groups are those of rows
+    size = 5 * np.abs(part).max() * (1 + np.exp(np.abs(raw)).max())
+    for keep, most_kept in ((False, 2**29), (True, 2**29), (True, 0)):
+        monkeypatch.setattr(split_rows, "MOST_KEPT", most_kept)
+        rows = split_rows.SplitRows(ensemble, X, y, weight, groups)
+        rows.node_sums(1, keep)
+        assert (rows.kept is not None) == (keep and most_kept > 0 and loss.name in LOSSES)
+        if rows.kept is not None:
+            assert rows.kept.itemsize == (2 if max_leaves == 300 else 1)
+        assert_close(rows.sum_parts(feature, part, 1).by_group, expected, size)
+    levels = ensemble.predictor.links.levels.max()
+    assert levels == 1 if max_leaves == 2 else levels > max_leaves**0.4
 
 
 # --------------------------------------------------------------------- what makes it unbiased
@@ -449,7 +493,7 @@ def test_rows_of_weight_0_are_left_out(loss, form):
 @exact_forms
 def test_threads_and_float32_change_nothing(loss, form, monkeypatch):
     rng = np.random.default_rng(4)
-    monkeypatch.setattr(split_rows, "ROWS_PER_SUM", 1500)
+    monkeypatch.setattr(split_rows, "BLOCKS_PER_SUM", 1)
     X, y = some_data(rng, 8000, loss, signal=1.0)
     X = X.astype(np.float32).astype(np.float64)
     X[::7, 0] = np.nan

@@ -1,5 +1,8 @@
 r"""What rows bring to every split: sums of their nodes, then each row's part in a function of them.
 
+Rows go down all trees once, and where each of them ends up in every tree, its *spot*, is written
+down in a byte or two (`find_spots`). All else is added up from spots.
+
 First every leaf adds up its rows, four numbers each: w g, w h, w and 1. Parents add up their
 children. What is then worked out of a node t with children l and r, anything smooth in the sums of
 validation rows, changes with a single row as its first derivatives say: a row that goes from t to
@@ -7,12 +10,16 @@ the child c moves it by
 
     w (a_c g + b_c h + d_c)
 
-Walking down once more adds these up, row by row and feature by feature, and the weight of the row
-multiplies the sums::
+Following the path of every row once more adds these up, row by row and feature by feature, and the
+weight of the row multiplies the sums::
 
         t [3]            out[3, i] += a_l g_i + b_l h_i + d_l
        / \
       l   r
+
+All rows pass the first three levels, seven nodes, so there every node takes all rows, adding 0 to
+those that are not its own: that becomes vector instructions. Below, each row climbs from its spot
+to the third level by itself.
 
 Derivatives are taken on the way, at the prediction before the tree. With the logistic loss they
 follow from the odds e^f, and a leaf of value v multiplies the odds by e^v, a number of the leaf:
@@ -23,19 +30,64 @@ to half an eps a tree.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from gbt.kernels.compiling import internal, kernel, step
 from gbt.kernels.derivatives import HALF_LOGISTIC, write_derivatives
-from gbt.kernels.descent import N_PLACES, N_TOP, go_down, go_down_the_top, takes_left
+from gbt.kernels.descent import N_PLACES, N_TOP, go_down
 from gbt.kernels.instructions import add_four
 
 N_SUMS = 4  # w g, w h, w, 1
 N_TERMS = 3  # of g, of h, and neither
-N_WHOLE = 3  # steps in which every node passes over all rows, see ``attributions.kernels.paths``
+N_WHOLE = 3  # steps in which every node takes all rows
+N_ENDS = 2**N_WHOLE  # nodes below them
 
 MAX_ODDS = 1e100  # beyond, and below its reciprocal, a prediction cannot get more certain
+
+
+class Spots(NamedTuple):
+    """Where the n rows of a block stand in M trees, and what that does to their states.
+
+    A spot is a place of a tree of at most four levels, see ``gbt.kernels.descent``, and otherwise a
+    leaf, counted from the first of its tree.
+    """
+
+    of_row: np.ndarray  # (M, n) unsigned
+    first: np.ndarray  # (M,) uint64, number of the tree's first place, or of its root
+    levels: np.ndarray  # (M,) int64, of the tree
+    step: np.ndarray  # (N + 16 M,) float64, of nodes and places: value, or e^value for odds
+
+
+class Below(NamedTuple):
+    """How rows climb to the third level and what that adds; of nodes and places."""
+
+    up: np.ndarray  # (N + 16 M,) uint64, the parent; itself from the third level up
+    feature: np.ndarray  # (N + 16 M,) uint64, that the parent splits on
+    part: np.ndarray  # (N + 16 M, 3) a, b, d of the step from there; 0 from the third level up
+    end: np.ndarray  # (N + 16 M,) uint8, which of the 8 nodes of the third level it is, or is below
+
+
+@internal
+def keep_spots(at, first, spot):
+    """Write down where rows stand, counted from ``first``."""
+    for i in range(at.shape[0]):
+        spot[i] = spot.dtype.type(at[i] - first)
+
+
+@kernel
+def find_spots(X, links, spots):
+    """Write the spots that the rows of a block reach.
+
+    X       (2 p, n)   float64   IN    a transposed block, see ``gbt.predictor``; or float32
+    links              ``Links`` IN    of all M trees
+    spots              ``Spots`` OUT   rows alone
+    """
+    at = np.empty(X.shape[1], links.node.dtype)
+    for m in range(spots.levels.shape[0]):
+        go_down(X, links, m, at)
+        keep_spots(at, at.dtype.type(spots.first[m]), spots.of_row[m])
 
 
 @internal
@@ -73,34 +125,26 @@ def part_of(i, a, b, d, gradient, hessian):
     return a * gradient[i] + (d if hessian is None else b * hessian[i] + d)
 
 
-@internal
-def go_on(kind, step, at, state):
-    """Take every row's state to the next tree.
-
-    step    (N + 16 M,)   float64    IN     of nodes and places: value, or e^value for odds
-    at      (n,)          unsigned   IN     nodes or places
-    state   (n,)          float64    INOUT
-    """
+@step
+def go_on(i, first, spot, kind, step, state):
+    """Take the state of row i to the next tree; ``first`` of the tree's spots."""
+    t = first + np.uint64(spot[i])
     if kind == HALF_LOGISTIC:
-        for i in range(state.shape[0]):
-            odds = state[i] * step[at[i]]
-            state[i] = min(max(odds, 1.0 / MAX_ODDS), MAX_ODDS)
+        odds = state[i] * step[t]
+        state[i] = min(max(odds, 1.0 / MAX_ODDS), MAX_ODDS)
     else:
-        for i in range(state.shape[0]):
-            state[i] += step[at[i]]
+        state[i] += step[t]
 
 
 @kernel
-def add_up_rows(X, links, step, kind, y, state, hessian, weight, sums):
-    """Add w g, w h, w and 1 of every row to its leaf, g and h at the prediction before the tree.
+def add_up_rows(spots, kind, y, state, hessian, weight, sums):
+    """Add w g, w h, w and 1 of every row to its spot, g and h at the prediction before the tree.
 
     Rows of one leaf often follow one another, and an addition would have to wait for the last one:
-    that took as long as going down. So each half of the rows adds up in a lane of its own. Of
-    deeper trees, whose leaves are many, all rows add to the sums themselves.
+    that took as long as going down the tree. So each half of the rows adds up in a lane of its own.
+    Of deeper trees, whose leaves are many, all rows add to the sums themselves.
 
-    X        (2 p, n)        float64    IN     a transposed block, see ``gbt.predictor``
-    links                    ``Links``  IN     of all M trees
-    step     (N + 16 M,)     float64    IN     see ``go_on``
+    spots                    ``Spots``  IN     of the rows
     kind                     int64      IN     of loss
     y        (n,)            float64    IN
     state    (n,)            float64    INOUT  before the first tree, then after the last
@@ -109,104 +153,138 @@ def add_up_rows(X, links, step, kind, y, state, hessian, weight, sums):
     sums     (N + 16 M, 4)   float64    INOUT  of nodes and places
     """
     n, half = np.uint64(y.shape[0]), np.uint64(y.shape[0] // 2)
-    at, gradient = np.empty(n, links.node.dtype), np.empty(n)
+    gradient = np.empty(n)
     lanes = np.zeros((2, N_PLACES * N_SUMS))
     all_sums = sums.reshape(-1)
-    for m in range(links.places.shape[0]):
-        go_down(X, links, m, at)
+    for m in range(spots.levels.shape[0]):
+        spot, first = spots.of_row[m], spots.first[m]
         write_gradients(kind, y, state, gradient, hessian)
-        is_shallow, first = links.levels[m] <= N_TOP, np.uint64(links.places[m])
-        if not is_shallow:
-            first = np.uint64(0)
-        a, b = (lanes[0], lanes[1]) if is_shallow else (all_sums, all_sums)
+        own = all_sums[first * np.uint64(N_SUMS) :]
+        is_shallow = spots.levels[m] <= N_TOP
+        a, b = (lanes[0], lanes[1]) if is_shallow else (own, own)
         for i in range(half):
-            add_row(i, at, first, weight, gradient, hessian, a)
-            add_row(i + half, at, first, weight, gradient, hessian, b)
+            add_row(i, spot, weight, gradient, hessian, a)
+            go_on(i, first, spot, kind, spots.step, state)
+            add_row(i + half, spot, weight, gradient, hessian, b)
+            go_on(i + half, first, spot, kind, spots.step, state)
         for i in range(half + half, n):
-            add_row(i, at, first, weight, gradient, hessian, a)
+            add_row(i, spot, weight, gradient, hessian, a)
+            go_on(i, first, spot, kind, spots.step, state)
         if is_shallow:
             for i in range(np.uint64(N_PLACES * N_SUMS)):
-                all_sums[first * np.uint64(N_SUMS) + i] += a[i] + b[i]
+                own[i] += a[i] + b[i]
                 a[i] = b[i] = 0.0
-        go_on(kind, step, at, state)
 
 
 @step
-def add_row(i, at, first, weight, gradient, hessian, sums):
-    """Add the four numbers of row i where it stands, counted from ``first``."""
-    place, w = (np.uint64(at[i]) - first) * np.uint64(N_SUMS), weight[i]
-    add_four(sums, place, w * gradient[i], w * hessian_of(i, hessian), w, 1.0)
+def add_row(i, spot, weight, gradient, hessian, sums):
+    """Add the four numbers of row i at its spot."""
+    w = weight[i]
+    to = np.uint64(spot[i]) * np.uint64(N_SUMS)
+    add_four(sums, to, w * gradient[i], w * hessian_of(i, hessian), w, 1.0)
 
 
 @internal
-def add_parts_of_the_top(at, first, n_steps, path_feature, path_part, gradient, hessian, out):
-    """Add the parts of the first steps of rows whose places are known.
+def find_ends(is_shallow, first, spot, end_of, end):
+    """Write which of the eight nodes of the third level rows stand at or below.
 
-    at             (n,)          unsigned  IN     places
-    first                        unsigned  IN     the tree's first place
-    path_feature   (4, 16)       uint64    IN     by step and place, see ``add_parts``
-    path_part      (4, 16, 3)    float64   IN
-    gradient       (n,)          float64   IN
-    hessian        (n,)          float64   IN     None where it is 1 for all rows
-    out            (p, n)        float64   INOUT
+    These are 64-bit numbers, as wide as what they select: with 32 bits that took twice as long.
+
+    first                 uint64     IN    of the tree's spots
+    spot    (n,)          unsigned   IN
+    end_of  (N + 16 M,)   uint8      IN    of nodes and places
+    end     (n,)          int64      OUT
     """
-    for depth in range(min(n_steps, N_WHOLE)):
-        width = N_PLACES >> depth  # of places below a node
-        half, whole = at.dtype.type(width // 2), at.dtype.type(width)
-        for start in range(0, N_PLACES, width):
-            l, r = path_part[depth, start], path_part[depth, start + width - 1]
+    if is_shallow:
+        for i in range(end.shape[0]):
+            end[i] = np.int64(spot[i]) >> (N_TOP - N_WHOLE)
+    else:
+        for i in range(end.shape[0]):
+            end[i] = end_of[first + np.uint64(spot[i])]
+
+
+@internal
+def add_parts_of_the_top(end, n_steps, feature, part, gradient, hessian, out):
+    """Add the parts of the first three steps.
+
+    end        (n,)        int64     IN     see ``find_ends``
+    feature    (7,)        uint64    IN     of the seven nodes of a tree, level by level
+    part       (7, 2, 3)   float64   IN     of the steps right and left
+    gradient   (n,)        float64   IN
+    hessian    (n,)        float64   IN     None where it is 1 for all rows
+    out        (p, n)      float64   INOUT
+    """
+    for depth in range(n_steps):
+        width = N_ENDS >> depth
+        for j in range(1 << depth):
+            node = (1 << depth) - 1 + j
+            l, r = part[node, 1], part[node, 0]
             la, lb, ld, ra, rb, rd = l[0], l[1], l[2], r[0], r[1], r[2]
-            sums, of_node = out[path_feature[depth, start]], at.dtype.type(first + start)
-            for i in range(at.shape[0]):
-                place = at.dtype.type(at[i] - of_node)  # beyond the others where it lies before
-                # To select one of two results takes less time than to select what they are made of.
-                to_left = part_of(i, la, lb, ld, gradient, hessian)
-                to_right = part_of(i, ra, rb, rd, gradient, hessian)
-                moved = to_left if place < half else to_right
-                sums[i] += moved if place < whole else 0.0
-    for depth in range(N_WHOLE, n_steps):
-        feature, part = path_feature[depth], path_part[depth]
-        for i in range(at.shape[0]):
-            place = at[i] - first
-            a, b, d = part[place, 0], part[place, 1], part[place, 2]
-            out[feature[place], np.uint64(i)] += part_of(i, a, b, d, gradient, hessian)
+            begin, middle, stop = j * width, j * width + width // 2, j * width + width
+            sums = out[feature[node]]
+            for i in range(end.shape[0]):
+                is_left = end[i] < middle
+                a, b, d = la if is_left else ra, lb if is_left else rb, ld if is_left else rd
+                moved = part_of(i, a, b, d, gradient, hessian)
+                sums[i] += moved if (end[i] >= begin) & (end[i] < stop) else 0.0
+
+
+@step
+def add_part(i, t, below, gradient, hessian, out):
+    """Add what row i gets by the step to t."""
+    # One by one: a view of the three would be counted, with the bus locked, each time.
+    a, b, d = below.part[t, 0], below.part[t, 1], below.part[t, 2]
+    out[below.feature[t], i] += part_of(i, a, b, d, gradient, hessian)
+
+
+@internal
+def add_parts_below(first, spot, n_steps, below, gradient, hessian, at, out):
+    """Add the parts of the steps below the third level, from every row's spot up.
+
+    first               uint64     IN      of the tree's spots
+    spot       (n,)     unsigned   IN
+    n_steps             int64      IN      at least 1
+    below               ``Below``  IN
+    gradient   (n,)     float64    IN
+    hessian    (n,)     float64    IN      None where it is 1 for all rows
+    at         (n,)     uint64     memory
+    out        (p, n)   float64    INOUT
+    """
+    n = np.uint64(at.shape[0])
+    for i in range(n):
+        at[i] = first + np.uint64(spot[i])
+        add_part(i, at[i], below, gradient, hessian, out)
+    for _ in range(n_steps - 1):
+        for i in range(n):
+            at[i] = below.up[at[i]]
+            add_part(i, at[i], below, gradient, hessian, out)
 
 
 @kernel
-def add_parts(X, links, step, kind, y, state, hessian, edges, paths, out):
+def add_parts(spots, kind, y, state, hessian, top, below, out):
     """Add up every row's parts along its paths, by feature, but for its weight.
 
-    X ... hessian                                      see ``add_up_rows``
-    edges       a pair                       IN        of nodes and places,
-      feature   (N + 16 M,)       uint64               that the parts below belong to
-      part      (N + 16 M, 2, 3)  float64              a, b, d of the steps right and left, b + d
-                                                       in place of d where the hessian is None
-    paths       a pair                       IN        the same of the first four steps of all trees
-      feature   (M, 4, 16)        uint64               by step and by the place that it leads to
-      part      (M, 4, 16, 3)     float64              0 below a leaf
-    out         (p, n)            float64    INOUT
+    spots ... hessian                           see ``add_up_rows``
+    top         a pair                 IN       of the first three levels of all trees
+      feature   (M, 7)        uint64            of their nodes, level by level
+      part      (M, 7, 2, 3)  float64           a, b, d of the steps right and left; b + d in place
+                                                of d where the hessian is None, in ``below``, too
+    below                     ``Below``  IN
+    out         (p, n)        float64    INOUT
     """
-    (feature, part), (path_feature, path_part) = edges, paths
-    column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
-    n = np.uint64(y.shape[0])
-    at, gradient = np.empty(n, links.node.dtype), np.empty(n)
-    for m in range(links.places.shape[0]):
-        n_steps = links.levels[m]
+    (feature, part), n = top, y.shape[0]
+    end, at, gradient = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n)
+    for m in range(spots.levels.shape[0]):
+        spot, first, n_steps = spots.of_row[m], spots.first[m], spots.levels[m]
         write_gradients(kind, y, state, gradient, hessian)
-        go_down_the_top(X, links, sets, m, at)
-        add_parts_of_the_top(
-            at, links.places[m], min(n_steps, N_TOP), path_feature[m], path_part[m], gradient,
-            hessian, out,
-        )  # fmt: skip
-        for _ in range(n_steps - N_TOP):
-            for i in range(n):
-                t = at[i]
-                side = takes_left(X[column[t], i], t, threshold, sets)
-                # One by one: a view of the three would be counted, with the bus locked, each time.
-                a, b, d = part[t, side, 0], part[t, side, 1], part[t, side, 2]
-                out[feature[t], i] += part_of(i, a, b, d, gradient, hessian)
-                at[i] = lower[t, side]
-        go_on(kind, step, at, state)
+        find_ends(n_steps <= N_TOP, first, spot, below.end, end)
+        n_whole = min(n_steps, N_WHOLE)
+        add_parts_of_the_top(end, n_whole, feature[m], part[m], gradient, hessian, out)
+        if n_steps > N_WHOLE:
+            n_below = n_steps - N_WHOLE
+            add_parts_below(first, spot, n_below, below, gradient, hessian, at, out)
+        for i in range(np.uint64(n)):
+            go_on(i, first, spot, kind, spots.step, state)
 
 
 @kernel
