@@ -1,7 +1,7 @@
 """Cross-validated boosting in the simulations and on the real tables of Adler and Painsky (2022).
 
 python -m benchmarks.cvb                     all parts
-python -m benchmarks.cvb null power          these parts: null, power, real
+python -m benchmarks.cvb null power          these parts: null, power, real, criterion, adult
 python -m benchmarks.cvb --write             and the CSV files, docs/cvb.md and its pictures
 python -m benchmarks.cvb --from-results      the tables again, from the CSV files
 python -m benchmarks.cvb --quick             tries the machinery in seconds: no numbers
@@ -12,13 +12,16 @@ there. Real tables come from the folder --data, or $GBT_DATA, and are skipped wi
 
 import sys
 
-from benchmarks.cvb import real, simulations
+from benchmarks.cvb import criterion, real, simulations
 from benchmarks.cvb.picture import draw
 from benchmarks.study import command
 from benchmarks.study.command import own_table
 from benchmarks.study.files import DOCS
 
-PARTS = {part.name: part for part in (*map(simulations.part, simulations.PAPER), real.PART)}
+PARTS = {
+    part.name: part
+    for part in (*map(simulations.part, simulations.PAPER), real.PART, *criterion.PARTS)
+}
 
 
 def sections(parts, tables) -> dict[str, str]:
