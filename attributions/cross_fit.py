@@ -24,6 +24,7 @@ from attributions.inner import tree_inner
 from attributions.inputs import as_random_state, refuse_no_estimator, refuse_no_measure
 from attributions.lost_sums import needed_option
 from attributions.results import GlobalAttribution
+from gbt.targets import distinct_labels
 
 
 def cross_fit(
@@ -77,6 +78,8 @@ def cross_fit(
     """
     refuse_no_estimator(estimator, "estimator")
     refuse_no_measure(measure, *["groups"] * (groups is not None))
+    if is_classifier(estimator):
+        distinct_labels(y)  # says what is wrong with them; the folds would not
     splitter = _splitter(estimator, cv, groups, random_state)
     folds = list(splitter.split(X, y, groups))
     judged = np.concatenate([held_out for _, held_out in folds])

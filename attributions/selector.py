@@ -22,6 +22,7 @@ from attributions.inner import tree_inner
 from attributions.inputs import as_random_state, refuse_no_estimator, refuse_no_measure
 from attributions.lost_sums import as_option
 from gbt.tables import as_given
+from gbt.targets import distinct_labels
 
 CORRECTIONS = ("bh", "by")
 
@@ -110,6 +111,8 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 ensure_all_finite="allow-nan",
                 ensure_min_samples=2,
             )
+        if is_classifier(self.estimator):
+            distinct_labels(y)  # says what is wrong with them; the cut would not
         fitted_on, held_out = self._cut(X, y, groups)
         training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
         self.estimator_ = clone(self.estimator).fit(*training)

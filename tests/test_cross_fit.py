@@ -137,3 +137,11 @@ def test_the_doubts_of_single_models_are_no_doubts_of_their_sum():
     result = cross_fit(MODEL, X, y, partial(tree_inner, training=(X, y)), cv=3)
     assert result.is_reliable is None
     assert_same(result.p_values(), cross_fit(MODEL, X, y, cv=3).p_values())
+
+
+def test_missing_labels_are_refused_before_rows_are_cut():
+    X = np.arange(24.0).reshape(12, 2)
+    y = np.array(["a", "b", None] * 4, dtype=object)
+    for cut in (partial(cross_fit, GBTClassifier()), HeldOutSelector(GBTClassifier()).fit):
+        with pytest.raises(ValueError, match=r"got NoneType and str. Missing labels are not"):
+            cut(X, y)
