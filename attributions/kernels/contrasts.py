@@ -188,7 +188,8 @@ def add_row(i, spot, weight, gradient, hessian, sums):
 def find_ends(is_shallow, first, spot, end_of, end):
     """Write which of the eight nodes of the third level rows stand at or below.
 
-    These are 64-bit numbers, as wide as what they select: with 32 bits that took twice as long.
+    These are 64-bit numbers, as wide as what they select: with 32 bits that takes 1.3 to 1.7 times
+    as long (znver3).
 
     first                 uint64     IN    of the tree's spots
     spot    (n,)          unsigned   IN
