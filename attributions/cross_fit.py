@@ -78,9 +78,7 @@ def cross_fit(
     """
     refuse_no_estimator(estimator, "estimator")
     refuse_no_measure(measure, *["groups"] * (groups is not None))
-    if is_classifier(estimator):
-        distinct_labels(y)  # says what is wrong with them; the folds would not
-    splitter = _splitter(estimator, cv, groups, random_state)
+    splitter = _splitter(estimator, cv, y, groups, random_state)
     folds = list(splitter.split(X, y, groups))
     judged = np.concatenate([held_out for _, held_out in folds])
     if len(judged) != len(y) or len(np.unique(judged)) != len(y):
@@ -106,11 +104,14 @@ def _of_fold(
     return replace(result, kurtosis=None)  # that of one model, which tells nothing of several
 
 
-def _splitter(estimator: Any, cv: Any, groups: Any, random_state: Any) -> Any:
+def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -> Any:
     """Turn a number of folds into a splitter."""
     if not isinstance(cv, int | np.integer):
         return cv
     if groups is not None:
         return GroupKFold(cv)
-    kind = StratifiedKFold if is_classifier(estimator) else KFold
+    kind = KFold
+    if is_classifier(estimator):
+        distinct_labels(y)  # says what is wrong with them; the folds would not
+        kind = StratifiedKFold
     return kind(cv, shuffle=True, random_state=as_random_state(random_state))

@@ -111,8 +111,6 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 ensure_all_finite="allow-nan",
                 ensure_min_samples=2,
             )
-        if is_classifier(self.estimator):
-            distinct_labels(y)  # says what is wrong with them; the cut would not
         fitted_on, held_out = self._cut(X, y, groups)
         training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
         self.estimator_ = clone(self.estimator).fit(*training)
@@ -143,8 +141,11 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         """Return the rows to fit on and those to judge on."""
         if groups is not None:
             kind = GroupShuffleSplit
+        elif is_classifier(self.estimator):
+            distinct_labels(y)  # says what is wrong with them; the cut would not
+            kind = StratifiedShuffleSplit
         else:
-            kind = StratifiedShuffleSplit if is_classifier(self.estimator) else ShuffleSplit
+            kind = ShuffleSplit
         splitter = kind(
             1, test_size=self.test_size, random_state=as_random_state(self.random_state)
         )
