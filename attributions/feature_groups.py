@@ -42,6 +42,7 @@ def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> 
             f"{result.method} does not add up over features. Measures that do are"
             f" {', '.join(ADDITIVE)}."
         )
+    names, belongs = _membership(result.feature_names, members)
     rows, moments = result.contributions, result.second_moments
     if result.standard_error is not None and rows is None and moments is None:
         raise ValueError(
@@ -50,7 +51,6 @@ def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> 
             " GlobalAttribution.from_rows(tree_inner_rows(model, X, y)), or, of many rows, with"
             " tree_inner(model, X, y, second_moments=True)."
         )
-    names, belongs = _membership(result.feature_names, members)
     values = result.values @ belongs
     contributions, standard_error = None, None
     if moments is not None:

@@ -208,6 +208,8 @@ def test_what_cannot_be_summed_is_refused():
     ensemble, X, y = fitted_rows(30)
     with pytest.raises(ValueError, match=r"needs the contributions of single rows.*from_rows"):
         tree_inner(ensemble, X, y).grouped({})
+    with pytest.raises(ValueError, match="'weather' names 'snow', which is not a feature"):
+        tree_inner(ensemble, X, y).grouped({"weather": ["snow"]})  # a slip is told first
     for result in (absolute(ensemble, X), permutation(ensemble, X, y)):
         with pytest.raises(ValueError, match=r"does not add up over features.*tree_inner"):
             result.grouped({})

@@ -144,6 +144,7 @@ class UsedUsefulDisplay:
             c=[sheet.drawn_in(BLUE) if is_marked else GREY for is_marked in marked],
             edgecolors=[sheet.colors.background],
             linewidths=0.6,
+            clip_on=False,  # features not used stand on the axis, whole
             zorder=4,
         )
         self._hollow(doubtful, sheet.colors.background)
