@@ -69,19 +69,16 @@ class SplitRows:
     kept: np.ndarray | None = None
 
     @classmethod
-    def of(cls, model: Any, ensemble: Ensemble, rows: Chunk, which: str) -> "SplitRows":
-        """Check what the public function was given; ``which`` is "train" or "valid".
+    def of(cls, model: Any, ensemble: Ensemble, rows: Chunk) -> "SplitRows":
+        """Check what the public function was given.
 
         Rows of weight 0 are left out, so that a chunk may have none.
         """
-        try:
-            X = as_rows(ensemble, rows.X)
-            y = as_target(model, ensemble, rows.y, len(X))
-            # Others' memory is another type to kernels.
-            weight = np.array(as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part))
-            together = Groups.of(rows.groups, len(X))
-        except ValueError as error:
-            raise ValueError(f"Of X_{which}, y_{which}, sample_weight_{which}: {error}") from error
+        X = as_rows(ensemble, rows.X)
+        y = as_target(model, ensemble, rows.y, len(X))
+        # Others' memory is another type to kernels.
+        weight = np.array(as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part))
+        together = Groups.of(rows.groups, len(X))
         if not weight.all():
             kept = weight > 0
             X, y, weight = X[kept], y[kept], weight[kept]

@@ -12,7 +12,8 @@ So chunks give what all rows in one table give. A chunk is checked and converted
 looked at; rows in memory once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -89,17 +90,14 @@ class Intake:
     ensemble : Ensemble
     classes_ : array or None
         The labels of a classifier.
-    which : str
-        Whose rows they are: "train" or "valid".
     """
 
     ensemble: Ensemble
     classes_: Any
-    which: str
 
     def take(self, chunk: Chunk) -> SplitRows:
         """Check and convert some rows."""
-        return SplitRows.of(self, self.ensemble, chunk, self.which)
+        return SplitRows.of(self, self.ensemble, chunk)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +107,8 @@ class SplitTable:
     Parameters
     ----------
     intake : Intake
+    which : str
+        Whose rows they are: "train" or "valid".
     given : Chunk
         The rows as the caller gave them.
     rows : SplitRows or None
@@ -117,6 +117,7 @@ class SplitTable:
     """
 
     intake: Intake
+    which: str
     given: Chunk
     rows: SplitRows | None
     n_jobs: int | None
@@ -126,15 +127,16 @@ class SplitTable:
         cls, model: Any, ensemble: Ensemble, which: str, given: Chunk, n_jobs: int | None
     ) -> "SplitTable":
         """Take in the rows if they are in memory."""
-        intake = Intake(ensemble, getattr(model, "classes_", None), which)
-        rows = None if any(map(is_in_chunks, given)) else intake.take(given)
-        return cls(intake, given, rows, n_jobs)
+        intake = Intake(ensemble, getattr(model, "classes_", None))
+        with _named(which):
+            rows = None if any(map(is_in_chunks, given)) else intake.take(given)
+        return cls(intake, which, given, rows, n_jobs)
 
     def in_memory(self) -> SplitRows:
         """Return the rows, for forms of gain that look at all rows of a node together."""
         if self.rows is None:
             raise ValueError(
-                f"X_{self.intake.which} is Dask's, and this form of gain needs all rows of a node"
+                f"X_{self.which} is Dask's, and this form of gain needs all rows of a node"
                 ' together, in memory. form="symmetric" takes chunks.'
             )
         return self.rows
@@ -146,7 +148,7 @@ class SplitTable:
         least, largest = totals.targets
         if self.intake.ensemble.loss.name == "half_logistic" and least == largest:
             raise ValueError(
-                f"y_{self.intake.which} holds one class only; how gradients differ between the"
+                f"y_{self.which} holds one class only; how gradients differ between the"
                 " children of a split would then be the model's doing alone. Give rows of both"
                 " classes."
             )
@@ -166,7 +168,17 @@ class SplitTable:
         if self.rows is not None:
             return part_of(self.rows, self.n_jobs)
         of_chunk = partial(_part_of_chunk, self.intake, part_of, self.n_jobs)
-        return over_chunks(of_chunk, merge, self.given)
+        with _named(self.which):
+            return over_chunks(of_chunk, merge, self.given)
+
+
+@contextmanager
+def _named(which: str) -> Iterator[None]:
+    """Say in errors whose rows they are about; `Chunk` calls them X, y and sample_weight."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"Of X_{which}, y_{which}, sample_weight_{which}: {error}") from error
 
 
 def _part_of_chunk(

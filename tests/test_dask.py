@@ -358,8 +358,10 @@ def test_what_unbiased_gain_says_of_chunks():
     assert_same_gains(result, unbiased_gain(model, new, y, new, y))
     with pytest.raises(ValueError, match="y_valid holds one class only"):
         unbiased_gain(model, new, y, in_order, np.ones(N))
-    with pytest.raises(ValueError, match=r"In chunk \d.*: Of X_train.*3 columns"):
+    with pytest.raises(ValueError, match=r"Of X_train.*In chunk \d.*3 columns"):
         unbiased_gain(model, table_of(new[:, :2]), y, new, y)
+    with pytest.raises(ValueError, match=rf"Of X_valid.*y has {N - 1} rows and X has {N}"):
+        unbiased_gain(model, new, y, table_of(new), y[1:])
     for form in ("paper", "sampled"):
         with pytest.raises(ValueError, match="X_valid is Dask's, and this form"):
             unbiased_gain(model, X, y, in_order, y[order], form)
