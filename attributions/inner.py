@@ -341,7 +341,11 @@ def _guarded(
     return replace(result, kurtosis=moments.kurtosis)
 
 
-def _moments(judge: Judge, n_jobs: int | None, contributions: Callable, chunk: Chunk) -> Moments:
-    """Return the moments of what some rows contribute."""
-    rows = JudgedRows.of(judge, chunk)
+def _moments(
+    judge: Judge, n_jobs: int | None, contributions: Callable, chunk: Chunk
+) -> Moments | None:
+    """Return the moments of what some rows contribute; those of weight 0 were not trained on."""
+    rows = JudgedRows.of(judge, chunk).of_weight()
+    if not len(rows.X):
+        return None
     return moments_over_rows(partial(contributions, rows), len(rows.X), chunk.n_jobs(n_jobs))

@@ -96,6 +96,13 @@ class JudgedRows:
             Groups.of(rows.groups, len(X)),
         )
 
+    def of_weight(self) -> "JudgedRows":
+        """Return those that weigh something."""
+        kept = self.weight > 0
+        if kept.all():
+            return self
+        return JudgedRows(self.judge, self.X[kept], self.y[kept], self.weight[kept], None)
+
     @property
     def have_paths(self) -> bool:
         """Whether the rows of a leaf share their contributions, so that gradients can be summed."""

@@ -189,11 +189,11 @@ def total_gain(ensemble: Ensemble, n_features: int) -> np.ndarray:
     score = np.zeros(n_features)
     for tree in ensemble.trees:
 
-        def step(t: int, tree: Tree = tree) -> float:
+        def of(t: int, tree: Tree = tree) -> float:
             return tree.sum_gradient[t] ** 2 / (tree.sum_hessian[t] + ensemble.reg_lambda)
 
         for t in np.flatnonzero(tree.left >= 0).tolist():
-            score[tree.feature[t]] += step(tree.left[t]) + step(tree.right[t]) - step(t)
+            score[tree.feature[t]] += of(tree.left[t]) + of(tree.right[t]) - of(t)
     return score
 
 

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from attributions.inner import tree_inner
@@ -135,7 +136,14 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         array, or what ``set_output`` asks for, of shape (n, number of columns kept)
         """
-        return super().transform(as_given(X))
+        X = as_given(X)
+        if (
+            hasattr(X, "select_dtypes")
+            and _get_output_config("transform", self)["dense"] == "default"
+        ):
+            # scikit-learn would make numbers of pandas' categories, which may be words.
+            X = X.astype(dict.fromkeys(X.select_dtypes("category").columns, object))
+        return super().transform(X)
 
     def _cut(self, X: Any, y: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows to fit on and those to judge on."""

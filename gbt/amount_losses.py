@@ -4,7 +4,8 @@
 
     Tweedie(p), y >= 0:         value      (e^((2-p) f) - 1) / (2-p)  -  y (e^((1-p) f) - 1) / (1-p)
                                 gradient    e^((2-p) f)               -  y  e^((1-p) f)
-                                hessian     (2-p) e^((2-p) f)         -  y (1-p) e^((1-p) f)
+                                hessian    ((2-p) e^((2-p) f)         -  y (1-p) e^((1-p) f)), at
+                                            least y^(2-p)
 
     SquaredLogError, y > -1:    value       r^2 / 2       with r = log((1 + f) / (1 + y))
                                 gradient    r / (1 + f)
@@ -12,7 +13,10 @@
 
 Tweedie's raw prediction is the logarithm of the mean, and the variance of y is a multiple of the
 mean to the power p: 1 is Poisson's, 2 is gamma's, and between them are amounts of which many are 0,
-such as what an insurance pays in a year. (Where 2-p or 1-p is 0, f stands for its quotient.)
+such as what an insurance pays in a year. (Where 2-p or 1-p is 0, f stands for its quotient.) As
+with Poisson's and gamma's losses the hessian is the largest second derivative between prediction
+and target (``gbt.losses`` says why). This one is convex in f, so it is largest at one of the two,
+and at the target it is y^(2-p). For p = 1.5 the one at the prediction is never smaller.
 
 The squared logarithmic error asks by which factor a prediction is off. It bends down where 1 + f is
 more than e times 1 + y, so two things are as XGBoost has them: the hessian is at least 1e-6, and
@@ -37,9 +41,12 @@ class Tweedie(LogLink):
     ----------
     power : float in [1, 2]
         p: the variance is a multiple of the mean to this power.
+    is_newton : bool
+        Whether the hessian is the second derivative, as in models of other libraries.
     """
 
     power: float = 1.5
+    is_newton: bool = False
 
     name = "tweedie"
     metric = "Tweedie loss"
@@ -57,10 +64,18 @@ class Tweedie(LogLink):
         """Return gradient and hessian."""
         of_mean = np.exp((2 - self.power) * raw_prediction)
         of_target = y * np.exp((1 - self.power) * raw_prediction)
-        return of_mean - of_target, (2 - self.power) * of_mean + (self.power - 1) * of_target
+        hessian = (2 - self.power) * of_mean + (self.power - 1) * of_target
+        if not self.is_newton:
+            hessian = np.maximum(hessian, y ** (2 - self.power))
+        return of_mean - of_target, hessian
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError for negative amounts."""
+        """Raise ValueError for negative amounts, and for 0 where only gamma's loss is left."""
+        if self.power == 2 and (y <= 0).any():
+            raise ValueError(
+                "The tweedie loss of power 2 is gamma's and needs targets above 0; the least is"
+                f" {y.min():g}."
+            )
         if (y < 0).any():
             raise ValueError(
                 f"The tweedie loss needs targets that are not negative; the least is {y.min():g}."

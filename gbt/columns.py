@@ -194,13 +194,14 @@ class Columns:
         return of_levels
 
     def write_thresholds(self, nodes: np.ndarray, rows_at_cut: np.ndarray) -> None:
-        """Write down the thresholds of some nodes, which are records, where they split.
+        """Write down the thresholds of some nodes, which are records, where they split numbers.
 
         ``rows_at_cut`` are the rows with the highest value below a cut and the lowest above, -1 if
         there is none: then no value goes right.
         """
-        is_split = nodes["feature"] >= 0
-        feature, (low, high) = nodes["feature"][is_split], rows_at_cut[is_split].T
+        feature = nodes["feature"]
+        is_split = (feature >= 0) & (self.n_levels[feature] == 0)
+        feature, (low, high) = feature[is_split], rows_at_cut[is_split].T
         below, above = (self.table[rows, feature].astype(np.float64) for rows in (low, high))
         threshold = np.where(high < 0, np.finfo(np.float64).max, thresholds_between(below, above))
         nodes["threshold"][is_split] = threshold
@@ -214,9 +215,9 @@ class Columns:
 def _columns_of(table: np.ndarray, start: int, stop: int) -> Iterator[tuple[int, np.ndarray]]:
     """Yield the numbers of some columns and their values, beside each other in memory.
 
-    Where rows are, the neighbours of a value come with it into the caches. So columns are taken out
-    of a table several at a time, but few enough that ranking with two threads takes no more memory
-    than growing trees does later.
+    A table lies row by row, so reading one value brings its neighbours in the row into the caches.
+    So columns are taken out several at a time, but few enough that ranking with two threads takes
+    no more memory than growing trees does later.
     """
     n_rows = len(table)
     at_once = min(VALUES_AT_ONCE // n_rows + 2, MOST_COLUMNS_AT_ONCE)

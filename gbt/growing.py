@@ -95,7 +95,6 @@ class TreeGrowth:
             for place, levels in zip(nodes["place"], sets, strict=True):
                 sets_in_preorder[place] = levels
             level_sets = LevelSets.of(sets_in_preorder)
-            tree["threshold"][level_sets.of_node >= 0] = 0.0
         return NewTrees(tree, [len(tree)], level_sets, self.split_scores)
 
     def _grow_nodes(

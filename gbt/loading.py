@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gbt.amount_losses import Tweedie
 from gbt.categories import Levels, check_levels
 from gbt.documents import as_array, as_choice, as_number, as_record, as_strings, read_json, shown
 from gbt.estimators import GBTClassifier, GBTRegressor
@@ -43,10 +44,11 @@ _LOSSES: dict[str, Callable[..., Loss]] = {
 }
 _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
 UNSEEN = "unseen_is_missing"  # a file has this key only where it is false
-# What these names meant before the two had hessians that bound the steps.
+# What these names meant before the three had hessians that bound the steps.
 OF_OLDER_FILES: dict[str, Loss] = {
     "poisson": Poisson(max_delta_step=0.0),
     "gamma": Gamma(is_newton=True),
+    "tweedie": Tweedie(is_newton=True),
 }
 
 
@@ -178,6 +180,8 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
             f"{where} must be a name, or an object with one; got {shown(value)}"
         )
     name = as_choice(value.get("name"), where, _LOSSES)
+    if name == "tweedie":
+        value = {"is_newton": True, **value}  # older files do not say so
     default = LOSSES[name] if name in LOSSES else _LOSSES[name]()
     parameters = parameters_of(default)
     as_record(value, where, ["name", *parameters])

@@ -205,11 +205,15 @@ class GivenLoss:
     def gradient_hessian(
         self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
     ) -> Pair:
-        if raw_prediction.shape[-1:] != y.shape:
-            raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
+        self.check_shape(y, raw_prediction)
         gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
         gradient[...], hessian[...] = self.derivatives(y, raw_prediction)
         return gradient, hessian
+
+    def check_shape(self, y: np.ndarray, raw_prediction: np.ndarray) -> None:
+        """Raise ValueError unless there is a raw prediction for every target."""
+        if raw_prediction.shape[-1:] != y.shape:
+            raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
 
     def link(self, prediction: float) -> float | np.ndarray:
         return float(prediction)

@@ -494,6 +494,6 @@ class Ensemble(Nodes):
         statistics: dict[str, Any] = refit(self, Chunk(X, y, sample_weight))
         if "values" not in self.statistics:
             step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], self.reg_lambda)
-            statistics["value"] = np.where(self.left < 0, self.value, -self.learning_rate * step)
+            statistics["value"] = np.where(self.left < 0, self.value, self.learning_rate * step)
         known = frozenset(STATISTICS)
         return replace(self, **statistics, statistics=known, about_gradients=None)

@@ -76,7 +76,9 @@ class Predictor:
         out = np.empty((len(X), self.n_trees), dtype=np.int32)
 
         def find(block: np.ndarray, rows: slice) -> None:
-            out[rows] = self.find_leaves(block, range(self.n_trees)).T - self.tree_offset[:-1]
+            leaves = self.find_leaves(block, range(self.n_trees))
+            leaves -= self.tree_offset[:-1, np.newaxis].astype(leaves.dtype)
+            out[rows] = leaves.T
 
         over_transposed(find, X, n_jobs, dtype=X.dtype)
         return out
@@ -159,6 +161,8 @@ class Predictor:
             level = lower[level][:, :, ::-1].reshape(len(roots), 2 * level.shape[1])  # left first
         top = np.concatenate(above, axis=1)
         node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), level.ravel()])
+        # Between present and missing values a threshold is the largest number, and inf is present.
+        threshold = np.where(threshold == np.finfo(np.float64).max, np.inf, threshold)
         sets = self.sets
         if sets is not None:
             threshold = np.where(sets.n_bits > 0, -np.inf, threshold)

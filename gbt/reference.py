@@ -17,8 +17,9 @@ this cut, which is the second page, ``gbt.reference_splits``. The third page,
 ``gbt.reference_policies``, has two other ways to choose it.
 
 Nothing is validated here and nothing is fast: a node costs a loop over its rows for every feature.
-The fast engine must grow these trees to the last bit, ties included; both then search with integers
-(``fixed_point=True``). All names of the second page can be imported from here, too.
+Given the same g and h, the fast engine must grow these trees to the last bit, ties included; both
+then search with integers (``fixed_point=True``). All names of the second page can be imported from
+here, too.
 """
 
 import math
@@ -63,7 +64,10 @@ LINK = {  # from a prediction to a raw prediction f
 }
 DERIVATIVES = {  # g and h: first and second derivative of the loss at f
     "half_squared_error": lambda y, f: (f - y, np.ones_like(f)),
-    "half_logistic": lambda y, f: (sigmoid(f) - y, sigmoid(f) * sigmoid(-f)),
+    "half_logistic": lambda y, f: (  # p - y = (1 - y) p - y (1 - p): without digits lost near 1
+        (1 - y) * sigmoid(f) - y * sigmoid(-f),
+        sigmoid(f) * sigmoid(-f),
+    ),
 }
 
 
@@ -210,21 +214,23 @@ def write(
         right = write(branch.children[1], tree, gradient, hessian, parameters)
         node.sum_gradient = left.sum_gradient + right.sum_gradient
         node.sum_hessian = left.sum_hessian + right.sum_hessian
-        scores = [t.sum_gradient * step(t, parameters.reg_lambda) for t in (left, right, node)]
+        scores = [-t.sum_gradient * step(t, parameters.reg_lambda) for t in (left, right, node)]
         node.gain = scores[0] + scores[1] - scores[2]
     else:
         for i in branch.rows:
             node.sum_gradient += float(gradient[i])
             node.sum_hessian += float(hessian[i])
-    value = -step(node, parameters.reg_lambda)
-    node.value = parameters.learning_rate * min(max(value, branch.bounds[0]), branch.bounds[1])
+    lowest, highest = branch.bounds
+    node.value = parameters.learning_rate * min(
+        max(step(node, parameters.reg_lambda), lowest), highest
+    )
     return node
 
 
 def step(node: Node, reg_lambda: float) -> float:
-    """Return G / (H + lambda), 0 where H + lambda is 0."""
+    """Return -G / (H + lambda), 0 where H + lambda is 0."""
     weight = node.sum_hessian + reg_lambda
-    return node.sum_gradient / weight if weight > 0 else 0.0
+    return -node.sum_gradient / weight if weight > 0 else 0.0
 
 
 def boost(

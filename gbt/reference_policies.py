@@ -14,12 +14,8 @@ from gbt.reference_splits import (
     least_gain,
     score,
     score_of_node,
+    step_within,
 )
-
-
-def value_of(side: np.ndarray, reg_lambda: float) -> float:
-    """Return -G / (H + lambda), what the rows of one side would add to their raw predictions."""
-    return -float(side[0]) / (float(side[1]) + reg_lambda)
 
 
 def cross_validated_cut(
@@ -44,7 +40,7 @@ def cross_validated_cut(
             is_left = np.array([goes_left(x, cut) for x in X])
             of_sides = []
             for side in (is_left, ~is_left):
-                v = value_of(sums[others & side].sum(axis=0), parameters.reg_lambda)
+                v = step_within(sums[others & side].sum(axis=0), parameters)
                 g, h = map(float, sums[own & side].sum(axis=0)[:2])
                 of_sides.append(g * v + h * v * v / 2)
             loss += sum(of_sides)

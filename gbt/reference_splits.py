@@ -7,9 +7,9 @@ A cut sends the rows of a node, with the sums G and H, to two sides and gains
     gain = G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda) - G^2 / (H + lambda)
 
 The page before derives this. G^2 / (H + lambda) is the same for all cuts of a node, so the largest
-*score*, the gain without it, is looked for. Sums come as arrays of three: G, H and the number of
-rows. The product finds the same cuts in ``gbt.splitting.greedy`` and, faster, in
-``gbt.kernels.search``.
+*score*, the gain without it, is looked for. Sums come as arrays of four: G, H, the number of rows,
+and their weight, by which levels of few rows are told. The product finds the same cuts in
+``gbt.splitting.greedy`` and, faster, in ``gbt.kernels.search``.
 """
 
 import math
@@ -35,7 +35,7 @@ class Cut:
     threshold: float
     missing_left: bool
     missing_join_more: bool  # do they join the present rows of more hessian, the left if equal?
-    left: np.ndarray  # G, H and the number of rows on this side
+    left: np.ndarray  # G, H, number and weight of the rows on this side
     right: np.ndarray
     levels: dict[float, bool] | None = None
     gain: float = 0.0
@@ -83,8 +83,8 @@ class Parameters:
     fixed_point: bool = False  # search with exact sums, see to_fixed_point
     categorical: tuple[int, ...] = ()  # the columns of numbers of levels
     categorical_smoothing: float = 0.0  # draws levels of few rows together, see level_cuts
-    hessian_scale: float = 1.0  # of the sums, where smoothing is added to them
-    weight_scale: float = 1.0  # likewise, where few rows are told by smoothing
+    hessian_scale: float = 1.0  # what hessians were multiplied by, and smoothing is beside them
+    weight_scale: float = 1.0  # the same of weights, by which levels of few rows are told
     # 1 where predictions must rise with a column, -1 where they must fall
     monotone: tuple[int, ...] = ()
     bounds: Bounds = (-math.inf, math.inf)  # of the steps below a node, see bounds_of_children
@@ -104,7 +104,7 @@ def threshold_between(low: float, high: float) -> float:
 
 
 def cuts(feature: int, x: np.ndarray, sums: np.ndarray) -> Iterator[Cut]:
-    """Yield the cuts of one feature, from the values and the g, h, 1 of all rows of a node.
+    """Yield the cuts of one feature, from the values and the g, h, 1, w of all rows of a node.
 
     Cuts lie between neighbouring distinct values, with missing rows sent to either side, and
     between all present and all missing rows.

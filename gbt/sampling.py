@@ -127,4 +127,9 @@ def hold_out(
             f" {len(target)} rows, which is impossible: {error} Pass an eval_set or change"
             " validation_fraction."
         ) from error
+    if is_stratified and len(np.unique(target[kept])) < len(np.unique(target)):
+        raise ValueError(
+            f"validation_fraction={share} holds out all rows of a class, and none is left to train"
+            " on. Lower it, or pass an eval_set."
+        )
     return np.sort(kept), np.sort(held_out)

@@ -25,8 +25,20 @@ from gbt.losses import LOSSES, GivenLoss, Loss, Pair, mean
 LEAST_HESSIAN = 1e-16
 
 
+class SeveralOutputs(GivenLoss):
+    """What both losses share: raw predictions have K columns."""
+
+    def check_shape(self, y: np.ndarray, raw_prediction: np.ndarray) -> None:
+        """Raise ValueError unless there are K raw predictions a row."""
+        if raw_prediction.shape[-2:] != (len(y), self.n_outputs):
+            raise ValueError(
+                f"y has shape {y.shape}, raw predictions {raw_prediction.shape}; they need"
+                f" {self.n_outputs} columns."
+            )
+
+
 @dataclass(frozen=True)
-class Softmax(GivenLoss):
+class Softmax(SeveralOutputs):
     """Log loss of a class 0 .. K - 1; raw predictions are log p_k, shifted alike.
 
     Parameters
@@ -56,11 +68,8 @@ class Softmax(GivenLoss):
         own = np.take_along_axis(shifted, y.astype(np.intp)[:, np.newaxis], axis=-1)[..., 0]
         return np.log(np.exp(shifted).sum(axis=-1)) - own
 
-    def gradient_hessian(
-        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
-    ) -> Pair:
-        """Return both derivatives, arrays of the shape of the raw predictions."""
-        _check_shape(y, raw_prediction, self.n_outputs)
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
+        """Return gradient and hessian."""
         p = self.inverse_link(raw_prediction)
         hessian = np.maximum(self.hessian_factor * p * (1 - p), LEAST_HESSIAN)
         p[..., np.arange(len(y)), y.astype(np.intp)] -= 1
@@ -99,7 +108,7 @@ class Softmax(GivenLoss):
 
 
 @dataclass(frozen=True)
-class SeveralTargets(GivenLoss):
+class SeveralTargets(SeveralOutputs):
     """A loss of one output for each of K targets, added up; y has the shape (n, K)."""
 
     n_outputs: int = 2
@@ -117,11 +126,8 @@ class SeveralTargets(GivenLoss):
         """Return the sum over the targets, of every row."""
         return self.loss.value(y, raw_prediction).sum(axis=-1)
 
-    def gradient_hessian(
-        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
-    ) -> Pair:
-        """Return both derivatives, arrays of the shape of the raw predictions."""
-        _check_shape(y, raw_prediction, self.n_outputs)
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
+        """Return gradient and hessian."""
         pairs = [
             self.loss.gradient_hessian(
                 np.ascontiguousarray(y[:, k]), np.ascontiguousarray(raw_prediction[..., k])
@@ -165,9 +171,7 @@ class OneOutput(GivenLoss):
         """Which output, of what loss."""
         return f"output {self.output} of {self.loss.name}"
 
-    def gradient_hessian(
-        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
-    ) -> NoReturn:
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> NoReturn:
         """Refuse."""
         raise ValueError(
             f"The trees of {self.name} were grown on gradients that take the raw predictions of all"
@@ -176,12 +180,4 @@ class OneOutput(GivenLoss):
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> NoReturn:
         """Refuse."""
-        self.gradient_hessian(y, raw_prediction)
-
-
-def _check_shape(y: np.ndarray, raw_prediction: np.ndarray, n_outputs: int) -> None:
-    if raw_prediction.shape[-2:] != (len(y), n_outputs):
-        raise ValueError(
-            f"y has shape {y.shape}, raw predictions {raw_prediction.shape}; they need {n_outputs}"
-            " columns."
-        )
+        self.derivatives(y, raw_prediction)

@@ -2,7 +2,7 @@
 
 With G and H the sums of w g and w h over a node's rows::
 
-    step(t)  = G_t / (H_t + lambda)         score(t) = G_t step(t)         value(t) = -rate step(t)
+    step(t)  = -G_t / (H_t + lambda)        score(t) = -G_t step(t)        value(t) = rate step(t)
     gain(t)  = score(left) + score(right) - score(t)          (Sun 2022, Definition 2)
 
 ``gbt.kernels.finish`` has the same formulas for one tree that has just grown.
@@ -67,7 +67,7 @@ def node_gain(
     reg_lambda: float,
 ) -> np.ndarray:
     """Return the gain of every node of a tree, 0 at a leaf."""
-    score = sum_gradient * node_step(sum_gradient, sum_hessian, reg_lambda)
+    score = -sum_gradient * node_step(sum_gradient, sum_hessian, reg_lambda)
     inner = left >= 0
     gain = np.zeros(len(score))
     gain[inner] = score[left[inner]] + score[right[inner]] - score[inner]
@@ -84,9 +84,9 @@ def gain_by_feature(nodes: Any, n_features: int) -> np.ndarray:
 def node_step(
     sum_gradient: np.ndarray, sum_hessian: np.ndarray, reg_lambda: float | np.ndarray
 ) -> np.ndarray:
-    """Return G / (H + lambda), or 0 where that is 0 / 0: a node without weight moves nothing."""
+    """Return -G / (H + lambda), or 0 where that is 0 / 0: a node without weight moves nothing."""
     weight = sum_hessian + reg_lambda
-    return np.divide(sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)
+    return np.divide(-sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)
 
 
 def refit(model: Any, rows: Chunk) -> dict[str, np.ndarray]:

@@ -372,6 +372,13 @@ def test_too_few_rows_to_hold_some_out(estimator, rows, weight):
         estimator.fit(X[:rows], target[:rows], weight)
 
 
+def test_a_class_of_which_no_row_would_be_left_to_train_on():
+    words = np.where(np.arange(300) < 2, "rare", "common")
+    model = GBTClassifier(early_stopping_rounds=2, validation_fraction=0.8, random_state=0)
+    with refused("validation_fraction=0.8 holds out all rows of a class.*eval_set"):
+        model.fit(np.arange(300.0)[:, np.newaxis], words)
+
+
 # Parameters -----------------------------------------------------------------------------------
 
 PARAMETERS = {

@@ -150,6 +150,16 @@ def test_the_kurtosis_is_that_of_the_training_rows(measure):
     assert_same(two.kurtosis, result.kurtosis)
 
 
+@pytest.mark.parametrize("measure", [tree_inner, partial_inner, forest_inner])
+def test_training_rows_of_weight_0_do_not_count_in_the_kurtosis(measure):
+    ensemble, X, y = fitted_rows(100)
+    weight = np.arange(100) % 3.0
+    of_all = measure(ensemble, X[:9], y[:9], training=(X, y, weight))
+    is_seen = weight > 0
+    training = X[is_seen], y[is_seen], weight[is_seen]
+    assert_same(of_all.kurtosis, measure(ensemble, X[:9], y[:9], training=training).kurtosis)
+
+
 def result_of(kurtosis, n_samples=100):
     return GlobalAttribution(
         [3.0, 2.0], [1.0, 1.0], n_samples, ("a", "b"), "tree_inner(predecomp)", kurtosis=kurtosis

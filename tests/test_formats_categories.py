@@ -385,6 +385,17 @@ def test_malformed_lists_of_xgboost(path, value, message):
         from_xgboost(document, reg_lambda=1, learning_rate=0.3)
 
 
+@pytest.mark.parametrize("column", [999, -5])
+def test_what_xgboost_says_of_the_columns_of_leaves_does_not_matter(column):
+    model, frame, _, ensemble = fitted("xgboost")
+    document = json.loads(model.get_booster().save_raw("json"))
+    for tree in document["learner"]["gradient_booster"]["model"]["trees"]:
+        is_leaf = np.array(tree["left_children"]) < 0
+        tree["split_indices"] = np.where(is_leaf, column, tree["split_indices"]).tolist()
+    again = from_xgboost(document, reg_lambda=1, learning_rate=0.3)
+    assert_same(again.raw_predict(frame), ensemble.raw_predict(frame))
+
+
 @pytest.mark.parametrize(
     ("column", "message"),
     [

@@ -319,6 +319,37 @@ def test_labels_that_weigh_differently(parameters):
         as_ensemble(booster, X, y, np.where(y == 1, 3.0, 1.0) * weight)  # without a warning
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_training_rows_tell_the_start_of_labels_that_weigh_differently(weighted):
+    """The mean that LightGBM starts from is of labels that weigh alike."""
+    X, y, weight = training_data("binary")
+    booster = train({"scale_pos_weight": 3.0}, "binary", weighted=weighted)
+    before = weight if weighted else np.ones(len(y))
+    ensemble = as_ensemble(booster, X, y, np.where(y == 1, 3.0, 1.0) * before)  # and no warning
+    mean = np.average(y, weights=before)
+    assert_close(ensemble.base_score, np.log(mean / (1 - mean)), terms=8.0)
+    gain = booster.feature_importance("gain")
+    assert_close(total_gain(ensemble).values, gain, gain.sum(), eps=EPS_32, k=100)
+
+
+def test_single_leaves_among_the_trees_of_several_classes():
+    """LightGBM writes the rate 1 for them, and keeps none of their sums."""
+    lightgbm = peer("lightgbm")
+    X = np.random.default_rng(0).normal(size=(400, 5))
+    y = np.where(X[:, 0] > 1.8, 2, (X[:, 1] > 0) * 1)
+    data = lightgbm.Dataset(X, y)
+    asked = {"objective": "multiclass", "num_class": 3, "min_gain_to_split": 8.0, "verbosity": -1}
+    booster = lightgbm.train(asked, data, 20)
+    ensemble = as_ensemble(booster)
+    stubs = np.flatnonzero(np.diff(ensemble.tree_offset) == 1)
+    assert len(stubs)
+    assert ensemble.learning_rate == 0.1
+    assert f"tree {stubs[0]} is a single leaf, of which" in ensemble.about_gradients
+    completed = as_ensemble(booster, X, y)
+    gain = booster.feature_importance("gain")
+    assert_close(total_gain(completed).values, gain, gain.sum(), eps=EPS_32, k=100)
+
+
 def test_an_initial_score():
     X, _, _ = training_data("regression")
     unknown(train(init_score=np.nan_to_num(X[:, 0])), "mean of the targets, but the gradients add")

@@ -239,6 +239,19 @@ def test_total_gain_is_the_decrease_of_impurity(case):
     assert_close(total_gain(ensemble).values, expected, terms=expected.sum() * len(trees))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_infinity_is_a_number_where_missing_values_are_split_off(dtype):
+    """The threshold is infinite there, and these models take infinities."""
+    X = np.repeat([[1.0], [2.0], [np.nan]], 40, axis=0)
+    model = HistGradientBoostingRegressor(max_iter=3).fit(X, np.isnan(X[:, 0]) * 5.0)
+    rows = np.array([[np.inf], [-np.inf], [np.nan], [1.0]], dtype=dtype)
+    ensemble = as_ensemble(model)
+    assert_close(ensemble.raw_predict(rows), model.predict(rows), 10.0)
+    leaves = ensemble.apply(rows)
+    assert_same(leaves[0], leaves[3])
+    assert (leaves[0] != leaves[2]).any()
+
+
 @pytest.mark.parametrize("case", ["boosting", "histograms", "forest", "extra trees", "tree"])
 @every_task
 def test_tree_shap_is_that_of_shap(case, task):

@@ -17,7 +17,7 @@ from tests.test_architecture import ROOT, module_name
 from tests.test_docs import missing_from
 
 FROM_PYTHON = {"kernel", "uncounted"}
-INSIDE = {"internal", "inlined", "step"}
+INSIDE = {"internal", "inlined", "forced_inline"}
 
 TWINS = {
     "gbt.kernels.derivatives": {
@@ -182,7 +182,7 @@ def test_twins_and_tests_are_there():
 
 
 def test_a_kernel_is_known_by_its_decorator():
-    text = "@kernel\ndef f(x):\n    pass\n@step\ndef g():\n    pass\ndef h():\n    pass\n"
+    text = "@kernel\ndef f(x):\n    pass\n@forced_inline\ndef g():\n    pass\ndef h():\n    pass\n"
     assert kernels_in(text, FROM_PYTHON) == ["f"]
     assert kernels_in(text, INSIDE) == ["g"]
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import gbt
 from attributions.testing import ensembles, rows_for
 from gbt import Ensemble, GBTClassifier, GBTRegressor, whole_files
+from gbt.amount_losses import Tweedie
 from gbt.loading import load
 from gbt.losses import LOSSES, Gamma, Poisson
 from gbt.model import STATISTICS
@@ -948,6 +949,16 @@ def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):
     ("loss", "parameters", "older"),
     [
         (Gamma(is_newton=True), '{"name": "gamma", "is_newton": true}', '"gamma"'),
+        (
+            Tweedie(1.2, is_newton=True),
+            '{"name": "tweedie", "power": 1.2, "is_newton": true}',
+            '{"name": "tweedie", "power": 1.2}',
+        ),
+        (
+            Tweedie(is_newton=True),
+            '"loss": {"name": "tweedie", "power": 1.5, "is_newton": true}, "max_depth"',
+            '"loss": "tweedie", "max_depth"',
+        ),
         (
             Poisson(0.0),
             '"loss": {"name": "poisson", "max_delta_step": 0.0}, "max_depth"',

@@ -121,6 +121,20 @@ def test_a_frame_keeps_its_names():
     assert selector.attribution_.feature_names == tuple("abcdef")
 
 
+def test_words_of_categories_are_passed_on():
+    rng = np.random.default_rng(0)
+    word = rng.choice(["low", "middle", "high"], 400)
+    frame = pandas.DataFrame({"word": word, "noise": rng.normal(size=400)})
+    frame["word"] = frame["word"].astype("category")
+    y = (word == "high") + 0.1 * rng.normal(size=400)
+    selector = HeldOutSelector(MODEL, fdr=0.01, random_state=0).fit(frame, y)
+    np.testing.assert_array_equal(selector.transform(frame), word[:, np.newaxis])
+    chain = make_pipeline(HeldOutSelector(MODEL, random_state=0), MODEL).fit(frame, y)
+    assert chain.score(frame, y) > 0.9
+    kept = selector.set_output(transform="pandas").transform(frame)
+    pandas.testing.assert_frame_equal(kept, frame[["word"]])
+
+
 def test_lists_and_masks_say_what_arrays_say():
     X, y = table(n=60)
     words = np.array(X, dtype=object)

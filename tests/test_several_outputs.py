@@ -99,6 +99,9 @@ def test_several_rounds_at_once_and_any_layout():
         ):
             assert_same(of_all[m], of_one)
             assert_same(of_other[m], of_one)
+    room = np.empty((2, *f.shape))
+    assert all(np.shares_memory(part, room) for part in loss.gradient_hessian(y, f, out=room))
+    assert_same(room, np.array(loss.gradient_hessian(y, f)))
     with pytest.raises(ValueError, match="they need 3 columns"):
         loss.gradient_hessian(y, f[..., :2])
     with pytest.raises(ValueError, match="numbers of classes, 0 to 2; it holds 3"):

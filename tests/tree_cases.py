@@ -54,7 +54,7 @@ def fit_values(ensemble: Ensemble, X, y) -> Ensemble:
         of_rows = node_sums(tree.left, tree.right, leaves, gradient, hessian)
         sums = node_statistics(tree.left, tree.right, of_rows, ensemble.reg_lambda)
         step = node_step(sums["sum_gradient"], sums["sum_hessian"], ensemble.reg_lambda)
-        fitted.append(replace(tree, **sums, value=-ensemble.learning_rate * step))
+        fitted.append(replace(tree, **sums, value=ensemble.learning_rate * step))
         raw_prediction = raw_prediction + fitted[-1].value[leaves]
     return Ensemble.from_trees(
         fitted,

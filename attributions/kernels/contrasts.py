@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, kernel, step
+from gbt.kernels.compiling import forced_inline, internal, kernel
 from gbt.kernels.derivatives import HALF_LOGISTIC, write_derivatives
 from gbt.kernels.descent import N_PLACES, N_TOP, go_down
 from gbt.kernels.instructions import add_four
@@ -113,19 +113,19 @@ def write_gradients(kind, y, state, gradient, hessian):
         write_derivatives(kind, y, state, gradient, hessian)
 
 
-@step
+@forced_inline
 def hessian_of(i, hessian):
     """Return the hessian of row i."""
     return 1.0 if hessian is None else hessian[i]
 
 
-@step
+@forced_inline
 def part_of(i, a, b, d, gradient, hessian):
     """Return a g + b h + d of row i; where h is 1 for all rows d has b in it."""
     return a * gradient[i] + (d if hessian is None else b * hessian[i] + d)
 
 
-@step
+@forced_inline
 def go_on(i, first, spot, kind, step, state):
     """Take the state of row i to the next tree; ``first`` of the tree's spots."""
     t = first + np.uint64(spot[i])
@@ -176,7 +176,7 @@ def add_up_rows(spots, kind, y, state, hessian, weight, sums):
                 a[i] = b[i] = 0.0
 
 
-@step
+@forced_inline
 def add_row(i, spot, weight, gradient, hessian, sums):
     """Add the four numbers of row i at its spot."""
     w = weight[i]
@@ -230,7 +230,7 @@ def add_parts_of_the_top(end, n_steps, feature, part, gradient, hessian, out):
                 sums[i] += moved if (end[i] >= begin) & (end[i] < stop) else 0.0
 
 
-@step
+@forced_inline
 def add_part(i, t, below, gradient, hessian, out):
     """Add what row i gets by the step to t."""
     # One by one: a view of the three would be counted, with the bus locked, each time.

@@ -59,16 +59,16 @@ def trees(
             node.update(feature=-1, left=-1, right=-1, missing_left=False)
             sums = draw(_leaf_gradients), draw(_leaf_hessians), draw(st.integers(1, 30))
         node.update(sum_gradient=sums[0], sum_hessian=sums[1], n_samples=sums[2])
-        node["value"] = -learning_rate * step(node)
+        node["value"] = learning_rate * step(node)
         if node["left"] > 0:
             node["gain"] = score(nodes[node["left"]]) + score(nodes[node["right"]]) - score(node)
         return t, sums
 
     def step(node: dict[str, Any]) -> float:
-        return node["sum_gradient"] / (node["sum_hessian"] + reg_lambda)
+        return -node["sum_gradient"] / (node["sum_hessian"] + reg_lambda)
 
     def score(node: dict[str, Any]) -> float:
-        return node["sum_gradient"] * step(node)
+        return -node["sum_gradient"] * step(node)
 
     grow(0)
     arrays: dict[str, Any] = {

@@ -102,7 +102,7 @@ def _import(
         feature=feature,
         threshold=np.append(model.border, 0)[nodes.split].astype(np.float64),
         missing_left=~np.append(model.nan_is_large, True)[nodes.split],
-        value=np.where(leaf, value, -eta * node_step(G, weight, reg_lambda)),
+        value=np.where(leaf, value, eta * node_step(G, weight, reg_lambda)),
         sum_gradient=G if unknown is None else None,
         sum_hessian=weight if unknown is None else None,
         n_samples=weight if is_count else None,

@@ -22,6 +22,7 @@ class Imported:
     unknown: str | None = None  # why the sums of gradients are unknown: "it was trained with ..."
     doubt: str | None = None  # why they may be those of another loss
     has_hidden_start: bool = False  # the base score was worked out from the first tree's nodes
+    weight_of_1: float = 1.0  # what weights of class 1 were multiplied by, but in that base score
     is_sampled: bool = False  # each tree saw some rows only, so sums over all rows cannot check it
     has_dropped: bool = False  # DART grew trees at predictions that cannot be worked out again
     counts_are_weights: bool = False  # its counts are sums of weights, which happen to be whole

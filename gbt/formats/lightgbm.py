@@ -22,6 +22,7 @@ digits, and sums of later trees from those of earlier ones (``gbt.formats.origin
 """
 
 import os
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -126,7 +127,10 @@ def _import(text: str) -> Imported:
     G = nodes.add_up(np.where(leaf, -value / eta * (H + penalty), 0.0))
 
     why = _why_unknown(parts, loss, rates, is_forest)
-    follows = -eta * node_step(G, H, penalty)
+    without_weight = np.flatnonzero(H[roots] == 0)
+    if why is None and len(without_weight):
+        why = f"tree {without_weight[0]} is a single leaf, of which LightGBM keeps no sums"
+    follows = eta * node_step(G, H, penalty)
     kept_value = trees.internal_value * (eta if is_forest else 1.0)
     kept_value -= start_of
     is_exact = why is None or rates.has_dropped  # DART's weights change all values of a tree alike
@@ -139,7 +143,6 @@ def _import(text: str) -> Imported:
         start = Start(start_value, starts_from_mean(parts), False, (p,), is_sampled(parts))
         why = contradiction(nodes, G, H, value, loss, start)
         is_exact = why is None
-    has_weights = bool(H[roots].all())
     names = tuple(parts.head["feature_names"].split(" "))
     ensemble = to_ensemble(
         nodes,
@@ -147,8 +150,8 @@ def _import(text: str) -> Imported:
         threshold=trees.threshold,
         missing_left=trees.missing_left,
         value=np.where(leaf, value, follows if is_exact else kept_value),
-        sum_gradient=G if why is None and has_weights else None,
-        sum_hessian=H if has_weights else None,
+        sum_gradient=G if why is None else None,
+        sum_hessian=None if len(without_weight) else H,
         n_samples=nodes.add_up(trees.leaf_count),
         base_score=start_value,
         learning_rate=eta,
@@ -160,8 +163,14 @@ def _import(text: str) -> Imported:
         **trees.listed.as_sets("LightGBM", trees.feature, names, levels_of(parts)),
     )
     has_hidden_start = has_start and not (is_forest or rates.has_dropped)
+    is_binary = loss.name == "half_logistic"
     return Imported(
-        ensemble, "LightGBM", why, has_hidden_start=has_hidden_start, has_dropped=rates.has_dropped
+        ensemble,
+        "LightGBM",
+        why,
+        has_hidden_start=has_hidden_start,
+        weight_of_1=parameter(parts, "scale_pos_weight", 1.0) if is_binary else 1.0,
+        has_dropped=rates.has_dropped,
     )
 
 
@@ -262,7 +271,7 @@ def _loss_of(parts: Text, name: str, n_classes: int) -> Loss:
     if name == "poisson":
         return Poisson(parameter(parts, "poisson_max_delta_step", 0.7))
     if name == "tweedie":
-        return Tweedie(parameter(parts, "tweedie_variance_power", 1.5))
+        return Tweedie(parameter(parts, "tweedie_variance_power", 1.5), is_newton=True)
     if name in ("quantile", "huber"):
         return (Quantile if name == "quantile" else Huber)(parameter(parts, "alpha", 0.9))
     if name in ("gamma", "regression_l1"):
@@ -276,17 +285,21 @@ def _read_rates(parts: Text) -> _Rates:
     DART changes the rate of every tree that it drops, and of the one that it grows then. It may
     have dropped the first tree, with the start that this hides.
     """
-    said = [as_number(tree.get("shrinkage", ""), "shrinkage") for tree in parts.trees]
+    rates = [as_number(tree.get("shrinkage", ""), "shrinkage") for tree in parts.trees]
+    # LightGBM writes 1 for a tree of one leaf, which took no step, whatever the rate was.
+    has_split = [tree.get("num_leaves", "").strip() != "1" for tree in parts.trees]
+    said = list(compress(rates, has_split))
     eta = parameter(parts, "learning_rate", said[-1] if said else 1.0)
     if not 0 < eta < np.inf:
         raise InvalidModelError(f"The LightGBM model's learning_rate is {eta}.")
-    has_start = bool(said) and said[0] == 1.0 and (eta != 1.0 or starts_from_mean(parts))
-    n_first = int(parts.head["num_tree_per_iteration"])
+    n_first = sum(has_split[: int(parts.head["num_tree_per_iteration"])])
+    first = said[0] if n_first else next(iter(rates), eta)
+    has_start = bool(rates) and first == 1.0 and (eta != 1.0 or starts_from_mean(parts))
     others = said[n_first:] if has_start else said
     if parts.parameters.get("boosting") == "dart":
-        has_start = bool(said) and (has_start or (starts_from_mean(parts) and said[0] != eta))
+        has_start = bool(rates) and (has_start or (starts_from_mean(parts) and first != eta))
         others = said[n_first:] if has_start else said
-        has_dropped = any(rate != eta for rate in others) or (has_start and said[0] != 1.0)
+        has_dropped = any(rate != eta for rate in others) or (has_start and first != 1.0)
         return _Rates(eta, False, has_start, has_dropped)
     eta = others[-1] if others else eta
     return _Rates(eta, any(rate != eta for rate in others), has_start, False)

@@ -79,9 +79,10 @@ class Listed(NamedTuple):
                 )
             number[is_own] = place[listed]
         n_words = np.array([0 if c is None else n_words_for(len(c)) for c in categories])
+        column = np.where(self.has_list, feature, 0)  # files may say anything of other nodes
         return {
             "categories": tuple(categories),
-            "level_sets": self._packed(number, n_words[feature]),
+            "level_sets": self._packed(number, n_words[column]),
         }
 
     def _packed(self, number: np.ndarray, n_words: np.ndarray) -> LevelSets:

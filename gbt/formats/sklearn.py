@@ -209,7 +209,7 @@ def _histograms(model: Any) -> Imported:
     n_samples = records["count"].astype(np.float64)
     value = np.where(leaf, records["value"], eta * records["value"])
     G = tree.add_up(-value / eta * (n_samples + reg_lambda))
-    follows = -eta * node_step(G, n_samples, reg_lambda)
+    follows = eta * node_step(G, n_samples, reg_lambda)
     # Roots keep no value. Those of the other nodes follow from G and the counts if rows weigh 1.
     allowed = FOLLOWS_WITHIN * np.repeat(
         np.maximum.reduceat(np.abs(value), tree.tree_offset[:-1]), np.diff(tree.tree_offset)

@@ -52,7 +52,8 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
             statistics=ensemble.statistics - {"counts"},
         )
     if imported.has_hidden_start:
-        ensemble = _start_from_mean(ensemble, target, weight)
+        before = weight / imported.weight_of_1 ** (target == 1)
+        ensemble = _start_from_mean(ensemble, target, before)
     of_rows = ensemble.refit_statistics(X, target, weight)
     if not weight.all():
         of_all = ensemble.refit_statistics(X, target).n_samples

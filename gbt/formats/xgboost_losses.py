@@ -60,7 +60,7 @@ def loss_of(
     if objective == "count:poisson":
         return Poisson(only("max_delta_step", 0.7))
     if objective == "reg:tweedie":
-        return Tweedie(only("tweedie_variance_power", 1.5))
+        return Tweedie(only("tweedie_variance_power", 1.5), is_newton=True)
     if objective == "reg:pseudohubererror":
         return PseudoHuber(only("huber_slope", 1.0))
     if objective == "reg:quantileerror":

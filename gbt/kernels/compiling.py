@@ -85,7 +85,7 @@ def inlined(function):
     return _inside(function, inline="always")
 
 
-def step(function):
+def forced_inline(function):
     """Compile an internal kernel of a few instructions into every kernel that calls it.
 
     Unless it is told to do so, the compiler makes a function of a kernel that is used more than

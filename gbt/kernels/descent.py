@@ -54,7 +54,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, kernel, step
+from gbt.kernels.compiling import forced_inline, internal, kernel
 from gbt.kernels.derivatives import write_derivatives
 from gbt.kernels.walk import Sets, is_listed
 
@@ -119,7 +119,7 @@ def link_nodes(tree_offset, feature, left, right, missing_left, n_features, colu
             lower[node, 1], lower[node, 0] = l, r
 
 
-@step
+@forced_inline
 def chosen(condition, if_true, if_false):
     """Return one of two, both of which are known: a selection, not a branch."""
     return if_true if condition else if_false
@@ -187,7 +187,7 @@ def find_places_of_few(X, column, threshold, first, at):
         at[i] = two_bits + two_bits + two_bits + two_bits + last
 
 
-@step
+@forced_inline
 def takes_left(x, node, threshold, sets):
     """Say whether a value of a block takes the left branch of a node or place, as 1 or 0."""
     return np.uint64((x <= threshold[node]) | is_listed(x, node, sets))

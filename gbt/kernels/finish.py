@@ -4,22 +4,22 @@ Integers searched for the splits; what is stored are sums of the floats themselv
 its rows in their order, a parent its two children, so that the sums of a parent are those of its
 children to the last bit, whatever happened while the tree grew::
 
-    step(t)  = G_t / (H_t + lambda)         score(t) = G_t step(t)         value(t) = -rate step(t)
+    step(t)  = -G_t / (H_t + lambda)        score(t) = -G_t step(t)        value(t) = rate step(t)
     gain(t)  = score(left) + score(right) - score(t)
 """
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, step, uncounted
+from gbt.kernels.compiling import forced_inline, internal, uncounted
 from gbt.kernels.quantise import of_row
 
 
-@step
+@forced_inline
 def score_and_step(sum_gradient, sum_hessian, reg_lambda):
-    """Return G^2 / (H + lambda) and G / (H + lambda), 0 where there is no weight."""
+    """Return G^2 / (H + lambda) and -G / (H + lambda), 0 where there is no weight."""
     weight = sum_hessian + reg_lambda
-    step = sum_gradient / weight if weight > 0.0 else 0.0
-    return sum_gradient * step, step
+    step = -sum_gradient / weight if weight > 0.0 else 0.0
+    return -sum_gradient * step, step
 
 
 @internal
@@ -43,7 +43,7 @@ def write_sums(record, g, h, score_of_children, rates):
     """Write down the sums of a node and what follows from them; gains only of splits."""
     reg_lambda, learning_rate = rates
     score, step = score_and_step(g, h, reg_lambda)
-    record.sum_gradient, record.sum_hessian, record.value = g, h, -learning_rate * step
+    record.sum_gradient, record.sum_hessian, record.value = g, h, learning_rate * step
     record.gain = score_of_children - score if record.feature >= 0 else 0.0
 
 

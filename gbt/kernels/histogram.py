@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, step
+from gbt.kernels.compiling import forced_inline, internal
 from gbt.kernels.instructions import AHEAD, add_four, add_pair, prefetch
 
 LANES = 8  # columns whose bins share a word
@@ -54,7 +54,7 @@ class Layout(NamedTuple):
     hessian: int  # of every row, where the width is 2
 
 
-@step
+@forced_inline
 def size_of(g, count_bits):
     """Return what a row of gradient g adds to the size of its bin.
 
@@ -64,13 +64,13 @@ def size_of(g, count_bits):
     return (abs(g) + unit - 1 & -unit) << 1 | 1
 
 
-@step
+@forced_inline
 def magnitude_in(size, count_bits):
     """Return the sum of |g|, rounded up, in a size or in several added up."""
     return size >> count_bits << (count_bits - 1)
 
 
-@step
+@forced_inline
 def hessian_of(entries, row, layout):
     """Return the hessian of a row, a uint64."""
     return layout.hessian if layout.width == 2 else entries[np.uint64(2) * row + np.uint64(1)]
@@ -120,13 +120,13 @@ def clear_column(column, bits, width, histogram):
     clear(histogram, missing, missing + width)
 
 
-@step
+@forced_inline
 def are_far_apart(rows, packed_bins):
     """Say whether reading the bins of some rows takes longer than asking for them ahead."""
     return len(packed_bins) > MOST_ROWS_NEARBY or len(packed_bins) > LANES * len(rows)
 
 
-@step
+@forced_inline
 def add_row(i, packed_bins, rows, entries, layout, starts, mask, n_lanes, histogram):
     """Add the i-th of some rows, see ``add_rows``."""
     # Unsigned and flat: signed or two-dimensional indices take half as long again.

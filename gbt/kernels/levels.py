@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, step, uncounted
+from gbt.kernels.compiling import forced_inline, internal, uncounted
 from gbt.kernels.scan import ROWS_AT_ONCE, G, H, keep_best, sort_by_node
 from gbt.kernels.value_sums import W, add_up_values
 
@@ -72,7 +72,7 @@ def merge_sort(key, order, spare):
     return is_spare
 
 
-@step
+@forced_inline
 def key_of(g, h, smoothing):
     """Return what levels are ordered by; without any weight they come first.
 
@@ -149,7 +149,7 @@ def cut_in_order(order, values, q, has_missing, total, asked, bounds, scratch, b
             keep_best(n_cuts, q, has_missing, total, asked, bounds, scratch, best, left)
 
 
-@step
+@forced_inline
 def no_cut(best):
     """Start without a cut."""
     best.score, best.row, best.missing_left = -np.inf, 0, 0

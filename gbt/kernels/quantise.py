@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, step, uncounted
+from gbt.kernels.compiling import forced_inline, internal, uncounted
 
 # Whole weights multiply a rounded x, and its rounding. With this many on average sums are as exact
 # as those of float64 may be, one by one; see ``gbt.fixed_point``.
@@ -19,13 +19,13 @@ LARGEST_EXPONENT = 1000
 ROWS_PER_TASK = 2**9
 
 
-@step
+@forced_inline
 def of_row(x, row):
     """Return the number of a row, a uint64, or that of all rows."""
     return x[row] if len(x) > 1 else x[0]
 
 
-@step
+@forced_inline
 def add_magnitudes(x, weight, some, start, stop):
     """Return the sums of |weight * x| and of weights over some rows, and whether these are whole.
 
@@ -44,7 +44,7 @@ def add_magnitudes(x, weight, some, start, stop):
     return total, total_weight, is_whole
 
 
-@step
+@forced_inline
 def scale_for(total, total_weight, is_whole, n_rows):
     """Return the scale for numbers of these sums, and whether whole weights multiply.
 
@@ -60,7 +60,7 @@ def scale_for(total, total_weight, is_whole, n_rows):
     return math.ldexp(1.0, exponent), repeats
 
 
-@step
+@forced_inline
 def scale_for_one(x, weight, n_rows):
     """Do what ``scale_for`` does where one x and one weight stand for all rows."""
     return scale_for(n_rows * abs(weight * x), n_rows * weight, weight == np.rint(weight), n_rows)
@@ -87,7 +87,7 @@ def scale_of(x, weight, rows):
     return scale_for(total, total_weight, is_whole, len(rows))
 
 
-@step
+@forced_inline
 def integer_of(x, weight, scale, repeats):
     """Return weight * x * scale, rounded; with ``repeats`` a whole number of times x * scale."""
     if repeats:

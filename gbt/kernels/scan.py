@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, step, uncounted
+from gbt.kernels.compiling import forced_inline, internal, uncounted
 from gbt.kernels.search import score_of
 
 # node is -1 if not open
@@ -192,7 +192,7 @@ def pass_by(asked, scratch):
             sums[N] += of_set[N] & take[s]
 
 
-@step
+@forced_inline
 def is_below(floor, g, h, total, penalty):
     """Say whether a score, roundings included, is below ``floor``; nan is not."""
     score = score_of(
@@ -201,7 +201,7 @@ def is_below(floor, g, h, total, penalty):
     return score * BEYOND_ROUNDING < floor
 
 
-@step
+@forced_inline
 def is_box_below(floor, low_g, high_g, low_h, high_h, total, penalty):
     """Say whether all scores of a box of g and h are below ``floor``; they are convex."""
     return (
@@ -258,13 +258,13 @@ def allowed_range(left, missing, total, asked):
     return first, last
 
 
-@step
+@forced_inline
 def step_within(g, h, penalty, bounds):
     """Return -G / (H + lambda), or the bound that it is beyond."""
     return min(max(-g / (h + penalty), bounds[0]), bounds[1])
 
 
-@step
+@forced_inline
 def score_of_step(g, h, penalty, v):
     """Return twice what the loss of some rows falls by where they take the step v."""
     return -(2.0 * g + (h + penalty) * v) * v

@@ -47,7 +47,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, step
+from gbt.kernels.compiling import forced_inline, internal
 from gbt.kernels.histogram import magnitude_in
 
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
@@ -99,7 +99,7 @@ class Cut(NamedTuple):
     missing_left: bool
 
 
-@step
+@forced_inline
 def score_of(left_g, left_h, right_g, right_h, penalty):
     """Return the score, symmetric in left and right to the last bit, with one division."""
     left_weight = left_h + penalty
@@ -109,7 +109,7 @@ def score_of(left_g, left_h, right_g, right_h, penalty):
     )
 
 
-@step
+@forced_inline
 def score_cut(left_g, left_h, left_n, terms):
     """Return the score of a cut, or -inf where a side is too light or has too few rows.
 
@@ -135,7 +135,7 @@ def score_cut(left_g, left_h, left_n, terms):
     return score if is_allowed else -np.inf
 
 
-@step
+@forced_inline
 def score_both_ways(g, h, n, missing, terms):
     """Return the score of a cut and whether missing rows go left.
 
@@ -152,14 +152,14 @@ def score_both_ways(g, h, n, missing, terms):
     return missing_right, False
 
 
-@step
+@forced_inline
 def sums_in(g, size, h, terms):
     """Return the sums of g, h and n in the numbers of a bin, or in those of several added up."""
     rows = size & ((1 << terms.count_bits) - 1)
     return Sums(g, rows * terms.hessian if terms.width == 2 else h, rows)
 
 
-@step
+@forced_inline
 def sums_of_bin(histogram, first, b, terms):
     """Return the sums over the node's rows in one bin of a column, often that of missing values.
 
@@ -172,13 +172,13 @@ def sums_of_bin(histogram, first, b, terms):
     return sums_in(histogram[place], histogram[place + one], histogram[place + before_last], terms)
 
 
-@step
+@forced_inline
 def is_closed(column, bits):
     """Say whether no bin of a column, put together in groups of 2^bits, has a cut inside."""
     return bits == 0 and column.n_bins == column.n_values
 
 
-@step
+@forced_inline
 def add_up_bins(histogram, first, n_bins, bits, width, running):
     """Write down for every bin the sums over those before it, and after the last over all.
 
@@ -201,7 +201,7 @@ def add_up_bins(histogram, first, n_bins, bits, width, running):
     return np.int64(to)
 
 
-@step
+@forced_inline
 def box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed):
     """Return the ends of 2 G_l and of H_l over the cuts inside a bin and the one after it.
 
@@ -215,7 +215,7 @@ def box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed):
     return g + with_g - magnitude, g + with_g + magnitude, h, with_h
 
 
-@step
+@forced_inline
 def bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hessian):
     """Return what no score of a cut in a box exceeds, with missing rows of these sums on the left.
 
@@ -240,7 +240,7 @@ def bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hes
     return score if may_weigh_enough else -np.inf
 
 
-@step
+@forced_inline
 def bound_bins(running, n_bins, is_closed, missing, terms, upper):
     """Write down for every bin what no score in its box exceeds.
 
@@ -269,7 +269,7 @@ def bound_bins(running, n_bins, is_closed, missing, terms, upper):
         to[b] = bound if bound > to[b] else to[b]
 
 
-@step
+@forced_inline
 def count_reaching(upper, n_bins, floor):
     """Return of how many bins the bound reaches ``floor``."""
     n_reaching, of_bin = np.int64(0), upper[:n_bins]

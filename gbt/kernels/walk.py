@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel, step
+from gbt.kernels.compiling import forced_inline, kernel
 
 
 class Sets(NamedTuple):
@@ -38,7 +38,7 @@ def sets_of(level_sets) -> Sets | None:
     return Sets(first, 64 * (end - first), level_sets.words)
 
 
-@step
+@forced_inline
 def is_listed(x, node, sets):
     """Say whether x is a level in the set of a node; nan and -inf never are."""
     if sets is None:

@@ -31,7 +31,7 @@ def ways_of_levels(columns: Columns, is_weighted: bool) -> np.ndarray:
 def sets_of(
     tree: np.ndarray, nodes: np.ndarray, listed: np.ndarray, columns: Columns, ways: np.ndarray
 ) -> LevelSets:
-    """Return the sets of a tree that has grown, whose nodes then have no threshold.
+    """Return the sets of a tree that has grown.
 
     Parameters
     ----------
@@ -60,6 +60,4 @@ def sets_of(
                 goes_left,
             )  # fmt: skip
         in_preorder[node["place"]] = columns.levels_left(k, goes_left, missing_left)
-    sets = LevelSets.of(in_preorder)
-    tree["threshold"][sets.of_node >= 0] = 0.0
-    return sets
+    return LevelSets.of(in_preorder)
