@@ -46,8 +46,8 @@ def absolute(
         Whatever ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows; nan is a missing value. Those of Dask are taken chunk by chunk, as in `tree_inner`.
-    ifa : {"predecomp", "saabas", "tree_shap"}, attribution, or callable
-        The individual attribution r_mk; see ``attributions.individual``.
+    ifa : {"predecomp", "saabas", "tree_shap"}, object, or callable
+        The individual attribution r_mk, as for `tree_inner`.
     level : {"tree", "forest"}
         Whether absolute values are taken tree by tree, so that opposite steps do not cancel, or
         once, of the sum over the trees.

@@ -84,11 +84,15 @@ def tree_inner(
         rows are (`gbt.chunks`); what stands beside the rows may then be Dask's, too.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
-    ifa : {"predecomp", "saabas", "tree_shap"}, attribution, or callable
-        The individual attribution r_mk; see ``attributions.individual``. A callable takes
-        ``(ensemble, m, X)`` and returns an array of shape (n, p).
+    ifa : {"predecomp", "saabas", "tree_shap"}, object, or callable
+        The individual attribution r_mk. An object is one with options, such as
+        ``attributions.saabas.Saabas(weights="count")`` or
+        ``attributions.tree_shap.TreeShap(background=rows)``, or your own, see
+        ``attributions.individual``. A callable takes ``(ensemble, m, X)`` and returns an array of
+        shape (n, p).
     sample_weight : array of shape (n,), optional
-        Not negative; multiplies a row's contribution.
+        Not negative; multiplies a row's contribution. Class weights of the fit are not applied by
+        themselves: give the weights of these rows to judge by the loss that the fit minimised.
     groups : array of shape (n,), optional
         Labels of rows that belong together, such as those of one patient or of one day. Standard
         errors then count groups as independent, not rows; values do not change. With fewer than
@@ -171,7 +175,7 @@ def partial_inner(
         As for `tree_inner`.
     per_tree, per_output, second_moments, standard_error, n_jobs
         As for `tree_inner`.
-    ifa : {"saabas", "predecomp", "tree_shap"}, attribution, or callable
+    ifa : {"saabas", "predecomp", "tree_shap"}, object, or callable
         As for `tree_inner`, but Saabas unless asked otherwise, because its steps average 0 over the
         training rows of every node and PreDecomp's do not; see the notes.
 
@@ -186,11 +190,11 @@ def partial_inner(
     split on noise moves its rows towards 0 on average by PreDecomp's count. Where the node's value
     was overfitted that is a move in the right direction, and the feature of the split is paid for
     it. Saabas starts from the mean of the leaves below the node, so what the leaves share is the
-    node's and not the feature's (docs/attributions.md, section 7).
+    node's and not the feature's (:doc:`docs/attributions.md </attributions>`, section 7).
 
     At weak signals the test finds several times as many features as that of `tree_inner`, but it is
-    not conservative: docs/inference.md has its false positives and false discoveries, simulated
-    with independent features. Nothing is promised for correlated ones.
+    not conservative: :doc:`docs/inference.md </inference>` has its false positives and false
+    discoveries, simulated with independent features. Nothing is promised for correlated ones.
     """
     judge = Judge.of(model, ifa, training)
     judge.refuse_forest()

@@ -8,6 +8,7 @@ passes of its compiler over each, and the time in which LLVM is at work. Seconds
 processes. Recording takes some of the time itself.
 """
 
+import argparse
 import json
 import os
 import platform
@@ -128,4 +129,5 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     sys.exit(main())

@@ -10,6 +10,7 @@ and what is done once a tree or once a fit, the last of which is told by fitting
 split.
 """
 
+import argparse
 import platform
 import sys
 import time
@@ -192,4 +193,5 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     sys.exit(main())

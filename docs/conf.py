@@ -39,6 +39,8 @@ numpydoc_xref_param_type = False
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
+    "backreferences_dir": "api/backreferences",
+    "doc_module": ("gbt", "attributions"),
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_signature": False,

@@ -161,7 +161,7 @@ class BaseGBT(NamedParameters):
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
             missing value, infinities are refused.
         y : array of shape (n,)
-            Targets.
+            Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
             Not negative. Rows of weight 0 are dropped before anything else.
         eval_set : list of (X, y) or (X, y, sample_weight), optional
@@ -368,7 +368,7 @@ class BaseGBT(NamedParameters):
         return self.ensemble_.staged_raw_predict(self._check_table(X, reset=False), self.n_jobs)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the target of every row.
+        """Predict the target of every row, a classifier its most probable label.
 
         Parameters
         ----------

@@ -35,6 +35,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Largest number of splits on a path; None is without limit.
     max_leaves : int or None, default=None
         Largest number of leaves of a tree. If given, the split of largest gain is made first.
+        max_depth still holds: give max_depth=None for the number of leaves alone to decide.
     min_child_weight : float, default=1.0
         Least sum of weighted hessians in a child: for the squared error, of weights.
     min_samples_leaf : int, default=1
@@ -214,6 +215,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         Largest number of splits on a path; None is without limit.
     max_leaves : int or None, default=None
         Largest number of leaves of a tree. If given, the split of largest gain is made first.
+        max_depth still holds: give max_depth=None for the number of leaves alone to decide.
     min_child_weight : float, default=1.0
         Least sum of weighted hessians p (1 - p) in a child.
     min_samples_leaf : int, default=1

@@ -34,14 +34,21 @@ Metric = Callable[..., float]
 
 @dataclass(frozen=True)
 class Round:
-    """What a callback is told after every tree."""
+    """What a callback is told after every tree.
+
+    Parameters
+    ----------
+    number : int
+        Of the tree, from 0; with several classes of the round, which grows one tree a class.
+    n_rounds : int
+        How many there may be at most.
+    evals : dict of str to float
+        The latest numbers, by the names that ``evals_result_`` has.
+    """
 
     number: int
-    """Of the tree, from 0."""
     n_rounds: int
-    """How many trees there may be at most."""
     evals: dict[str, float]
-    """The latest numbers, by the names that ``evals_result_`` has."""
 
 
 Callback = Callable[[Round], bool | None]

@@ -306,7 +306,10 @@ class Gamma(LogLink):
 
 @dataclass(frozen=True)
 class Quantile(GivenLoss):
-    """The pinball loss, least at the quantile ``alpha``; 1 stands in place of its curvature."""
+    """The pinball loss, least at the quantile ``alpha``; 1 stands in place of its curvature.
+
+    ``alpha`` is the share of targets, between 0 and 1, that should lie below the prediction.
+    """
 
     alpha: float = 0.5
 
@@ -352,7 +355,10 @@ class Absolute(GivenLoss):
 
 @dataclass(frozen=True)
 class Huber(GivenLoss):
-    """Half the squared error up to ``delta`` from the target, beyond it a line."""
+    """Half the squared error up to ``delta`` from the target, beyond it a line.
+
+    ``delta`` is above 0 and in units of the raw prediction, which are the target's.
+    """
 
     delta: float = 1.0
 
@@ -378,7 +384,10 @@ class Huber(GivenLoss):
 
 @dataclass(frozen=True)
 class PseudoHuber(GivenLoss):
-    """A smooth Huber loss: a parabola near the target, lines of slope ``delta`` far from it."""
+    """A smooth Huber loss: a parabola near the target, lines of slope ``delta`` far from it.
+
+    ``delta`` is above 0 and in units of the raw prediction, which are the target's.
+    """
 
     delta: float = 1.0
 

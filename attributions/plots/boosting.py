@@ -57,7 +57,15 @@ class BoostingDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Make the display and draw it."""
+        """Make the display and draw it.
+
+        Parameters
+        ----------
+        attribution, max_display
+            As for the class.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         display = cls(attribution, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
@@ -68,7 +76,13 @@ class BoostingDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         result, names = self.attribution, self.attribution.feature_names
         by_tree = np.asarray(result.per_tree)
         n_trees, n_features = by_tree.shape

@@ -50,7 +50,15 @@ class ImportanceDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Make the display and draw it."""
+        """Make the display and draw it.
+
+        Parameters
+        ----------
+        attribution, max_display
+            As for the class.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         display = cls(attribution, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
@@ -61,7 +69,13 @@ class ImportanceDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         result, names = self.attribution, self.attribution.feature_names
         ranking = result.ranking()[: self.max_display]
         heading = title_of(result.method) if title is None else title

@@ -45,14 +45,28 @@ class PairsDisplay:
         title: str | None = None,
         figsize: Any = None,
     ) -> "PairsDisplay":
-        """Make the display and draw it."""
+        """Make the display and draw it.
+
+        Parameters
+        ----------
+        attribution, max_display
+            As for the class.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         display = cls(attribution, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
     def plot(
         self, ax: Any = None, *, title: str | None = None, figsize: Any = None
     ) -> "PairsDisplay":
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         result, names = self.attribution, self.attribution.feature_names
         ranking = np.argsort(-result.importance(), kind="stable")[: self.max_display]
         heading = title_of(result.method) if title is None else title

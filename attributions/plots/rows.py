@@ -66,7 +66,15 @@ class LocalAttributionDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Make the display and draw it."""
+        """Make the display and draw it.
+
+        Parameters
+        ----------
+        attribution, row, max_display
+            As for the class.
+        ax, title, figsize
+            As for ``LocalAttribution.plot``.
+        """
         display = cls(attribution, row=row, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
@@ -77,7 +85,13 @@ class LocalAttributionDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``LocalAttribution.plot``.
+        """
         result = self.attribution
         rows = result.values if self.row is None else result.values[[self.row]]
         ranking = np.argsort(-np.abs(rows).mean(axis=0), kind="stable")[: self.max_display]

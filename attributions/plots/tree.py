@@ -118,7 +118,15 @@ class TreeDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Make the display of a tree and draw it."""
+        """Make the display of a tree and draw it.
+
+        Parameters
+        ----------
+        tree, feature_names, max_depth
+            As for the class.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         display = cls(tree, feature_names=feature_names, max_depth=max_depth)
         return display.plot(ax, title=title, figsize=figsize)
 
@@ -133,9 +141,18 @@ class TreeDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Make the display of a model's tree, by its number from 0, and draw it.
+        """Make the display of a model's tree and draw it.
 
-        ``model`` is whatever ``gbt.formats.as_ensemble`` takes.
+        Parameters
+        ----------
+        model : estimator, Ensemble or foreign model
+            Whatever ``gbt.formats.as_ensemble`` takes.
+        number : int
+            Of the tree, from 0.
+        max_depth
+            As for the class.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
         """
         from gbt.formats import as_ensemble
 
@@ -163,7 +180,13 @@ class TreeDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         depths = self.tree.depth
         depth = int(depths.max() if self.max_depth is None else min(self.max_depth, depths.max()))
         names = [self.feature_names[k] for k in self._columns]

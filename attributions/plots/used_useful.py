@@ -93,7 +93,15 @@ class UsedUsefulDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Make the display and draw it."""
+        """Make the display and draw it.
+
+        Parameters
+        ----------
+        used, useful, highlight, highlight_label, used_label, useful_label, max_display
+            As for the class.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         display = cls(
             used,
             useful,
@@ -112,7 +120,13 @@ class UsedUsefulDisplay:
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display."""
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
         x, y = self.used.values, self.useful.values
         marked = np.isin(np.arange(len(x)), self.highlight)
         named = self._named(marked)

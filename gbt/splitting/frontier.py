@@ -17,7 +17,15 @@ from gbt.grown_trees import NewTrees
 
 @dataclass(frozen=True)
 class Limits:
-    """What every split must respect, whatever the policy."""
+    """What every split must respect, whatever the policy.
+
+    Parameters
+    ----------
+    reg_lambda, min_child_weight, min_samples_leaf, min_split_gain, categorical_smoothing
+        The estimator's parameters of these names.
+    directions : int8 array of shape (p,), optional
+        1, -1 or 0 for every column of the table, where some are to be monotone.
+    """
 
     reg_lambda: float
     min_child_weight: float
@@ -125,12 +133,24 @@ class Frontier:
 class Splits:
     """One split a node: codes up to ``cut`` of ``feature`` go left.
 
-    ``feature`` is -1 where a node stays a leaf. ``gain`` orders best-first growth and is in the
-    units of the integers. Where a categorical column is split, ``goes_left`` says it of every code
-    instead of ``cut``, and last of missing values; else it is None. ``candidate`` is the feature
-    that the policy judged, whether or not the node is split on it, -1 where no cut is allowed; a
-    policy may leave it out. ``bounds``, float64 of shape (n_nodes, 2, 2), are those of the left and
-    the right child, where columns have directions.
+    Parameters
+    ----------
+    feature : int array of shape (n_nodes,)
+        -1 where a node stays a leaf.
+    cut : int array of shape (n_nodes,)
+        The largest code that goes left.
+    missing_left : bool array of shape (n_nodes,)
+        Whether rows without a value go left.
+    gain : float64 array of shape (n_nodes,)
+        What the split is worth, in the units of the integers; it orders best-first growth.
+    goes_left : list, optional
+        Where a categorical column is split, which codes go left, instead of ``cut``, and last
+        whether missing values do; None for the other nodes.
+    candidate : int array of shape (n_nodes,), optional
+        The feature that the policy judged, whether or not the node is split on it; -1 where no cut
+        is allowed.
+    bounds : float64 array of shape (n_nodes, 2, 2), optional
+        Those of the left and the right child, where columns have directions.
     """
 
     feature: np.ndarray
