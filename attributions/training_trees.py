@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.forests import drawn_counts, is_forest
+from attributions.forests import drawn_counts, draws_by_weight, is_forest
 from attributions.inputs import as_rows, as_target, as_weight
 from attributions.stump_problem import TreeRows
 from gbt.formats import import_model
@@ -102,7 +102,7 @@ class TrainingTrees:
         loss, n_outputs = self.ensemble.loss, self.ensemble.n_outputs
         start = np.atleast_1d(self.ensemble.base_score)
         raw_prediction = np.tile(start, (len(self.X), 1))
-        ones = np.ones(len(self.X))
+        is_in_draws = draws_by_weight(self.model)
         for m, (tree, drawn) in enumerate(zip(self.ensemble.trees, self.drawn(), strict=True)):
             k = m % n_outputs
             if k == 0:  # all trees of a round were grown on the derivatives before the round
@@ -111,18 +111,19 @@ class TrainingTrees:
             gradient, hessian = (of if of.ndim == 1 else of[:, k] for of in derivatives)
             leaves = tree.find_leaves(np.asarray(self.X, dtype=np.float64), self.n_jobs)
             response = np.divide(-gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0)
-            weight = self.weight * hessian
-            self._check(m, tree, leaves, response, weight * drawn, (self.weight > 0) * drawn)
+            grown_on = drawn if is_in_draws else self.weight * drawn
+            self._check(m, tree, leaves, response, hessian * grown_on, grown_on)
             if not self.ensemble.is_forest:
                 raw_prediction[:, k] += tree.value[leaves]
             is_fresh = drawn == 0
             in_model = {
-                "all": np.where(is_fresh, 1.0, drawn),
-                "inbag": drawn,
-                "oob": is_fresh,
-                "uniform": ones,
+                "all": np.where(is_fresh, self.weight, grown_on),
+                "inbag": grown_on,
+                "oob": self.weight * is_fresh,
+                "uniform": self.weight,
             }
-            yield tree, TreeRows(leaves, response, weight * drawn, weight * in_model[self.rows])
+            fitted_on = in_model[self.rows]
+            yield tree, TreeRows(leaves, response, hessian * grown_on, hessian * fitted_on)
 
     def drawn(self) -> Iterator[np.ndarray]:
         """Yield how often each tree saw every row."""

@@ -56,7 +56,7 @@ class Parameters:
     verbose: int = 0
 
     @property
-    def is_in_steps(self) -> bool:
+    def acts_on_every_tree(self) -> bool:
         """Whether something is drawn or shown for every tree."""
         return min(self.subsample, self.colsample) < 1.0 or bool(self.verbose)
 
@@ -127,7 +127,7 @@ def boost(
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
     draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
-    one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.is_in_steps
+    one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.acts_on_every_tree
     trees = GrownTrees(start)
     if start is not None:
         rows = SeenRows.of((X, y), None, n_jobs, sample_weight).in_order
@@ -142,12 +142,12 @@ def boost(
             most = 1 if one_by_one else parameters.n_estimators - m
             grown = outputs.grow(m, most, draws, X)
             trees.add(grown)
-            m //= loss.n_outputs
+            number = m // loss.n_outputs  # of the round
             if eval_sets:
                 watch.record([of_output.to_walk() for of_output in grown], n_jobs)
-            progress.show(m, watch.headline)
+            progress.show(number, watch.headline)
             is_stub = ends_at_stub and trees.last_is_stub(loss.n_outputs)
-            is_over = watch.ask(callbacks, m, parameters.n_estimators) or is_stub or watch.is_over
+            is_over = watch.ask(callbacks, number, parameters.n_estimators) or is_stub or watch.is_over
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
     ensemble = Ensemble(

@@ -217,7 +217,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         Largest number of leaves of a tree. If given, the split of largest gain is made first.
         max_depth still holds: give max_depth=None for the number of leaves alone to decide.
     min_child_weight : float, default=1.0
-        Least sum of weighted hessians p (1 - p) in a child.
+        Least sum of weighted hessians in a child: p (1 - p) of two classes, 2 p (1 - p) of more.
     min_samples_leaf : int, default=1
         Least number of rows in a child, whatever their weights.
     reg_lambda : float, default=1.0

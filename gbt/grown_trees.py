@@ -30,7 +30,7 @@ class NewTrees(NamedTuple):
 
 
 class GrownTrees:
-    """All of them, those of the model that a warm start goes on from first."""
+    """The trees of a fit so far; after a warm start those of the earlier model come first."""
 
     def __init__(self, start: Ensemble | None):
         self.nodes = [np.empty(0, NODE_RECORD) if start is None else records_of(start)]

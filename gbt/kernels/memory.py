@@ -65,7 +65,8 @@ class Table(NamedTuple):
 class Rows(NamedTuple):
     """The rows: what they carry, and which node they are in.
 
-    A row keeps its node's number where its child may not split. In the end it has that of its leaf.
+    Rows of a child that may not be split keep the number of its parent, because no search asks for
+    them. In the end every row has the number of its leaf.
     """
 
     entries: np.ndarray  # (n * width / 2,) int64, by row of the table
@@ -101,7 +102,8 @@ FOUND = np.dtype(
         ("bits", np.int64),  # bins are groups of 2^bits; 0 in large nodes
         ("bound", np.float64),  # of the cuts that were not looked at
         ("score", np.float64),  # of the best cut found
-        ("code", np.int64),  # of that cut; ~bin if it is the last of a bin
+        # Of that cut; ~bin if it is the last of a bin. Of levels how many, in order, go left.
+        ("code", np.int64),
         ("missing_left", np.int64),  # of that cut
     ]
 )
@@ -123,7 +125,7 @@ LEVEL = np.dtype(
         ("n", np.int64),
         ("weight", np.int64),
         ("code", np.int64),
-        ("is_left", np.int64),  # 1 or 0
+        ("is_left", np.int64),  # 1 or 0; `OF_FEW` until the side of levels of few rows is known
     ]
 )
 

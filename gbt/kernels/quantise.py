@@ -9,7 +9,7 @@ import numpy as np
 
 from gbt.kernels.compiling import forced_inline, internal, uncounted
 
-# Whole weights multiply a rounded x, and its rounding. With this many on average sums are as exact
+# A whole weight multiplies the rounded x, and so its rounding error. With this many on average sums are as exact
 # as those of float64 may be, one by one; see ``gbt.fixed_point``.
 MOST_REPEATS_PER_ROW = 256
 # Below 1e-283 the integers become smaller instead: a larger scale would not be a float64.

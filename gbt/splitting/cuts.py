@@ -92,8 +92,9 @@ class Cuts:
     frontier, splits
         As asked.
     is_left : list of bool arrays of shape (m,), or of None
-        Of a categorical column, whether the i-th of a node's levels goes left of the cut that the
-        sum ``splits`` has, at the node's start among the open rows plus i.
+        One entry a column, None if it holds numbers. Else ``is_left[k][first + i]`` says whether
+        the i-th level that occurs in a node goes left at the best cut of the sum ``splits``;
+        ``first`` counts the open rows of the nodes before it.
     """
 
     score: np.ndarray
