@@ -70,8 +70,10 @@ def tree_inner(
     """Sum over rows and trees of each feature's move against the gradient.
 
     ``tree_inner(model, X_held_out, y_held_out)`` ranks features by how much their part of every
-    boosting step lowered the loss of rows that the model has not seen. On the training rows, with
-    the default ``ifa``, without ``subsample`` and ``monotone_constraints``, it is the total gain.
+    boosting step lowered the loss of rows that the model has not seen. On exactly the rows that the
+    trees were grown on, and with the weights of the fit (``sample_weight`` times those of
+    ``class_weight``), it is the total gain, if ``ifa`` is the default and the model has neither
+    ``subsample`` nor ``monotone_constraints``.
 
     Parameters
     ----------

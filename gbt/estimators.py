@@ -99,7 +99,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of row and column sampling and of the rows held out.
+        Seed of row and column sampling, of the rows held out for early stopping, of the folds of
+        ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. With None these differ
+        from fit to fit; a greedy fit without sampling and early stopping draws nothing.
     verbose : int, default=0
         Above 0, progress on standard error.
 
@@ -272,7 +274,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of row and column sampling and of the rows held out.
+        Seed of row and column sampling, of the rows held out for early stopping, of the folds of
+        ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. With None these differ
+        from fit to fit; a greedy fit without sampling and early stopping draws nothing.
     verbose : int, default=0
         Above 0, progress on standard error.
     class_weight : dict, "balanced" or None, default=None

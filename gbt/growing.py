@@ -1,6 +1,6 @@
 r"""Grow trees: open nodes, ask a policy for their splits, partition the rows.
 
-The common road, which every policy may take, level by level::
+With a plain scan of every cut, which any policy may use, level by level::
 
     gradients -> fixed point -> policy: a split a node -> rows partitioned -> children opened
         ^                          ^---------------------------------------------'
@@ -10,19 +10,19 @@ The common road, which every policy may take, level by level::
 Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves``) the one of
 largest gain; nothing else differs.
 
-The greedy policy has a fast lane, ``gbt.splitting.greedy_growth``, which grows many trees in one
-compiled call. It leaves the common road before the first step and comes back with finished trees.
-What makes it fast belongs to it alone: histograms that are kept from parents to children, and
+The greedy policy has a histogram search of its own, ``gbt.splitting.greedy_growth``, which grows
+many trees in one compiled call, from gradients to finished trees. What makes it fast belongs to it
+alone: histograms that are kept from parents to children, and
 bounds on what a cut may gain. So in a fit with the default splitter it is ``gbt.kernels.search``
 that chooses the splits::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
                           \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
 
-Both write down the same trees to the last bit (``tests/test_growing.py``). On the fast lane levels
-of a categorical column are bins of its histogram, or are added up from the rows if they are too
-many or rows have weights (``gbt.splitting.greedy_levels``). Fits with monotone constraints take the
-common road whatever the policy: there a node also has bounds for its step, and values are kept
+Both write down the same trees to the last bit (``tests/test_growing.py``). In the histogram
+search levels of a categorical column are bins, or are added up from the rows if they are too many
+or rows have weights (``gbt.splitting.greedy_levels``). Fits with monotone constraints scan every
+cut whatever the policy: there a node also has bounds for its step, and values are kept
 within them when the tree is finished (``gbt.splitting.monotone``).
 """
 
@@ -157,6 +157,11 @@ class TreeGrowth:
             scores = np.bincount(splits.candidate[judged], gain, minlength=self.columns.n_columns)
             so_far = self.split_scores
             self.split_scores = scores if so_far is None else so_far + scores
+        if not np.isin(splits.feature, [-1, *features]).all():
+            raise ValueError(
+                f"The policy split on the columns {sorted(set(splits.feature.tolist()))}; this tree"
+                f" may split on {features.tolist()}, and -1 stands for a leaf."
+            )
         for j, node in enumerate(asked):
             node.feature, node.cut = int(splits.feature[j]), int(splits.cut[j])
             node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])

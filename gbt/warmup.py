@@ -7,7 +7,7 @@ in ``NUMBA_CACHE_DIR``. Numba files them by the package's folder: a checkout and
 compile each for itself. This fits small models of either loss, to float32 and float64, and asks
 them for every kind of attribution. So later processes find compiled what a fit with the default
 splits, a prediction and an attribution need. What fewer fits need is compiled when one asks for it:
-the other ways to split, categories and monotone constraints (`gbt.growing`, the common road), and
+the other ways to split, categories and monotone constraints (the plain scan of `gbt.growing`), and
 ``tree_inner_pairs``.
 """
 

@@ -1,4 +1,4 @@
-"""Categories on the fast lane: the trees of the common road to the last bit, however added up."""
+"""Categories in the histogram search: the trees of the plain scan to the last bit."""
 
 import numpy as np
 import pytest

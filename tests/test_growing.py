@@ -743,3 +743,14 @@ def test_a_policy_that_separates_no_values_is_refused(first, cut, missing_left, 
     X, gradient = np.array([[first], [1.0], [2.0], [3.0]]), np.arange(4.0)
     with pytest.raises(ValueError, match=message):
         grow_tree(Columns.from_table(X), gradient, np.ones(4), splitter=Useless())
+
+
+def test_a_policy_that_splits_on_a_column_that_is_none_is_refused():
+    class Beyond:
+        def split(self, frontier, limits, n_jobs):
+            n = len(frontier.start)
+            return Splits(np.full(n, 77), np.zeros(n, int), np.zeros(n, bool), np.ones(n))
+
+    X, gradient = np.arange(4.0)[:, np.newaxis], np.arange(4.0)
+    with pytest.raises(ValueError, match=r"split on the columns \[77\]; .* split on \[0\], and -1"):
+        grow_tree(Columns.from_table(X), gradient, np.ones(4), splitter=Beyond())

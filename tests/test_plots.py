@@ -250,7 +250,7 @@ def test_all_rows_as_a_swarm(data):
         x, y = points.get_offsets().T
         assert_same(x, attribution.values[:, k])
         assert (np.abs(y - place) <= 0.4).all()
-    assert ("feature value (rank), red: missing" in words) == data  # "income" has such a row
+    assert ("feature value (rank), vermilion: missing" in words) == data  # "income" has such a row
     assert "PreDecomp of 30 rows" in words
     fewer = words_on(attribution.plot(max_display=3).figure_)
     assert "PreDecomp of 30 rows, 3 of 4 features" in fewer

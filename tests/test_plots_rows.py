@@ -40,13 +40,13 @@ def test_words_are_grey_in_a_swarm_and_numbers_coloured_by_rank():
     assert len(np.unique(kitchen[:3], axis=0)) == 1
     assert_same(kitchen[3], to_rgba(VERMILION))
     assert len(np.unique(area, axis=0)) == 4
-    assert "feature value (rank), grey: words, red: missing" in words_on(display.figure_)
+    assert "feature value (rank), grey: words, vermilion: missing" in words_on(display.figure_)
 
 
 def test_numbers_alone_have_no_word_of_words():
     kitchen, _ = colors_of(display := rows(None).plot())
     assert len(np.unique(kitchen, axis=0)) == 4
-    assert "feature value (rank), red: missing" in words_on(display.figure_)
+    assert "feature value (rank), vermilion: missing" in words_on(display.figure_)
 
 
 def test_a_swarm_of_words_alone_has_no_scale():
@@ -54,7 +54,7 @@ def test_a_swarm_of_words_alone_has_no_scale():
     display = rows((levels, ("other",) * 41)).plot(max_display=1)
     words = words_on(display.figure_)
     assert not {"low", "high"} & set(words)
-    assert any(line.endswith("(grey: words, red: missing)") for line in words)
+    assert any(line.endswith("(grey: words, vermilion: missing)") for line in words)
 
 
 def test_a_row_has_its_numbers_in_full_where_that_is_short():

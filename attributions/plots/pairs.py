@@ -10,6 +10,7 @@ from attributions.plots.sheet import Sheet, as_max_display
 from attributions.results import PairAttribution
 
 ABOVE = "below splits on this number (diagonal: no other)"
+COLORS = "blue helped, vermilion hurt"
 DIGITS = 2.5  # letters of width that a column's number takes, with the gap to the next
 
 
@@ -75,7 +76,7 @@ class PairsDisplay:
         from matplotlib.collections import PatchCollection
         from matplotlib.patches import Rectangle
 
-        label = f"{ABOVE}\narea: {value_label(result, intervals=False)}"
+        label = f"{ABOVE}\n{COLORS}\narea: {value_label(result, intervals=False)}"
         label += sheet.lettering.note(names, ranking)
         sheet.caption(heading, label)
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))

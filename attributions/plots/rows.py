@@ -191,7 +191,7 @@ class LocalAttributionDisplay:
             return ""
         are_words = [self._are_words(k) for k in shown]
         has_missing = bool(np.isnan(result.data[:, shown]).any())
-        marks = ["grey: words"] * any(are_words) + ["red: missing"] * has_missing
+        marks = ["grey: words"] * any(are_words) + ["vermilion: missing"] * has_missing
         if all(are_words):
             return f"\n({', '.join(marks)})"
         self._color_bar(sheet, ranked, ", ".join(["feature value (rank)", *marks]))

@@ -282,8 +282,8 @@ class GlobalAttribution(tables.ShownAsTable):
         -----
         * The test is conditional on the fitted model: it asks whether this model's use of the
           feature helps, not whether the feature could help another model, nor whether the target
-          depends on it: a noisy copy of a useful column, correlation .8, had p < .05 in .61 of
-          cases with ``tree_inner``, .76 with ``partial_inner``. ``given_others`` asks that.
+          depends on it: a noisy copy of a useful column, correlation .8, had p < .05 in .56 of
+          cases with ``tree_inner``, .73 with ``partial_inner``. ``given_others`` asks that.
         * The rows must be independent draws that were not used for fitting, tuning or early
           stopping. On training rows the p-values are meaningless.
         * It is conservative for ``tree_inner``: a feature without effect is on average below 0, so

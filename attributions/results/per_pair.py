@@ -125,7 +125,7 @@ class PairAttribution(tables.ShownAsTable):
         title: Any = None,
         figsize: Any = None,
     ) -> "PairsDisplay":
-        """Draw the pairs of the best features as squares, blue for help and vermilion for harm.
+        """Draw the pairs of the best features as rectangles, blue for help, vermilion for harm.
 
         Parameters are those of `GlobalAttribution.plot`.
 

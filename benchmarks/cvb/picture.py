@@ -70,8 +70,8 @@ def draw_simulations(tables, path: Path) -> None:
 
 def draw_amazon(rows, path: Path) -> None:
     """Draw Amazon, a line a measure; permutation importances as shares, as in the paper."""
-    figure, axes = plt.subplots(4, 1, figsize=(14, 13), layout="constrained", sharex=True)
-    names = [name.replace("ROLE_", "") for name in WHOLE[AMAZON].categories]
+    figure, axes = plt.subplots(4, 1, figsize=(14, 13), layout="constrained")
+    names = [name.replace("ROLE_", "ROLE_\n") for name in WHOLE[AMAZON].categories]
     axes[0].set_title("Amazon employee access, 30 folds", loc="left")
     for ax, measure in zip(axes, LABELS, strict=True):
         boxes(ax, rows, names, measure, as_shares=True)

@@ -37,11 +37,8 @@ def draw_ranks(ax, names, ranks: np.ndarray, difference: float, title: str) -> N
         y = -0.5 * (i + 1) - 0.8
         ax.plot([rank, rank], [0, y], color="0.4", linewidth=1)
         ax.plot(rank, 0, "o", color="#0072b2", markersize=6)
-        on_the_left = rank > len(names) / 2
-        ax.text(
-            rank + (-0.06 if on_the_left else 0.06), y, f"{name}  {rank:.2f}",
-            ha="right" if on_the_left else "left", va="center",
-        )  # fmt: skip
+        # On the left, since the stems of worse ones, on the right, are longer.
+        ax.text(rank - 0.06, y, f"{name}  {rank:.2f}", ha="right", va="center")
     joined, y = -1, -0.25
     for i, rank in enumerate(ranks):
         last = int(np.flatnonzero(ranks <= rank + difference)[-1])

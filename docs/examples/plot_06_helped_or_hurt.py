@@ -30,5 +30,6 @@ rows.plot(row=worst, figsize=(8, 4))
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharex=True)
 for ax, chosen, title in zip(axes, (X_new.age < 50, X_new.age >= 50), ("below 50", "50 and older")):
+    title += f": {chosen.sum()} of the {len(chosen)} rows"
     GlobalAttribution.from_rows(rows, sample_weight=chosen).plot(ax=ax, title=title)
 plt.show()

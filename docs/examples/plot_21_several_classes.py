@@ -31,7 +31,7 @@ colours = {"cmap": "RdBu", "vmin": -np.abs(helps).max() / 2, "vmax": np.abs(help
 figure, axes = plt.subplots(2, 5, figsize=(9, 4), layout="constrained")
 for digit, ax in zip(model.classes_, axes.flat):
     show(ax, helps[digit], f"in the trees of {digit}", **colours)
-figure.suptitle("What each pixel helped (blue) or hurt (red) on new digits")
+figure.suptitle("What each pixel helped (blue) or hurt (vermilion) on new digits")
 
 # %%
 # For one digit, the difference of two classes' contributions says what speaks for one of them

@@ -35,9 +35,9 @@ def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = N
     Parameters
     ----------
     model : Ensemble, estimator, xgboost.Booster, lightgbm.Booster or dict
-        Estimators, of ours, of XGBoost, LightGBM or scikit-learn, must be fitted. A dict is the
-        JSON of an XGBoost model. What scikit-learn wraps around a model is taken off where the rows
-        reach it as they are, see `gbt.formats.wrappers`.
+        Estimators, of ours, of XGBoost, LightGBM, CatBoost or scikit-learn, must be fitted. A dict
+        is the JSON of an XGBoost model. What scikit-learn wraps around a model is taken off where
+        the rows reach it as they are, see `gbt.formats.wrappers`.
     X : table of shape (n, p), optional
         The rows that the model was trained on. They supply what its library did not keep of the
         nodes, and check what it did; a warning names what they contradict. Without ``y`` rows are

@@ -125,7 +125,7 @@ LEVEL = np.dtype(
         ("n", np.int64),
         ("weight", np.int64),
         ("code", np.int64),
-        ("is_left", np.int64),  # 1 or 0; `OF_FEW` until the side of levels of few rows is known
+        ("is_left", np.int64),  # 1 or 0; `OF_FEW` of levels of few rows, for now
     ]
 )
 

@@ -49,7 +49,7 @@ NODES_PER_TASK = 8
 # A node is large if its rows times columns are this many times the bins of its histogram: then
 # subtracting that, from beyond the L1 cache, takes less time than adding rows.
 LARGE = 4
-# A score and that of its node carry fewer than 16 roundings between them, each of eps/2 of at most
+# A score and that of its node carry fewer than 16 roundings between them, each of eps of at most
 # (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
 ROUNDING = 16 * np.finfo(np.float64).eps
 

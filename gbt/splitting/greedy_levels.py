@@ -1,4 +1,4 @@
-"""Categories on the fast lane: sets of levels, found in the kernels like cuts of numbers.
+"""Categories in the histogram search: sets of levels, found in the kernels like cuts of numbers.
 
 Numbers have an order that stays, and bounds and histograms live on it. Levels are put in order anew
 in every node, by their sums (``gbt.kernels.node_levels``). Where every level has a bin of its own,
@@ -8,7 +8,7 @@ levels of other columns are added up row by row::
     IN_BINS    the node remembers its set, a bit a level
     BY_ROWS    its rows are told their sides, and children tell which levels went where
 
-The common road adds up the same integers and computes a score by the same formula, so its trees are
+The plain scan of ``gbt.kernels.levels`` adds up the same integers and computes a score by the same formula, so its trees are
 the same to the last bit.
 """
 
