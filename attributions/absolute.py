@@ -52,7 +52,7 @@ def absolute(
         Whether absolute values are taken tree by tree, so that opposite steps do not cancel, or
         once, of the sum over the trees.
     sample_weight : array of shape (n,), optional
-        Not negative; multiplies a row's contribution.
+        Not negative; multiplies a row's contribution; 0 as for `tree_inner`.
     groups : array of shape (n,), optional
         Labels of rows that belong together, as for `tree_inner`.
     per_output : bool

@@ -95,6 +95,8 @@ def tree_inner(
     sample_weight : array of shape (n,), optional
         Not negative; multiplies a row's contribution. Class weights of the fit are not applied by
         themselves: give the weights of these rows to judge by the loss that the fit minimised.
+        Weights of 0 and 1 pick a subset, whose standard error allows for its chance size: rows of
+        weight 0 count as draws that added nothing.
     groups : array of shape (n,), optional
         Labels of rows that belong together, such as those of one patient or of one day. Standard
         errors then count groups as independent, not rows; values do not change. With fewer than

@@ -147,9 +147,8 @@ def boost(
                 watch.record([of_output.to_walk() for of_output in grown], n_jobs)
             progress.show(number, watch.headline)
             is_stub = ends_at_stub and trees.last_is_stub(loss.n_outputs)
-            is_over = (
-                watch.ask(callbacks, number, parameters.n_estimators) or is_stub or watch.is_over
-            )
+            is_ended = watch.ask(callbacks, number, parameters.n_estimators)
+            is_over = is_ended or is_stub or watch.is_over
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
     ensemble = Ensemble(

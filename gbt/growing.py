@@ -12,18 +12,17 @@ largest gain; nothing else differs.
 
 The greedy policy has a histogram search of its own, ``gbt.splitting.greedy_growth``, which grows
 many trees in one compiled call, from gradients to finished trees. What makes it fast belongs to it
-alone: histograms that are kept from parents to children, and
-bounds on what a cut may gain. So in a fit with the default splitter it is ``gbt.kernels.search``
-that chooses the splits::
+alone: histograms that are kept from parents to children, and bounds on what a cut may gain. So in a
+fit with the default splitter it is ``gbt.kernels.search`` that chooses the splits::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
                           \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
 
-Both write down the same trees to the last bit (``tests/test_growing.py``). In the histogram
-search levels of a categorical column are bins, or are added up from the rows if they are too many
-or rows have weights (``gbt.splitting.greedy_levels``). Fits with monotone constraints scan every
-cut whatever the policy: there a node also has bounds for its step, and values are kept
-within them when the tree is finished (``gbt.splitting.monotone``).
+Both write down the same trees to the last bit (``tests/test_growing.py``). In the histogram search
+levels of a categorical column are bins, or are added up from the rows if they are too many or rows
+have weights (``gbt.splitting.greedy_levels``). Fits with monotone constraints scan every cut
+whatever the policy: there a node also has bounds for its step, and values are kept within them when
+the tree is finished (``gbt.splitting.monotone``).
 """
 
 from typing import Any

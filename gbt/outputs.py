@@ -1,7 +1,7 @@
 r"""The outputs of a model while it is fitted: raw predictions, and the trees that follow them.
 
-With one output, tree after tree is grown on the derivatives at the raw predictions so far; in
-the histogram search (``gbt.growing``), where kernels know the loss, one call grows many. With K outputs
+With one output, tree after tree is grown on the derivatives at the raw predictions so far; in the
+histogram search (``gbt.growing``), where kernels know the loss, one call grows many. With K outputs
 (``gbt.several_outputs``) all K trees of a round are grown on the derivatives before it. None needs
 another, so threads grow them side by side, each thread in memory of its own::
 

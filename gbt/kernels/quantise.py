@@ -9,8 +9,8 @@ import numpy as np
 
 from gbt.kernels.compiling import forced_inline, internal, uncounted
 
-# A whole weight multiplies the rounded x, and so its rounding error. With this many on average sums are as exact
-# as those of float64 may be, one by one; see ``gbt.fixed_point``.
+# A whole weight multiplies the rounded x, and so its rounding error. With this many on average sums
+# are as exact as those of float64 may be, one by one; see ``gbt.fixed_point``.
 MOST_REPEATS_PER_ROW = 256
 # Below 1e-283 the integers become smaller instead: a larger scale would not be a float64.
 LARGEST_EXPONENT = 1000

@@ -1,4 +1,4 @@
-"""The histogram search of the greedy policy: histograms, bounds, and many trees in one compiled call.
+"""The histogram search of the greedy policy: bounds on cuts, and many trees a compiled call.
 
 The search is ``gbt.kernels.search``, which looks at few cuts because bounds spare it the others,
 and for levels ``gbt.kernels.node_levels``; the growth of trees is ``gbt.kernels.rounds``. This

@@ -8,8 +8,8 @@ levels of other columns are added up row by row::
     IN_BINS    the node remembers its set, a bit a level
     BY_ROWS    its rows are told their sides, and children tell which levels went where
 
-The plain scan of ``gbt.kernels.levels`` adds up the same integers and computes a score by the same formula, so its trees are
-the same to the last bit.
+The plain scan of ``gbt.kernels.levels`` adds up the same integers and computes a score by the same
+formula, so its trees are the same to the last bit.
 """
 
 import numpy as np
