@@ -107,6 +107,11 @@ def _of_fold(
 def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -> Any:
     """Turn a number of folds into a splitter."""
     if not isinstance(cv, int | np.integer):
+        if not hasattr(cv, "get_n_splits"):
+            raise TypeError(
+                "cv must be a number of folds or a splitter of scikit-learn, such as GroupKFold(5);"
+                f" got {cv!r}."
+            )
         return cv
     if groups is not None:
         return GroupKFold(cv)

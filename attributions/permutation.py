@@ -36,15 +36,13 @@ from attributions.shuffle_errors import DropSums, ShuffleErrors
 from gbt.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.formats import as_ensemble
 from gbt.kernels.derivatives import GIVEN
+from gbt.metric_names import is_name_of_error
 from gbt.model import Ensemble
 from gbt.predictor import over_transposed
 from gbt.tables import as_given
 
 # Predictions that are kept at once: 64 MB.
 NUMBERS_AT_ONCE = 2**23
-
-# How names of functions end that are smaller for better predictions, as scikit-learn's are.
-ERRORS = ("_error", "_loss", "_deviance")
 
 Pairs = list[tuple[int, int]]  # a column and the number of a shuffle
 Score = Callable[[Any], Any]
@@ -354,7 +352,7 @@ def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str
     """Return the name of the metric and a function (y, prediction), larger for better."""
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)
-        if name.endswith(ERRORS) and not name.startswith("neg"):
+        if is_name_of_error(name):
             raise ValueError(
                 f"metric={name}, which by its name is smaller for better predictions, so that the"
                 " best feature would come last. Give a function (y, prediction) that is larger for"

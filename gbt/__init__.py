@@ -27,8 +27,10 @@ if not TYPE_CHECKING:  # else every name would be there, and of any type
     def __getattr__(name):
         if name in _HOME:
             return getattr(import_module(_HOME[name]), name)
+        if name == "formats":  # README and messages speak of gbt.formats.as_ensemble
+            return import_module("gbt.formats")
         raise AttributeError(f"module 'gbt' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOME]
+    return [*globals(), *_HOME, "formats"]

@@ -374,6 +374,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
 
     def _learn_target(self, y: Any) -> np.ndarray:
         self.classes_ = distinct_labels(y)
+        if {type(label) for label in self.classes_.tolist()} == {bool}:
+            y, self.classes_ = y.astype(bool), self.classes_.astype(bool)  # they may be objects
         check_classification_targets(y)
         if len(self.classes_) < 2:
             raise ValueError(

@@ -23,6 +23,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from gbt.fixed_point import refusing_overflow
 from gbt.known_losses import refusing_overflow_of
 from gbt.losses import Loss
+from gbt.metric_names import is_name_of_error
 from gbt.model import Ensemble
 from gbt.tree import Tree
 
@@ -256,11 +257,10 @@ def name_of(metric: Metric | str) -> str:
 def is_metric(value: Any) -> bool:
     """Say whether something is a metric: larger for better predictions.
 
-    scikit-learn's own functions are smaller for better ones where their names say so.
+    Functions are smaller for better ones where their names say so, as scikit-learn's do.
     """
     if isinstance(value, str):
         return value in get_scorer_names()
     if not callable(value) or inspect.isclass(value):
         return False
-    is_error = name_of(value).endswith(("_error", "_loss", "_deviance"))
-    return isinstance(value, SCORER) or not is_error or name_of(value).startswith("neg")
+    return isinstance(value, SCORER) or not is_name_of_error(name_of(value))

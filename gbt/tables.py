@@ -289,11 +289,18 @@ def refuse_infinities(
 
 
 def refuse_no_table(X: Any) -> None:
-    """Raise TypeError if what is given for a table has no rows in memory; say how to get them."""
+    """Raise an error if what is given for a table has no rows in memory; say how to get them."""
+    if getattr(X, "ndim", 2) == 1:
+        raise ValueError(
+            "X has one dimension, and a table has two. Reshape your data: one row is X[[i]], of a"
+            " frame X.iloc[[i]]; one column is X.reshape(-1, 1), of a frame X[[name]]."
+        )
     if isinstance(X, str | bytes | os.PathLike):
         advice = "Read the file first, for instance with pandas.read_csv or polars.read_parquet."
     elif hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         advice = "Give X.collect(), its rows."
+    elif isinstance(X, dict) or (isinstance(X, list | tuple) and X and isinstance(X[0], dict)):
+        advice = "Give pandas.DataFrame(X)."
     elif any(hasattr(X, has) for has in ("shape", "__array__", "__len__", "__dataframe__")):
         return
     else:

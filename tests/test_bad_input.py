@@ -45,7 +45,7 @@ BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 # Tables ---------------------------------------------------------------------------------------
 
 TABLES = {
-    "one dimension": (X[:, 0], "Expected 2D array, got 1D array"),
+    "one dimension": (X[:, 0], "X has one dimension, .*Reshape your data: one row is"),
     "three dimensions": (X[None], "Found array with dim 3"),
     "no rows": (X[:0], "Found array with 0 sample"),
     "no columns": (X[:, :0], "0 feature"),
@@ -657,6 +657,8 @@ NO_TABLES = {
     "name of a file": ("data.csv", "got a str. Read the file first"),
     "frame not read yet": (pl.DataFrame(X).lazy(), r"got a LazyFrame. Give X.collect\(\)"),
     "a table of XGBoost's": (object(), "got a object. Give the array or frame"),
+    "lists by column": ({"age": [1.0] * 8}, r"got a dict. Give pandas.DataFrame\(X\)"),
+    "rows by name": ([{"age": 1.0}] * 8, r"got a list. Give pandas.DataFrame\(X\)"),
 }
 
 
@@ -676,6 +678,22 @@ def test_what_has_no_rows_in_memory(estimator, table, message):
     ):
         with refused(message, TypeError):
             read()
+
+
+@BOTH
+def test_a_single_row_of_a_frame(estimator):
+    model = estimator(n_estimators=1).fit(WORDS, labels if estimator is GBTClassifier else y)
+    with refused(r"X has one dimension.*X.iloc\[\[i\]\]"):
+        model.predict(WORDS.iloc[0])
+
+
+def test_booleans_among_objects_are_labels():
+    given = np.array(labels == labels[0], dtype=object)
+    model = GBTClassifier(n_estimators=2, min_child_weight=0).fit(X, given)
+    same = GBTClassifier(n_estimators=2, min_child_weight=0).fit(X, given.astype(bool))
+    assert model.classes_.dtype == bool
+    np.testing.assert_array_equal(model.predict(X), same.predict(X))
+    assert tree_inner(model, X + 0.1, given).values.shape == (X.shape[1],)
 
 
 @BOTH

@@ -145,3 +145,9 @@ def test_missing_labels_are_refused_before_rows_are_cut():
     for cut in (partial(cross_fit, GBTClassifier()), HeldOutSelector(GBTClassifier()).fit):
         with pytest.raises(ValueError, match=r"got NoneType and str. Missing labels are not"):
             cut(X, y)
+
+
+def test_folds_that_are_none_are_refused():
+    X, y = np.arange(20.0)[:, np.newaxis], np.arange(20.0)
+    with pytest.raises(TypeError, match=r"cv must be a number of folds or a splitter .* got '5'"):
+        cross_fit(MODEL, X, y, cv="5")

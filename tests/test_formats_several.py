@@ -86,7 +86,7 @@ MODELS = {  # how to fit, what is predicted; target, loss, and what makes G unkn
     ),
     "xgboost tweedie": (
         *xgb("Regressor", objective="reg:tweedie", tweedie_variance_power=1.25), "amount",
-        Tweedie(1.25), KNOWN,
+        Tweedie(1.25, is_newton=True), KNOWN,
     ),
     "xgboost squared log error": (
         *xgb("Regressor", objective="reg:squaredlogerror"), "amount", SquaredLogError(), KNOWN,
@@ -116,7 +116,7 @@ MODELS = {  # how to fit, what is predicted; target, loss, and what makes G unkn
     ),
     "lightgbm tweedie": (
         *lgb("Regressor", objective="tweedie", tweedie_variance_power=1.25), "amount",
-        Tweedie(1.25), KNOWN,
+        Tweedie(1.25, is_newton=True), KNOWN,
     ),
     "lightgbm quantile": (
         *lgb("Regressor", objective="quantile", alpha=0.8), "amount", Quantile(0.8), REFITTED,

@@ -239,6 +239,11 @@ def test_total_gain_is_the_decrease_of_impurity(case):
     assert_close(total_gain(ensemble).values, expected, terms=expected.sum() * len(trees))
 
 
+def test_the_package_finds_its_formats():
+    program = "import gbt; assert callable(gbt.formats.as_ensemble)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_infinity_is_a_number_where_missing_values_are_split_off(dtype):
     """The threshold is infinite there, and these models take infinities."""

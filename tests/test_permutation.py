@@ -355,8 +355,12 @@ def test_a_metric_of_another_shape_is_refused():
         permutation(ensemble, X, y, metric=lambda y, prediction: np.zeros(2))
 
 
-@pytest.mark.parametrize("error", [mean_squared_error, log_loss, mean_poisson_deviance])
-def test_errors_of_scikit_learn_are_refused_because_they_would_rank_the_best_feature_last(error):
+def my_rmse(y, prediction):
+    return np.sqrt(np.mean((y - prediction) ** 2))
+
+
+@pytest.mark.parametrize("error", [mean_squared_error, log_loss, mean_poisson_deviance, my_rmse])
+def test_errors_are_refused_because_they_would_rank_the_best_feature_last(error):
     X = np.random.default_rng(0).normal(size=(40, 2))
     model = GBTRegressor(n_estimators=3).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=f"{error.__name__}.*smaller for better.*: -"):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_rgb
@@ -208,3 +209,12 @@ def test_a_tree_of_several_classes_says_whose_it_is():
     assert title == "Tree 4 of 6, from 0, for class low"
     title = TreeDisplay.from_model(model.ensemble_, 5).ax_.get_title(loc="left")
     assert title == "Tree 5 of 6, from 0, for output 2"
+
+
+def test_a_question_that_missing_words_alone_answer_with_yes():
+    table = pandas.DataFrame({"word": np.array(["u", "v", None] * 20, dtype=object)})
+    y = -2.0 * table["word"].isna()
+    model = GBTRegressor(n_estimators=1, max_depth=1, categorical_smoothing=0).fit(table, y)
+    words = words_on(TreeDisplay.from_model(model, 0).figure_)
+    (question,) = [text for text in words if text.startswith("word ")]
+    assert question.startswith("word is missing")

@@ -127,9 +127,10 @@ def test_every_loss(loss, shift, exported, tmp_path, xgboost):
     )
     read = import_xgboost(tmp_path / "model.json", 1.0, 0.1).ensemble
     assert type(read.loss) is type(model.ensemble_.loss)
-    # Of Poisson and gamma XGBoost has the second derivatives for hessians, times e^max_delta_step.
-    expected = {"poisson": Poisson(0.0), "gamma": Gamma(is_newton=True)}.get(loss)
-    for name, number in vars(expected or model.ensemble_.loss).items():
+    # Of amounts XGBoost has the second derivatives for hessians, Poisson's times e^max_delta_step.
+    newton = Tweedie(power=1.3, is_newton=True)
+    expected = {"poisson": Poisson(0.0), "gamma": Gamma(is_newton=True), Tweedie(1.3): newton}
+    for name, number in vars(expected.get(loss, model.ensemble_.loss)).items():
         assert vars(read.loss)[name] == np.float32(number)
 
 

@@ -52,8 +52,10 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
             statistics=ensemble.statistics - {"counts"},
         )
     if imported.has_hidden_start:
-        before = weight / imported.weight_of_1 ** (target == 1)
-        ensemble = _start_from_mean(ensemble, target, before)
+        given = weight
+        if imported.weight_of_1 != 1:  # then there are two classes
+            given = weight / np.where(target == 1, imported.weight_of_1, 1.0)
+        ensemble = _start_from_mean(ensemble, target, given)
     of_rows = ensemble.refit_statistics(X, target, weight)
     if not weight.all():
         of_all = ensemble.refit_statistics(X, target).n_samples
