@@ -213,7 +213,7 @@ def test_a_tree_of_several_classes_says_whose_it_is():
 
 def test_a_question_that_missing_words_alone_answer_with_yes():
     table = pandas.DataFrame({"word": np.array(["u", "v", None] * 20, dtype=object)})
-    y = -2.0 * table["word"].isna()
+    y = 2.0 * table["word"].isna()
     model = GBTRegressor(n_estimators=1, max_depth=1, categorical_smoothing=0).fit(table, y)
     words = words_on(TreeDisplay.from_model(model, 0).figure_)
     (question,) = [text for text in words if text.startswith("word ")]

@@ -52,10 +52,7 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
             statistics=ensemble.statistics - {"counts"},
         )
     if imported.has_hidden_start:
-        given = weight
-        if imported.weight_of_1 != 1:  # then there are two classes
-            given = weight / np.where(target == 1, imported.weight_of_1, 1.0)
-        ensemble = _start_from_mean(ensemble, target, given)
+        ensemble = _start_from_mean(ensemble, target, weight, imported.weight_of_1)
     of_rows = ensemble.refit_statistics(X, target, weight)
     if not weight.all():
         of_all = ensemble.refit_statistics(X, target).n_samples
@@ -91,11 +88,16 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
     )
 
 
-def _start_from_mean(ensemble: Ensemble, target: np.ndarray, weight: np.ndarray) -> Ensemble:
+def _start_from_mean(
+    ensemble: Ensemble, target: np.ndarray, weight: np.ndarray, weight_of_1: float
+) -> Ensemble:
     """Return the same predictions with the mean of the targets as base score.
 
-    What that is more, or less, the first tree's nodes have less, or more.
+    What that is more, or less, the first tree's nodes have less, or more. The mean knows nothing of
+    what a library multiplied the weights of class 1 by.
     """
+    if weight_of_1 != 1:
+        weight = weight / np.where(target == 1, weight_of_1, 1.0)
     base_score = ensemble.loss.best_constant(target, weight)
     if not np.isfinite(base_score).all():
         return ensemble
