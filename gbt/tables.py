@@ -299,7 +299,7 @@ def refuse_no_table(X: Any) -> None:
         advice = "Read the file first, for instance with pandas.read_csv or polars.read_parquet."
     elif hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         advice = "Give X.collect(), its rows."
-    elif isinstance(X, dict) or (isinstance(X, list | tuple) and X and isinstance(X[0], dict)):
+    elif type(X) is dict or (isinstance(X, list | tuple) and X and type(X[0]) is dict):
         advice = "Give pandas.DataFrame(X)."
     elif any(hasattr(X, has) for has in ("shape", "__array__", "__len__", "__dataframe__")):
         return
