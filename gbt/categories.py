@@ -16,6 +16,8 @@ are named. Columns of booleans are numbers, 0 and 1, unless they are named: ther
 split two levels, and numbers are faster.
 """
 
+import re
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise, repeat
@@ -34,6 +36,8 @@ Categories = tuple[Levels | None, ...]
 MOST_LEVELS = 65_536
 KINDS = {"words": str, "booleans": bool, "numbers": int}  # of levels, and their types in Python
 FROM_DTYPE = "from_dtype"
+QUANTITY = re.compile(r"[-+]?[$€£]?-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?%?")
+LEAST_QUANTITIES = 10  # fewer may be sizes or grades
 
 
 class EncodedRows(np.ndarray):
@@ -74,6 +78,8 @@ def learn(X: Any, which: Any, names: Sequence[str]) -> tuple[Categories | None, 
     levels, numbers = {}, {}
     for k in sorted(chosen):
         levels[k], numbers[k] = _levels_and_numbers(table.values(k), names[k])
+        if _is_from_dtype(which):
+            _warn_of_numbers(levels[k], names[k])
     categories = tuple(levels.get(k) for k in range(len(names))) if chosen else None
     _refuse_rows_of_others(X, categories)
     return categories, table.with_columns(numbers) if chosen else X
@@ -180,6 +186,27 @@ def chosen_columns(which: Any, names: Sequence[str]) -> set[int]:
                 " from 0."
             )
     return chosen
+
+
+def _warn_of_numbers(levels: Levels, name: str) -> None:
+    """Warn if most levels that were found by their type are words that spell quantities."""
+    quantities = [level for level in levels if isinstance(level, str) and _is_quantity(level)]
+    if len(quantities) >= LEAST_QUANTITIES and len(quantities) > 0.9 * len(levels):
+        warnings.warn(
+            f"Column {name!r} holds text that spells numbers, such as {quantities[0]!r}: its"
+            f" {len(levels):,} words are taken for categories. Make numbers of it, for instance"
+            " with pandas.to_numeric, or name it in categorical_features if that is meant.",
+            UserWarning,
+            stacklevel=7,  # where fit was called
+        )
+
+
+def _is_quantity(word: str) -> bool:
+    """Say whether a word is a number with a point, commas, a currency or per cent.
+
+    Words of digits alone, or of letters between them, are names more often.
+    """
+    return QUANTITY.fullmatch(word.strip()) is not None and not word.strip().isdecimal()
 
 
 def _levels_and_numbers(

@@ -169,3 +169,38 @@ def test_rows_that_a_model_looked_up_train_no_other():
     for which in ("from_dtype", [0]):
         with pytest.raises(ValueError, match="became the numbers of another model"):
             GBTRegressor(n_estimators=2, categorical_features=which).fit(rows, y)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "{:.2f}".format,
+        lambda v: f"{int(1e5 * v):,}",
+        lambda v: f"${v:.3f}",
+        lambda v: f"{100 * v:.0f}%",
+        lambda v: f" {v:.2f} ",
+    ],
+    ids=["decimals", "commas", "dollars", "per cent", "blanks"],
+)
+def test_text_that_spells_quantities_gives_a_warning(spelled):
+    frame = pd.DataFrame({"price": [spelled(v) for v in np.linspace(-3, 3, 60)], "size": 1.0})
+    with pytest.warns(UserWarning, match=r"Column 'price' holds text .* words are taken") as caught:
+        GBTRegressor(n_estimators=1).fit(frame, np.arange(60.0))
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    "word", ["{:05d}".format, "id {}.5".format, "{}.0.1".format, lambda i: f"{i % 9}.5"]
+)
+@pytest.mark.filterwarnings("error")
+def test_names_that_hold_digits_give_none(word):
+    """Codes, words with a number, versions, and a few sizes."""
+    frame = pd.DataFrame({"name": [word(i) for i in range(60)]})
+    GBTRegressor(n_estimators=1).fit(frame, np.arange(60.0))
+
+
+@pytest.mark.filterwarnings("error")
+def test_quantities_that_are_named_as_categories_give_none():
+    frame = pd.DataFrame({"size": [f"{i / 2}" for i in range(60)]})
+    model = GBTRegressor(n_estimators=1, categorical_features=["size"]).fit(frame, np.arange(60.0))
+    assert len(model.ensemble_.categories[0]) == 60
