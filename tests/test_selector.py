@@ -122,10 +122,12 @@ def test_a_frame_keeps_its_names():
 
 
 def test_words_of_categories_are_passed_on():
+    """Beside booleans scikit-learn looks for a type of numbers that holds all columns."""
     rng = np.random.default_rng(0)
     word = rng.choice(["low", "middle", "high"], 400)
     frame = pandas.DataFrame({"word": word, "noise": rng.normal(size=400)})
     frame["word"] = frame["word"].astype("category")
+    frame["flag"] = frame["noise"] > 0
     y = (word == "high") + 0.1 * rng.normal(size=400)
     selector = HeldOutSelector(MODEL, fdr=0.01, random_state=0).fit(frame, y)
     np.testing.assert_array_equal(selector.transform(frame), word[:, np.newaxis])
