@@ -1,14 +1,14 @@
 """Compile kernels ahead of their first use: for images, classrooms and impatient first calls.
 
-    python -m gbt.warmup
+    python -m attributions.warmup
 
 Kernels are compiled when they are first called, and kept in a cache on disk beside the package, or
 in ``NUMBA_CACHE_DIR``. Numba files them by the package's folder: a checkout and an installation
 compile each for itself. This fits small models of either loss, to float32 and float64, and asks
 them for every kind of attribution. So later processes find compiled what a fit with the default
 splits, a prediction and an attribution need. What fewer fits need is compiled when one asks for it:
-the other ways to split, categories and monotone constraints (the plain scan of `gbt.growing`), and
-``tree_inner_pairs``.
+the other ways to split, categories and monotone constraints (the plain scan of
+`gbt.training.growing`), and ``tree_inner_pairs``.
 """
 
 import argparse
@@ -23,7 +23,7 @@ def warm_up() -> None:
     """Fit, predict and explain with both losses, so that the kernels of that are compiled."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    import attributions  # the one place where gbt knows of them
+    import attributions
     from gbt import GBTClassifier, GBTRegressor
 
     rng = np.random.default_rng(0)
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from attributions.inputs import SeenRowsWarning
 
     command = argparse.ArgumentParser(
-        prog="python -m gbt.warmup",
+        prog="python -m attributions.warmup",
         description="Compile the kernels of fits with the default splits, of predictions and of"
         " attributions ahead of their first use, and keep them on disk: beside the package, or in"
         " NUMBA_CACHE_DIR. That takes half a minute, and a second where they are there already.",

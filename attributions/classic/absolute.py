@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from attributions.chunk_sums import ChunkSum, sum_over_chunks
-from attributions.groups import Groups, labels_of
-from attributions.individual import BoundAttribution
 from attributions.inputs import as_rows, as_weight
-from attributions.judged_rows import Judge
+from attributions.per_row.bound import Judge
+from attributions.per_row.individual import BoundAttribution
 from attributions.results import GlobalAttribution
-from attributions.row_sums import sum_over_rows
-from gbt.chunks import Chunk
-from gbt.predictor import transposed
-from gbt.stages import tree_blocks
+from attributions.statistics.chunk_sums import ChunkSum, sum_over_chunks
+from attributions.statistics.groups import Groups, labels_of
+from attributions.statistics.row_sums import sum_over_rows
+from gbt.model.predictor import transposed
+from gbt.model.stages import tree_blocks
+from gbt.parallel.chunks import Chunk
 
 LEVELS = ("tree", "forest")
 
@@ -69,7 +69,7 @@ def absolute(
     if level not in LEVELS:
         raise ValueError(f"level must be one of {LEVELS}; got {level!r}.")
     measure = partial(_of_chunk, Judge.of(model, ifa), level, per_output, n_jobs)
-    return sum_over_chunks(measure, Chunk(X, None, sample_weight, groups))
+    return sum_over_chunks(measure, Chunk(X, None, sample_weight, groups), GlobalAttribution.merge)
 
 
 def _of_chunk(

@@ -3,8 +3,8 @@
 One column at a time is shuffled among the rows, which cuts its tie to the target and to the other
 columns, and the model is scored again (Breiman 2001; Sun 2022 uses one shuffle, of the negative
 mean squared error or the ROC AUC). Where the score is a mean over rows, single rows give it a
-standard error (``attributions.shuffle_errors``). The ROC AUC is such a mean, too: a row contributes
-the share of the other class that it is ranked on the right side of (DeLong, DeLong and
+standard error (``attributions.classic.shuffle_errors``). The ROC AUC is such a mean, too: a row
+contributes the share of the other class that it is ranked on the right side of (DeLong, DeLong and
 Clarke-Pearson 1988).
 
 Each pair (feature, repeat) has a random stream of its own, so the answer for a feature depends
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from attributions.groups import Groups, check_apart, labels_of
+from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
 from attributions.inputs import (
     as_random_state,
     as_rows,
@@ -32,14 +32,14 @@ from attributions.inputs import (
     warn_of_seen_rows,
 )
 from attributions.results import GlobalAttribution
-from attributions.shuffle_errors import DropSums, ShuffleErrors
-from gbt.chunks import Chunk, is_in_chunks, over_chunks
+from attributions.statistics.groups import Groups, check_apart, labels_of
 from gbt.formats import as_ensemble
-from gbt.kernels.derivatives import GIVEN
-from gbt.metric_names import is_name_of_error
-from gbt.model import Ensemble
-from gbt.predictor import over_transposed
-from gbt.tables import as_given
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.own import is_name_of_error
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import over_transposed
+from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
+from gbt.tables.given import as_given
 
 # Predictions that are kept at once: 64 MB.
 NUMBERS_AT_ONCE = 2**23

@@ -42,7 +42,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attributions.groups import Groups
+from attributions.statistics.groups import Groups
 
 
 class ShuffleErrors:

@@ -18,8 +18,8 @@ import numpy as np
 
 from attributions.results import GlobalAttribution
 from gbt.formats import as_ensemble
-from gbt.statistics import gain_by_feature
-from gbt.tree import Nodes
+from gbt.model.statistics import gain_by_feature
+from gbt.model.tree import Nodes
 
 
 def total_gain(

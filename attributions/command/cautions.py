@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from attributions.judgement import Judgement
-from attributions.results.names import cut_in_the_middle, on_one_line
-from attributions.table_columns import reason_to_leave_out
+from attributions.command.judgement import Judgement
+from attributions.command.table.columns import reason_to_leave_out
+from attributions.names import cut_in_the_middle, on_one_line
 
 # With fewer held-out rows 95 % intervals of long-tailed features held .92 (docs/inference.md).
 FEW_ROWS = 300

@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
 
-from attributions.absolute import absolute
-from attributions.inner import partial_inner, tree_inner
+from attributions.classic.absolute import absolute
+from attributions.classic.total_gain import total_gain
+from attributions.command.table.task import Task
+from attributions.held_out.tree_inner import partial_inner, tree_inner
 from attributions.results import GlobalAttribution
-from attributions.table_task import Task
-from attributions.total_gain import total_gain
-from gbt.losses import Loss
-from gbt.model import Ensemble
+from gbt.losses.loss import Loss
+from gbt.model.ensemble import Ensemble
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from attributions.findings import Findings, findings_in_batches
-from attributions.results.names import elided
-from attributions.table_batches import BatchFile, Reader
-from attributions.table_columns import NEARLY_ALL
-from attributions.table_target import read_target
-from attributions.table_task import (
+from attributions.command.findings import Findings, findings_in_batches
+from attributions.command.table.batches import BatchFile, Reader
+from attributions.command.table.columns import NEARLY_ALL
+from attributions.command.table.target import read_target
+from attributions.command.table.task import (
     Question,
     Task,
     check_names,
@@ -25,8 +24,9 @@ from attributions.table_task import (
     rows_of_model,
     rows_to_judge_on,
 )
-from gbt.categories import EncodedRows
-from gbt.model import Ensemble
+from attributions.names import elided
+from gbt.model.ensemble import Ensemble
+from gbt.tables.categories import EncodedRows
 
 
 def judge_file(file: BatchFile, question: Question, model: Ensemble) -> tuple[Task, Findings]:
@@ -83,7 +83,7 @@ def _batches(
 
 
 def _refuse_strays(reader: Reader) -> None:
-    """Refuse columns that are no numbers, by the rule of ``attributions.table_columns``."""
+    """Refuse columns that are no numbers, by the rule of ``attributions.command.table.columns``."""
     are_words = reader.n_strays > (1 - NEARLY_ALL) * reader.n_known
     refuse_words([reader.names[k] for k in np.flatnonzero(are_words).tolist()])
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attributions.findings import Findings
-from attributions.table_columns import Column
-from attributions.table_task import Task
-from attributions.verdicts import RARELY, Verdicts, verdicts
-from gbt.model import Ensemble
+from attributions.command.findings import Findings
+from attributions.command.table.columns import Column
+from attributions.command.table.task import Task
+from attributions.command.verdicts import RARELY, Verdicts, verdicts
+from gbt.model.ensemble import Ensemble
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gbt.formats.imported import Imported
-from gbt.formats.lightgbm import import_lightgbm
-from gbt.formats.xgboost import import_xgboost
+from gbt.formats.lightgbm.model import import_lightgbm
+from gbt.formats.xgboost.model import import_xgboost
 from gbt.loading import load
-from gbt.model import Ensemble
+from gbt.model.ensemble import Ensemble
 
 SAVE = (
     "model.save('model.json') of this library, booster.save_model('model.json') of XGBoost, or"

@@ -7,14 +7,14 @@ from textwrap import wrap
 
 import numpy as np
 
-from attributions.cautions import cautions
-from attributions.findings import Findings
-from attributions.judgement import Judgement
+from attributions.command.cautions import cautions
+from attributions.command.findings import Findings
+from attributions.command.judgement import Judgement
+from attributions.command.table.task import Task
+from attributions.command.verdicts import FALSE_DISCOVERIES, HELPS, verdicts
+from attributions.methods import kind_of
+from attributions.names import elided
 from attributions.results import GlobalAttribution
-from attributions.results.methods import kind_of
-from attributions.results.names import elided
-from attributions.table_task import Task
-from attributions.verdicts import FALSE_DISCOVERIES, HELPS, verdicts
 
 TITLES = {
     "tree_inner": "TreeInner",

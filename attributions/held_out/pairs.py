@@ -22,15 +22,17 @@ from typing import Any
 
 import numpy as np
 
+from attributions.held_out.steps import JudgedRows
 from attributions.inputs import count_seen_rows, warn_of_seen_rows
-from attributions.judged_rows import Judge, JudgedRows
 from attributions.kernels.pairs import Credits, add_pair_changes
-from attributions.predecomp import PathChanges
+from attributions.per_row.bound import Judge
+from attributions.per_row.predecomp import PathChanges
 from attributions.results import PairAttribution
-from attributions.row_sums import ROWS_PER_BLOCK, sum_over_rows
-from gbt.chunks import Chunk
-from gbt.model import Ensemble
-from gbt.predictor import columns_of, transposed
+from attributions.statistics.row_sums import sum_over_rows
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import columns_of, transposed
+from gbt.parallel.chunks import Chunk
+from gbt.parallel.in_order import ROWS_PER_BLOCK
 
 NUMBERS_AT_ONCE = 2**21  # of a block of rows: 16 MB
 

@@ -1,4 +1,4 @@
-"""Whether each feature helped or hurt each single row: the q_ik that ``attributions.inner`` sums.
+"""Whether each feature helped or hurt each single row: the q_ik that ``tree_inner`` sums.
 
 ``GlobalAttribution.from_rows`` adds them up again, for all rows or for some, with standard errors
 and with what needs the single rows: the bootstrap, and sums over features (``grouped``).
@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from attributions.held_out.steps import JudgedRows
 from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
-from attributions.judged_rows import Judge, JudgedRows
+from attributions.per_row.bound import Judge
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
-from attributions.row_sums import row_blocks
-from gbt.chunks import Chunk
-from gbt.parallel import over_blocks
+from gbt.parallel.chunks import Chunk
+from gbt.parallel.in_order import row_blocks
+from gbt.parallel.threads import over_blocks
 
 
 def tree_inner_rows(

@@ -4,74 +4,29 @@ A `Judge` is a model with an individual attribution that is bound to it. It hold
 be sent to where rows are, once to each worker of a cluster. `JudgedRows` are rows there, checked
 and converted. Block by block and for some trees at a time, they work out the prediction before each
 tree and the gradients there, and call the attribution once with the gradients as weights. The
-equations stand in ``attributions.inner``.
+equations stand in ``attributions.held_out.tree_inner``.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from attributions.groups import Groups, labels_of
-from attributions.individual import BoundAttribution, IndividualAttribution, as_individual
 from attributions.inputs import as_rows, as_target, as_weight
 from attributions.kernels.paths import judge_shape
-from attributions.lost_sums import trees_of
-from attributions.predecomp import PathChanges
+from attributions.per_row.bound import Judge
+from attributions.per_row.predecomp import PathChanges
 from attributions.results import GlobalAttribution
-from attributions.row_sums import merge_blocks, sum_over_rows
-from gbt.chunks import Chunk
-from gbt.kernels.derivatives import GIVEN
-from gbt.model import Ensemble
-from gbt.predictor import transposed
-from gbt.stages import Stage, stages, start_of, values_in_start
+from attributions.statistics.groups import Groups, labels_of
+from attributions.statistics.row_sums import sum_over_rows
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import transposed
+from gbt.model.stages import Stage, stages, start_of, values_in_start
+from gbt.parallel.chunks import Chunk
+from gbt.parallel.in_order import merge_blocks
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
-
-
-@dataclass(frozen=True, eq=False)
-class Judge:
-    """A model, and an individual attribution bound to each of its outputs.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-    classes_ : array or None
-        The labels of a classifier.
-    ifa_name : str
-    bounds : list of BoundAttribution
-        One an output.
-    touched : list of lists of arrays
-        Of each output, tree by tree, the columns that the attribution may fill.
-    """
-
-    ensemble: Ensemble
-    classes_: Any
-    ifa_name: str
-    bounds: list[BoundAttribution]
-    touched: list[list[np.ndarray]]
-
-    @classmethod
-    def of(cls, model: Any, ifa: Any, training: Any = None) -> "Judge":
-        """Take the model and the attribution that a public function was given."""
-        ensemble = trees_of(model, training)
-        individual = as_individual(ifa)
-        return cls(
-            ensemble,
-            getattr(model, "classes_", None),
-            individual.name,
-            [individual.bind(output) for output in ensemble.outputs],
-            [touched_features(output, individual) for output in ensemble.outputs],
-        )
-
-    def refuse_forest(self) -> None:
-        """Raise ValueError if no tree was grown after others, whose work could be added back."""
-        if self.ensemble.is_forest:
-            raise ValueError(
-                "partial_inner adds a feature's earlier contributions back to the residual; the"
-                " trees of a forest have no earlier ones in theirs. Use tree_inner."
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,17 +223,3 @@ def sum_by_output(ensemble: Ensemble, by_tree: np.ndarray) -> np.ndarray:
     """Return sums by output, (K, p), of what every tree brings, (M, p)."""
     shape = (ensemble.n_rounds, ensemble.n_outputs, by_tree.shape[1])
     return by_tree.reshape(shape).sum(axis=0)
-
-
-def touched_features(ensemble: Ensemble, individual: IndividualAttribution) -> list[np.ndarray]:
-    """Return, tree by tree, the columns that an attribution may fill.
-
-    An attribution that says so credits features that the tree splits on and no others, so a wide
-    table costs no more than a narrow one. Anything else may fill any column.
-    """
-    n_trees, p = ensemble.n_trees, ensemble.n_features
-    if not getattr(individual, "credits_splits_only", False):
-        return [np.arange(p)] * n_trees
-    tree = np.repeat(np.arange(n_trees), np.diff(ensemble.tree_offset))
-    pairs = np.unique((tree * p + ensemble.feature)[ensemble.left >= 0])
-    return np.split(pairs % p, np.searchsorted(pairs, p * np.arange(1, n_trees)))[:n_trees]

@@ -2,8 +2,8 @@
 
 Boosting adds one tree m at a time, each a step against the gradients g_im = dL(y_i, f)/df taken at
 the prediction before it, f_[m-1](x_i); the trees of a forest all have what the forest predicts
-before any split (``gbt.stages``). An individual attribution says how much feature k moved row i in
-that step, r_mk(x_i). A move against the gradient lowers the loss, a move along it raises it:
+before any split (``gbt.model.stages``). An individual attribution says how much feature k moved row
+i in that step, r_mk(x_i). A move against the gradient lowers the loss, a move along it raises it:
 
     q_ik          = -(1/alpha) sum_m r_mk(x_i) g_im             alpha = learning_rate
     TreeInner(k)  = sum_i w_i q_ik
@@ -27,9 +27,10 @@ from, and the later steps add to it. Adding the feature's own work back to the r
 ``partial_inner`` does, takes most of this away, and weak features are found more often. Both are
 first-order measures of one fitted model.
 
-All are sums over rows. So standard errors come for free: ``attributions.row_sums`` computes them,
-for all measures, and says why they are right. Parts of the rows may lie anywhere (``gbt.chunks``);
-``attributions.judged_rows`` works through a part, in memory that does not grow with the rows.
+All are sums over rows. So standard errors come for free: ``attributions.statistics.row_sums``
+computes them, for all measures, and says why they are right. Parts of the rows may lie anywhere
+(``gbt.parallel.chunks``); ``attributions.held_out.steps`` works through a part, in memory that does
+not grow with the rows.
 
 TreeInner of a path attribution is faster still where no standard error is wanted: the rows of a
 leaf share one r_mk, so only the sum of their gradients is needed (``PathChanges.sum_by_tree``). On
@@ -42,12 +43,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from attributions.chunk_sums import ChunkSum, Merge, merge_without_errors, sum_over_chunks
+from attributions.held_out.steps import JudgedRows, sum_by_output
 from attributions.inputs import as_training, count_seen_rows
-from attributions.judged_rows import Judge, JudgedRows, sum_by_output
-from attributions.kurtosis import Moments, moments_over_rows
+from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
-from gbt.chunks import Chunk, over_chunks
+from attributions.statistics.chunk_sums import (
+    ChunkSum,
+    Merge,
+    sum_over_chunks,
+)
+from attributions.statistics.kurtosis import Moments, moments_over_rows
+from gbt.parallel.chunks import Chunk, over_chunks
 
 FOREST_VARIANTS = ("residual", "target")
 
@@ -83,15 +89,15 @@ def tree_inner(
         Rows; nan is a missing value. For an honest ranking they must not have been used for
         fitting, tuning or early stopping. A `SeenRowsWarning` says how many a model of ours has
         been fitted or stopped on. Arrays and frames of Dask are judged chunk by chunk, where their
-        rows are (`gbt.chunks`); what stands beside the rows may then be Dask's, too.
+        rows are (`gbt.parallel.chunks`); what stands beside the rows may then be Dask's, too.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     ifa : {"predecomp", "saabas", "tree_shap"}, object, or callable
         The individual attribution r_mk. An object is one with options, such as
-        ``attributions.saabas.Saabas(weights="count")`` or
-        ``attributions.tree_shap.TreeShap(background=rows)``, or your own, see
-        ``attributions.individual``. A callable takes ``(ensemble, m, X)`` and returns an array of
-        shape (n, p).
+        ``attributions.per_row.Saabas(weights="count")`` or
+        ``attributions.per_row.TreeShap(background=rows)``, or your own, see
+        ``attributions.per_row.individual``. A callable takes ``(ensemble, m, X)`` and returns an
+        array of shape (n, p).
     sample_weight : array of shape (n,), optional
         Not negative; multiplies a row's contribution. Class weights of the fit are not applied by
         themselves: give the weights of these rows to judge by the loss that the fit minimised.
@@ -284,7 +290,15 @@ class Wanted(NamedTuple):
 
 def _merge(standard_error: bool) -> Merge:
     """Return how results of chunks become one."""
-    return GlobalAttribution.merge if standard_error else merge_without_errors
+    return GlobalAttribution.merge if standard_error else _merge_without_errors
+
+
+def _merge_without_errors(one: GlobalAttribution, other: GlobalAttribution) -> GlobalAttribution:
+    """Merge results that were asked for without standard errors.
+
+    Drop the error: ``merge`` would compute one for two one-row chunks although none was asked for.
+    """
+    return replace(one.merge(other), standard_error=None)
 
 
 def _judged(judge: Judge, n_jobs: int | None, measure: Callable, chunk: Chunk) -> ChunkSum:

@@ -2,15 +2,15 @@
 
 Here the matrix of stumps and raw columns *is* made, n rows times splits and features, so this is
 slow and takes memory. It serves models that have no solver of their own (Huber, Lasso with other
-rules of choice), and it is what the solvers of `attributions.stump_models` are tested against.
+rules of choice), and it is what the solvers of `attributions.mdi.least_squares` are tested against.
 """
 
 from typing import Any
 
 import numpy as np
 
-from attributions.stump_models import Coefficients
-from attributions.stump_problem import StumpProblem
+from attributions.mdi.least_squares import Coefficients
+from attributions.mdi.stump_problem import StumpProblem
 
 
 def explicit_columns(problem: StumpProblem) -> np.ndarray:

@@ -3,26 +3,27 @@
 ======================  ========================================================================
 name                    object
 ======================  ========================================================================
-"ols"                   ``attributions.stump_models.OLS()``
-"ridge"                 ``attributions.stump_models.Ridge()``, folds choose the penalty
-"elastic_net"           ``attributions.stump_models.ElasticNet()``, the same
-"logistic_ridge"        ``attributions.logistic_ridge.LogisticRidge()``, left-out rows choose it
-"logistic_elastic_net"  ``attributions.logistic_elastic_net.LogisticElasticNet()``, folds do
+"ols"                   ``attributions.mdi.least_squares.OLS()``
+"ridge"                 ``attributions.mdi.least_squares.Ridge()``, folds choose the penalty
+"elastic_net"           ``attributions.mdi.elastic_net.ElasticNet()``, the same
+"logistic_ridge"        ``attributions.mdi.logistic_ridge.LogisticRidge()``, left-out rows choose it
+"logistic_elastic_net"  ``attributions.mdi.logistic_elastic_net.LogisticElasticNet()``, folds do
 ======================  ========================================================================
 
 Those of labels are for forests of classifiers. Any other linear model of scikit-learn is fitted to
-the explicit columns (`attributions.explicit_model`).
+the explicit columns (`attributions.mdi.explicit`).
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from attributions.explicit_model import Explicit
-from attributions.logistic_elastic_net import LogisticElasticNet
-from attributions.logistic_ridge import LogisticRidge
-from attributions.scikit_learn_models import as_reference
-from attributions.stump_models import OLS, ElasticNet, LinearModel, Ridge
-from attributions.training_trees import TrainingTrees
+from attributions.mdi.elastic_net import ElasticNet
+from attributions.mdi.explicit import Explicit
+from attributions.mdi.least_squares import OLS, LinearModel, Ridge
+from attributions.mdi.logistic_elastic_net import LogisticElasticNet
+from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.mdi.scikit_learn_models import as_reference
+from attributions.mdi.training_trees import TrainingTrees
 
 MODELS: dict[str, Callable[[], LinearModel]] = {
     "elastic_net": ElasticNet,
@@ -60,5 +61,6 @@ def _as_object(linear_model: Any) -> LinearModel:
         return Explicit(linear_model)
     raise ValueError(
         f"linear_model={linear_model!r}; use one of {sorted(MODELS)}, such an object with options,"
-        " as Ridge(penalty=1.0) of attributions.stump_models, or a linear model of scikit-learn."
+        " as Ridge(penalty=1.0) of attributions.mdi.least_squares, or a linear model of"
+        " scikit-learn."
     )

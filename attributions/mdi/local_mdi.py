@@ -1,8 +1,8 @@
 r"""Local MDI+: a linear model on the splits of every tree explains each row (arXiv:2506.08928).
 
 Tree m is turned into columns, one for each of its splits and one for each feature that it splits on
-(`attributions.stump_problem`), and *one* linear model is fitted to them all. Feature k's part of
-the linear predictor is its score in row x:
+(`attributions.mdi.stump_problem`), and *one* linear model is fitted to them all. Feature k's part
+of the linear predictor is its score in row x:
 
     r_mk(x) = sum over splits t on k of beta_t psi_t(x)  +  gamma_k (scaled x_k)
 
@@ -28,20 +28,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from attributions.blas_threads import one_blas_thread
-from attributions.individual import attribute, names_of_outputs
 from attributions.inputs import row_labels
 from attributions.kernels.stumps import add_raw_columns
-from attributions.linear_models import as_linear_model
-from attributions.predecomp import PathChanges
+from attributions.mdi.least_squares import Coefficients, LinearModel
+from attributions.mdi.linear_models import as_linear_model
+from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
+from attributions.mdi.training_trees import TrainingTrees
+from attributions.per_row.aggregates import AGGREGATES, aggregate_trees
+from attributions.per_row.individual import attribute, names_of_outputs
+from attributions.per_row.predecomp import PathChanges
 from attributions.results import LocalAttribution
-from attributions.stump_models import Coefficients, LinearModel
-from attributions.stump_problem import RawColumns, StumpProblem, TreeRows
-from attributions.training_trees import TrainingTrees
-from attributions.tree_ranks import AGGREGATES, aggregate_trees
-from gbt.model import Ensemble
-from gbt.parallel import effective_n_jobs, run_all
-from gbt.tree import Tree
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
+from gbt.parallel.blas import one_blas_thread
+from gbt.parallel.threads import effective_n_jobs, run_all
 
 if TYPE_CHECKING:
     import shap
@@ -144,7 +144,7 @@ def local_mdi(
         Rows to explain; None for the training rows.
     linear_model : str, linear model or estimator
         What is fitted to every tree: "elastic_net", "ridge" or "ols"; for forests of classifiers
-        "logistic_elastic_net" or "logistic_ridge", too. See ``attributions.linear_models`` for
+        "logistic_elastic_net" or "logistic_ridge", too. See ``attributions.mdi.linear_models`` for
         objects with options, and for other estimators.
     raw : bool
         Whether the features that a tree splits on join as columns of their own; categories do not.
@@ -153,11 +153,11 @@ def local_mdi(
         it did not; those that grew the tree; those that did not; or all of them once. The stumps
         always come from the rows that grew the tree.
     aggregate : {"sum", "absolute", "rank", "rank_where_used"}
-        How trees are put together, see ``attributions.tree_ranks``. What the paper calls LMDI+ in
-        its experiments is ``"rank_where_used"``.
+        How trees are put together, see ``attributions.per_row.aggregates``. What the paper calls
+        LMDI+ in its experiments is ``"rank_where_used"``.
     solver : {"closed_form", "reference"}
         ``"reference"`` fits scikit-learn's estimators to the explicit columns, which takes long and
-        should find the same (``attributions.scikit_learn_models``).
+        should find the same (``attributions.mdi.scikit_learn_models``).
     sample_weight : array of shape (n,), optional
         The weights that the model was fitted with.
     n_jobs : int, optional
@@ -225,7 +225,7 @@ class TreeModel:
 
 
 class StumpModels:
-    """The linear models of all trees, as an individual attribution (``attributions.individual``).
+    """The linear models of all trees, as an individual attribution.
 
     Parameters
     ----------

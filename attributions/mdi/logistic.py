@@ -3,8 +3,8 @@ r"""Newton's method for logistic regression on the columns of one tree.
     minimise   sum_i w_i log-loss(y_i, eta_i) + penalty(beta, gamma)        eta = f(leaf) + x gamma
 
 Each step is a problem of weighted least squares with the same penalty, which the solvers of
-`attributions.stump_models` know: at the linear predictor eta, with p = 1 / (1 + exp(-eta)), it has
-the weights v = w p (1 - p) and the response eta + (y - p) / (p (1 - p)). A step that does not
+`attributions.mdi.least_squares` know: at the linear predictor eta, with p = 1 / (1 + exp(-eta)), it
+has the weights v = w p (1 - p) and the response eta + (y - p) / (p (1 - p)). A step that does not
 lessen the objective is halved until it does; so the method ends at the minimum from anywhere.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit
 
-from attributions.stump_problem import StumpProblem
+from attributions.mdi.stump_problem import StumpProblem
 
 MAX_STEPS = 50
 MAX_HALVINGS = 30

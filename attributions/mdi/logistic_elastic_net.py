@@ -3,10 +3,10 @@ r"""Logistic regression with an elastic net penalty on the columns of one tree.
     minimise   sum_i w_i log-loss(y_i, eta_i)
                + penalty (l1_ratio |beta, gamma|_1 + (1 - l1_ratio)/2 |beta, gamma|_2^2)
 
-by Newton's method (`attributions.logistic_newton`), whose steps are elastic nets, found by
-coordinate descent from where the method is (`attributions.stump_models.elastic_net_path`). Folds
-choose penalty and ratio as scikit-learn's ``LogisticRegressionCV`` does, from the same numbers, but
-by the log-loss: by the share of right labels, its default, many penalties are equally good.
+by Newton's method (`attributions.mdi.logistic`), whose steps are elastic nets, found by coordinate
+descent from where the method is (`attributions.mdi.elastic_net.elastic_net_path`). Folds choose
+penalty and ratio as scikit-learn's ``LogisticRegressionCV`` does, from the same numbers, but by the
+log-loss: by the share of right labels, its default, many penalties are equally good.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,10 @@ from dataclasses import replace
 import numpy as np
 
 from attributions.kernels.elastic_net import Fits
-from attributions.logistic_newton import Point, minimise, stump_coefficients
-from attributions.stump_models import Coefficients, as_folds, as_l1_ratios, elastic_net_path
-from attributions.stump_problem import StumpProblem
+from attributions.mdi.elastic_net import as_l1_ratios, elastic_net_path
+from attributions.mdi.least_squares import Coefficients, as_folds
+from attributions.mdi.logistic import Point, minimise, stump_coefficients
+from attributions.mdi.stump_problem import StumpProblem
 
 FINAL_CLOSE, FINAL_TOLERANCE = 1e-9, 1e-20  # tolerances are shares of the sum of the weights
 SEARCH_CLOSE, SEARCH_TOLERANCE = 1e-4, 1e-9

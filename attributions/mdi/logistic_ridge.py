@@ -2,7 +2,7 @@ r"""Logistic regression with a ridge penalty on the columns of one tree.
 
     minimise   sum_i w_i log-loss(y_i, eta_i) + penalty/2 (|beta|^2 + |gamma|^2)
 
-by Newton's method, whose steps are ridge fits (`attributions.logistic_newton`). Leaving out a row
+by Newton's method, whose steps are ridge fits (`attributions.mdi.logistic`). Leaving out a row
 is approximated by one Newton step from the full fit (Rad and Maleki 2020, equation 6), the same
 formula that is exact for the ridge.
 """
@@ -10,9 +10,9 @@ formula that is exact for the ridge.
 import numpy as np
 from scipy.special import expit
 
-from attributions.logistic_newton import Point, least_squares, minimise
-from attributions.stump_models import Coefficients, RidgeSolution, solve_ridge
-from attributions.stump_problem import StumpProblem
+from attributions.mdi.least_squares import Coefficients, RidgeSolution, solve_ridge
+from attributions.mdi.logistic import Point, least_squares, minimise
+from attributions.mdi.stump_problem import StumpProblem
 
 CLOSE = 1e-9  # largest change of a linear predictor at which Newton's method ends
 CLIPPED = (0.01, 0.99)  # probabilities in the loss of left-out rows, as in MDI+

@@ -21,18 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from attributions.individual import as_individual
 from attributions.kernels.stumps import trace_rows
-from attributions.linear_models import as_linear_model
-from attributions.local_mdi import StumpModels, over_trees, stump_problems
-from attributions.logistic_ridge import CLIPPED, LogisticRidge
+from attributions.mdi.least_squares import Ridge, RidgeSolution
+from attributions.mdi.linear_models import as_linear_model
+from attributions.mdi.local_mdi import StumpModels, over_trees, stump_problems
+from attributions.mdi.logistic_ridge import CLIPPED, LogisticRidge
+from attributions.mdi.stump_problem import StumpProblem
+from attributions.mdi.training_trees import TrainingTrees
+from attributions.per_row.individual import as_individual
 from attributions.results import GlobalAttribution
-from attributions.row_sums import RowSums
-from attributions.stump_models import Ridge, RidgeSolution
-from attributions.stump_problem import StumpProblem
-from attributions.training_trees import TrainingTrees
-from gbt.predictor import transposed
-from gbt.stages import TREES_AT_ONCE, tree_blocks
+from attributions.statistics.row_sums import RowSums
+from gbt.model.predictor import transposed
+from gbt.model.stages import TREES_AT_ONCE, tree_blocks
 
 ROWS_AT_ONCE = 1008
 

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from attributions.explicit_model import explicit_columns, fit_explicit
-from attributions.logistic_elastic_net import LogisticElasticNet
-from attributions.logistic_ridge import LogisticRidge
-from attributions.stump_models import OLS, Coefficients, ElasticNet, LinearModel, Ridge
-from attributions.stump_problem import StumpProblem
+from attributions.mdi.elastic_net import ElasticNet
+from attributions.mdi.explicit import explicit_columns, fit_explicit
+from attributions.mdi.least_squares import OLS, Coefficients, LinearModel, Ridge
+from attributions.mdi.logistic_elastic_net import LogisticElasticNet
+from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.mdi.stump_problem import StumpProblem
 
 TIGHT: dict[str, Any] = {"tol": 1e-10, "max_iter": 1_000_000}
 OF_LABELS: dict[str, Any] = {"tol": 1e-8, "max_iter": 100_000, "random_state": 0}

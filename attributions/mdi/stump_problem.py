@@ -29,8 +29,8 @@ from attributions.kernels.stumps import (
     measure_columns,
     predict_rows,
 )
-from gbt.kernels.walk import add_up_children
-from gbt.tree import Tree
+from gbt.kernels.rows.walk import add_up_children
+from gbt.model.tree import Tree
 
 ROWS_AT_ONCE = 4096  # 50 columns of them are 1.6 MB
 

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from attributions.forests import drawn_counts, draws_by_weight, is_forest
 from attributions.inputs import as_rows, as_target, as_weight
-from attributions.stump_problem import TreeRows
+from attributions.mdi.stump_problem import TreeRows
 from gbt.formats import import_model
 from gbt.formats.training_rows import discrepancy
-from gbt.model import Ensemble
-from gbt.tree import Tree
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
 
 ROWS = ("all", "inbag", "oob", "uniform")
 # Sums over the rows may differ from the model's by this share of the sum of their absolute terms:
@@ -188,3 +187,23 @@ def _refuse_other_rows(wrong: str | None) -> None:
             " rows with their targets and weights, in their order; a boosted model that does not"
             " tell which rows it sampled is not supported."
         )
+
+
+def is_forest(model: Any) -> bool:
+    """Say whether a model is a random forest or extra trees of scikit-learn."""
+    names = {f"{cls.__module__}.{cls.__name__}" for cls in type(model).__mro__}
+    return "sklearn.ensemble._forest.BaseForest" in names
+
+
+def draws_by_weight(model: Any) -> bool:
+    """Say whether a row's weight was its chance of being drawn, and nothing that trees saw.
+
+    So scikit-learn's bootstrap does it that keeps the weights of the fit; before, trees saw them.
+    """
+    return is_forest(model) and model.bootstrap and hasattr(model, "_sample_weight")
+
+
+def drawn_counts(forest: Any, n_rows: int) -> Iterator[np.ndarray]:
+    """Yield how often each tree drew every row, float64 of shape (n,)."""
+    for rows in forest.estimators_samples_:
+        yield np.bincount(rows, minlength=n_rows).astype(np.float64)

@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from attributions.individual import (
+from attributions.inputs import finite_rows
+from attributions.kernels.stumps import add_ranks
+from attributions.per_row.individual import (
     ROWS_IN_CACHE,
     as_individual,
     attribute,
     attribute_per_tree,
 )
-from attributions.inputs import finite_rows
-from attributions.kernels.stumps import add_ranks
-from gbt.model import Ensemble
-from gbt.predictor import over_transposed
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import over_transposed
 
 AGGREGATES = ("sum", "absolute", "rank", "rank_where_used")
 
@@ -43,7 +43,7 @@ def aggregate_trees(
     ensemble : Ensemble
     X : array of shape (n, p)
     individual : str, IndividualAttribution or callable
-        See ``attributions.individual.as_individual``.
+        See ``attributions.per_row.individual.as_individual``.
     aggregate : {"sum", "absolute", "rank", "rank_where_used"}
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.

@@ -24,20 +24,22 @@ import numpy as np
 from attributions.inputs import finite_rows, row_labels
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
-from gbt.categories import EncodedRows
-from gbt.chunks import Chunk
 from gbt.formats import as_ensemble
-from gbt.model import Ensemble
-from gbt.parallel import over_blocks
-from gbt.predictor import over_transposed, transposed
-from gbt.stages import TREES_AT_ONCE, tree_blocks
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import over_transposed, transposed
+from gbt.model.stages import TREES_AT_ONCE, tree_blocks
+from gbt.parallel.chunks import Chunk
+from gbt.parallel.threads import over_blocks
+from gbt.tables.categories import EncodedRows
 
-ROWS_IN_CACHE = 480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.descent
+ROWS_IN_CACHE = (
+    480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.rows.descent
+)
 
 HOME = {
-    "predecomp": ("attributions.predecomp", "PreDecomp"),
-    "saabas": ("attributions.saabas", "Saabas"),
-    "tree_shap": ("attributions.tree_shap", "TreeShap"),
+    "predecomp": ("attributions.per_row.predecomp", "PreDecomp"),
+    "saabas": ("attributions.per_row.saabas", "Saabas"),
+    "tree_shap": ("attributions.per_row.tree_shap", "TreeShap"),
 }
 
 
@@ -50,7 +52,7 @@ class BoundAttribution(Protocol):
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]`` for some trees.
 
-        X is a block of rows as made by ``gbt.predictor.transposed``, of shape (2, p, n);
+        X is a block of rows as made by ``gbt.model.predictor.transposed``, of shape (2, p, n);
         ``row_weight`` is float64 of shape (len(trees), n), ``out`` of (p, n), both C-contiguous.
         Trees are added in order, and rows do not depend on one another. So callers may divide both
         into blocks of any size, and call from several threads at once.

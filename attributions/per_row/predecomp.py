@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from attributions.individual import attribute
 from attributions.kernels.paths import add_up_leaves, add_value_changes
+from attributions.per_row.individual import attribute
 from attributions.results import LocalAttribution
-from gbt.model import Ensemble
-from gbt.predictor import columns_of
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import columns_of
 
 
 class PreDecomp:

@@ -15,11 +15,11 @@ count, W = n, are the rule of the treeinterpreter package (Saabas 2014). XGBoost
 
 from typing import Any
 
-from attributions.individual import attribute, node_cover
 from attributions.kernels.paths import average_leaves
-from attributions.predecomp import PathChanges
+from attributions.per_row.individual import attribute, node_cover
+from attributions.per_row.predecomp import PathChanges
 from attributions.results import LocalAttribution
-from gbt.model import Ensemble
+from gbt.model.ensemble import Ensemble
 
 
 class Saabas:

@@ -27,12 +27,12 @@ from typing import Any
 
 import numpy as np
 
-from attributions.individual import attribute, node_cover
 from attributions.inputs import finite_rows
 from attributions.kernels import shap as kernels
+from attributions.per_row.individual import attribute, node_cover
 from attributions.results import LocalAttribution
-from gbt.kernels.walk import sets_of
-from gbt.model import Ensemble
+from gbt.kernels.rows.walk import sets_of
+from gbt.model.ensemble import Ensemble
 
 
 class TreeShap:

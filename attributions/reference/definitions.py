@@ -14,7 +14,7 @@ Per row, a function r takes one tree and one row and returns one number a featur
 and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; ``permutation``; and
 per split ``total_gain`` and ``unbiased_gain``. Per pair of features, ``tree_inner_pairs``.
 
-How far off such a sum may be is the page after this one, ``attributions.reference_inference``,
+How far off such a sum may be is the page after this one, ``attributions.reference.inference``,
 whose names can be imported from here, too. The last part is that of local MDI+ and MDI+.
 """
 
@@ -25,12 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.reference_inference import (  # noqa: F401  (most are here to be imported)
-    auc_by_row,
-    shuffle_error,
-    standard_error,
-    symmetric_t,
-)
+from attributions.reference.inference import auc_by_row, shuffle_error, standard_error, symmetric_t  # noqa: F401  (most are here to be imported)
 
 Tree = Any  # whatever has the arrays named above
 Ensemble = Any

@@ -61,8 +61,8 @@ def shuffle_error(drops: np.ndarray, orders: Sequence[np.ndarray]) -> float:
     """Return the standard error of the mean of ``drops[r, i]``, what row i lost in shuffle r.
 
     In shuffle r row i gets the value of row ``orders[r][i]``. So a row counts twice, in the drop of
-    its own score and in that of the row which got its value; ``attributions.shuffle_errors`` says
-    why, and what is taken off.
+    its own score and in that of the row which got its value;
+    ``attributions.classic.shuffle_errors`` says why, and what is taken off.
     """
     n_shuffles, n = drops.shape
     own, both = np.zeros(n), np.zeros(n)

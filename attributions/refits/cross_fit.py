@@ -20,11 +20,11 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from attributions.inner import tree_inner
-from attributions.inputs import as_random_state, refuse_no_estimator, refuse_no_measure
-from attributions.lost_sums import needed_option
+from attributions.held_out.tree_inner import tree_inner
+from attributions.inputs import as_random_state
+from attributions.refits.measures import needed_option, refuse_no_estimator, refuse_no_measure
 from attributions.results import GlobalAttribution
-from gbt.targets import distinct_labels
+from gbt.tables.targets import distinct_labels
 
 
 def cross_fit(

@@ -21,22 +21,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from attributions.groups import Groups, labels_of
 from attributions.inputs import (
     as_rows,
     as_target,
     as_training,
     count_seen_rows,
-    refuse_no_estimator,
+    trees_of,
     warn_of_seen_rows,
 )
-from attributions.lost_sums import trees_of
+from attributions.per_row.saabas import saabas
+from attributions.refits.measures import refuse_no_estimator
+from attributions.refits.without_column import clone_for
 from attributions.results import GlobalAttribution
-from attributions.row_sums import sum_over_rows
-from attributions.saabas import saabas
-from attributions.without_column import clone_for
+from attributions.statistics.groups import Groups, labels_of
+from attributions.statistics.row_sums import sum_over_rows
 from gbt.formats import as_ensemble
-from gbt.tables import column_names
+from gbt.tables.given import column_names
 
 
 def given_others(

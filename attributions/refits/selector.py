@@ -19,11 +19,11 @@ from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from attributions.inner import tree_inner
-from attributions.inputs import as_random_state, refuse_no_estimator, refuse_no_measure
-from attributions.lost_sums import as_option
-from gbt.tables import as_given
-from gbt.targets import distinct_labels
+from attributions.held_out.tree_inner import tree_inner
+from attributions.inputs import as_random_state
+from attributions.refits.measures import as_option, refuse_no_estimator, refuse_no_measure
+from gbt.tables.given import as_given
+from gbt.tables.targets import distinct_labels
 
 CORRECTIONS = ("bh", "by")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from gbt.categories import chosen_columns
+from gbt.tables.categories import chosen_columns
 
 # Of XGBoost, LightGBM with its aliases, CatBoost and scikit-learn.
 OF_COLUMNS = frozenset(

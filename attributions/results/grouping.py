@@ -14,14 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from attributions.results import GlobalAttribution
-from attributions.results.methods import kind_of
-from attributions.row_sums import RowSums
-
-ADDITIVE = ("tree_inner", "partial_inner", "forest_inner", "total_gain")
+from attributions.methods import ADDITIVE, kind_of
+from attributions.statistics.row_sums import RowSums
 
 
-def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> GlobalAttribution:
+def grouped(result: Any, members: Mapping[str, Iterable[str]]) -> Any:
     """Return a result with sums over groups of features; other features stay as they are.
 
     Parameters

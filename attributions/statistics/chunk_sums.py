@@ -1,19 +1,20 @@
-"""Measures that are sums over rows, of a table in memory or of one in chunks (``gbt.chunks``).
+"""Measures that are sums over rows, of a table in memory or of one in chunks.
 
-A measure returns what a chunk adds as a `ChunkSum`. `sum_over_chunks` merges these. What only all
+A measure returns what a chunk adds as a `ChunkSum`, whose result is whatever can be merged with
+that of other rows, such as a `GlobalAttribution`. `sum_over_chunks` merges these. What only all
 rows together can tell, that every weight is 0 or that the model has seen some of the rows, it looks
 at in the end: an error or a warning for the caller.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from attributions.inputs import warn_of_seen_rows
-from attributions.results import GlobalAttribution
-from gbt.chunks import Chunk, over_chunks
+from gbt.parallel.chunks import Chunk, over_chunks
 
-Merge = Callable[[GlobalAttribution, GlobalAttribution], GlobalAttribution]
+Merge = Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +31,11 @@ class ChunkSum:
         Whether any of them weighs something.
     """
 
-    result: GlobalAttribution
+    result: Any
     n_seen: int = 0
     has_weight: bool = True
 
-    def merge(self, other: "ChunkSum", of_results: Merge = GlobalAttribution.merge) -> "ChunkSum":
+    def merge(self, other: "ChunkSum", of_results: Merge) -> "ChunkSum":
         """Return what the rows of both add."""
         return ChunkSum(
             of_results(self.result, other.result),
@@ -43,19 +44,11 @@ class ChunkSum:
         )
 
 
-def merge_without_errors(one: GlobalAttribution, other: GlobalAttribution) -> GlobalAttribution:
-    """Merge results that were asked for without standard errors.
-
-    A single row has none either way, so `merge` would find those of two such chunks.
-    """
-    return replace(one.merge(other), standard_error=None)
-
-
 def sum_over_chunks(
     measure: Callable[[Chunk], ChunkSum],
     rows: Chunk,
-    merge: Merge = GlobalAttribution.merge,
-) -> GlobalAttribution:
+    merge: Merge,
+) -> Any:
     """Return the measure of all rows, for a public function whose caller is to be warned.
 
     Parameters

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attributions.row_sums import merge_blocks
+from gbt.parallel.in_order import merge_blocks
 
 LIMIT = 0.1  # kurtosis over held-out rows above which intervals are not to be relied on
 
@@ -79,7 +79,7 @@ def moments_over_rows(
     Parameters
     ----------
     contributions, n_rows, n_jobs
-        As for ``attributions.row_sums.sum_over_rows``.
+        As for ``attributions.statistics.row_sums.sum_over_rows``.
     """
     return merge_blocks(
         lambda block: Moments.of(contributions(block)[0]), Moments.merge, n_rows, n_jobs

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attributions.kernels.contrasts import N_TERMS
-from gbt.model import Ensemble
+from gbt.model.ensemble import Ensemble
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,14 +34,14 @@ import numpy as np
 
 from attributions.inputs import warn_of_seen_rows
 from attributions.results import GlobalAttribution
-from attributions.split_forms import Splits
-from attributions.split_rows import SplitRows
-from attributions.split_table import SplitTable
-from attributions.subset_ratios import Sampler, gain_of_subsets, mean_ratio
-from gbt.chunks import Chunk
+from attributions.unbiased.closed_forms import Splits
+from attributions.unbiased.in_chunks import SplitTable
+from attributions.unbiased.node_sums import SplitRows
+from attributions.unbiased.subsets import Sampler, gain_of_subsets, mean_ratio
 from gbt.formats import as_ensemble
-from gbt.model import Ensemble
-from gbt.seen_rows import SeenRows
+from gbt.model.ensemble import Ensemble
+from gbt.model.seen_rows import SeenRows
+from gbt.parallel.chunks import Chunk
 
 FORMS = ("symmetric", "paper", "sampled")
 

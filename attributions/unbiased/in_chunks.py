@@ -1,4 +1,4 @@
-r"""Tables whose rows are judged at splits, in memory or in chunks of Dask (``gbt.chunks``).
+r"""Tables whose rows are judged at splits, in memory or in chunks of Dask.
 
 Unbiased gain is no sum over rows, but all that it needs of rows are two sums, one after the other::
 
@@ -20,12 +20,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from attributions.groups import labels_of
 from attributions.results import GlobalAttribution
-from attributions.split_rows import SplitRows
-from gbt.chunks import Chunk, is_in_chunks, over_chunks
-from gbt.model import Ensemble
-from gbt.seen_rows import SeenRows
+from attributions.statistics.groups import labels_of
+from attributions.unbiased.node_sums import SplitRows
+from gbt.model.ensemble import Ensemble
+from gbt.model.seen_rows import SeenRows
+from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 
 Part = TypeVar("Part")
 

@@ -11,7 +11,7 @@ Whatever is worked out of these sums has a standard error: each row's part in it
 added up along the row's paths, feature by feature (`SplitRows.sum_parts`). For that rows need not
 go down again: where they ended up, their *spots*, can be kept, a byte or two a row and tree. All
 this is done by kernels, see ``attributions.kernels.contrasts``; for a loss that kernels do not know
-it is done here. Rows in chunks are walked chunk by chunk, see ``attributions.split_table``.
+it is done here. Rows in chunks are walked chunk by chunk, see ``attributions.unbiased.in_chunks``.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from attributions.groups import Groups
 from attributions.inputs import as_rows, as_target, as_weight
 from attributions.kernels.contrasts import (
     MAX_ODDS,
@@ -36,19 +35,15 @@ from attributions.kernels.contrasts import (
     find_spots,
 )
 from attributions.kernels.paths import add_up_leaves
-from attributions.row_sums import (
-    ROWS_PER_BLOCK,
-    RowSums,
-    merge_blocks,
-    row_blocks,
-    sum_over_rows,
-)
-from gbt.chunks import Chunk
-from gbt.kernels.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
-from gbt.kernels.descent import N_PLACES, N_TOP, Links
-from gbt.model import Ensemble
-from gbt.predictor import columns_of, transposed
-from gbt.stages import stages, start_of
+from attributions.statistics.groups import Groups
+from attributions.statistics.row_sums import RowSums, sum_over_rows
+from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
+from gbt.kernels.rows.descent import N_PLACES, N_TOP, Links
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import columns_of, transposed
+from gbt.model.stages import stages, start_of
+from gbt.parallel.chunks import Chunk
+from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are four numbers a node of all trees
 MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 take 4e8
@@ -233,7 +228,7 @@ def along_paths(
 ) -> tuple[tuple[np.ndarray, np.ndarray], Below]:
     """Return what steps add, and to which feature, as ``contrasts.add_parts`` takes them.
 
-    The first three levels of a tree are made complete, as in ``gbt.kernels.descent``.
+    The first three levels of a tree are made complete, as in ``gbt.kernels.rows.descent``.
     """
     n_nodes = len(feature)
     lower = links.lower[:n_nodes]

@@ -14,10 +14,10 @@ from collections.abc import Callable
 import numpy as np
 
 from attributions.kernels.contrasts import mean_ratio_of_subsets
-from attributions.split_forms import Splits
-from attributions.split_rows import SplitRows
-from gbt.stages import start_of
-from gbt.statistics import along_rounds
+from attributions.unbiased.closed_forms import Splits
+from attributions.unbiased.node_sums import SplitRows
+from gbt.model.stages import start_of
+from gbt.model.statistics import along_rounds
 
 N_DRAWS = 100  # of the authors' code
 LARGEST_EXACT = 32  # rows in a subset; beyond that the error of the expansion is below 1 / 1000

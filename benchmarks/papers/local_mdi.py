@@ -1,10 +1,10 @@
 """Local MDI+ beside its relatives: every method put together from its trees in the same ways.
 
-    python -m benchmarks.local_mdi ranking       are the features that matter ranked first?
-    python -m benchmarks.local_mdi correlation   do correlated features without effect rise?
-    python -m benchmarks.local_mdi selection     train on each row's best features: what is left?
-    python -m benchmarks.local_mdi stability     do the best features change with the seed?
-    python -m benchmarks.local_mdi report        the tables of all of them, to docs/local_mdi.md
+    python -m benchmarks.papers.local_mdi ranking       are the features that matter ranked first?
+    python -m benchmarks.papers.local_mdi correlation   do correlated features without effect rise?
+    python -m benchmarks.papers.local_mdi selection train on each row's best features; what is left?
+    python -m benchmarks.papers.local_mdi stability     do the best features change with the seed?
+    python -m benchmarks.papers.local_mdi report     the tables of all of them, to docs/local_mdi.md
 
 Each is run for a random forest and a boosted model. An experiment writes one line a number to
 benchmarks/results/local_mdi_NAME.csv as it goes, and leaves out what is there already: it can be
@@ -42,18 +42,19 @@ from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from attributions import tree_inner_rows
-from attributions.individual import attribute_per_tree
 from attributions.inputs import SeenRowsWarning
-from attributions.local_mdi import StumpModels
-from attributions.stump_models import ElasticNet, Ridge
-from attributions.training_trees import TrainingTrees
-from attributions.tree_ranks import aggregate_trees
+from attributions.mdi.elastic_net import ElasticNet
+from attributions.mdi.least_squares import Ridge
+from attributions.mdi.local_mdi import StumpModels
+from attributions.mdi.training_trees import TrainingTrees
+from attributions.per_row.aggregates import aggregate_trees
+from attributions.per_row.individual import attribute_per_tree
 from benchmarks.study.files import header, without_header
 from gbt import GBTClassifier, GBTRegressor
-from gbt.predictor import transposed
-from gbt.stages import stages
+from gbt.model.predictor import transposed
+from gbt.model.stages import stages
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results"
 PAGE = ROOT / "docs/local_mdi.md"
 AGGREGATES = ("sum", "absolute", "rank")  # of trees; and "global"
@@ -332,7 +333,7 @@ def run_experiment(name: str, n_seeds: int, minutes: float) -> None:
     for line in results_of(name):
         run_of_line = line["setting"], line["model"], line["seed"]
         done.setdefault(run_of_line, set()).add((line["method"], line["aggregate"]))
-    head = header(f"python -m benchmarks.local_mdi {name}", "seeds from 0") + "\n"
+    head = header(f"python -m benchmarks.papers.local_mdi {name}", "seeds from 0") + "\n"
     if not done:
         head += ",".join(COLUMNS) + "\n"
     started = time.monotonic()

@@ -1,7 +1,7 @@
 """Propositions 2 and 4 of Sun 2022 by simulation: how fast finite samples come near them.
 
-    python -m benchmarks.propositions --write        about three minutes on two quiet cores
-    python -m benchmarks.propositions --write --from-results         tables and picture alone
+    python -m benchmarks.papers.propositions --write        about three minutes on two quiet cores
+    python -m benchmarks.papers.propositions --write --from-results         tables and picture alone
 
 Both propositions speak of the population, of infinitely many rows with independent features. So
 what can be measured is a distance and how it shrinks as the rows grow in number.
@@ -38,11 +38,11 @@ from attributions.simulated import TASKS, simulated
 from benchmarks.study.tables import mean_and_error
 from gbt import GBTClassifier, GBTRegressor
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/propositions.csv"
 PAGE = ROOT / "docs/propositions.md"
 PICTURE = ROOT / "docs/propositions.svg"
-COMMAND = "python -m benchmarks.propositions --write"
+COMMAND = "python -m benchmarks.papers.propositions --write"
 
 SEED = 2211_04409
 POPULATION = np.inf

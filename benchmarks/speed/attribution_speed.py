@@ -1,6 +1,6 @@
 """Time predictions and attributions against the C++ libraries, after checking that they agree.
 
-    python -m benchmarks.attribution_speed
+    python -m benchmarks.speed.attribution_speed
 
 One XGBoost model a case, imported by ``gbt.formats.as_ensemble``, so that both explain the same
 trees; reg_lambda is 0, where XGBoost's ``approx_contribs`` are PreDecomp and Saabas at once.
@@ -30,9 +30,9 @@ from llvmlite.binding import get_host_cpu_name
 
 import gbt
 from attributions import predecomp, saabas, tree_inner, tree_shap
-from benchmarks.settling import settle
-from gbt.cores import available_cores
+from benchmarks.speed.settling import settle
 from gbt.formats import as_ensemble
+from gbt.parallel.cores import available_cores
 
 N_COLUMNS = 50
 N_ROWS = 5_000

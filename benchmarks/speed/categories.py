@@ -1,8 +1,9 @@
 """Categories against other libraries: test AUC or RMSE on tables with columns of words.
 
-    python -m benchmarks.categories --data FOLDER [--splits 5] [--methods greedy unbiased] [--write]
-    python -m benchmarks.categories --from-results --write      # the page again, from the CSV file
-    python -m benchmarks.categories --data FOLDER --seconds     # how long fits take
+    python -m benchmarks.speed.categories --data FOLDER [--splits 5] [--methods greedy unbiased]
+    [--write]
+    python -m benchmarks.speed.categories --from-results --write  # the page again, from the CSV
+    python -m benchmarks.speed.categories --data FOLDER --seconds     # how long fits take
 
 FOLDER holds ``NAME.csv.gz`` and ``MANIFEST.csv``, whose columns ``name``, ``target``, ``task`` and
 ``categorical`` (names between semicolons) say what is what. All tables with categorical columns and
@@ -35,7 +36,7 @@ from benchmarks.study.files import DOCS, header, page_with, without_header
 from gbt import GBTClassifier, GBTRegressor
 
 FIELDS = ("table", "task", "rows", "most_levels", "split", "method", "score", "seconds")
-OUT = Path(__file__).parent / "results" / "categories.csv"
+OUT = Path(__file__).parents[1] / "results" / "categories.csv"
 OUT_OF_SECONDS = OUT.with_name("categories_seconds.csv")
 TIMED = ["greedy", "LightGBM", "XGBoost", "scikit-learn"]
 PAGE = DOCS / "categories.md"
@@ -214,7 +215,7 @@ def run(folder: Path, n_splits: int, out: Path, methods: list[str]) -> None:
         done = {(r["table"], int(r["split"]), r["method"]) for r in read_lines(out)}
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
-        made = header("python -m benchmarks.categories --data FOLDER", "splits from 0")
+        made = header("python -m benchmarks.speed.categories --data FOLDER", "splits from 0")
         out.write_text(f"{made}\n{','.join(FIELDS)}\n")
     for table in tables_in(folder):
         for split in range(n_splits):

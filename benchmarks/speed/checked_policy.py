@@ -1,6 +1,6 @@
 """A policy of which every split is compared with the page of plain loops while trees grow.
 
-The page is ``gbt.reference`` with ``gbt.reference_policies``. What a policy draws at random, the
+The page is ``gbt.reference`` with ``gbt.reference.policies``. What a policy draws at random, the
 folds or parts of a node's rows, is drawn once more from a copy of the tree's random numbers and
 handed to the page, so both decide on the same rows. Compared are the feature and which rows go
 left. The page takes milliseconds a row and column, so this is for small tables.
@@ -11,11 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from gbt import reference
-from gbt.reference_policies import cross_validated_cut, unbiased_cut
+from gbt.reference import boosting as reference
+from gbt.reference.policies import cross_validated_cut, unbiased_cut
 from gbt.splitting import CrossValidated, Greedy, Unbiased
-from gbt.splitting.frontier import Frontier, Limits, Splits
-from gbt.splitting.parts import random_parts
+from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 
 
 class Checked:

@@ -1,6 +1,6 @@
 """How long other libraries' models take to become an `Ensemble`: 500 trees of depth 8 of each.
 
-    python -m benchmarks.conversion [--repeats 7] [--out benchmarks/results/conversion.csv]
+    python -m benchmarks.speed.conversion [--repeats 7] [--out benchmarks/results/conversion.csv]
 
 A row a library: nodes, seconds of one conversion (of processors, one thread; median and best),
 and what part of it the library takes to hand its model over at all (to write it down as text or
@@ -25,7 +25,7 @@ import numpy as np
 
 from gbt.formats import as_ensemble
 from gbt.formats.imported import forget
-from gbt.formats.lightgbm_text import text_of
+from gbt.formats.lightgbm.text import text_of
 
 N_ROWS, N_FEATURES = 8_000, 20
 

@@ -1,7 +1,7 @@
 """Ten million rows that are never in memory together: Dask's workers, and the command line.
 
-    python -m benchmarks.dask_rows --write                      1e7 rows, some minutes on two cores
-    python -m benchmarks.dask_rows --rows 200000 --file-rows 100000 200000       a small run
+    python -m benchmarks.speed.dask_rows --write                 1e7 rows, some minutes on two cores
+    python -m benchmarks.speed.dask_rows --rows 200000 --file-rows 100000 200000       a small run
 
 A model is fitted on 20,000 rows. Then rows of 20 columns are made in chunks of 100,000, 17 MB each,
 on a cluster of two worker processes of one thread, and judged there by ``tree_inner`` and its like.
@@ -27,9 +27,9 @@ import numpy as np
 
 import gbt
 from attributions import absolute, partial_inner, permutation, predecomp, total_gain, tree_inner
-from gbt.cores import available_cores
+from gbt.parallel.cores import available_cores
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/dask_rows.md"
 ROWS_PER_CHUNK, N_COLUMNS = 100_000, 20
 N_TRAINED = 20_000
@@ -207,7 +207,7 @@ def main() -> int:
     n_rows = n_chunks * ROWS_PER_CHUNK
     file_rows = " ".join(map(str, asked.file_rows))
     head = [
-        f"`python -m benchmarks.dask_rows --rows {n_rows} --file-rows {file_rows}"
+        f"`python -m benchmarks.speed.dask_rows --rows {n_rows} --file-rows {file_rows}"
         f" --measures {asked.measures}`:"
         f" {n_rows:,} rows of {N_COLUMNS} columns,"
         f" {8 * n_rows * (N_COLUMNS + 1) / 1e9:.2f} GB, in {n_chunks} chunks of"

@@ -1,11 +1,11 @@
 """Where the time of the first call goes: what Numba reports of itself in a fresh process.
 
-    python -m benchmarks.first_call_profile
+    python -m benchmarks.speed.first_call_profile
 
-A process with an empty cache of kernels imports the libraries, fits and explains, as in
-``python -m benchmarks.growth first-call``, while Numba's events are recorded: functions compiled,
-passes of its compiler over each, and the time in which LLVM is at work. Seconds are medians of
-processes. Recording takes some of the time itself.
+A process with an empty cache of kernels imports the libraries, fits and explains, as in ``python -m
+benchmarks.speed.growth first-call``, while Numba's events are recorded: functions compiled, passes
+of its compiler over each, and the time in which LLVM is at work. Seconds are medians of processes.
+Recording takes some of the time itself.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import Counter
 
-from benchmarks.growth import FIRST_USE, LIBRARIES, MOST_SECONDS
+from benchmarks.speed.growth import FIRST_USE, LIBRARIES, MOST_SECONDS
 
 PROCESSES = 3
 LARGEST = 5  # functions named

@@ -1,8 +1,8 @@
 """How training grows: its time, its peak memory, and what the first call in a process costs.
 
-    python -m benchmarks.growth --write                  some ten minutes on two quiet cores
-    python -m benchmarks.growth memory                   one part alone: time, memory or first-call
-    python -m benchmarks.growth --write --from-results   page and picture alone, from the CSV
+    python -m benchmarks.speed.growth --write                  some ten minutes on two quiet cores
+    python -m benchmarks.speed.growth memory              one part alone: time, memory or first-call
+    python -m benchmarks.speed.growth --write --from-results   page and picture alone, from the CSV
 
 ``time``        Whole fits of few trees, over rows, columns, distinct values, depth and threads, and
                 beside each the ranking of the columns alone. An exponent is the slope of log time
@@ -37,14 +37,14 @@ import numpy as np
 import sklearn
 
 import gbt
-from gbt import reference
-from gbt.columns import MAX_BINS, Columns
-from gbt.cores import available_cores
-from gbt.kernels.histogram import LANES
-from gbt.kernels.memory import SCRATCH
-from gbt.kernels.tasks import LARGE
+from gbt.kernels.cuts.histogram import LANES
+from gbt.kernels.cuts.memory import SCRATCH
+from gbt.kernels.trees.tasks import LARGE
+from gbt.parallel.cores import available_cores
+from gbt.reference import boosting as reference
+from gbt.tables.columns import MAX_BINS, Columns
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/growth.csv"
 PAGE = ROOT / "docs/growth.md"
 PICTURE = ROOT / "docs/growth.svg"
@@ -175,7 +175,7 @@ QUICK = Plan(
 
 
 def data_of(n_rows: int, n_columns: int, dtype="float32", n_distinct: int | None = None):
-    """Return rows and targets as in ``benchmarks.training_speed``, without large temporaries."""
+    """Return rows and targets of ``benchmarks.speed.training_speed``, without large temporaries."""
     rng = np.random.default_rng(SEED)
     X = np.empty((n_rows, n_columns), dtype)
     y = rng.standard_normal(n_rows)
@@ -372,7 +372,7 @@ def peaks_of(case: Memory) -> dict[str, int]:
 
 CHILD = """
 import json, sys
-from benchmarks.growth import Memory, peaks_of
+from benchmarks.speed.growth import Memory, peaks_of
 print(json.dumps(peaks_of(Memory(*json.loads(sys.argv[1])))))
 """
 
@@ -480,7 +480,7 @@ FIRST_CALLS = {  # series: words
     "libraries": "import NumPy, Numba, SciPy and scikit-learn, without gbt",
     "empty": "import, first fit, first tree_inner; nothing compiled yet",
     "filled": "the same; kernels compiled by an earlier process",
-    "warmup": "`python -m gbt.warmup`; nothing compiled yet",
+    "warmup": "`python -m attributions.warmup`; nothing compiled yet",
 }
 
 
@@ -496,7 +496,7 @@ def measure_first_call(plan: Plan) -> list[tuple]:
         cache = {}
         for repeat in range(plan.cold_starts):
             cache["NUMBA_CACHE_DIR"] = f"{folder}/warmup{repeat}"
-            note("warmup", repeat, seconds(lambda: run("-m", "gbt.warmup", **cache)))
+            note("warmup", repeat, seconds(lambda: run("-m", "attributions.warmup", **cache)))
             cache["NUMBA_CACHE_DIR"] = f"{folder}/use{repeat}"
             note("empty", repeat, float(run("-c", FIRST_USE, **cache)))
         for repeat in range(plan.starts):  # in turn, so that a difference is that of neighbours
@@ -610,7 +610,7 @@ def read_csv(path: Path) -> tuple[list[tuple], dict[str, str]]:
 
 def command_of(part: str) -> str:
     """Return the command that measures one part, without options."""
-    return f"python -m benchmarks.growth {part}"
+    return f"python -m benchmarks.speed.growth {part}"
 
 
 def insert_sections(page: str, records, said: dict[str, str]) -> str:

@@ -1,10 +1,10 @@
 """Local MDI+ beside imodels: are the scores the same, how long does each take, and how it grows.
 
     pip install -e '.[imodels]'                              imodels 3.0.4
-    python -m benchmarks.local_mdi_speed agree               scores on the same forests
-    python -m benchmarks.local_mdi_speed time                both on the same forests, side by side
-    python -m benchmarks.local_mdi_speed grow                rows from 10,000 to 1,000,000; boosting
-    python -m benchmarks.local_mdi_speed report              the tables of all, to docs/local_mdi.md
+    python -m benchmarks.speed.local_mdi_speed agree               scores on the same forests
+    python -m benchmarks.speed.local_mdi_speed time           both on the same forests, side by side
+    python -m benchmarks.speed.local_mdi_speed grow          rows from 10,000 to 1,000,000; boosting
+    python -m benchmarks.speed.local_mdi_speed report        the tables of all, to docs/local_mdi.md
 
 ``agree`` and ``time`` give both programs the same fitted forest. imodels has the settings of its
 authors' experiments, ElasticNetCV with three folds and l1_ratio .1, .5 and .99 on all rows; so have
@@ -32,9 +32,10 @@ from threadpoolctl import threadpool_limits
 
 import gbt
 from attributions import local_mdi
-from attributions.logistic_elastic_net import LogisticElasticNet
-from attributions.logistic_ridge import LogisticRidge
-from attributions.stump_models import ElasticNet, Ridge
+from attributions.mdi.elastic_net import ElasticNet
+from attributions.mdi.least_squares import Ridge
+from attributions.mdi.logistic_elastic_net import LogisticElasticNet
+from attributions.mdi.logistic_ridge import LogisticRidge
 from benchmarks.study.files import DOCS, RESULTS, page_with
 from gbt import GBTClassifier, GBTRegressor
 
@@ -191,7 +192,7 @@ def compare(options) -> Iterator[str]:
     }
     n, repeats = options.trees, options.repeats
     yield (
-        f"`python -m benchmarks.local_mdi_speed time --trees {n} --label-trees"
+        f"`python -m benchmarks.speed.local_mdi_speed time --trees {n} --label-trees"
         f" {options.label_trees} --repeats {repeats}`: {X.shape[0]:,} rows x {X.shape[1]}, medians"
         f" of {repeats}, seconds of processor time a tree; {conditions()}"
     )

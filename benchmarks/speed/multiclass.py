@@ -1,6 +1,6 @@
 """Several classes: accuracy and time beside XGBoost's hist and LightGBM, with verified trees.
 
-    python -m benchmarks.multiclass [--repeats 3] [--out benchmarks/results/multiclass.md]
+    python -m benchmarks.speed.multiclass [--repeats 3] [--out benchmarks/results/multiclass.md]
 
 Data like those of *covertype* are simulated: ten numeric columns, in which the classes are mixtures
 of overlapping clouds, and forty-four indicators of which each class likes some. Half of the classes
@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 import gbt
-from benchmarks.settling import settle
-from gbt.cores import available_cores
+from benchmarks.speed.settling import settle
+from gbt.parallel.cores import available_cores
 
 DEPTH, RATE, PENALTY = 6, 0.1, 1.0
 

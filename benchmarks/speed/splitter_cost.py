@@ -1,9 +1,9 @@
 """What a fit costs by the way in which nodes choose their splits, verified, then timed.
 
-    python -m benchmarks.splitter_cost --write              some ten minutes on two quiet cores
-    python -m benchmarks.splitter_cost --only policies      one table alone, printed
-    python -m benchmarks.splitter_cost --n-jobs 1           everyone with one thread
-    python -m benchmarks.splitter_cost --quick              tries the machinery: no numbers
+    python -m benchmarks.speed.splitter_cost --write          some ten minutes on two quiet cores
+    python -m benchmarks.speed.splitter_cost --only policies      one table alone, printed
+    python -m benchmarks.speed.splitter_cost --n-jobs 1           everyone with one thread
+    python -m benchmarks.speed.splitter_cost --quick              tries the machinery: no numbers
 
 ============  ======================================================================================
 ``policies``  20,000 x 50 continuous numbers, 100 rounds, beside XGBoost's exact method
@@ -15,13 +15,13 @@
 Trees have depth 6. Levels are uneven, as in real tables: of 10,000 in 100,000 rows the first has
 1,000 rows and six hundred have twenty or more, so that they stand for themselves.
 
-Greedy trees grow by the histogram search of ``gbt.splitting.greedy_growth``, which no other policy
-has and which searches columns of at most 255 levels as it searches numbers. "greedy, plain scan"
-asks greedy as all others are asked: every cut is scanned, without histograms.
+Greedy trees grow by the histogram search of ``gbt.training.histogram_growth``, which no other
+policy has and which searches columns of at most 255 levels as it searches numbers. "greedy, plain
+scan" asks greedy as all others are asked: every cut is scanned, without histograms.
 
 No time is printed unless all splits of a small draw of the case are those of the page of plain
-loops (``benchmarks.checked_policy``), and the first trees of the whole table are the same to the
-last bit for one thread and two. Greedy trees are compared with XGBoost's, too.
+loops (``benchmarks.speed.checked_policy``), and the first trees of the whole table are the same to
+the last bit for one thread and two. Greedy trees are compared with XGBoost's, too.
 
 Everyone prepares columns inside the time, and has all cores unless ``--n-jobs`` says otherwise.
 Seconds of processors are those of all threads together, and depend less on what else the machine
@@ -45,16 +45,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gbt
-from benchmarks import training_speed
-from benchmarks.checked_policy import Checked
-from benchmarks.growth import exponent
-from benchmarks.settling import settle
+from benchmarks.speed import training_speed
+from benchmarks.speed.checked_policy import Checked
+from benchmarks.speed.growth import exponent
+from benchmarks.speed.settling import settle
 from benchmarks.study.files import DOCS, page_with
-from gbt import reference
-from gbt.cores import available_cores
+from gbt.parallel.cores import available_cores
+from gbt.reference import boosting as reference
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 
-RESULTS = Path(__file__).parent / "results" / "splitter_cost.md"
+RESULTS = Path(__file__).parents[1] / "results" / "splitter_cost.md"
 PAGES = {DOCS / "cvb.md": ("policies", "rows"), DOCS / "categories.md": ("hundred", "levels")}
 
 
@@ -385,10 +385,11 @@ def heading(repeats: int, n_jobs: int | None) -> str:
     import xgboost
 
     return (
-        f"`python -m benchmarks.splitter_cost`: {platform.machine()}, {n_jobs or available_cores()}"
-        f" threads, Python {platform.python_version()}, gbt {gbt.__version__}, XGBoost"
-        f" {xgboost.__version__}; depth {DEPTH}; medians of {repeats} runs in turn; load"
-        f" {os.getloadavg()[0]:.1f} at the start"
+        f"`python -m benchmarks.speed.splitter_cost`: {platform.machine()},"
+        f" {n_jobs or available_cores()} threads, Python {platform.python_version()},"
+        f" gbt {gbt.__version__}, XGBoost {xgboost.__version__};"
+        f" depth {DEPTH}; medians of {repeats} runs in turn;"
+        f" load {os.getloadavg()[0]:.1f} at the start"
     )
 
 
@@ -406,7 +407,7 @@ def write(tables: dict[str, str], results: Path, pages: bool) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Verify, time, print and, if asked, write; return 1 if a target is missed."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.splitter_cost", description=__doc__.splitlines()[0]
+        prog="python -m benchmarks.speed.splitter_cost", description=__doc__.splitlines()[0]
     )
     parser.add_argument("--only", nargs="+", choices=TABLES, default=[*TABLES])
     parser.add_argument("--repeats", type=int, default=3)

@@ -1,6 +1,6 @@
 """Where the time of a fit goes: its steps are counted, and each is priced by its own kernel.
 
-    python -m benchmarks.training_profile
+    python -m benchmarks.speed.training_profile
 
 Prices are taken alone, on numbers that lie in the caches, with one thread. Counts follow from the
 fitted trees: rows added to histograms, bins surveyed, rows sent left and right. Their product is
@@ -21,14 +21,14 @@ from llvmlite.binding import get_host_cpu_name
 from numba import njit
 
 import gbt
-from benchmarks.training_speed import SIZES, data_of
-from gbt.columns import Columns
-from gbt.kernels.histogram import LANES, Layout, add_rows, group_bits, missing_bin_after
-from gbt.kernels.memory import COLUMN, PACK, SCRATCH
-from gbt.kernels.packed_bins import ALL_BINS
-from gbt.kernels.partition import partition_rows
-from gbt.kernels.search import Terms, survey
-from gbt.kernels.tasks import LARGE
+from benchmarks.speed.training_speed import SIZES, data_of
+from gbt.kernels.cuts.histogram import LANES, Layout, add_rows, group_bits, missing_bin_after
+from gbt.kernels.cuts.memory import COLUMN, PACK, SCRATCH
+from gbt.kernels.cuts.packed_bins import ALL_BINS
+from gbt.kernels.cuts.search import Terms, survey
+from gbt.kernels.trees.partition import partition_rows
+from gbt.kernels.trees.tasks import LARGE
+from gbt.tables.columns import Columns
 
 REPEATS = 7
 LAYOUT = Layout(width=2, count_bits=20, hessian=2**40)

@@ -1,6 +1,6 @@
 """Time training against XGBoost and LightGBM, after checking that the trees are the same.
 
-    python -m benchmarks.training_speed [--repeats 5] [--only "20,000"]
+    python -m benchmarks.speed.training_speed [--repeats 5] [--only "20,000"]
 
 Every case is fitted by all in turn, several times. A ratio is that of neighbouring runs, so it
 holds when the machine's speed drifts, and the table gives the median over the runs. Column
@@ -8,9 +8,9 @@ preparation is included for everyone. Beside each ratio stands the target that w
 
 No time is printed unless the first trees predict as those of XGBoost's exact method, to float32
 accuracy, and all trees together leave the same training error within 5 %. (Node by node the trees
-are compared in ``tests/test_parity_xgboost.py``. XGBoost rounds gains to float32, so that in a long
-run of deep trees one of two nearly equal cuts is sooner or later chosen otherwise, and predictions
-drift apart: at depth 8 the training errors were seen to differ by 3 %.)
+are compared in ``tests/gbt/training/test_parity_xgboost.py``. XGBoost rounds gains to float32, so
+that in a long run of deep trees one of two nearly equal cuts is sooner or later chosen otherwise,
+and predictions drift apart: at depth 8 the training errors were seen to differ by 3 %.)
 
 XGBoost's hist and LightGBM look at no more than 255 cuts a column; we and XGBoost's exact method
 look at all of them. Needs the extra ``peers``; reading the cases, as others do, does not.
@@ -27,8 +27,8 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_name
 
 import gbt
-from benchmarks.settling import settle
-from gbt.cores import available_cores
+from benchmarks.speed.settling import settle
+from gbt.parallel.cores import available_cores
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """What unbiased gain costs: 1,000,000 rows and 400 trees against one prediction of the rows.
 
-    python -m benchmarks.unbiased_cost                three minutes on two quiet cores
-    python -m benchmarks.unbiased_cost --write        and the CSV file and docs/unbiased_gain.md
-    python -m benchmarks.unbiased_cost --from-results --write        the page again
+    python -m benchmarks.speed.unbiased_cost                three minutes on two quiet cores
+    python -m benchmarks.speed.unbiased_cost --write      and the CSV file and docs/unbiased_gain.md
+    python -m benchmarks.speed.unbiased_cost --from-results --write        the page again
 
 Half of the rows are for training and half for validation. Unbiased gain is timed beside what a user
 calls to predict all rows, ``predict`` or ``predict_proba``, which check the table as it does, and
@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from attributions import unbiased_gain
-from benchmarks.settling import settle
+from benchmarks.speed.settling import settle
 from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows, write_rows
 from benchmarks.study.part import SEED
 from benchmarks.study.tables import markdown
@@ -27,7 +27,7 @@ from gbt import GBTClassifier, GBTRegressor
 
 FILE = RESULTS / "unbiased_cost.csv"
 PAGE = DOCS / "unbiased_gain.md"
-COMMAND = "python -m benchmarks.unbiased_cost --write"
+COMMAND = "python -m benchmarks.speed.unbiased_cost --write"
 N_ROWS, N_COLUMNS, N_TREES, N_TRAINED_ON = 1_000_000, 50, 400, 20_000
 
 
@@ -96,7 +96,7 @@ def table(rows: list[dict]) -> str:
 def main(arguments=None) -> int:
     """Time, or read what was timed, print the table and, if asked, write it."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.unbiased_cost", description=__doc__,
+        prog="python -m benchmarks.speed.unbiased_cost", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--runs", type=int, default=5, help="of each kind, for every line")

@@ -14,8 +14,6 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gbt.tree import InvalidModelError
-
 _JSON_TYPES: dict[str, set[type]] = {"b": {bool}, "f": {int, float}, "i": {int}, "u": {int}}
 
 
@@ -107,3 +105,7 @@ def shown(value: Any) -> str:
     except (TypeError, ValueError, RecursionError):  # given as Python objects
         text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+class InvalidModelError(ValueError):
+    """A model whose arrays do not describe trees."""

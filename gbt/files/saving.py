@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from gbt.known_losses import as_loss, describe_loss
-from gbt.whole_files import write_whole
+from gbt.files.whole_files import write_whole
+from gbt.losses.known import as_loss, describe_loss
 
 FORMAT = "gbt"
 VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2

@@ -5,23 +5,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Any
 
-from gbt.amount_losses import SquaredLogError, Tweedie
-from gbt.fixed_point import refusing_overflow
-from gbt.losses import (
-    LOSSES,
-    Absolute,
-    Gamma,
-    GivenLoss,
-    HalfLogistic,
-    HalfSquaredError,
-    Huber,
-    Loss,
-    Poisson,
-    PseudoHuber,
-    Quantile,
-)
-from gbt.own_loss import OF_A_LOSS, OwnLoss
-from gbt.several_outputs import OneOutput
+from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
+from gbt.losses.half import LOSSES, HalfLogistic, HalfSquaredError
+from gbt.losses.loss import GivenLoss, Loss
+from gbt.losses.overflow import refusing_overflow
+from gbt.losses.own import OF_A_LOSS, OwnLoss
+from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
+from gbt.losses.several_outputs import OneOutput
 
 # What a regressor takes as ``loss=`` by name, and what model files may name.
 OF_REGRESSION: dict[str, Callable[..., Loss]] = {

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.losses import GivenLoss, Pair, mean, root_between, sum_of_gradients
+from gbt.losses.loss import GivenLoss, Pair, mean, root_between, sum_of_gradients
 
 OF_A_LOSS = ("value", "gradient_hessian", "link", "inverse_link")  # methods that make a loss
 MOST_DOUBLINGS = 64  # of a step, in search of where a loss is least
@@ -89,3 +89,11 @@ class OwnLoss(GivenLoss):
                 f" {array.shape}."
             )
         return np.broadcast_to(array, shape)
+
+
+NAMES_OF_ERRORS = ("_error", "_loss", "_deviance", "mse", "mae", "mape", "logloss")  # how they end
+
+
+def is_name_of_error(name: str) -> bool:
+    """Say whether a function that is called so is smaller for better predictions."""
+    return name.lower().endswith(NAMES_OF_ERRORS) and not name.startswith("neg")

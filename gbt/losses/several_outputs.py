@@ -20,7 +20,8 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbt.losses import LOSSES, GivenLoss, Loss, Pair, mean
+from gbt.losses.half import LOSSES
+from gbt.losses.loss import GivenLoss, Loss, Pair, mean
 
 LEAST_HESSIAN = 1e-16
 

@@ -17,9 +17,9 @@ monotone constraints values are kept within bounds, so that not all are what G a
 (``gbt.splitting.monotone``); gains are those of the formula all the same.
 
 A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. Where a categorical
-column is split, x is the number of a level (``gbt.categories``) and goes left if it is in the
-node's set (``gbt.level_sets``). The raw prediction is ``base_score`` plus the values of the leaves
-reached, added tree by tree in boosting order.
+column is split, x is the number of a level (``gbt.tables.categories``) and goes left if it is in
+the node's set (``gbt.tables.level_sets``). The raw prediction is ``base_score`` plus the values of
+the leaves reached, added tree by tree in boosting order.
 """
 
 import os
@@ -32,18 +32,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbt.categories import Categories, EncodedRows, describe_levels, encode, level_names
-from gbt.chunks import Chunk, refuse_chunks
-from gbt.known_losses import describe_loss, is_known
-from gbt.level_sets import LevelSets, n_words_for
-from gbt.losses import Loss
-from gbt.predictor import Predictor
-from gbt.saving import save
-from gbt.seen_rows import SeenRows
-from gbt.several_outputs import OneOutput
-from gbt.statistics import gain_by_feature, node_step, refit
-from gbt.tables import as_floats, refuse_no_table, refuse_other_columns
-from gbt.tree import NODE_DTYPES, InvalidModelError, Nodes, Tree, Trees, preorder_links, sealed
+from gbt.files.documents import InvalidModelError
+from gbt.files.saving import save
+from gbt.losses.known import describe_loss, is_known
+from gbt.losses.loss import Loss
+from gbt.losses.several_outputs import OneOutput
+from gbt.model.predictor import Predictor
+from gbt.model.seen_rows import SeenRows
+from gbt.model.statistics import gain_by_feature, node_step, refit
+from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, preorder_links, sealed
+from gbt.parallel.chunks import Chunk, refuse_chunks
+from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode, level_names
+from gbt.tables.given import as_floats, refuse_no_table, refuse_other_columns
+from gbt.tables.level_sets import LevelSets, n_words_for
 
 if TYPE_CHECKING:
     import pandas
@@ -87,17 +88,17 @@ class Ensemble(Nodes):
     is_forest : bool
         Whether all trees were grown on the gradients at the base score, as those of a forest are,
         and not each on those that the trees before it left. They are judged at what the forest
-        predicts before any split, see ``gbt.stages``.
+        predicts before any split, see ``gbt.model.stages``.
     zero_is_missing : bool
         Whether 0 is a missing value, too, as libraries for sparse tables can be told.
     seen_rows : SeenRows or None
-        Fingerprints of the rows that the model has seen, see ``gbt.seen_rows``; None is unknown, as
-        for imported models and those read from a file.
+        Fingerprints of the rows that the model has seen, see ``gbt.model.seen_rows``; None is
+        unknown, as for imported models and those read from a file.
     about_gradients : str or None
         Of a model of another library, why G is unknown or may be another loss's. Not part of files.
     categories : tuple or None
-        The levels of every categorical column, None for the others; see ``gbt.categories``. None if
-        all columns are numbers.
+        The levels of every categorical column, None for the others; see ``gbt.tables.categories``.
+        None if all columns are numbers.
     level_sets : LevelSets or None
         Which levels go left where a categorical column is split; given if and only if there are
         categories. The thresholds of these nodes are 0.
@@ -403,7 +404,7 @@ class Ensemble(Nodes):
 
     @cached_property
     def predictor(self) -> Predictor:
-        """The trees as rows go down them, see ``gbt.predictor``."""
+        """The trees as rows go down them, see ``gbt.model.predictor``."""
         return Predictor(
             self.tree_offset,
             self.structure,
@@ -489,7 +490,7 @@ class Ensemble(Nodes):
         would have told each node. Values stay: they are no longer -learning_rate G/(H + lambda).
         Only values of inner nodes that the model does not know are set to this. Rows of weight 0
         are not counted. Rows may be those of a Dask array or frame: sums of its chunks are added
-        up, see ``gbt.chunks``.
+        up, see ``gbt.parallel.chunks``.
         """
         statistics: dict[str, Any] = refit(self, Chunk(X, y, sample_weight))
         if "values" not in self.statistics:

@@ -1,7 +1,7 @@
 """The predictor: rows go down the trees of a model, a block of rows and all trees at a time.
 
-Rows come as a `transposed` block, which holds every feature twice; ``gbt.kernels.descent`` draws
-how a block goes down a tree without a branch. What the kernels need of a model, the ``Links``
+Rows come as a `transposed` block, which holds every feature twice; ``gbt.kernels.rows.descent``
+draws how a block goes down a tree without a branch. What the kernels need of a model, the ``Links``
 between its nodes, is made once, when the model first predicts.
 """
 
@@ -10,13 +10,13 @@ from functools import cached_property
 
 import numpy as np
 
-from gbt.kernels import descent, walk
-from gbt.kernels.derivatives import write_derivatives
-from gbt.kernels.descent import N_PLACES, N_TOP, Links
-from gbt.level_sets import LevelSets
-from gbt.parallel import over_blocks
+from gbt.kernels.rows import descent, walk
+from gbt.kernels.rows.derivatives import write_derivatives
+from gbt.kernels.rows.descent import N_PLACES, N_TOP, Links
+from gbt.parallel.threads import over_blocks
+from gbt.tables.level_sets import LevelSets
 
-ROWS_AT_ONCE = 480  # see gbt.kernels.descent
+ROWS_AT_ONCE = 480  # see gbt.kernels.rows.descent
 
 
 class Predictor:
@@ -32,7 +32,7 @@ class Predictor:
     is_forest : bool
         Whether no tree has seen the predictions of those before it.
     level_sets : LevelSets, optional
-        Where categorical columns are split, see ``gbt.level_sets``.
+        Where categorical columns are split, see ``gbt.tables.level_sets``.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Predictor:
         The rows are a `transposed` block, with float64 targets and weights; g is taken at the
         prediction before the tree, ``start`` before the first one and before all of a forest.
         `of_nodes` turns it into sums of leaves. ``loss`` is the kind, see
-        ``gbt.kernels.derivatives``.
+        ``gbt.kernels.rows.derivatives``.
         """
         links, value = self.links_for(block), self.reached_value
         if self.is_forest:

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbt.parallel import over_blocks
+from gbt.parallel.threads import over_blocks
 
 STANDARD_DEVIATIONS = 5.0
 ROWS_ASKED_FIRST = 256

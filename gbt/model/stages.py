@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.model import Ensemble
+from gbt.model.ensemble import Ensemble
 
 TREES_AT_ONCE = 32  # one float64 for each of 32 trees and 1008 rows takes 260 kB
 

@@ -5,7 +5,7 @@ With G and H the sums of w g and w h over a node's rows::
     step(t)  = -G_t / (H_t + lambda)        score(t) = -G_t step(t)        value(t) = rate step(t)
     gain(t)  = score(left) + score(right) - score(t)          (Sun 2022, Definition 2)
 
-``gbt.kernels.finish`` has the same formulas for one tree that has just grown.
+``gbt.kernels.trees.finish`` has the same formulas for one tree that has just grown.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from gbt.chunks import Chunk, over_chunks
-from gbt.kernels import walk
-from gbt.losses import Loss
-from gbt.targets import as_target, as_weight
+from gbt.kernels.rows import walk
+from gbt.losses.loss import Loss
+from gbt.parallel.chunks import Chunk, over_chunks
+from gbt.tables.targets import as_target, as_weight
 
 TOLD_BY_ROWS = ("sum_gradient", "sum_hessian", "n_samples", "gain")
 

@@ -1,8 +1,9 @@
 """Nodes and trees: one array a property, every tree in preorder.
 
 ``NODE_DTYPES`` lists what is stored of a node. G and H are the sums of its rows' weighted gradients
-and hessians. They are added up when a tree has grown (``gbt.kernels.finish``), or when a model is
-given other rows (``gbt.statistics``); value and gain follow from them as ``gbt.model`` says.
+and hessians. They are added up when a tree has grown (``gbt.kernels.trees.finish``), or when a
+model is given other rows (``gbt.model.statistics``); value and gain follow from them as
+``gbt.model`` says.
 
 A row goes left where ``x <= threshold``, and where x is missing and ``missing_left`` is true. The
 side of missing rows was chosen together with the cut, by gain.
@@ -17,8 +18,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from gbt.level_sets import LevelSets
-from gbt.predictor import find_leaves_of_tree
+from gbt.files.documents import InvalidModelError
+from gbt.model.predictor import find_leaves_of_tree
+from gbt.tables.level_sets import LevelSets
 
 NODE_DTYPES = {
     "feature": np.int32,  # -1 at a leaf
@@ -58,10 +60,6 @@ def end_to_end(trees: Sequence[np.ndarray]) -> np.ndarray:
     """Return the nodes of some trees, which are records, in one array."""
     # Joined as bytes. NumPy copies records field by field, which takes ten times as long.
     return np.concatenate([tree.view(np.uint8) for tree in trees]).view(NODE_RECORD)
-
-
-class InvalidModelError(ValueError):
-    """A model whose arrays do not describe trees."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +109,7 @@ class Tree(Nodes):
         Of the split; 0 at a leaf.
     value : float64 array of shape (n_nodes,)
         What a row that stops here adds to the raw prediction; inner nodes have theirs, too.
-    level_sets : gbt.level_sets.LevelSets or None
+    level_sets : gbt.tables.level_sets.LevelSets or None
         Which levels go left where a categorical column is split; None if none is.
     """
 

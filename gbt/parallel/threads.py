@@ -17,7 +17,7 @@ from functools import partial
 from itertools import pairwise
 from numbers import Integral
 
-from gbt.cores import available_cores
+from gbt.parallel.cores import available_cores
 
 THREAD_NAME = "gbt-kernel"
 _pool: ThreadPoolExecutor | None = None

@@ -13,8 +13,8 @@ is least: v = -G / (H + lambda), and it falls by half of G^2 / (H + lambda). So 
 
 (Sun 2022, Definition 2; half of it is equation 7 of Chen and Guestrin 2016). Greedy means to take
 the cut of largest gain in every node, exact that no cut is left out. A tree asks `best_cut` for
-this cut, which is the second page, ``gbt.reference_splits``. The third page,
-``gbt.reference_policies``, has two other ways to choose it.
+this cut, which is the second page, ``gbt.reference.splits``. The third page,
+``gbt.reference.policies``, has two other ways to choose it.
 
 Nothing is validated here and nothing is fast: a node costs a loop over its rows for every feature.
 Given the same g and h, the fast engine must grow these trees to the last bit, ties included; both
@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbt.reference_splits import (  # noqa: F401  (those that are not used here: see above)
+from gbt.reference.splits import (  # noqa: F401  (those that are not used here: see above)
     Bounds,
     Cut,
     Parameters,

@@ -1,12 +1,12 @@
 """Two other ways to choose a split, in plain loops, from sets of a node's rows.
 
-The third page. Each takes the place of `best_cut` of the second one (``gbt.reference_splits``), and
+The third page. Each takes the place of `best_cut` of the second one (``gbt.reference.splits``), and
 each is the twin of a policy in ``gbt.splitting``.
 """
 
 import numpy as np
 
-from gbt.reference_splits import (
+from gbt.reference.splits import (
     Cut,
     Parameters,
     best_allowed,

@@ -9,7 +9,7 @@ A cut sends the rows of a node, with the sums G and H, to two sides and gains
 The page before derives this. G^2 / (H + lambda) is the same for all cuts of a node, so the largest
 *score*, the gain without it, is looked for. Sums come as arrays of four: G, H, the number of rows,
 and their weight, by which levels of few rows are told. The product finds the same cuts in
-``gbt.splitting.greedy`` and, faster, in ``gbt.kernels.search``.
+``gbt.splitting.greedy`` and, faster, in ``gbt.kernels.cuts.search``.
 """
 
 import math

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from gbt.level_sets import LevelSets
-from gbt.tables import Table, column_names, refuse_other_columns
+from gbt.tables.given import Table, column_names, refuse_other_columns
+from gbt.tables.level_sets import LevelSets
 
 Level = str | int | bool
 Levels = tuple[Level, ...]

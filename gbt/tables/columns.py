@@ -12,8 +12,8 @@ none; the split stores which side the missing rows take.
 
 Beside its code every value has a coarse bin, at most ``MAX_BINS`` a column: a range of neighbouring
 codes. Bins never replace codes. A histogram of bins is small and quickly made, and tells which few
-ranges can hold the best cut (``gbt.kernels.search``); there the rows are looked at one by one, in
-the order of their values, which is kept too. A column of few distinct values has one bin a code,
+ranges can hold the best cut (``gbt.kernels.cuts.search``); there the rows are looked at one by one,
+in the order of their values, which is kept too. A column of few distinct values has one bin a code,
 and its histogram is exact, where bins are not put together to groups.
 
 The bins of eight columns are packed into one word a row, so that one read serves eight histograms::
@@ -32,8 +32,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from gbt.kernels.histogram import LANES, MOST_GROUP_BITS, missing_bin_after
-from gbt.kernels.ranking import (
+from gbt.kernels.cuts.histogram import LANES, MOST_GROUP_BITS, missing_bin_after
+from gbt.kernels.cuts.ranking import (
     DIGIT_BITS,
     N_DIGITS,
     bin_rows,
@@ -41,7 +41,7 @@ from gbt.kernels.ranking import (
     rank_rows,
     write_keys,
 )
-from gbt.parallel import run_all, threads_for
+from gbt.parallel.threads import run_all, threads_for
 
 # The number of a bin fits into a byte. That of missing values, if any, is one of 16, 32, ...
 MAX_BINS = 256

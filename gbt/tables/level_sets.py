@@ -1,6 +1,7 @@
 """Level sets: which levels of a categorical column go left at each node that splits one.
 
-Levels are numbered (``gbt.categories``), so a set is a string of bits, one a level, 64 to a word::
+Levels are numbered (``gbt.tables.categories``), so a set is a string of bits, one a level, 64 to a
+word::
 
     node        a    b    c                         b splits a column of 70 levels
     of_node    -1    0   -1                         -1: a leaf, or a split on numbers

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from gbt.tables import refuse_other_targets
+from gbt.tables.given import refuse_other_targets
 
 
 def distinct_labels(y: Any) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Boosting: tree after tree, with sampling of rows and columns, evaluation sets, early stopping.
 
 The algorithm is this, and for greedy splits without monotone constraints, one output and a loss
-that kernels know, ``gbt.kernels.rounds`` has it compiled (``gbt.splitting.greedy_growth``)::
+that kernels know, ``gbt.kernels.trees.rounds`` has it compiled
+(``gbt.training.histogram_growth``)::
 
     f_0 = base score
     for m = 1 .. M:   g, h = derivatives of the loss at f_(m-1)
@@ -18,20 +19,21 @@ from typing import Any
 
 import numpy as np
 
-from gbt.categories import Categories, EncodedRows, count_levels
-from gbt.columns import Columns
-from gbt.evaluation import Callback, EvalSet, Metric, Watch
-from gbt.fixed_point import SumsOverflowError
-from gbt.grown_trees import GrownTrees
-from gbt.kernels.derivatives import GIVEN
-from gbt.known_losses import is_same, refusing_overflow_of
-from gbt.losses import Loss
-from gbt.model import Ensemble
-from gbt.outputs import Outputs
-from gbt.progress import Progress
-from gbt.sampling import Draws, sample_size
-from gbt.seen_rows import SeenRows
-from gbt.splitting.frontier import Limits, Plan, Policy, Shape
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.known import is_same, refusing_overflow_of
+from gbt.losses.loss import Loss
+from gbt.losses.overflow import SumsOverflowError
+from gbt.model.ensemble import Ensemble
+from gbt.model.seen_rows import SeenRows
+from gbt.splitting.frontier import Limits, Policy
+from gbt.tables.categories import Categories, EncodedRows, count_levels
+from gbt.tables.columns import Columns
+from gbt.training.evaluation import Callback, EvalSet, Metric, Watch
+from gbt.training.grown_trees import GrownTrees
+from gbt.training.outputs import Outputs
+from gbt.training.plan import Plan, Shape
+from gbt.training.progress import Progress
+from gbt.training.sampling import Draws, sample_size
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from gbt.fixed_point import refusing_overflow
-from gbt.known_losses import refusing_overflow_of
-from gbt.losses import Loss
-from gbt.metric_names import is_name_of_error
-from gbt.model import Ensemble
-from gbt.tree import Tree
+from gbt.losses.known import refusing_overflow_of
+from gbt.losses.loss import Loss
+from gbt.losses.overflow import refusing_overflow
+from gbt.losses.own import is_name_of_error
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
 
 SCORER = type(get_scorer("r2"))
 

@@ -17,41 +17,12 @@ they are treated as other weights are.
 Integers only search. The G and H that a tree stores are float64 sums of the floats themselves.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import isfinite
-from typing import NoReturn
 
 import numpy as np
 
-from gbt.kernels.quantise import quantise, scale_of
-
-
-class SumsOverflowError(FloatingPointError):
-    """What a fit needs of sums does not fit into float64; the estimators put it into words."""
-
-
-@contextmanager
-def refusing_overflow() -> Iterator[None]:
-    """Raise `SumsOverflowError` where arithmetic of ours in NumPy overflows.
-
-    Code of the user's stays outside: what NumPy does there is for them to say (``np.errstate``).
-    """
-    try:
-        with np.errstate(over="raise"):
-            yield
-    except FloatingPointError as error:
-        raise SumsOverflowError(str(error)) from error
-
-
-def refuse_overflow() -> NoReturn:
-    """Refuse gradients or weights whose sum is beyond float64."""
-    raise SumsOverflowError("the sum of their magnitudes overflows")
-
-
-def refuse_square_overflow() -> NoReturn:
-    """Raise the same for what a tree stores."""
-    raise SumsOverflowError("a squared sum overflows")
+from gbt.kernels.trees.quantise import quantise, scale_of
+from gbt.losses.overflow import refuse_overflow
 
 
 def to_fixed_point(

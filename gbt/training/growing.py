@@ -10,42 +10,44 @@ With a plain scan of every cut, which any policy may use, level by level::
 Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves``) the one of
 largest gain; nothing else differs.
 
-The greedy policy has a histogram search of its own, ``gbt.splitting.greedy_growth``, which grows
+The greedy policy has a histogram search of its own, ``gbt.training.histogram_growth``, which grows
 many trees in one compiled call, from gradients to finished trees. What makes it fast belongs to it
 alone: histograms that are kept from parents to children, and bounds on what a cut may gain. So in a
-fit with the default splitter it is ``gbt.kernels.search`` that chooses the splits::
+fit with the default splitter it is ``gbt.kernels.cuts.search`` that chooses the splits::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
                           \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
 
-Both write down the same trees to the last bit (``tests/test_growing.py``). In the histogram search
-levels of a categorical column are bins, or are added up from the rows if they are too many or rows
-have weights (``gbt.splitting.greedy_levels``). Fits with monotone constraints scan every cut
-whatever the policy: there a node also has bounds for its step, and values are kept within them when
-the tree is finished (``gbt.splitting.monotone``).
+Both write down the same trees to the last bit (``tests/gbt/training/test_growing.py``). In the
+histogram search levels of a categorical column are bins, or are added up from the rows if they are
+too many or rows have weights (``gbt.training.histogram_levels``). Fits with monotone constraints
+scan every cut whatever the policy: there a node also has bounds for its step, and values are kept
+within them when the tree is finished (``gbt.splitting.monotone``).
 """
 
 from typing import Any
 
 import numpy as np
 
-from gbt.columns import Columns
-from gbt.fixed_point import refuse_square_overflow, to_fixed_point
-from gbt.grown_trees import NewTrees
-from gbt.kernels.derivatives import GIVEN, KINDS, write_derivatives
-from gbt.kernels.finish import finish_tree
-from gbt.kernels.memory import Training
-from gbt.kernels.nodes import NODE, records
-from gbt.kernels.partition import partition_rows
-from gbt.level_sets import LevelSets
-from gbt.splitting.frontier import Derivatives, Frontier, Growth, Plan, Policy
+from gbt.kernels.cuts.memory import Training
+from gbt.kernels.rows.derivatives import GIVEN, KINDS, write_derivatives
+from gbt.kernels.trees.finish import finish_tree
+from gbt.kernels.trees.nodes import NODE, records
+from gbt.kernels.trees.partition import partition_rows
+from gbt.losses.overflow import refuse_square_overflow
+from gbt.model.tree import NODE_RECORD
+from gbt.splitting.frontier import Derivatives, Frontier, Policy
 from gbt.splitting.greedy import Greedy
-from gbt.splitting.greedy_growth import GreedyGrowth
 from gbt.splitting.monotone import clipped
-from gbt.tree import NODE_RECORD
+from gbt.tables.columns import Columns
+from gbt.tables.level_sets import LevelSets
+from gbt.training.fixed_point import to_fixed_point
+from gbt.training.grown_trees import NewTrees
+from gbt.training.histogram_growth import GreedyGrowth
+from gbt.training.plan import Growth, Plan
 
 NO_BOUNDS = (-np.inf, np.inf)
-DRAWS_OF_POLICY = 2  # the number of a random stream; ``gbt.sampling`` uses 0 and 1
+DRAWS_OF_POLICY = 2  # the number of a random stream; ``gbt.training.sampling`` uses 0 and 1
 
 
 def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) -> Growth:
@@ -70,7 +72,7 @@ class TreeGrowth:
         self.split_scores: np.ndarray | None = None  # of the tree that grows
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
-        """Grow one tree, whatever ``most`` is; see ``gbt.splitting.frontier.Growth``."""
+        """Grow one tree, whatever ``most`` is; see ``gbt.training.plan.Growth``."""
         y, _, raw_prediction, gradient, hessian = self.training
         if self.plan.loss != GIVEN:
             write_derivatives(self.plan.loss, y, raw_prediction, gradient, hessian)

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.level_sets import LevelSets
-from gbt.model import Ensemble
-from gbt.tree import NODE_RECORD, Tree, arrays_of, end_to_end, records_of
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import NODE_RECORD, Tree, arrays_of, end_to_end, records_of
+from gbt.tables.level_sets import LevelSets
 
 
 class NewTrees(NamedTuple):

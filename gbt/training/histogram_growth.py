@@ -1,9 +1,10 @@
 """The histogram search of the greedy policy: bounds on cuts, and many trees a compiled call.
 
-The search is ``gbt.kernels.search``, which looks at few cuts because bounds spare it the others,
-and for levels ``gbt.kernels.node_levels``; the growth of trees is ``gbt.kernels.rounds``. This
-module hands the parameters to the kernels, lays out the memory in which they work, and calls the
-threads. The trees are those that ``gbt.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
+The search is ``gbt.kernels.cuts.search``, which looks at few cuts because bounds spare it the
+others, and for levels ``gbt.kernels.cuts.node_levels``; the growth of trees is
+``gbt.kernels.trees.rounds``. This module hands the parameters to the kernels, lays out the memory
+in which they work, and calls the threads. The trees are those that
+``gbt.training.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
 """
 
 from functools import partial
@@ -11,12 +12,8 @@ from math import prod
 
 import numpy as np
 
-from gbt.columns import MAX_BINS, Columns
-from gbt.fixed_point import refuse_overflow, refuse_square_overflow, to_fixed_point
-from gbt.grown_trees import NewTrees
-from gbt.kernels.compiling import IS_COMPILING
-from gbt.kernels.histogram import LANES, MOST_GROUP_BITS
-from gbt.kernels.memory import (
+from gbt.kernels.cuts.histogram import LANES, MOST_GROUP_BITS
+from gbt.kernels.cuts.memory import (
     BLOCK,
     BY_ROWS,
     COLUMN,
@@ -34,15 +31,20 @@ from gbt.kernels.memory import (
     Training,
     Work,
 )
-from gbt.kernels.nodes import NODE, records
-from gbt.kernels.quantise import ROWS_PER_TASK
-from gbt.kernels.rounds import OF_SQUARE, OF_SUM, grow_trees
-from gbt.kernels.tasks import LARGE
-from gbt.kernels.thread_team import task_queue
-from gbt.parallel import Helpers, threads_for
-from gbt.splitting.frontier import Plan
-from gbt.splitting.greedy_levels import sets_of, ways_of_levels
-from gbt.tree import NODE_RECORD
+from gbt.kernels.platform.compiling import IS_COMPILING
+from gbt.kernels.platform.thread_team import task_queue
+from gbt.kernels.trees.nodes import NODE, records
+from gbt.kernels.trees.quantise import ROWS_PER_TASK
+from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
+from gbt.kernels.trees.tasks import LARGE
+from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
+from gbt.model.tree import NODE_RECORD
+from gbt.parallel.threads import Helpers, threads_for
+from gbt.tables.columns import MAX_BINS, Columns
+from gbt.training.fixed_point import to_fixed_point
+from gbt.training.grown_trees import NewTrees
+from gbt.training.histogram_levels import sets_of, ways_of_levels
+from gbt.training.plan import Plan
 
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
 # has this many values, rows times columns, for each thread; a level of a tree reads each once.
@@ -116,7 +118,7 @@ class GreedyGrowth:
         self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
-        """Grow some trees; see ``gbt.splitting.frontier.Growth``."""
+        """Grow some trees; see ``gbt.training.plan.Growth``."""
         rules = self.rules
         n_listed = len(self.rows.listed) if rows is None else len(rows)
         if rows is not None:
@@ -216,7 +218,7 @@ def aligned(*shape: int) -> np.ndarray:
 
 
 def _rules_of(plan: Plan) -> dict[str, float]:
-    """Return what all trees must respect, see ``gbt.kernels.memory``."""
+    """Return what all trees must respect, see ``gbt.kernels.cuts.memory``."""
     limits, shape = plan.limits, plan.shape
     return {
         "reg_lambda": limits.reg_lambda,

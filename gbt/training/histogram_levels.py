@@ -1,24 +1,24 @@
 """Categories in the histogram search: sets of levels, found in the kernels like cuts of numbers.
 
 Numbers have an order that stays, and bounds and histograms live on it. Levels are put in order anew
-in every node, by their sums (``gbt.kernels.node_levels``). Where every level has a bin of its own,
-and rows no weights, the histogram has these sums, which children inherit from their parents; the
-levels of other columns are added up row by row::
+in every node, by their sums (``gbt.kernels.cuts.node_levels``). Where every level has a bin of its
+own, and rows no weights, the histogram has these sums, which children inherit from their parents;
+the levels of other columns are added up row by row::
 
     IN_BINS    the node remembers its set, a bit a level
     BY_ROWS    its rows are told their sides, and children tell which levels went where
 
-The plain scan of ``gbt.kernels.levels`` adds up the same integers and computes a score by the same
-formula, so its trees are the same to the last bit.
+The plain scan of ``gbt.kernels.cuts.levels`` adds up the same integers and computes a score by the
+same formula, so its trees are the same to the last bit.
 """
 
 import numpy as np
 
-from gbt.columns import Columns
-from gbt.kernels.memory import BY_ROWS, IN_BINS
-from gbt.kernels.node_levels import codes_on_the_left
-from gbt.kernels.nodes import MOST_CODES
-from gbt.level_sets import LevelSets
+from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS
+from gbt.kernels.cuts.node_levels import codes_on_the_left
+from gbt.kernels.trees.nodes import MOST_CODES
+from gbt.tables.columns import Columns
+from gbt.tables.level_sets import LevelSets
 
 
 def ways_of_levels(columns: Columns, is_weighted: bool) -> np.ndarray:

@@ -1,9 +1,9 @@
 r"""The outputs of a model while it is fitted: raw predictions, and the trees that follow them.
 
 With one output, tree after tree is grown on the derivatives at the raw predictions so far; in the
-histogram search (``gbt.growing``), where kernels know the loss, one call grows many. With K outputs
-(``gbt.several_outputs``) all K trees of a round are grown on the derivatives before it. None needs
-another, so threads grow them side by side, each thread in memory of its own::
+histogram search (``gbt.training.growing``), where kernels know the loss, one call grows many. With
+K outputs (``gbt.losses.several_outputs``) all K trees of a round are grown on the derivatives
+before it. None needs another, so threads grow them side by side, each thread in memory of its own::
 
     raw predictions -> loss -> g, h -> thread 0: trees 0, 2, 3 -> raw predictions
         (K, n)              (K, n) \-> thread 1: trees 1, 4    -/     (K, n)
@@ -21,18 +21,19 @@ from typing import Any
 
 import numpy as np
 
-from gbt.columns import Columns
-from gbt.fixed_point import refusing_overflow
-from gbt.growing import growth_of
-from gbt.grown_trees import NewTrees
-from gbt.kernels.derivatives import GIVEN
-from gbt.kernels.memory import Training
-from gbt.known_losses import refusing_overflow_of
-from gbt.losses import Loss
-from gbt.parallel import effective_n_jobs, run_all, threads_for
-from gbt.sampling import Draws
-from gbt.splitting.frontier import Growth, Plan, Policy
+from gbt.kernels.cuts.memory import Training
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.known import refusing_overflow_of
+from gbt.losses.loss import Loss
+from gbt.losses.overflow import refusing_overflow
+from gbt.parallel.threads import effective_n_jobs, run_all, threads_for
+from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import POLICIES
+from gbt.tables.columns import Columns
+from gbt.training.growing import growth_of
+from gbt.training.grown_trees import NewTrees
+from gbt.training.plan import Growth, Plan
+from gbt.training.sampling import Draws
 
 # Handing trees to a thread takes some 60 microseconds a round. It pays where the thread's trees
 # read this many values, rows times columns.

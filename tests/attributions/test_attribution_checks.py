@@ -19,7 +19,7 @@ from attributions import (
     tree_inner,
     tree_shap,
 )
-from attributions.individual import attribute
+from attributions.per_row.individual import attribute
 from attributions.testing import (
     ATTRIBUTION_CHECKS,
     IMPORTANCE_CHECKS,

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import reference, reference_inference
+from attributions.reference import definitions as reference
+from attributions.reference import inference as reference_inference
 from attributions.testing import ensembles, rows_for
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on

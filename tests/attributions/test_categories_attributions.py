@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attributions
-from attributions import reference
-from attributions.individual import attribute_per_tree
+from attributions.per_row.individual import attribute_per_tree
+from attributions.reference import definitions as reference
 from attributions.testing import Judged, sum_of_node_values
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close
-from tests.test_categories import POLICIES, frame_and_target
-from tests.test_tree_shap import assert_same_as_enumeration
-from tests.test_unbiased_gain import Judged as TrainedAndJudged
+from tests.attributions.per_row.test_tree_shap import assert_same_as_enumeration
+from tests.attributions.unbiased.test_unbiased_gain import Judged as TrainedAndJudged
+from tests.gbt.tables.test_categories import POLICIES, frame_and_target
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

@@ -30,15 +30,15 @@ from attributions import (
     tree_shap,
     unbiased_gain,
 )
-from attributions.permutation import Orders, seed_of_chunk
+from attributions.classic.permutation import Orders, seed_of_chunk
 from attributions.testing import judged
 from gbt import GBTClassifier, GBTRegressor
-from gbt.chunks import FAN_IN, Chunk, over_chunks
 from gbt.formats import as_ensemble
+from gbt.parallel.chunks import FAN_IN, Chunk, over_chunks
 from tests.asserts import assert_close, assert_same, peer
-from tests.test_inner import fitted_rows
-from tests.test_unbiased_gain import judged as judged_at_splits
-from tests.test_unbiased_gain import silent
+from tests.attributions.held_out.test_inner import fitted_rows
+from tests.attributions.unbiased.test_unbiased_gain import judged as judged_at_splits
+from tests.attributions.unbiased.test_unbiased_gain import silent
 
 dask = da = dd = None  # modules, once a test asks for them: see `in_this_process`
 
@@ -713,7 +713,9 @@ def test_a_cluster_gives_the_answer_of_one_process(measure, client):
 def test_a_chunk_goes_down_the_trees_in_one_thread(monkeypatch):
     ensemble, X, y = fitted_rows(N)
     asked = []
-    monkeypatch.setattr("gbt.parallel.effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1)
+    monkeypatch.setattr(
+        "gbt.parallel.threads.effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1
+    )
     ensemble.refit_statistics(table_of(X), da.from_array(y, chunks=10))
     assert set(asked) == {1}
     ensemble.refit_statistics(X, y)

@@ -9,7 +9,7 @@ from hypothesis import settings
 from attributions.testing import check_missing_values, ensembles
 from tests.conftest import PROFILE
 
-PAGE = (Path(__file__).parent.parent / "docs/testing.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/testing.md").read_text()
 
 
 @pytest.fixture(scope="module")

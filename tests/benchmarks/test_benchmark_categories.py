@@ -4,8 +4,8 @@ import csv
 
 import pytest
 
-from benchmarks import categories
-from benchmarks.categories import FIELDS, METHODS, OUT, PAGE, read_lines, report
+from benchmarks.speed import categories
+from benchmarks.speed.categories import FIELDS, METHODS, OUT, PAGE, read_lines, report
 from benchmarks.study.files import page_with
 
 

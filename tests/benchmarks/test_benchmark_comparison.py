@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.comparison import designs, parts
-from benchmarks.comparison.__main__ import STUDY, main
-from benchmarks.comparison.designs import KINDS, USEFUL
-from benchmarks.comparison.methods import METHODS, compared
+from benchmarks.papers.comparison import designs, parts
+from benchmarks.papers.comparison.__main__ import STUDY, main
+from benchmarks.papers.comparison.designs import KINDS, USEFUL
+from benchmarks.papers.comparison.methods import METHODS, compared
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from benchmarks import conversion
+from benchmarks.speed import conversion
 from tests.asserts import peer
 
 
@@ -40,9 +40,7 @@ def test_other_predictions_are_not_timed(few_rows, monkeypatch):
 
 
 def test_the_committed_table_is_of_whole_models():
-    with (
-        conversion.Path(__file__).parent.parent / "benchmarks/results/conversion.csv"
-    ).open() as f:
+    with (conversion.Path(__file__).parents[2] / "benchmarks/results/conversion.csv").open() as f:
         rows = list(csv.DictReader(f))
     assert {row["library"] for row in rows} == {*conversion.LIBRARIES}
     assert {row["trees"] for row in rows} == {"500"}

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.cvb import criterion, measures, methods, real, simulations
-from benchmarks.cvb.__main__ import STUDY, main
-from benchmarks.cvb.measures import TREE_INNER, numbers, scaled, words
-from benchmarks.cvb.methods import (
+from benchmarks.papers.cvb import criterion, measures, methods, real, simulations
+from benchmarks.papers.cvb.__main__ import STUDY, main
+from benchmarks.papers.cvb.measures import TREE_INNER, numbers, scaled, words
+from benchmarks.papers.cvb.methods import (
     CATBOOST,
     CROSS_VALIDATED,
     GREEDY,
@@ -17,7 +17,7 @@ from benchmarks.cvb.methods import (
     TRAINERS,
     as_taken,
 )
-from benchmarks.cvb.picture import draw
+from benchmarks.papers.cvb.picture import draw
 from benchmarks.study.tables import chosen
 from tests.asserts import assert_same, peer
 

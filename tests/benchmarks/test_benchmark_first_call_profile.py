@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks import first_call_profile
-from benchmarks.first_call_profile import own_seconds, parts_of
+from benchmarks.speed import first_call_profile
+from benchmarks.speed.first_call_profile import own_seconds, parts_of
 
 
 def test_time_inside_others_is_their_own():

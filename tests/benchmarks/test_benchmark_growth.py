@@ -7,9 +7,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from benchmarks import growth
-from benchmarks.growth import FULL, PARTS, QUICK, Memory
-from gbt.columns import Columns
+from benchmarks.speed import growth
+from benchmarks.speed.growth import FULL, PARTS, QUICK, Memory
+from gbt.tables.columns import Columns
 from tests.asserts import assert_close
 from tests.trainer import growth_for
 
@@ -237,7 +237,7 @@ def test_the_command_from_end_to_end(tmp_path, capsys):
     printed = capsys.readouterr().out
     for part in PARTS:
         assert f"## {part}\n" in printed
-        assert f"python -m benchmarks.growth {part} --write; seed 0;" in printed
+        assert f"python -m benchmarks.speed.growth {part} --write; seed 0;" in printed
     assert printed.count("* Claim: ") == 4 + len(QUICK.memory) + 2  # kernels are not compiled anew
     assert f"| {QUICK.memory[0].name} |" in printed
     assert "All claims hold: " in printed
@@ -281,7 +281,7 @@ def test_everything_is_written(files, tmp_path):
     assert page.count("**True**") == 7
     lines = growth.RESULTS.read_text().splitlines()
     assert [line.split(";")[0] for line in lines[:3]] == [
-        f"# python -m benchmarks.growth {part} --write" for part in PARTS
+        f"# python -m benchmarks.speed.growth {part} --write" for part in PARTS
     ]
     assert lines[-1] == "first-call,filled,0,0,seconds,1.33333"
 
@@ -314,7 +314,7 @@ def test_the_page_shows_the_numbers_of_the_file():
     records, said = growth.read_csv(growth.RESULTS)
     assert growth.insert_sections(page, records, said) == page
     for part in PARTS:
-        assert (part in said) != (f"benchmarks.growth {part} --write` puts" in page)
+        assert (part in said) != (f"benchmarks.speed.growth {part} --write` puts" in page)
 
 
 def test_names_of_cases_differ():

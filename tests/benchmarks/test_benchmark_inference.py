@@ -5,12 +5,18 @@ import pandas
 import pytest
 import scipy.stats
 
-from attributions.row_sums import RowSums
 from attributions.simulated import simulated
-from benchmarks.inference import gates, guard, judging, nulls
-from benchmarks.inference.__main__ import STUDY, main
-from benchmarks.inference.paper import COUNTED, SETTINGS, Source, count_covered, count_rejections
-from benchmarks.inference.parts import PARTS
+from attributions.statistics.row_sums import RowSums
+from benchmarks.papers.inference import gates, guard, judging, nulls
+from benchmarks.papers.inference.__main__ import STUDY, main
+from benchmarks.papers.inference.paper import (
+    COUNTED,
+    SETTINGS,
+    Source,
+    count_covered,
+    count_rejections,
+)
+from benchmarks.papers.inference.parts import PARTS
 from benchmarks.study import command, data
 from benchmarks.study.finished import Finished, OtherRunError
 from benchmarks.study.tables import any_share, share, short_share
@@ -348,4 +354,4 @@ def test_what_is_written_is_read_again(tmp_path, monkeypatch):
     STUDY.write(tables)
     assert STUDY.read() == tables
     written = (tmp_path / "results" / "inference_tests.csv").read_text()
-    assert written.startswith("# python -m benchmarks.inference --write; seed")
+    assert written.startswith("# python -m benchmarks.papers.inference --write; seed")

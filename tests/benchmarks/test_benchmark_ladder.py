@@ -16,10 +16,10 @@ from benchmarks.ladder import measuring, report, rung_1_page, rung_6_bounds, run
 from benchmarks.ladder.measuring import RUNGS, SIZES, Rung, Size, measure
 from benchmarks.ladder.problems import UNIT, Problem, problem_of
 from benchmarks.ladder.verifying import WrongTreeError, nodes_of_rows, verify
-from gbt import reference
+from gbt.reference import boosting as reference
 from tests.asserts import assert_close, assert_same
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ladder = importlib.import_module("benchmarks.ladder.__main__")
 
 

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from attributions import reference
-from benchmarks import local_mdi
+from attributions.reference import definitions as reference
+from benchmarks.papers import local_mdi
 from tests.asserts import assert_close, assert_same
 
 
@@ -122,6 +122,8 @@ def test_an_experiment_goes_on_where_it_stopped(tmp_path, monkeypatch):
     lines = (tmp_path / "local_mdi_ranking.csv").read_text().splitlines()
     heads = [line for line in lines if line.startswith("#")]
     assert len(set(heads)) == 1
-    assert heads[0].startswith("# python -m benchmarks.local_mdi ranking; seeds from 0; gbt ")
+    assert heads[0].startswith(
+        "# python -m benchmarks.papers.local_mdi ranking; seeds from 0; gbt "
+    )
     assert len(heads) == 3  # two runs that were stopped or asked for less, and the new method's
     assert lines.count(",".join(local_mdi.COLUMNS)) == 1

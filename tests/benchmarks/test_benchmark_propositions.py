@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import propositions
-from benchmarks.propositions import ALL_SCORES, DESIGNS, POPULATION, Design, Size
+from benchmarks.papers import propositions
+from benchmarks.papers.propositions import ALL_SCORES, DESIGNS, POPULATION, Design, Size
 from tests.asserts import assert_close
 
 TINY = Size(n_rows=(60, 120), n_replications=2, n_standard=60, n_standard_replications=2)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from benchmarks.rankings import __main__ as rankings
-from benchmarks.rankings.ranks import critical_difference, draw, mean_ranks
-from benchmarks.rankings.trainers import TRAINERS, drawn_configuration, make
+from benchmarks.papers.rankings import __main__ as rankings
+from benchmarks.papers.rankings.ranks import critical_difference, draw, mean_ranks
+from benchmarks.papers.rankings.trainers import TRAINERS, drawn_configuration, make
 
 
 def test_mean_ranks_by_hand():

@@ -5,9 +5,17 @@ import re
 import numpy as np
 import pytest
 
-from benchmarks import splitter_cost
-from benchmarks.checked_policy import Checked
-from benchmarks.splitter_cost import CATEGORIES, NUMBERS, PAGES, POLICIES, QUICK, TABLES, Table
+from benchmarks.speed import splitter_cost
+from benchmarks.speed.checked_policy import Checked
+from benchmarks.speed.splitter_cost import (
+    CATEGORIES,
+    NUMBERS,
+    PAGES,
+    POLICIES,
+    QUICK,
+    TABLES,
+    Table,
+)
 from benchmarks.study.files import page_with
 from gbt import GBTRegressor
 from gbt.splitting import CrossValidated, Greedy, Unbiased, cross_validated
@@ -92,7 +100,7 @@ def test_every_table_is_made_and_written(tmp_path, capsys):
     assert "All targets reached" in capsys.readouterr().out
     for name, text in tables_of(results.read_text()).items():
         first, _, *table = text.strip().splitlines()
-        assert first.startswith("`python -m benchmarks.splitter_cost`")
+        assert first.startswith("`python -m benchmarks.speed.splitter_cost`")
         assert len({line.count("|") for line in table}) == 1
         assert len(table) == 2 + {"policies": 4, "rows": 4, "hundred": 4, "levels": 8}[name]
 

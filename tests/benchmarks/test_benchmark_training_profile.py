@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.training_profile import searches_of
-from gbt.tree import NODE_DTYPES, Tree
+from benchmarks.speed.training_profile import searches_of
+from gbt.model.tree import NODE_DTYPES, Tree
 
 
 def tree_of(left, right, n_samples):

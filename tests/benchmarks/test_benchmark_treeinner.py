@@ -12,11 +12,11 @@ import pytest
 from scipy.special import expit
 
 from attributions import permutation, predecomp, tree_inner, tree_shap
-from benchmarks.treeinner import beyond, claims, figures, files, methods, report, runs, table
-from benchmarks.treeinner.__main__ import NO_CHIP, main
-from benchmarks.treeinner.methods import ALL_CELLS, CELLS, Cell, auc
-from benchmarks.treeinner.paper import PUBLISHED, RISK, read_table_4
-from benchmarks.treeinner.protocol import (
+from benchmarks.papers.treeinner import beyond, claims, figures, files, methods, report, runs, table
+from benchmarks.papers.treeinner.__main__ import NO_CHIP, main
+from benchmarks.papers.treeinner.methods import ALL_CELLS, CELLS, Cell, auc
+from benchmarks.papers.treeinner.paper import PUBLISHED, RISK, read_table_4
+from benchmarks.papers.treeinner.protocol import (
     CONTROL,
     STANDARD,
     SWEEPS,
@@ -27,7 +27,7 @@ from benchmarks.treeinner.protocol import (
     fit,
     scaled_chip,
 )
-from benchmarks.treeinner.runs import Results, plan
+from benchmarks.papers.treeinner.runs import Results, plan
 from gbt import Ensemble, GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 
@@ -124,7 +124,7 @@ def test_all_56_published_cells_are_there():
 
 
 def test_a_missing_line_is_noticed():
-    from benchmarks.treeinner import paper
+    from benchmarks.papers.treeinner import paper
 
     lines = paper.RE_RUN.strip().splitlines()
     with pytest.raises(ValueError, match="Only one block"):
@@ -403,7 +403,9 @@ def test_table_4_without_and_with_chip(tmp_path, chip_folder, capsys, monkeypatc
     assert set(alone) == {"table4.csv", "table4_models.csv", "table4_tests.csv", "claims.csv"}
     assert "ChIP c" not in alone["table4.csv"]
     header, names, *lines = alone["table4.csv"].splitlines()
-    assert header.startswith("# python -m benchmarks.treeinner table4 --quick --protocol code")
+    assert header.startswith(
+        "# python -m benchmarks.papers.treeinner table4 --quick --protocol code"
+    )
     assert "; seed 2022; " in header
     assert names == "data,task,relevant_of,replication,score,rows,attribution,auc,noisy,relevant"
     assert len(lines) == 2 * 2 * 17
@@ -686,7 +688,7 @@ def test_committed_files_say_how_they_were_made():
     ]
     for path in paths:
         first = path.read_text().splitlines()[0]
-        assert first.startswith("# python -m benchmarks.treeinner all --protocol code")
+        assert first.startswith("# python -m benchmarks.papers.treeinner all --protocol code")
         assert all(word in first for word in ("seed ", "gbt ", "numpy ", "python ", "ChIP "))
 
 

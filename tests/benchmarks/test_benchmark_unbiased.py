@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from benchmarks import unbiased_cost
+from benchmarks.papers.unbiased import drift, example1, notebook
+from benchmarks.papers.unbiased.__main__ import PARTS, STUDY, main
+from benchmarks.papers.unbiased.picture import draw
+from benchmarks.speed import unbiased_cost
 from benchmarks.study.files import page_with, read_rows
-from benchmarks.unbiased import drift, example1, notebook
-from benchmarks.unbiased.__main__ import PARTS, STUDY, main
-from benchmarks.unbiased.picture import draw
 from tests.asserts import assert_same
 
 
@@ -40,7 +40,7 @@ def test_a_quick_run(capsys):
 
 def test_what_was_interrupted_goes_on(tmp_path, capsys, monkeypatch):
     """Replications that are finished are not run again, and the numbers are those of one run."""
-    monkeypatch.setattr("benchmarks.unbiased.drift.N_ROWS", {"full": 120})
+    monkeypatch.setattr("benchmarks.papers.unbiased.drift.N_ROWS", {"full": 120})
     asked = ["drift", "--jobs", "1", "--out"]
     assert main([*asked, str(tmp_path / "two"), "--replications", "2"]) == 0
     assert main([*asked, str(tmp_path / "two"), "--replications", "3"]) == 0

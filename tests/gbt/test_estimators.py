@@ -22,11 +22,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from attributions.testing import problems
 from gbt import GBTClassifier, GBTRegressor
-from gbt.kernels.rounds import grow_trees
+from gbt.kernels.trees.rounds import grow_trees
+from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.greedy import Greedy
-from gbt.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
-from tests.test_growing import ByThePage
+from tests.gbt.training.test_growing import ByThePage
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 

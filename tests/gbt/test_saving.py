@@ -17,13 +17,15 @@ from hypothesis import strategies as st
 
 import gbt
 from attributions.testing import ensembles, rows_for
-from gbt import Ensemble, GBTClassifier, GBTRegressor, whole_files
-from gbt.amount_losses import Tweedie
+from gbt import Ensemble, GBTClassifier, GBTRegressor
+from gbt.files import whole_files
+from gbt.files.documents import InvalidModelError
 from gbt.loading import load
-from gbt.losses import LOSSES, Gamma, Poisson
-from gbt.model import STATISTICS
+from gbt.losses.amounts import Gamma, Poisson, Tweedie
+from gbt.losses.half import LOSSES
+from gbt.model.ensemble import STATISTICS
+from gbt.model.tree import NODE_DTYPES, Tree
 from gbt.splitting.greedy import Greedy
-from gbt.tree import NODE_DTYPES, InvalidModelError, Tree
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 
 # Two files as version 1 wrote them. They must load for ever.

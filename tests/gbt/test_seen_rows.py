@@ -20,7 +20,7 @@ from attributions import (
 )
 from attributions.testing import problems
 from gbt import GBTClassifier, GBTRegressor
-from gbt.seen_rows import NUMBERS_AT_ONCE, SeenRows, hash_rows
+from gbt.model.seen_rows import NUMBERS_AT_ONCE, SeenRows, hash_rows
 from tests.asserts import assert_same
 
 

@@ -6,8 +6,8 @@ from sklearn.ensemble import RandomForestRegressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from attributions import local_mdi
-from attributions.blas_threads import one_blas_thread
-from attributions.stump_models import Ridge
+from attributions.mdi.least_squares import Ridge
+from gbt.parallel.blas import one_blas_thread
 
 
 def threads():

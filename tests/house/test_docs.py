@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GENERATED = {"_build", "gallery", "generated"}
 SOURCES = sorted([*ROOT.glob("gbt/**/*.py"), *ROOT.glob("attributions/**/*.py")])
 PAGES = [
@@ -114,7 +114,7 @@ def test_the_pages_name_something():
     text = (ROOT / "docs/attributions.md").read_text()
     named = named_in(text)
     assert len({file for file, name in named if name.startswith("test_")}) > 5
-    assert ("attributions/inner.py", "tree_inner") in named
+    assert ("attributions/held_out/tree_inner.py", "tree_inner") in named
     assert "propositions.md" in linked_in(text)
 
 
@@ -123,8 +123,8 @@ def test_the_pages_name_something():
     [
         "`gbt/nonsense.py`",
         "`nonsense.py`",
-        "`gbt/losses.py::nonsense`",
-        "`tests/test_inner.py::test_nonsense`",
+        "`gbt/losses/loss.py::nonsense`",
+        "`tests/attributions/held_out/test_inner.py::test_nonsense`",
         "`attributions/results/per_feature.py::GlobalAttribution.nonsense`",
         "`attributions/results/per_feature.py::merge`",
         "[a page](nonsense.md)",
@@ -133,14 +133,14 @@ def test_the_pages_name_something():
     ],
 )
 def test_what_is_not_there_is_noticed(text):
-    assert len(missing_from(f"Before, `gbt/losses.py`, {text} and after.")) == 1
+    assert len(missing_from(f"Before, `gbt/losses/loss.py`, {text} and after.")) == 1
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "`attributions/results/per_feature.py::GlobalAttribution.merge`",
-        "`gbt/losses.py::LOSSES`",
+        "`gbt/losses/half.py::LOSSES`",
         "`losses.py`",
         "`README.md`",
         "[web](https://arxiv.org/abs/2211.04409)",

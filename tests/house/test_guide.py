@@ -13,7 +13,7 @@ import pytest
 
 from tests.asserts import peer
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS / "start.md", *sorted(DOCS.glob("guide/*.md"))]
 PEERS = ("catboost", "dask", "lightgbm", "shap", "xgboost")
 

@@ -11,9 +11,9 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from attributions.testing import REG_LAMBDAS, ensembles, problems, rows_for, trees
-from gbt.losses import LOSSES
-from gbt.model import Ensemble
-from gbt.tree import NODE_DTYPES, Tree
+from gbt.losses.half import LOSSES
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import (
     EPS,
     EPS_32,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.openml import stored_answer
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
 

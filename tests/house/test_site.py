@@ -10,7 +10,7 @@ import gbt
 from attributions import testing
 from tests.site import faults
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 INDEX = 'Search.setIndex({"terms": {"tree_inn": 0, "nois": 1, "categori": [0, 1]}})'
 GOOD = '<h1 id="top">One</h1><a href="two.html#part">two</a><a href="#top">up</a>'
 OTHER = (

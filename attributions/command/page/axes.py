@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, SupportsFloat
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attributions.html_report.cells import amount
-from attributions.html_report.markup import Markup, element, join
+from attributions.command.page.cells import amount
+from attributions.command.page.markup import Markup, element, join
 
 WIDTH, HEIGHT = 400.0, 290.0
 SIZE = 12.0  # the font's

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from attributions.results.names import cut_in_the_middle, on_one_line
-from attributions.table_columns import Column
-from attributions.table_task import Task
+from attributions.command.table.columns import Column
+from attributions.command.table.task import Task
+from attributions.names import cut_in_the_middle, on_one_line
 
 LONGEST = 60  # letters of a cell or a name where there is little room
 MISSING = "(missing)"

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from attributions.findings import measures
-from attributions.inner_rows import tree_inner_rows
-from attributions.judgement import Judgement
-from attributions.predecomp import predecomp
-from attributions.table_task import Task
-from gbt.model import Ensemble
+from attributions.command.findings import measures
+from attributions.command.judgement import Judgement
+from attributions.command.table.task import Task
+from attributions.held_out.single_rows import tree_inner_rows
+from attributions.per_row.predecomp import predecomp
+from gbt.model.ensemble import Ensemble
 
 MOST_ROWS = 200  # in the row explorer
 N_SAMPLED = 2_000  # rows whose contributions are drawn against values

@@ -5,7 +5,7 @@ from typing import SupportsFloat
 
 import numpy as np
 
-from attributions.html_report.axes import (
+from attributions.command.page.axes import (
     LETTER,
     LINE,
     SIZE,
@@ -18,13 +18,13 @@ from attributions.html_report.axes import (
     ticks,
     write,
 )
-from attributions.html_report.cells import cell, held_out_numbers, shortened
-from attributions.html_report.evidence import Evidence
-from attributions.html_report.markup import Markup, element, join
+from attributions.command.page.cells import cell, held_out_numbers, shortened
+from attributions.command.page.evidence import Evidence
+from attributions.command.page.markup import Markup, element, join
+from attributions.command.verdicts import HELPS, USELESS
+from attributions.names import cut_in_the_middle
 from attributions.plots.places import Box, place_beside, spread
 from attributions.results import GlobalAttribution
-from attributions.results.names import cut_in_the_middle
-from attributions.verdicts import HELPS, USELESS
 
 MOST_POINTS = 400  # in a picture
 N_CURVES = 6

@@ -10,7 +10,7 @@ import re
 from html import escape
 from typing import Any
 
-from attributions.results.names import on_one_line
+from attributions.names import on_one_line
 
 VOID = {"br", "input"}  # elements without an end
 LONG_WORD = 18  # letters that do not fit beside other columns of a table on a phone

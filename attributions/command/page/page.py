@@ -8,14 +8,14 @@ from string import Template
 
 import numpy as np
 
-import attributions.html_report.figures as figures
-import attributions.html_report.tables as tables
-from attributions.cautions import cautions, named
-from attributions.html_report.cells import predicted_class
-from attributions.html_report.evidence import MOST_ROWS, N_SAMPLED, Evidence
-from attributions.html_report.markup import Markup, data, element, join
-from attributions.html_report.row_explorer import MOST_FEATURES, row_data
-from attributions.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS
+import attributions.command.page.figures as figures
+import attributions.command.page.tables as tables
+from attributions.command.cautions import cautions, named
+from attributions.command.page.cells import predicted_class
+from attributions.command.page.evidence import MOST_ROWS, N_SAMPLED, Evidence
+from attributions.command.page.markup import Markup, data, element, join
+from attributions.command.page.row_explorer import MOST_FEATURES, row_data
+from attributions.command.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS
 
 # Contributions are drawn against values for at most 6 features, the strongest, and for none that is
 # weaker than 1 % of the strongest.
@@ -24,7 +24,7 @@ N_DRAWN, LEAST_DRAWN = 6, 0.01
 
 def page(evidence: Evidence) -> str:
     """Return the report as the text of one HTML file."""
-    folder = files("attributions.html_report")
+    folder = files("attributions.command.page")
     template, style, script = (
         folder.joinpath(f"page.{kind}").read_text(encoding="utf-8")
         for kind in ("html", "css", "js")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.html_report.cells import (
+from attributions.command.page.cells import (
     amount,
     answer,
     cell,
@@ -18,8 +18,8 @@ from attributions.html_report.cells import (
     predicted_class,
     shortened,
 )
-from attributions.html_report.evidence import Evidence
-from attributions.html_report.figures import raw_unit
+from attributions.command.page.evidence import Evidence
+from attributions.command.page.figures import raw_unit
 
 MOST_FEATURES = 12  # of a row
 SIGNIFICANT = 4

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-import attributions.html_report.figures as figures
-from attributions.html_report.cells import cell, shortened
-from attributions.html_report.evidence import Evidence
-from attributions.html_report.markup import Markup, element, join, name
-from attributions.report import N_SCORE_DECIMALS, ranks
-from attributions.table_columns import Column
+import attributions.command.page.figures as figures
+from attributions.command.page.cells import cell, shortened
+from attributions.command.page.evidence import Evidence
+from attributions.command.page.markup import Markup, element, join, name
+from attributions.command.printed import N_SCORE_DECIMALS, ranks
+from attributions.command.table.columns import Column
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",

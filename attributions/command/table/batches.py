@@ -16,8 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from attributions.table_columns import Column, LevelPlaces, cell_number, column_of, is_missing
-from attributions.table_file import ARROW, PARQUET, UnusableTableError, named
+from attributions.command.table.columns import (
+    Column,
+    LevelPlaces,
+    cell_number,
+    column_of,
+    is_missing,
+)
+from attributions.command.table.file import ARROW, PARQUET, UnusableTableError, named
 
 CELLS_AT_ONCE = 2**22  # in a batch, 32 MB as floats
 LEAST_ROWS = 1024

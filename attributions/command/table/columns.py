@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.results.names import elided
+from attributions.names import elided
 
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "nat", "?"}
 NEARLY_ALL = 0.95

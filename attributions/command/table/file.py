@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from attributions.results.names import elided
+from attributions.names import elided
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 N_SNIFFED = 100  # records that show which separator it is

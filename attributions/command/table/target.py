@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from attributions.results.names import elided
-from attributions.table_columns import FEW, Column, reason_to_leave_out
-from attributions.table_file import UnusableTableError, listed, nearest
+from attributions.command.table.columns import FEW, Column, reason_to_leave_out
+from attributions.command.table.file import UnusableTableError, listed, nearest
+from attributions.names import elided
 
 CLASSES_OR_NUMBERS = (
     f"words, two different values, and whole numbers of which at most {FEW} are different, are"

@@ -1,9 +1,9 @@
 """A table becomes a task: what is predicted, from which columns, and on which rows it is judged.
 
-What the target holds says which kind of task it is (``attributions.table_target``), and what a
-column holds says whether it can be a feature (``attributions.table_columns``). Half of the rows are
-to train on and half are held out, at random, so that a file sorted by its target does no harm; each
-half gets the same share of every class.
+What the target holds says which kind of task it is (``attributions.command.table.target``), and
+what a column holds says whether it can be a feature (``attributions.command.table.columns``). Half
+of the rows are to train on and half are held out, at random, so that a file sorted by its target
+does no harm; each half gets the same share of every class.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,24 +12,24 @@ from pathlib import Path
 
 import numpy as np
 
-from attributions.results.names import elided
-from attributions.table_columns import (
+from attributions.command.table.columns import (
     LEFT_OUT,
     Column,
     LevelPlaces,
     as_column,
     reason_to_leave_out,
 )
-from attributions.table_file import (
+from attributions.command.table.file import (
     SEPARATORS,
     TableFile,
     UnusableTableError,
     listed,
     nearest,
 )
-from attributions.table_target import Target, read_target
-from gbt.categories import EncodedRows
-from gbt.model import Ensemble
+from attributions.command.table.target import Target, read_target
+from attributions.names import elided
+from gbt.model.ensemble import Ensemble
+from gbt.tables.categories import EncodedRows
 
 N_COUNTED = 8  # columns of words that are named
 

@@ -25,7 +25,7 @@ from attributions import (
     tree_shap,
     unbiased_gain,
 )
-from benchmarks.comparison.designs import Drawn
+from benchmarks.papers.comparison.designs import Drawn
 from gbt import GBTClassifier, GBTRegressor
 
 P_VALUE = 0.05

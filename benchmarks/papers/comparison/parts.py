@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.comparison import designs
-from benchmarks.comparison.designs import KINDS, N_ROWS, REAL, USEFUL, Drawn
-from benchmarks.comparison.methods import METHODS, N_TREES, compared
+from benchmarks.papers.comparison import designs
+from benchmarks.papers.comparison.designs import KINDS, N_ROWS, REAL, USEFUL, Drawn
+from benchmarks.papers.comparison.methods import METHODS, N_TREES, compared
 from benchmarks.study.command import own_table
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, short_share, values_of

@@ -1,10 +1,10 @@
 """Cross-validated boosting in the simulations and on the real tables of Adler and Painsky (2022).
 
-python -m benchmarks.cvb                     all parts
-python -m benchmarks.cvb null power          these parts: null, power, real, criterion, adult
-python -m benchmarks.cvb --write             and the CSV files, docs/cvb.md and its pictures
-python -m benchmarks.cvb --from-results      the tables again, from the CSV files
-python -m benchmarks.cvb --quick             tries the machinery in seconds: no numbers
+python -m benchmarks.papers.cvb                     all parts
+python -m benchmarks.papers.cvb null power          these parts: null, power, real, criterion, adult
+python -m benchmarks.papers.cvb --write             and the CSV files, docs/cvb.md and its pictures
+python -m benchmarks.papers.cvb --from-results      the tables again, from the CSV files
+python -m benchmarks.papers.cvb --quick             tries the machinery in seconds: no numbers
 
 Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
 there. Real tables come from the folder --data, or $GBT_DATA, and are skipped without it.
@@ -12,8 +12,8 @@ there. Real tables come from the folder --data, or $GBT_DATA, and are skipped wi
 
 import sys
 
-from benchmarks.cvb import criterion, real, simulations
-from benchmarks.cvb.picture import draw
+from benchmarks.papers.cvb import criterion, real, simulations
+from benchmarks.papers.cvb.picture import draw
 from benchmarks.study import command
 from benchmarks.study.command import own_table
 from benchmarks.study.files import DOCS

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold, train_test_split
 
-from benchmarks.cvb.measures import loss_of, numbers, scaled, words
-from benchmarks.cvb.methods import (
+from benchmarks.papers.cvb.measures import loss_of, numbers, scaled, words
+from benchmarks.papers.cvb.methods import (
     CROSS_VALIDATED,
     DEPTH,
     GREEDY,
@@ -29,8 +29,8 @@ from benchmarks.cvb.methods import (
     N_TREES,
     TRAINERS,
 )
-from benchmarks.cvb.real import PAPER as PAPER_REAL
-from benchmarks.cvb.simulations import NAMES, PAPER, TEST_SHARE, N, draw
+from benchmarks.papers.cvb.real import PAPER as PAPER_REAL
+from benchmarks.papers.cvb.simulations import NAMES, PAPER, TEST_SHARE, N, draw
 from benchmarks.study.part import SEED, Part
 from benchmarks.study.tables import chosen, markdown, values_of
 from benchmarks.study.whole_tables import whole_table

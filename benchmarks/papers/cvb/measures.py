@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.inspection import permutation_importance
 
 from attributions import tree_inner, tree_shap
-from benchmarks.cvb.methods import (
+from benchmarks.papers.cvb.methods import (
     CATBOOST,
     GREEDY,
     LIGHTGBM,

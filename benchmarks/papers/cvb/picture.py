@@ -13,9 +13,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from benchmarks.cvb import simulations
-from benchmarks.cvb.measures import TREE_INNER, numbers, scaled
-from benchmarks.cvb.real import AMAZON
+from benchmarks.papers.cvb import simulations
+from benchmarks.papers.cvb.measures import TREE_INNER, numbers, scaled
+from benchmarks.papers.cvb.real import AMAZON
 from benchmarks.study.tables import chosen, values_of
 from benchmarks.study.whole_tables import WHOLE
 

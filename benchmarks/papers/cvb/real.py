@@ -8,8 +8,8 @@ these.
 import numpy as np
 from sklearn.model_selection import KFold
 
-from benchmarks.cvb.measures import TREE_INNER, measured, numbers, scaled
-from benchmarks.cvb.methods import CATBOOST, CROSS_VALIDATED, GREEDY, LIGHTGBM
+from benchmarks.papers.cvb.measures import TREE_INNER, measured, numbers, scaled
+from benchmarks.papers.cvb.methods import CATBOOST, CROSS_VALIDATED, GREEDY, LIGHTGBM
 from benchmarks.study.part import SEED, Part
 from benchmarks.study.tables import chosen, markdown, values_of
 from benchmarks.study.whole_tables import WHOLE, whole_table

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from benchmarks.cvb.measures import TREE_INNER, measured, numbers
-from benchmarks.cvb.methods import CATBOOST, CROSS_VALIDATED, GREEDY, LIGHTGBM
+from benchmarks.papers.cvb.measures import TREE_INNER, measured, numbers
+from benchmarks.papers.cvb.methods import CATBOOST, CROSS_VALIDATED, GREEDY, LIGHTGBM
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, values_of
 

@@ -1,10 +1,10 @@
 """What standard errors and p-values of held-out rows are worth, by simulation.
 
-python -m benchmarks.inference                     every part; hours on one core
-python -m benchmarks.inference nulls copies        these parts
-python -m benchmarks.inference --write             and the CSV files, docs/inference.md, its picture
-python -m benchmarks.inference --from-results      the tables again, from the CSV files
-python -m benchmarks.inference --quick             tries the machinery in seconds: no numbers
+python -m benchmarks.papers.inference                     every part; hours on one core
+python -m benchmarks.papers.inference nulls copies        these parts
+python -m benchmarks.papers.inference --write      and the CSV files, docs/inference.md, its picture
+python -m benchmarks.papers.inference --from-results      the tables again, from the CSV files
+python -m benchmarks.papers.inference --quick             tries the machinery in seconds: no numbers
 
 Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
 there. Parts that need real tables take them from the folder --data, or $GBT_DATA, and are skipped
@@ -13,7 +13,7 @@ without it.
 
 import sys
 
-from benchmarks.inference import report
+from benchmarks.papers.inference import report
 from benchmarks.study import command
 
 STUDY = report.study(__doc__)

@@ -15,15 +15,9 @@ import numpy as np
 import scipy.stats
 from sklearn.model_selection import KFold
 
-from attributions import (
-    cross_fit,
-    partial_inner,
-    partial_inner_rows,
-    tree_inner,
-    tree_inner_rows,
-)
-from benchmarks.inference.judging import counted
-from benchmarks.inference.paper import N_FEATURES, SETTINGS, Source, fit
+from attributions import cross_fit, partial_inner, partial_inner_rows, tree_inner, tree_inner_rows
+from benchmarks.papers.inference.judging import counted
+from benchmarks.papers.inference.paper import N_FEATURES, SETTINGS, Source, fit
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, share, short_share, values_of
 

@@ -11,8 +11,8 @@ import warnings
 import numpy as np
 
 from attributions.inputs import SeenRowsWarning
-from benchmarks.inference import judging
-from benchmarks.inference.judging import counted, measured
+from benchmarks.papers.inference import judging
+from benchmarks.papers.inference.judging import counted, measured
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, share, values_of
 

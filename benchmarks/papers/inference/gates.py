@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.inference import nulls
-from benchmarks.inference.judging import FALSE_DISCOVERY_RATE, as_code
-from benchmarks.inference.paper import COUNTED, METHODS, SETTINGS
+from benchmarks.papers.inference import nulls
+from benchmarks.papers.inference.judging import FALSE_DISCOVERY_RATE, as_code
+from benchmarks.papers.inference.paper import COUNTED, METHODS, SETTINGS
 from benchmarks.study.tables import markdown
 
 MOST_FALSE = 0.06  # share of features of noise with p < .05

@@ -4,7 +4,7 @@ A model of 1,000 rows; contributions of 100,000 fresh rows are the population; t
 1,000 rows are drawn from it, and the bootstrap is tried on the smaller ones. A feature is flagged
 by the kurtosis of its contributions to the training rows over the number of rows of a table.
 
-``guard``        the paper's design, in all settings of ``benchmarks.inference.paper``
+``guard``        the paper's design, in all settings of ``benchmarks.papers.inference.paper``
 ``guard-other``  real tables, of which all rows that are not fitted on are the population, and
                  lognormal noise
 """
@@ -12,10 +12,10 @@ by the kurtosis of its contributions to the training rows over the number of row
 import numpy as np
 
 from attributions import GlobalAttribution, LocalAttribution, partial_inner_rows, tree_inner_rows
-from attributions.kurtosis import LIMIT
-from benchmarks.inference import judging
-from benchmarks.inference.judging import MEASURES
-from benchmarks.inference.paper import SETTINGS, Setting, Source, fit
+from attributions.statistics.kurtosis import LIMIT
+from benchmarks.papers.inference import judging
+from benchmarks.papers.inference.judging import MEASURES
+from benchmarks.papers.inference.paper import SETTINGS, Setting, Source, fit
 from benchmarks.study import data
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, values_of

@@ -9,8 +9,8 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.inference import judging
-from benchmarks.inference.judging import counted, measured
+from benchmarks.papers.inference import judging
+from benchmarks.papers.inference.judging import counted, measured
 from benchmarks.study import data
 from benchmarks.study.part import Part
 from benchmarks.study.tables import any_share, chosen, markdown, share, short_share, values_of

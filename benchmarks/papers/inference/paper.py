@@ -17,7 +17,7 @@ asked otherwise, and those of PreDecomp, at 1000 held-out rows: many data sets, 
 for each; p-values below .05, and Benjamini-Hochberg at .1. Truth is which features y depends on.
 
 Every replication has a seed of its own, made from its number alone, so results do not depend on the
-number of processes. What must hold is in ``benchmarks.inference.gates``.
+number of processes. What must hold is in ``benchmarks.papers.inference.gates``.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.simulated import CANDIDATES, N_FEATURES, N_RELEVANT
-from benchmarks.inference.judging import FALSE_DISCOVERY_RATE, P_VALUE
+from benchmarks.papers.inference.judging import FALSE_DISCOVERY_RATE, P_VALUE
 from benchmarks.study.part import SEED, Part
 
 LEVEL = 0.95  # of the intervals

@@ -1,7 +1,16 @@
 """All parts by name, in the order of the page."""
 
-from benchmarks.inference import crossed, dependence, gates, guard, nulls, paper, real, shadows
-from benchmarks.inference.paper import SETTINGS, PaperPart
+from benchmarks.papers.inference import (
+    crossed,
+    dependence,
+    gates,
+    guard,
+    nulls,
+    paper,
+    real,
+    shadows,
+)
+from benchmarks.papers.inference.paper import SETTINGS, PaperPart
 from benchmarks.study.part import Part
 
 COVERAGE = PaperPart(

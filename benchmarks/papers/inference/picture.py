@@ -1,9 +1,9 @@
 """The picture of the page: coverage, false positives and power, a line a setting."""
 
 from attributions.plots import BLUE, GREY, INK, VERMILION
-from benchmarks.inference.gates import coverage_of_features, rates
-from benchmarks.inference.judging import P_VALUE
-from benchmarks.inference.paper import LEVEL
+from benchmarks.papers.inference.gates import coverage_of_features, rates
+from benchmarks.papers.inference.judging import P_VALUE
+from benchmarks.papers.inference.paper import LEVEL
 
 SKY = "#56B4E9"
 TESTS = {"tree_inner": (BLUE, -0.13), "partial_inner": (VERMILION, 0.13)}  # color, height

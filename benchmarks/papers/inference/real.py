@@ -7,8 +7,8 @@ three shuffled copies of columns of its own, and three of 200 levels.
 
 import numpy as np
 
-from benchmarks.inference import judging
-from benchmarks.inference.judging import counted, measured
+from benchmarks.papers.inference import judging
+from benchmarks.papers.inference.judging import counted, measured
 from benchmarks.study import data
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, share, short_share, values_of

@@ -1,8 +1,8 @@
 """What a run of this study prints and writes beside the tables of its parts: gates, the picture."""
 
-from benchmarks.inference import gates
-from benchmarks.inference.parts import PARTS
-from benchmarks.inference.picture import draw
+from benchmarks.papers.inference import gates
+from benchmarks.papers.inference.parts import PARTS
+from benchmarks.papers.inference.picture import draw
 from benchmarks.study.command import Study, own_table
 from benchmarks.study.files import DOCS
 

@@ -16,9 +16,9 @@ import numpy as np
 import scipy.stats
 
 from attributions import total_gain
-from benchmarks.inference import judging
-from benchmarks.inference.real import planted
-from benchmarks.inference.ways import WAYS, Table
+from benchmarks.papers.inference import judging
+from benchmarks.papers.inference.real import planted
+from benchmarks.papers.inference.ways import WAYS, Table
 from benchmarks.study import data
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, share, short_share, values_of

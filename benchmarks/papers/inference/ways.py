@@ -27,8 +27,8 @@ from attributions import (
     given_others,
     tree_inner_rows,
 )
-from benchmarks.inference.conditional import LinearThenTrees, Redrawn, linear
-from benchmarks.inference.judging import MEASURES
+from benchmarks.papers.inference.conditional import LinearThenTrees, Redrawn, linear
+from benchmarks.papers.inference.judging import MEASURES
 
 N_COPIES = 5
 CORRELATED = 0.3  # rank correlation above which two columns are of one block

@@ -1,9 +1,9 @@
 """Ranks of trainers and of importances over real tables, after Zhang, Zhang and Li (2023).
 
-python -m benchmarks.rankings                     both parts: datasets, selection
-python -m benchmarks.rankings --write             and the CSV files, docs/rankings.md, its picture
-python -m benchmarks.rankings --from-results      the tables again, from the CSV files
-python -m benchmarks.rankings --quick             tries the machinery in seconds: no numbers
+python -m benchmarks.papers.rankings                     both parts: datasets, selection
+python -m benchmarks.papers.rankings --write        and the CSV files, docs/rankings.md, its picture
+python -m benchmarks.papers.rankings --from-results      the tables again, from the CSV files
+python -m benchmarks.papers.rankings --quick             tries the machinery in seconds: no numbers
 
 Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
 there. Tables come from the folder --data, or $GBT_DATA; without it there is nothing to do.
@@ -13,9 +13,9 @@ import sys
 
 import numpy as np
 
-from benchmarks.rankings import selection, trainers
-from benchmarks.rankings.ranks import critical_difference, draw, mean_ranks
-from benchmarks.rankings.splits import split_table
+from benchmarks.papers.rankings import selection, trainers
+from benchmarks.papers.rankings.ranks import critical_difference, draw, mean_ranks
+from benchmarks.papers.rankings.splits import split_table
 from benchmarks.study import command
 from benchmarks.study.command import own_table
 from benchmarks.study.files import DOCS

@@ -18,8 +18,8 @@ from attributions import (
     tree_shap,
     unbiased_gain,
 )
-from benchmarks.rankings import trainers
-from benchmarks.rankings.splits import split_table
+from benchmarks.papers.rankings import trainers
+from benchmarks.papers.rankings.splits import split_table
 
 SHARES = (0.1, 0.2, 0.3)
 LEAST_FEATURES = 26

@@ -1,9 +1,9 @@
 """Run the experiments of Sun 2022 again.
 
-python -m benchmarks.treeinner table4 --data FOLDER      Table 4: 56 cells, 20 replications
-python -m benchmarks.treeinner sweep depth               one sweep and its five figures
-python -m benchmarks.treeinner all --data FOLDER         everything, and what the paper lacks
-python -m benchmarks.treeinner page                      tables of the pages from committed files
+python -m benchmarks.papers.treeinner table4 --data FOLDER      Table 4: 56 cells, 20 replications
+python -m benchmarks.papers.treeinner sweep depth               one sweep and its five figures
+python -m benchmarks.papers.treeinner all --data FOLDER         everything, and what the paper lacks
+python -m benchmarks.papers.treeinner page                  tables of the pages from committed files
 """
 
 import argparse
@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.treeinner import claims, report, table
-from benchmarks.treeinner.methods import Clock
-from benchmarks.treeinner.protocol import (
+from benchmarks.papers.treeinner import claims, report, table
+from benchmarks.papers.treeinner.methods import Clock
+from benchmarks.papers.treeinner.protocol import (
     CHIP_PARTS,
     CONTROL,
     QUICK_SHRINKS,
@@ -29,7 +29,7 @@ from benchmarks.treeinner.protocol import (
     chip_file,
     read_chip,
 )
-from benchmarks.treeinner.runs import (
+from benchmarks.papers.treeinner.runs import (
     Finished,
     Key,
     OtherRunError,
@@ -40,9 +40,9 @@ from benchmarks.treeinner.runs import (
     plan,
     run,
 )
-from gbt.cores import available_cores
+from gbt.parallel.cores import available_cores
 
-COMMAND = "python -m benchmarks.treeinner"
+COMMAND = "python -m benchmarks.papers.treeinner"
 OUT = Path("treeinner_results")
 N_FULL = 20
 NO_CHIP = (

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from benchmarks.treeinner import claims
-from benchmarks.treeinner.methods import (
+from benchmarks.papers.treeinner import claims
+from benchmarks.papers.treeinner.methods import (
     COUNTS,
     CROSS_FIT,
     CROSS_FIT_PARTIAL,
@@ -21,9 +21,9 @@ from benchmarks.treeinner.methods import (
     TESTS,
     Cell,
 )
-from benchmarks.treeinner.protocol import CONTROL, SWEEPS, TASKS
-from benchmarks.treeinner.runs import Results, mean_and_error
-from benchmarks.treeinner.table import markdown
+from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
+from benchmarks.papers.treeinner.runs import Results, mean_and_error
+from benchmarks.papers.treeinner.table import markdown
 
 SHOWN = (
     (FEWEST_VALUES, "no y"),

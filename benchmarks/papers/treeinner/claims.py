@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.treeinner.methods import CELLS, Cell
-from benchmarks.treeinner.protocol import SWEEPS, TASKS
-from benchmarks.treeinner.runs import Results, mean_and_error
-from benchmarks.treeinner.table import markdown
+from benchmarks.papers.treeinner.methods import CELLS, Cell
+from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS
+from benchmarks.papers.treeinner.runs import Results, mean_and_error
+from benchmarks.papers.treeinner.table import markdown
 
 IDENTITY_ERROR = 1e-9
 HELD_OUT = Cell("TreeInner", "valid", "PreDecomp")

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 
 from attributions.plots import BLUE, GREY, INK, VERMILION
-from benchmarks.treeinner.claims import IDENTITY_ERROR
-from benchmarks.treeinner.methods import CELLS, Cell
-from benchmarks.treeinner.protocol import SWEEPS, TASKS, Sweep, Task
-from benchmarks.treeinner.runs import Results, mean_and_error
+from benchmarks.papers.treeinner.claims import IDENTITY_ERROR
+from benchmarks.papers.treeinner.methods import CELLS, Cell
+from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS, Sweep, Task
+from benchmarks.papers.treeinner.runs import Results, mean_and_error
 
 QUANTITIES = {
     "identity": "log10 of max |total gain \u2212 TreeInner|, both at unit l1 norm",

@@ -16,10 +16,10 @@ import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from benchmarks.treeinner.claims import Claim
-from benchmarks.treeinner.methods import COUNTS, Cell
-from benchmarks.treeinner.protocol import STANDARD, SWEEPS, Setting, Sweep, Task
-from benchmarks.treeinner.runs import Key, Results
+from benchmarks.papers.treeinner.claims import Claim
+from benchmarks.papers.treeinner.methods import COUNTS, Cell
+from benchmarks.papers.treeinner.protocol import STANDARD, SWEEPS, Setting, Sweep, Task
+from benchmarks.papers.treeinner.runs import Key, Results
 
 TASK_FIELDS = ("data", "task", "relevant_of")
 WORTH = ("auc", "noisy", "relevant")

@@ -19,16 +19,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.stats
 
-from attributions import (
-    absolute,
-    forest_inner,
-    partial_inner,
-    permutation,
-    total_gain,
-    tree_inner,
-)
+from attributions import absolute, forest_inner, partial_inner, permutation, total_gain, tree_inner
 from attributions.inputs import SeenRowsWarning
-from benchmarks.treeinner.protocol import SWEEPS, DataSet, Protocol, Setting, Task, fit
+from benchmarks.papers.treeinner.protocol import SWEEPS, DataSet, Protocol, Setting, Task, fit
 from gbt import Ensemble
 
 N_FOLDS = 5

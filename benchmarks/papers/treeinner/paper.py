@@ -9,8 +9,8 @@ lost, so agreement can only be statistical.
 import re
 from dataclasses import dataclass
 
-from benchmarks.treeinner.methods import Cell
-from benchmarks.treeinner.protocol import TASKS, Task
+from benchmarks.papers.treeinner.methods import Cell
+from benchmarks.papers.treeinner.protocol import TASKS, Task
 
 N_PAPER = 20
 N_RE_RUN = {"ChIP": 20, "Simulated": 40}

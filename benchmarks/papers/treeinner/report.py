@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.treeinner import beyond, claims, figures, files, table
-from benchmarks.treeinner.claims import Claim
-from benchmarks.treeinner.protocol import CONTROL, SWEEPS, TASKS
-from benchmarks.treeinner.runs import Results
+from benchmarks.papers.treeinner import beyond, claims, figures, files, table
+from benchmarks.papers.treeinner.claims import Claim
+from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
+from benchmarks.papers.treeinner.runs import Results
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMITTED = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "treeinner.md"
 SHOWN_FIGURES = (1, 2, 3)

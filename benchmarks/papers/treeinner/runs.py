@@ -29,8 +29,8 @@ import scipy
 
 import attributions
 import gbt
-from benchmarks.treeinner.methods import Cell, judge_cross_fit, judge_model
-from benchmarks.treeinner.protocol import (
+from benchmarks.papers.treeinner.methods import Cell, judge_cross_fit, judge_model
+from benchmarks.papers.treeinner.protocol import (
     STANDARD,
     TASKS,
     Protocol,

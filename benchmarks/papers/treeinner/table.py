@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.treeinner.methods import CELLS, Cell
-from benchmarks.treeinner.paper import N_PAPER, N_RE_RUN, PUBLISHED, RISK, Published
-from benchmarks.treeinner.protocol import TASKS, Task
-from benchmarks.treeinner.runs import Results
+from benchmarks.papers.treeinner.methods import CELLS, Cell
+from benchmarks.papers.treeinner.paper import N_PAPER, N_RE_RUN, PUBLISHED, RISK, Published
+from benchmarks.papers.treeinner.protocol import TASKS, Task
+from benchmarks.papers.treeinner.runs import Results
 
 SHORT = {"ChIP": "ChIP", "Simulated": "Sim"}
 LARGEST_Z = 3.5  # of a cell

@@ -1,24 +1,24 @@
 """What unbiased gain does in the simulations of Zhang, Zhang and Li (2023), and beyond them.
 
-python -m benchmarks.unbiased                     all parts
-python -m benchmarks.unbiased example1 ranks      these parts: example1, ranks, drift
-python -m benchmarks.unbiased --write             and the CSV files, docs/unbiased_gain.md, pictures
-python -m benchmarks.unbiased --from-results      the tables again, from the CSV files
-python -m benchmarks.unbiased --quick             tries the machinery in seconds: no numbers
+python -m benchmarks.papers.unbiased                     all parts
+python -m benchmarks.papers.unbiased example1 ranks      these parts: example1, ranks, drift
+python -m benchmarks.papers.unbiased --write      and the CSV files, docs/unbiased_gain.md, pictures
+python -m benchmarks.papers.unbiased --from-results      the tables again, from the CSV files
+python -m benchmarks.papers.unbiased --quick             tries the machinery in seconds: no numbers
 
 Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
 there. Other parts of the paper are other commands: its Tables 1 and 8, trainers and importances
-ranked over real tables, are python -m benchmarks.rankings; what the importance costs is
-python -m benchmarks.unbiased_cost.
+ranked over real tables, are python -m benchmarks.papers.rankings; what the importance costs is
+python -m benchmarks.speed.unbiased_cost.
 """
 
 import sys
 
+from benchmarks.papers.unbiased import drift, example1, notebook
+from benchmarks.papers.unbiased.picture import draw
 from benchmarks.study import command
 from benchmarks.study.command import own_table
 from benchmarks.study.files import DOCS
-from benchmarks.unbiased import drift, example1, notebook
-from benchmarks.unbiased.picture import draw
 
 PARTS = {part.name: part for part in (example1.PART, notebook.PART, drift.PART)}
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from attributions import total_gain, unbiased_gain
+from benchmarks.papers.unbiased.models import N_ROWS, TASKS, estimator
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, mean_and_error, values_of
-from benchmarks.unbiased.models import N_ROWS, TASKS, estimator
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ one tree at learning rate 1 as in the notebook, or an ordinary model.
 import numpy as np
 
 from attributions import total_gain
+from benchmarks.papers.unbiased.models import N_ROWS, estimator, unbiased_of
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, mean_and_error, values_of
-from benchmarks.unbiased.models import N_ROWS, estimator, unbiased_of
 
 SETTINGS = {
     "1 tree, learning rate 1": {"n_estimators": 1, "learning_rate": 1.0},

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from attributions import total_gain
+from benchmarks.papers.unbiased.models import N_ROWS, TASKS, estimator, unbiased_of
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, values_of
-from benchmarks.unbiased.models import N_ROWS, TASKS, estimator, unbiased_of
 from gbt.formats import as_ensemble
 
 LEVELS = (2, 4, 10, 20)  # of x2 to x5

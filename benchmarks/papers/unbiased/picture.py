@@ -7,9 +7,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+from benchmarks.papers.unbiased import example1, notebook
+from benchmarks.papers.unbiased.models import TASKS
 from benchmarks.study.tables import chosen, values_of
-from benchmarks.unbiased import example1, notebook
-from benchmarks.unbiased.models import TASKS
 
 COLOURS = {"gain": "#d55e00", "unbiased": "#0072b2"}
 SHOWN = {"gain": "total gain", "unbiased, symmetric": "unbiased gain"}

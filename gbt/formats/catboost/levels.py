@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from gbt.categories import Categories, Level, learn
-from gbt.chunks import refuse_chunks
-from gbt.formats.catboost_binary import Model
+from gbt.formats.catboost.binary import Model
 from gbt.formats.listed_levels import Listed
-from gbt.tables import refuse_other_columns
+from gbt.parallel.chunks import refuse_chunks
+from gbt.tables.categories import Categories, Level, learn
+from gbt.tables.given import refuse_other_columns
 
 Hashed = dict[int, np.ndarray]  # of a column's levels, which of the model's hashes they have
 

@@ -1,9 +1,9 @@
 """CatBoost models: trees on numbers and on single levels of categories.
 
 They are read from the bytes in which CatBoost keeps a model, which is faster than its JSON
-(``gbt.formats.catboost_binary``), and put in preorder (``gbt.formats.catboost_trees``). Of levels
+(``gbt.formats.catboost.binary``), and put in preorder (``gbt.formats.catboost.trees``). Of levels
 CatBoost keeps hashes; where some are split, rows must tell which these are
-(``gbt.formats.catboost_levels``). Combinations of categories are statistics of the targets, and are
+(``gbt.formats.catboost.levels``). Combinations of categories are statistics of the targets, and are
 refused.
 
 Of a leaf CatBoost keeps its value and the weight W of its training rows. Under RMSE that is H, and
@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from gbt.categories import Categories
-from gbt.formats.catboost_binary import Model, read_model
-from gbt.formats.catboost_levels import Hashed, hashed, levels_of, listed
-from gbt.formats.catboost_trees import read_trees
+from gbt.formats.catboost.binary import Model, read_model
+from gbt.formats.catboost.levels import Hashed, hashed, levels_of, listed
+from gbt.formats.catboost.trees import read_trees
 from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import to_ensemble
 from gbt.formats.origin import Start, contradiction
-from gbt.losses import LOSSES
-from gbt.several_outputs import Softmax
-from gbt.statistics import node_step
+from gbt.losses.half import LOSSES
+from gbt.losses.several_outputs import Softmax
+from gbt.model.statistics import node_step
+from gbt.tables.categories import Categories
 
 LOSS_OF_FUNCTION = {"RMSE": "half_squared_error", "Logloss": "half_logistic"}
 OF_CLASSES = "MultiClass"

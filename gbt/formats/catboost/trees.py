@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.formats.catboost_binary import Model
+from gbt.formats.catboost.binary import Model
 from gbt.formats.nodes import Preorder, in_preorder
 
 

@@ -11,7 +11,7 @@ its log-odds for two classes) and hides it in the first tree: b is added to its 
 of all rows is 0, so b is the mean of the leaves' values weighed by H + lambda. (If rows were
 sampled, it is not quite, and G is unknown.) Later trees say their eta (``shrinkage``), the first
 says 1 if it hides something. After splits of categories lambda is larger, see
-``gbt.formats.lightgbm_trees``.
+``gbt.formats.lightgbm.trees``.
 
 **DART** has multiplied the values of its trees already. They were grown on gradients at the
 predictions of those trees that were not dropped, which nothing tells again: G is unknown, unless
@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.amount_losses import Tweedie
+from gbt.files.documents import InvalidModelError
 from gbt.formats.imported import Imported, kept
-from gbt.formats.lightgbm_text import (
+from gbt.formats.lightgbm.text import (
     Text,
     as_number,
     hides_gradients,
@@ -41,14 +41,16 @@ from gbt.formats.lightgbm_text import (
     starts_from_mean,
     text_of,
 )
-from gbt.formats.lightgbm_trees import levels_of, penalties, read_trees
+from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
 from gbt.formats.nodes import Preorder, to_ensemble
 from gbt.formats.origin import Start, contradiction
-from gbt.losses import LOSSES, Absolute, Gamma, Huber, Loss, Poisson, Quantile
-from gbt.model import Ensemble
-from gbt.several_outputs import SeveralTargets, Softmax
-from gbt.statistics import node_step
-from gbt.tree import InvalidModelError
+from gbt.losses.amounts import Gamma, Poisson, Tweedie
+from gbt.losses.half import LOSSES
+from gbt.losses.loss import Loss
+from gbt.losses.robust import Absolute, Huber, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.ensemble import Ensemble
+from gbt.model.statistics import node_step
 
 LOSS_OF_OBJECTIVE = {
     "regression": "half_squared_error",
@@ -85,7 +87,7 @@ def from_lightgbm(model: Any) -> Ensemble:
     ValueError
         For what an `Ensemble` cannot express: other objectives than ``LOSS_OF_OBJECTIVE`` and
         ``OTHERS``, linear trees, levels that are no words, whole numbers or booleans.
-    gbt.tree.InvalidModelError
+    gbt.files.documents.InvalidModelError
         Also a ValueError: the text does not describe a booster.
     """
     return import_lightgbm(model).ensemble

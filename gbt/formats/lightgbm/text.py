@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.documents import parse_json
-from gbt.tree import InvalidModelError
+from gbt.files.documents import InvalidModelError, parse_json
 
 LEVELS_OF_FRAMES = "\npandas_categorical:"
 

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.formats.lightgbm_text import Text, numbers, parameter
+from gbt.files.documents import InvalidModelError
+from gbt.formats.lightgbm.text import Text, numbers, parameter
 from gbt.formats.listed_levels import Listed
 from gbt.formats.nodes import Preorder, in_preorder
-from gbt.model import ZERO_WITHIN
-from gbt.tree import InvalidModelError
+from gbt.model.ensemble import ZERO_WITHIN
 
 OF_INNER: dict[str, type] = {
     "split_feature": np.int64,

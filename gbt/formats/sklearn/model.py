@@ -16,9 +16,9 @@ model                        what its nodes keep, and what follows              
 
 A forest of M trees predicts their mean: they are M trees with learning rate 1/M, each grown on the
 gradients at b = 0 (``is_forest``). A single tree is boosting of one round: b is the mean of its
-root, the base score. Both are judged at what they predict before any split (``gbt.stages``). Of
-K > 2 classes, or K targets, every tree counts K times, once an output, with the same splits. What
-is lost, training rows supply (``as_ensemble(model, X=X_train, y=y_train)``).
+root, the base score. Both are judged at what they predict before any split (``gbt.model.stages``).
+Of K > 2 classes, or K targets, every tree counts K times, once an output, with the same splits.
+What is lost, training rows supply (``as_ensemble(model, X=X_train, y=y_train)``).
 """
 
 from typing import Any, NamedTuple
@@ -41,10 +41,13 @@ from sklearn.utils.validation import check_is_fitted
 from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import EPS_32, Preorder, in_preorder, to_ensemble
 from gbt.formats.origin import Start, contradiction
-from gbt.formats.sklearn_categories import columns_in_order, levels_of, listed_levels
-from gbt.losses import LOSSES, Absolute, Gamma, Loss, Poisson, Quantile
-from gbt.several_outputs import SeveralTargets, Softmax
-from gbt.statistics import node_step
+from gbt.formats.sklearn.categories import columns_in_order, levels_of, listed_levels
+from gbt.losses.amounts import Gamma, Poisson
+from gbt.losses.half import LOSSES
+from gbt.losses.loss import Loss
+from gbt.losses.robust import Absolute, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.statistics import node_step
 
 BOOSTED = (GradientBoostingRegressor, GradientBoostingClassifier)
 HISTOGRAMS = (HistGradientBoostingRegressor, HistGradientBoostingClassifier)

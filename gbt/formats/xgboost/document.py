@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.documents import as_array, parse_json, shown
-from gbt.tree import InvalidModelError
+from gbt.files.documents import InvalidModelError, as_array, parse_json, shown
 
 MOST_UNNAMED_COLUMNS = 2**20  # a file that claims more would make us write as many names
 

@@ -19,9 +19,11 @@ objective                             loss
 
 from typing import Any
 
-from gbt.amount_losses import SquaredLogError, Tweedie
-from gbt.losses import LOSSES, Absolute, Gamma, Loss, Poisson, PseudoHuber, Quantile
-from gbt.several_outputs import SeveralTargets, Softmax
+from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
+from gbt.losses.half import LOSSES
+from gbt.losses.loss import Loss
+from gbt.losses.robust import Absolute, PseudoHuber, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
 
 LOSS_OF_OBJECTIVE = {
     "reg:squarederror": "half_squared_error",

@@ -12,13 +12,13 @@ array                 at an inner node, at a leaf  here
                                                    with the float32 before t; ``value = s``, and
                                                    G = -(s / eta) (H + lambda) of leaves
 ``sum_hessian``       H, H                         ``sum_hessian``
-``categories``        levels that go right         ``level_sets``, see ``gbt.formats.xgboost_trees``
+``categories``        levels that go right         ``level_sets``, see ``gbt.formats.xgboost.trees``
 ``loss_changes``      gain, 0                      not read: ``gain`` follows from G and H
 ====================  ===========================  ================================================
 
 (The base weight of a leaf is w from ``tree_method="exact"`` but s from ``"hist"`` and ``"approx"``,
 measured with version 3.2, so it is not read.) lambda and eta are no part of the model; what is
-known of them is the matter of ``gbt.formats.xgboost_training``.
+known of them is the matter of ``gbt.formats.xgboost.training``.
 
 **DART** gives every tree a weight, which later drops of that tree have changed, and here multiplies
 its values. Its trees were grown on gradients at the predictions of those trees that were not
@@ -36,12 +36,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.documents import parse_json, shown
+from gbt.files.documents import InvalidModelError, parse_json, shown
 from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import below_in_float32, family_that_does_not_add_up, to_ensemble
 from gbt.formats.origin import contradiction, doubt_of
-from gbt.formats.ubjson import parse_ubjson
-from gbt.formats.xgboost_document import (
+from gbt.formats.xgboost.document import (
     entry,
     feature_names_of,
     named,
@@ -49,8 +48,8 @@ from gbt.formats.xgboost_document import (
     numbers_of,
     whole,
 )
-from gbt.formats.xgboost_losses import LOSS_OF_OBJECTIVE, OF_CLASSES, OTHERS, REFITTED, loss_of
-from gbt.formats.xgboost_training import (
+from gbt.formats.xgboost.losses import LOSS_OF_OBJECTIVE, OF_CLASSES, OTHERS, REFITTED, loss_of
+from gbt.formats.xgboost.training import (
     ADD_UP_WITHIN,
     Training,
     complete,
@@ -59,10 +58,10 @@ from gbt.formats.xgboost_training import (
     read_training,
     say_why_not,
 )
-from gbt.formats.xgboost_trees import read_levels, read_trees
-from gbt.losses import Loss
-from gbt.model import Ensemble
-from gbt.tree import InvalidModelError
+from gbt.formats.xgboost.trees import read_levels, read_trees
+from gbt.formats.xgboost.ubjson import parse_ubjson
+from gbt.losses.loss import Loss
+from gbt.model.ensemble import Ensemble
 
 MOST_OUTPUTS = 2**16
 
@@ -111,9 +110,9 @@ def from_xgboost(
     ------
     ValueError
         For what an `Ensemble` cannot express: booster "gblinear", other objectives than those of
-        ``gbt.formats.xgboost_losses``, trees of several outputs each, several trees a round (but
+        ``gbt.formats.xgboost.losses``, trees of several outputs each, several trees a round (but
         one round of many, a forest), levels that are no words, whole numbers or booleans.
-    gbt.tree.InvalidModelError
+    gbt.files.documents.InvalidModelError
         Also a ValueError: the JSON does not describe a booster.
     """
     return import_xgboost(model, reg_lambda, learning_rate).ensemble

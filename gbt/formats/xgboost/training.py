@@ -15,15 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.documents import shown
+from gbt.files.documents import InvalidModelError, shown
 from gbt.formats.nodes import EPS_32, family_that_does_not_add_up
 from gbt.formats.origin import Start
-from gbt.formats.xgboost_document import entry, number, numbers_in
-from gbt.formats.xgboost_losses import OF_CLASSES
-from gbt.formats.xgboost_trees import Nodes
-from gbt.losses import Loss
-from gbt.several_outputs import SeveralTargets
-from gbt.tree import InvalidModelError
+from gbt.formats.xgboost.document import entry, number, numbers_in
+from gbt.formats.xgboost.losses import OF_CLASSES
+from gbt.formats.xgboost.trees import Nodes
+from gbt.losses.loss import Loss
+from gbt.losses.several_outputs import SeveralTargets
 
 ADD_UP_WITHIN = 8 * EPS_32  # seven times the largest that was measured
 DEFAULT_BASE_SCORE, DEFAULT_LAMBDA = 0.5, 1.0

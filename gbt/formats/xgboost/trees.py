@@ -23,11 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.documents import shown
+from gbt.files.documents import InvalidModelError, shown
 from gbt.formats.listed_levels import Listed
 from gbt.formats.nodes import Preorder, in_preorder
-from gbt.formats.xgboost_document import numbers_of
-from gbt.tree import InvalidModelError
+from gbt.formats.xgboost.document import numbers_of
 
 NODE_ARRAYS: dict[str, type] = {
     "left_children": np.int32,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.tree import InvalidModelError
+from gbt.files.documents import InvalidModelError
 
 _DTYPES = {
     ord(letter): np.dtype(dtype)

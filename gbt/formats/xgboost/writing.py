@@ -39,11 +39,12 @@ from typing import Any
 
 import numpy as np
 
-from gbt.amount_losses import Tweedie
-from gbt.losses import Loss, Poisson, PseudoHuber, Quantile
-from gbt.model import Ensemble
-from gbt.several_outputs import SeveralTargets, Softmax
-from gbt.whole_files import write_whole
+from gbt.files.whole_files import write_whole
+from gbt.losses.amounts import Poisson, Tweedie
+from gbt.losses.loss import Loss
+from gbt.losses.robust import PseudoHuber, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.ensemble import Ensemble
 
 VERSION = [3, 1, 0]  # the first XGBoost whose files have a base_score for each output
 LARGEST_32 = np.finfo(np.float32).max

@@ -11,8 +11,8 @@ coarser units and rounded up. Of a row it is, with c the bits that count all row
 
     size    2 |g|, rounded up to a multiple of 2^c, + 1       sum over a bin:  [ |g| .... | rows ]
 
-Only the bounds of ``gbt.kernels.search`` use |g|, and a bound made of too large a sum is still a
-bound. Adding integers is exact, so the histogram of a node less that of one child is that of the
+Only the bounds of ``gbt.kernels.cuts.search`` use |g|, and a bound made of too large a sum is still
+a bound. Adding integers is exact, so the histogram of a node less that of one child is that of the
 other.
 
 Histograms of all columns lie end to end; lanes of a word that belong to no column count into the
@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, internal
-from gbt.kernels.instructions import AHEAD, add_four, add_pair, prefetch
+from gbt.kernels.platform.compiling import forced_inline, internal
+from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch
 
 LANES = 8  # columns whose bins share a word
 # Asking for rows ahead costs .1 ns an addition. It pays in large tables, and where less than one in
@@ -162,7 +162,7 @@ def add_rows(packed_bins, rows, entries, layout, pack, mask, histogram):
     rows          (m,)             int32    IN
     entries       (n * width/2,)   int64    IN      of all rows
     layout        ``Layout``                IN
-    pack          PACK                      IN      see ``gbt.kernels.memory``
+    pack          PACK                      IN      see ``gbt.kernels.cuts.memory``
     mask                           uint64   IN      bits of a word that tell groups of bins apart
     histogram     (bins * width,)  int64    INOUT   bins of all columns, end to end
     """

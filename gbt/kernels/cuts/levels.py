@@ -3,7 +3,7 @@ r"""Levels: the best cuts of a categorical column, and of numbers that take few 
 A split of a categorical column is a set of levels. Ordered by their mean gradient, levels are cut
 like numbers: of all sets the one of least squared error is among these (Fisher 1958), and to second
 order so is that of any loss. First the sums of each level of a node are added up
-(``gbt.kernels.value_sums``); rows whose value is missing are one level more, the last::
+(``gbt.kernels.cuts.value_sums``); rows whose value is missing are one level more, the last::
 
     rows of node 0     a   c   d   f   b         level    a c    d f    b
                                                  number    0      1     2    (missing)
@@ -32,9 +32,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, internal, uncounted
-from gbt.kernels.scan import ROWS_AT_ONCE, G, H, keep_best, sort_by_node
-from gbt.kernels.value_sums import W, add_up_values
+from gbt.kernels.cuts.scan import ROWS_AT_ONCE, G, H, keep_best, sort_by_node
+from gbt.kernels.cuts.value_sums import W, add_up_values
+from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 
 LEAST_SHARE = 8  # a level of this part of a node's weight, or more, stands for itself
 

@@ -1,7 +1,7 @@
 """Memory: what growing a tree works on, laid out once for all trees of a fit.
 
 The table with its columns, the rows with what they carry, slots for what is known of large nodes,
-each thread's scratch, and what a tree must respect. ``gbt.splitting.greedy_growth`` makes the
+each thread's scratch, and what a tree must respect. ``gbt.training.histogram_growth`` makes the
 arrays. ``Work`` holds all of them; a kernel is handed the parts that it needs.
 
 Many small facts of one thing are a record of an array, ``columns[k].n_bins``: Numba hands a record
@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal
-from gbt.kernels.histogram import LANES, Layout
-from gbt.kernels.refine import MOST_NARROW_BINS, MOST_SORTED
-from gbt.kernels.search import CANDIDATE, RUNNING, Terms
+from gbt.kernels.cuts.histogram import LANES, Layout
+from gbt.kernels.cuts.refine import MOST_NARROW_BINS, MOST_SORTED
+from gbt.kernels.cuts.search import CANDIDATE, RUNNING, Terms
+from gbt.kernels.platform.compiling import internal
 
 MOST_BINS = MOST_NARROW_BINS + 16  # that of missing rows, and some to spare: a cache line's worth
-# As many levels as ``gbt.categories`` allows, that of missing rows, that of few, some to spare.
+# As many levels as ``gbt.tables.categories`` allows, that of missing rows, that of few, some to
+# spare.
 ROOM_FOR_LEVELS = 65_536 + 64
 # Levels are added up in the bins of a histogram, one each, or row by row.
 IN_BINS, BY_ROWS = np.int64(1), np.int64(2)
@@ -51,7 +52,7 @@ PACK = np.dtype(
 
 
 class Table(NamedTuple):
-    """The columns, see ``gbt.columns.Columns``, and where their histograms lie."""
+    """The columns, see ``gbt.tables.columns.Columns``, and where their histograms lie."""
 
     codes: np.ndarray  # (p, n) int32
     order: np.ndarray  # (p, n) int32
@@ -91,8 +92,8 @@ class Training(NamedTuple):
 class Grown(NamedTuple):
     """Trees that have grown, end to end."""
 
-    trees: np.ndarray  # (most,) NODE_RECORD, see ``gbt.tree``
-    rows_at_cut: np.ndarray  # (most, 2) int32, see ``gbt.kernels.finish``
+    trees: np.ndarray  # (most,) NODE_RECORD, see ``gbt.model.tree``
+    rows_at_cut: np.ndarray  # (most, 2) int32, see ``gbt.kernels.trees.finish``
     sizes: np.ndarray  # (most trees,) int64, nodes of each
 
 
@@ -129,8 +130,8 @@ LEVEL = np.dtype(
     ]
 )
 
-# Each thread's own arrays for levels (``gbt.kernels.node_levels``). They have room for as many as
-# a column may have, so that they have one type for all tables: six megabytes a thread, which the
+# Each thread's own arrays for levels (``gbt.kernels.cuts.node_levels``). They have room for as many
+# as a column may have, so that they have one type for all tables: six megabytes a thread, which the
 # operating system gives page by page, as they are written to.
 OF_LEVELS = np.dtype(
     [
@@ -170,16 +171,19 @@ RULES = np.dtype(
         ("max_depth", np.int64),  # -1 without limit
         ("max_leaves", np.int64),  # -1 without limit
         ("learning_rate", np.float64),
-        ("loss", np.int64),  # see ``gbt.kernels.derivatives``
+        ("loss", np.int64),  # see ``gbt.kernels.rows.derivatives``
         ("categorical_smoothing", np.float64),
         ("most_weight", np.float64),  # of a level of few rows, in integers as the next
         ("weight_unit", np.int64),  # what a row weighs
-        ("most_rows_small", np.int64),  # a node of more rows is large, see ``gbt.kernels.tasks``
+        (
+            "most_rows_small",
+            np.int64,
+        ),  # a node of more rows is large, see ``gbt.kernels.trees.tasks``
         # Set for each request.
         ("n_trees", np.int64),  # to grow
         ("n_listed", np.int64),  # rows that take part
         ("n_steps", np.int64),  # to take before the caller wants to be asked again
-        # How far growing has come, see ``gbt.kernels.rounds``.
+        # How far growing has come, see ``gbt.kernels.trees.rounds``.
         ("n_grown", np.int64),  # trees
         ("first_node", np.int64),  # where the tree begins, see ``Grown``
         ("n_nodes", np.int64),  # of the tree so far
@@ -193,7 +197,7 @@ RULES = np.dtype(
         ("least_gain", np.float64),
         ("g_scale", np.float64),
         ("h_scale", np.float64),
-        ("repeats", np.int64),  # whether whole weights multiply, see ``gbt.kernels.quantise``
+        ("repeats", np.int64),  # whether whole weights multiply, see ``gbt.kernels.trees.quantise``
         *((name, np.int64) for name in Layout._fields),  # of entries and bins
     ]
 )
@@ -215,7 +219,7 @@ BLOCK = np.dtype(
 class Work(NamedTuple):
     """All that the threads of a team share while trees grow."""
 
-    queue: np.ndarray  # (QUEUE_LENGTH,) int64, see ``gbt.kernels.thread_team``
+    queue: np.ndarray  # (QUEUE_LENGTH,) int64, see ``gbt.kernels.platform.thread_team``
     table: Table
     rows: Rows
     nodes: np.ndarray  # (most,) NODE, of a tree
@@ -231,7 +235,7 @@ class Work(NamedTuple):
 
 @internal
 def layout_of(rules):
-    """Return the layout of entries, see ``gbt.kernels.histogram``."""
+    """Return the layout of entries, see ``gbt.kernels.cuts.histogram``."""
     return Layout(rules.width, rules.count_bits, rules.hessian)
 
 

@@ -1,8 +1,8 @@
 """Node levels: the best set of levels of a categorical column, in one node.
 
 Levels have no order that stays, so in every node they are put in order anew and cut as
-``gbt.kernels.levels`` does it, which knows many sets of rows and many nodes at once. What a level
-adds up to stands in the histogram, where all levels have bins of their own and rows have no
+``gbt.kernels.cuts.levels`` does it, which knows many sets of rows and many nodes at once. What a
+level adds up to stands in the histogram, where all levels have bins of their own and rows have no
 weights; or the rows are added up here::
 
     level       a     b     c  missing       order of G / (H + smoothing), a cut after the second:
@@ -19,11 +19,11 @@ through one column, and nothing has to be kept.
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, uncounted
-from gbt.kernels.instructions import AHEAD, add_four, add_pair, prefetch, trailing_zeros
-from gbt.kernels.levels import LEAST_SHARE, key_of, merge_sort
-from gbt.kernels.memory import terms_of
-from gbt.kernels.search import Cut, score_cut, sums_of_bin
+from gbt.kernels.cuts.levels import LEAST_SHARE, key_of, merge_sort
+from gbt.kernels.cuts.memory import terms_of
+from gbt.kernels.cuts.search import Cut, score_cut, sums_of_bin
+from gbt.kernels.platform.compiling import internal, uncounted
+from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch, trailing_zeros
 
 OF_FEW = np.int64(2)  # in place of a side: that of all levels of few rows
 
@@ -47,7 +47,7 @@ def add_up_rows_by_code(listed, codes, n_codes, entries, weight, rules, own):
 
     Parameters are those of ``levels_of_rows``.
     """
-    # Unsigned indices, as in ``gbt.kernels.histogram``.
+    # Unsigned indices, as in ``gbt.kernels.cuts.histogram``.
     sums, marks = own.sums, own.marks
     one, two, four, six = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(6)
     last, is_weighted = np.uint64(len(listed) - 1), np.uint64(len(weight) > 1)
@@ -77,7 +77,7 @@ def levels_of_rows(listed, codes, n_codes, entries, weight, rules, own):
     listed    (m,)             int32   IN   rows of the node
     codes     (n,)             int32   IN   of the column, by row of the table
     n_codes                    int64   IN   that of missing rows included
-    entries   (n * width/2,)   int64   IN   see ``gbt.kernels.histogram``
+    entries   (n * width/2,)   int64   IN   see ``gbt.kernels.cuts.histogram``
     weight    (n,) or (1,)     int64   IN
     """
     add_up_rows_by_code(listed, codes, n_codes, entries, weight, rules, own)

@@ -1,17 +1,17 @@
 """Packed bins: up to eight columns of a node, whose histograms are filled in one pass.
 
-The bins of a row in eight columns share a word (``gbt.columns``), so that one read feeds eight
-histograms. In nodes of few rows neighbouring bins are put together to groups while histograms are
-filled, so that less is cleared, added up and bounded.
+The bins of a row in eight columns share a word (``gbt.tables.columns``), so that one read feeds
+eight histograms. In nodes of few rows neighbouring bins are put together to groups while histograms
+are filled, so that less is cleared, added up and bounded.
 """
 
 import numpy as np
 
-from gbt.kernels.compiling import internal
-from gbt.kernels.histogram import LANES, add_rows, clear, clear_column, group_bits
-from gbt.kernels.memory import BY_ROWS, IN_BINS, terms_of
-from gbt.kernels.node_levels import best_set, levels_of_bins
-from gbt.kernels.search import is_closed, survey
+from gbt.kernels.cuts.histogram import LANES, add_rows, clear, clear_column, group_bits
+from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, terms_of
+from gbt.kernels.cuts.node_levels import best_set, levels_of_bins
+from gbt.kernels.cuts.search import is_closed, survey
+from gbt.kernels.platform.compiling import internal
 
 ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
 
@@ -46,7 +46,7 @@ def fill_histograms(p, node, mask, table, rows, layout, slot, slots):
 
 @internal
 def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
-    """Survey the columns of pack p, see ``gbt.kernels.search.survey``."""
+    """Survey the columns of pack p, see ``gbt.kernels.cuts.search.survey``."""
     terms, pack, histogram = terms_of(node, rules), table.packs[p], slots.histogram[slot]
     for k in range(pack.start, pack.stop):
         column, found = table.columns[k], slots.found[slot, k]
@@ -57,7 +57,7 @@ def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
             found.score, found.code, found.missing_left = best
             node.to_beat = max(node.to_beat, best.score)
         elif column.is_allowed and column.has_levels == BY_ROWS:
-            found.bound = np.inf  # see ``gbt.kernels.tasks.refine``
+            found.bound = np.inf  # see ``gbt.kernels.trees.tasks.refine``
         elif column.is_allowed:
             cut, found.bound, _ = survey(
                 histogram, column, found.bits, is_closed(column, found.bits), table.one_value[k],

@@ -22,8 +22,8 @@ NumPy's ``argsort``, digit by digit of 16 bits (znver4).
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, uncounted
-from gbt.kernels.instructions import AHEAD, prefetch
+from gbt.kernels.platform.compiling import internal, uncounted
+from gbt.kernels.platform.instructions import AHEAD, prefetch
 
 DIGIT_BITS = 11
 N_DIGITS = 3  # of 32 bits

@@ -16,18 +16,17 @@ Three ways lead to these cuts, and the cheapest is taken:
     walked                  ...
 
 Whichever way is taken, the sums over the rows left of a bin are known from a histogram, and the
-rows inside the bin are added to them one by one.
-``gbt.kernels.search`` says what is meant by terms, sums and cut, and ``gbt.kernels.memory`` what
-the rows carry.
+rows inside the bin are added to them one by one. ``gbt.kernels.cuts.search`` says what is meant by
+terms, sums and cut, and ``gbt.kernels.cuts.memory`` what the rows carry.
 """
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, internal
-from gbt.kernels.histogram import LANES, are_far_apart, hessian_of, size_of
-from gbt.kernels.instructions import AHEAD, add_four, add_pair, prefetch
-from gbt.kernels.ranking import position_of
-from gbt.kernels.search import Cut, Sums, is_closed, score_both_ways, sums_of_bin, survey
+from gbt.kernels.cuts.histogram import LANES, are_far_apart, hessian_of, size_of
+from gbt.kernels.cuts.ranking import position_of
+from gbt.kernels.cuts.search import Cut, Sums, is_closed, score_both_ways, sums_of_bin, survey
+from gbt.kernels.platform.compiling import forced_inline, internal
+from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch
 
 FEWEST_NARROW_BINS, MOST_NARROW_BINS = 256, 4096
 MOST_SORTED = 1024
@@ -101,7 +100,7 @@ def pick(packed_bins, lane, bits, listed, marks, keys):
     """
     shift, mask, n = np.uint64(8 * lane), np.uint64(255 >> bits << bits), 0
     last = len(listed) - 1
-    for i in range(len(listed)):  # without a branch, as in ``gbt.kernels.partition``
+    for i in range(len(listed)):  # without a branch, as in ``gbt.kernels.trees.partition``
         prefetch(packed_bins, listed[min(i + AHEAD, last)])
         row = listed[i]
         keys[n] = row
@@ -265,7 +264,7 @@ def drop_below(score, candidates, n_candidates):
 def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
     """Return the best cut of column k in node j, if its score reaches that to beat, else some cut.
 
-    found   FOUND   IN   what a survey found of the column, see ``gbt.kernels.memory``
+    found   FOUND   IN   what a survey found of the column, see ``gbt.kernels.cuts.memory``
     """
     column, bin_start, bits = table.columns[k], table.bin_start[k], found.bits
     codes, order, candidates = table.codes[k], table.order[k], scratch.candidates

@@ -21,9 +21,9 @@ corners of this box: if they are below the best score so far, these cuts are pas
 best cut is found. (Steps that are kept within bounds, see below, only make scores lower.)
 
 So every cut between two neighbouring distinct values of a node is scored or cannot win. Sums are
-integers, and the score is that of ``gbt.kernels.search``: the best cut for the sum of all sets is
-the one that the greedy search finds, ties included. With a best cut come all sums on its left side,
-from which a policy works out what else it wants to know of it.
+integers, and the score is that of ``gbt.kernels.cuts.search``: the best cut for the sum of all sets
+is the one that the greedy search finds, ties included. With a best cut come all sums on its left
+side, from which a policy works out what else it wants to know of it.
 
 Where predictions must rise or fall with a column, the steps of both sides are kept within the
 bounds of the node, and their order is looked at (``gbt.splitting.monotone``).
@@ -35,8 +35,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, internal, uncounted
-from gbt.kernels.search import score_of
+from gbt.kernels.cuts.search import score_of
+from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 
 # node is -1 if not open
 ROW = np.dtype([(name, np.int64) for name in ("g", "h", "node", "weight")])

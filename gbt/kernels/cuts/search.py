@@ -6,12 +6,12 @@ A cut sends rows left or right. With the integer sums G and H of both sides and 
 
 and the gain is the score less that of the node, so the largest score is sought. For each feature:
 
-1. Histogram. Add up g, |g|, h and rows of every coarse bin (``gbt.kernels.histogram``).
+1. Histogram. Add up g, |g|, h and rows of every coarse bin (``gbt.kernels.cuts.histogram``).
 2. Boxes. Bound the score of the cuts inside each bin and of the one after it (below). Where every
    bin holds one value there are no cuts inside, and the box is that of the cut after the bin.
 3. Edges. Where a box reaches the best score so far, score the cut after the bin.
 4. Refinement. Where what is inside reaches the best score of all features, look at the rows of the
-   bin one by one in the order of their values (``gbt.kernels.refine``).
+   bin one by one in the order of their values (``gbt.kernels.cuts.refine``).
 
 In a node of few rows bins are put together to groups of 2, 4, 8, ... neighbours, which are nothing
 but larger bins. A group goes by the number of its first bin, and its sums stand in that place.
@@ -47,8 +47,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, internal
-from gbt.kernels.histogram import magnitude_in
+from gbt.kernels.cuts.histogram import magnitude_in
+from gbt.kernels.platform.compiling import forced_inline, internal
 
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12
@@ -78,7 +78,7 @@ class Terms(NamedTuple):
     penalty: float  # lambda, in units of h
     min_hessian: float  # of a side
     min_rows: int  # of a side
-    width: int  # see ``gbt.kernels.histogram.Layout``
+    width: int  # see ``gbt.kernels.cuts.histogram.Layout``
     count_bits: int
     hessian: int
 
@@ -185,7 +185,7 @@ def add_up_bins(histogram, first, n_bins, bits, width, running):
     Returns how many bins there are, groups of 2^bits.
     """
     of_g, of_h, of_size = running[G], running[H], running[SIZE]
-    # Indices are unsigned, as in ``gbt.kernels.histogram``.
+    # Indices are unsigned, as in ``gbt.kernels.cuts.histogram``.
     one, two, to = np.uint64(1), np.uint64(2), np.uint64(0)
     place, to_next = np.uint64(first * width), np.uint64(width << bits)
     g = h = size = np.int64(0)
@@ -318,7 +318,7 @@ def survey(histogram, column, bits, is_closed, one_value, terms, floor, scratch)
     ``floor``. Score and bound are -inf, and the bin is -1, where nothing reaches it.
 
     histogram   (bins * width,)  int64     IN
-    column      COLUMN                     IN    see ``gbt.kernels.memory``
+    column      COLUMN                     IN    see ``gbt.kernels.cuts.memory``
     bits                         int64     IN    bins are groups of 2^bits
     is_closed                    bool      IN    whether nothing is inside any bin
     one_value   (bins,)          int64     IN    1 if nothing is inside a single bin, else 0

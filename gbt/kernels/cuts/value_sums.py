@@ -8,7 +8,7 @@ rows are walked as they are listed, and each is added to the sums of its value's
     codes              0   -   0   2   2        sums of code    0: a + c    2: d + f    missing: b
 
 or, where most of the codes would have no row in most of the nodes, rows are sorted by node and
-value first (``gbt.kernels.scan``), and the rows of a value lie together::
+value first (``gbt.kernels.cuts.scan``), and the rows of a value lie together::
 
     rows by value      a   c   d   f   b
     new value          *       *
@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal
-from gbt.kernels.scan import G, H, N
+from gbt.kernels.cuts.scan import G, H, N
+from gbt.kernels.platform.compiling import internal
 
 W = 3  # the line of weights, by which levels of few rows are told
 

@@ -43,6 +43,6 @@ def announce_compilation() -> None:
         pass
     logging.getLogger("gbt").warning(
         "gbt compiles its kernels, once for the package in %s; that may take half a minute"
-        " (python -m gbt.warmup does it ahead of time).",
-        Path(__file__).parents[1],
+        " (python -m attributions.warmup does it ahead of time).",
+        Path(__file__).parents[2],
     )

@@ -12,7 +12,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from gbt.kernels.instructions import place_of
+from gbt.kernels.platform.instructions import place_of
 
 # Offer the core to another thread; of the C library, so that kernels stay cacheable.
 give_way = types.ExternalFunction(

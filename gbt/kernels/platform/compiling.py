@@ -9,14 +9,14 @@
 * No wrapper for C callbacks, which nobody asks for.
 
 The first kernel that is compiled and not read from disk is announced, see
-``gbt.kernels.announcement``.
+``gbt.kernels.platform.announcement``.
 """
 
 import numpy as np
 from numba import config, njit
 from numba.core import event
 
-from gbt.kernels.announcement import announce_compilation
+from gbt.kernels.platform.announcement import announce_compilation
 
 IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # teams of threads need it
 

@@ -20,7 +20,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from gbt.kernels.compiling import IS_COMPILING
+from gbt.kernels.platform.compiling import IS_COMPILING
 
 AHEAD = 16  # rows
 FOR_READING, KEEP_IN_ALL_CACHES, DATA = 0, 3, 1

@@ -18,8 +18,8 @@ phase can claim nothing.
 
 import numpy as np
 
-from gbt.kernels.atomics import add, give_way, load, pause, replace, store
-from gbt.kernels.compiling import internal
+from gbt.kernels.platform.atomics import add, give_way, load, pause, replace, store
+from gbt.kernels.platform.compiling import internal
 
 # Places of the queue, a cache line of 8 words apart, so that threads do not slow each other down.
 TICKET, DONE, KIND, LEADING, ALONE, QUEUE_LENGTH = 0, 8, 16, 24, 32, 40

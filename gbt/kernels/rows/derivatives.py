@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel
+from gbt.kernels.platform.compiling import kernel
 
 GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC = -1, 0, 1  # given: by whoever grows trees on them
 KINDS = (GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC)

@@ -31,10 +31,10 @@ every row, and the number of its place, four bits, is selected among them in reg
 Places are numbered after all nodes and, for the next step, are as good as the nodes that stand
 there.
 
-A node that splits a categorical column has a level set (``gbt.kernels.walk``) and the threshold
--inf: a row goes left if x <= threshold, or if its level is listed. Rows of a model with such nodes
-take the four levels of the top step by step. Models of numbers have None for sets, and nothing of
-this is compiled for them.
+A node that splits a categorical column has a level set (``gbt.kernels.rows.walk``) and the
+threshold -inf: a row goes left if x <= threshold, or if its level is listed. Rows of a model with
+such nodes take the four levels of the top step by step. Models of numbers have None for sets, and
+nothing of this is compiled for them.
 
 Rows of float32 are compared as such, twice as many at once, with thresholds rounded down to that:
 no float32 number lies between the two. Their nodes have numbers of 32 bits.
@@ -54,9 +54,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, internal, kernel
-from gbt.kernels.derivatives import write_derivatives
-from gbt.kernels.walk import Sets, is_listed
+from gbt.kernels.platform.compiling import forced_inline, internal, kernel
+from gbt.kernels.rows.derivatives import write_derivatives
+from gbt.kernels.rows.walk import Sets, is_listed
 
 N_TOP = 4  # levels whose comparisons are all made
 N_PLACES = 2**N_TOP
@@ -133,7 +133,7 @@ def find_places(X, column, threshold, first, at):
     sets all bits of a lane or none, which is the number -1 or 0. So the place is a sum, of -8 if
     the first answer is yes, -4 if the second is, and so on, counted from the tree's last place.
 
-    X           (2 p, n)   float64  IN   a block as made by ``gbt.predictor.transposed``
+    X           (2 p, n)   float64  IN   a block as made by ``gbt.model.predictor.transposed``
     column      (15,)      uint64   IN   of one tree, as in the drawing above
     threshold   (15,)      float64  IN
     first                  uint64   IN   number of the tree's first place
@@ -304,7 +304,7 @@ def add_up_gradients(X, links, value, kind, y, weight, raw_prediction, sums):
     X                (2 p, n)        float64    IN     a transposed block
     links                            ``Links``  IN     of all M trees
     value            (N + 16 M,)     float64    IN     of nodes and places
-    kind                             int64      IN     of loss, see ``gbt.kernels.derivatives``
+    kind                             int64      IN     of loss, see ``gbt.kernels.rows.derivatives``
     y, weight        (n,)            float64    IN
     raw_prediction   (n,)            float64    INOUT  before the first tree, then after the last
     sums             (4, N + 16 M)   float64    INOUT  of nodes and places

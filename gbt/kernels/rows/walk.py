@@ -1,7 +1,7 @@
 r"""One tree, one row at a time: left where ``x <= threshold``, until a node without children.
 
 This is how rows go down a tree that has just been grown; many trees at once go faster in blocks of
-rows, see ``gbt.kernels.descent``. ``left`` and ``right`` count from the tree's root::
+rows, see ``gbt.kernels.rows.descent``. ``left`` and ``right`` count from the tree's root::
 
         a            position   0   1   2   3   4
        / \           node       a   b   d   e   c      (preorder)
@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, kernel
+from gbt.kernels.platform.compiling import forced_inline, kernel
 
 
 class Sets(NamedTuple):
-    """The level sets of some nodes as kernels take them, see ``gbt.level_sets``."""
+    """The level sets of some nodes as kernels take them, see ``gbt.tables.level_sets``."""
 
     first: np.ndarray  # (n_nodes,) int64, where the words of a node's set begin
     n_bits: np.ndarray  # (n_nodes,) int64, of these words; 0 where a node has no set

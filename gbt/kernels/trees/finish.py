@@ -10,8 +10,8 @@ children to the last bit, whatever happened while the tree grew::
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, internal, uncounted
-from gbt.kernels.quantise import of_row
+from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
+from gbt.kernels.trees.quantise import of_row
 
 
 @forced_inline
@@ -65,7 +65,7 @@ def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree):
             record.threshold, record.missing_left = 0.0, False
             g = h = 0.0
             for i in range(node.start, node.stop):
-                row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.histogram``
+                row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.cuts.histogram``
                 w = of_row(weight, row)
                 g += w * gradient[row]
                 h += w * of_row(hessian, row)
@@ -107,16 +107,16 @@ def finish_splits(nodes, rates, tree, rows_at_cut):
 def finish_tree(rows, nodes, training, rates, leaf_of_row, tree, rows_at_cut):
     """Write every node to its place in preorder; say whether all numbers are finite.
 
-    Thresholds come later (``gbt.columns``). Where all rows of the table take part, the value of its
-    leaf is added to every row's raw prediction. Where threads share the work they go through the
-    steps by themselves.
+    Thresholds come later (``gbt.tables.columns``). Where all rows of the table take part, the value
+    of its leaf is added to every row's raw prediction. Where threads share the work they go through
+    the steps by themselves.
 
     rows          (m,)           int32         IN    rows of a node beside each other
     nodes         (n_nodes,)     NODE          IN    children after their parent
     training                     ``Training``  INOUT raw predictions change
     rates         2 x float64                  IN    lambda and learning rate
     leaf_of_row   (n,)           int32         OUT   of the rows that take part
-    tree          (n_nodes,)     NODE_RECORD   OUT   see ``gbt.tree``
+    tree          (n_nodes,)     NODE_RECORD   OUT   see ``gbt.model.tree``
     rows_at_cut   (n_nodes, 2)   int32         OUT   of a split: rows with the highest value below
                                                      the cut and the lowest above, -1 if none is
     """

@@ -1,15 +1,15 @@
 """Growth: what the leader of a team decides while a tree grows.
 
 A level of the tree is three phases, SEARCH, REFINE and PARTITION, whose tasks all threads share
-(``gbt.kernels.tasks``). Between them the leader lists what is to be done: which nodes to search,
-in which columns to look inside bins, which nodes to split, which histograms to keep.
+(``gbt.kernels.trees.tasks``). Between them the leader lists what is to be done: which nodes to
+search, in which columns to look inside bins, which nodes to split, which histograms to keep.
 """
 
 import numpy as np
 
-from gbt.kernels.compiling import inlined, internal
-from gbt.kernels.nodes import open_node
-from gbt.kernels.tasks import (
+from gbt.kernels.platform.compiling import inlined, internal
+from gbt.kernels.trees.nodes import open_node
+from gbt.kernels.trees.tasks import (
     ALL_PACKS,
     begin_search,
     best_column,
@@ -21,7 +21,7 @@ from gbt.kernels.tasks import (
     record_split,
 )
 
-# With a type of NumPy, for the reason given in ``gbt.kernels.tasks``.
+# With a type of NumPy, for the reason given in ``gbt.kernels.trees.tasks``.
 ZERO, NOTHING = np.int64(0), np.int64(-1)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gbt.kernels.compiling import IS_COMPILING, internal
+from gbt.kernels.platform.compiling import IS_COMPILING, internal
 
 # A set of levels is no cut: rows are told their sides when a node is partitioned, and sides are cut
 # like codes. ``NO_SIDE`` stands for the code of missing rows, which have a side as all others do.

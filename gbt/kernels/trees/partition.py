@@ -12,8 +12,8 @@ Since the order is kept, the rows of a node are always ascending: memory is read
 
 import numpy as np
 
-from gbt.kernels.compiling import uncounted
-from gbt.kernels.instructions import AHEAD, prefetch
+from gbt.kernels.platform.compiling import uncounted
+from gbt.kernels.platform.instructions import AHEAD, prefetch
 
 
 @uncounted

@@ -1,4 +1,4 @@
-"""Quantise: gradients as integers; see ``gbt.fixed_point``.
+"""Quantise: gradients as integers; see ``gbt.training.fixed_point``.
 
 Hessians and weights may be arrays of one number, which then stands for all rows.
 """
@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, internal, uncounted
+from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 
 # A whole weight multiplies the rounded x, and so its rounding error. With this many on average sums
-# are as exact as those of float64 may be, one by one; see ``gbt.fixed_point``.
+# are as exact as those of float64 may be, one by one; see ``gbt.training.fixed_point``.
 MOST_REPEATS_PER_ROW = 256
 # Below 1e-283 the integers become smaller instead: a larger scale would not be a float64.
 LARGEST_EXPONENT = 1000
@@ -35,7 +35,9 @@ def add_magnitudes(x, weight, some, start, stop):
     """
     total = total_weight = 0.0
     is_whole = True
-    for i in range(np.uint64(start), np.uint64(stop)):  # unsigned, as in ``gbt.kernels.histogram``
+    for i in range(
+        np.uint64(start), np.uint64(stop)
+    ):  # unsigned, as in ``gbt.kernels.cuts.histogram``
         row = np.uint64(some[i]) if len(some) > 0 else i
         w = of_row(weight, row)
         total += abs(w * of_row(x, row))
@@ -114,7 +116,7 @@ def quantise(x, weight, rows, scale, repeats, integers):
 def measure_rows(training, rows, rules, start, stop, block):
     """Write down how large the derivatives are in a block of the rows that take part.
 
-    block   BLOCK   OUT   see ``gbt.kernels.memory``
+    block   BLOCK   OUT   see ``gbt.kernels.cuts.memory``
     """
     gradient, hessian, weight = training.gradient, training.hessian, training.weight
     some = rows.listed[: 0 if rules.n_listed == len(gradient) else rules.n_listed]
@@ -158,7 +160,7 @@ def choose_scales(training, rules, blocks):
 def quantise_rows(training, rows, rules, start, stop, block):
     """Write the entries of a block of the rows that take part, and the sums over it.
 
-    block   BLOCK   OUT   see ``gbt.kernels.memory``
+    block   BLOCK   OUT   see ``gbt.kernels.cuts.memory``
     """
     gradient, hessian, weight = training.gradient, training.hessian, training.weight
     listed, entries = rows.listed, rows.entries

@@ -6,7 +6,7 @@ In the paper's letters::
                       tree_m = grown on (g, h)
                       f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
 
-A tree is some phases, whose tasks the threads of a team share (``gbt.kernels.tasks``)::
+A tree is some phases, whose tasks the threads of a team share (``gbt.kernels.trees.tasks``)::
 
     start_tree       DERIVE, MEASURE, QUANTISE; open the root
     search_level     SEARCH, REFINE
@@ -22,10 +22,10 @@ Handing the arrays from Python to one kernel after the other took some 15 micros
 
 import numpy as np
 
-from gbt.kernels import thread_team
-from gbt.kernels.compiling import inlined, internal, uncounted
-from gbt.kernels.finish import finish_splits, put_in_preorder
-from gbt.kernels.growth import (
+from gbt.kernels.platform import thread_team
+from gbt.kernels.platform.compiling import inlined, internal, uncounted
+from gbt.kernels.trees.finish import finish_splits, put_in_preorder
+from gbt.kernels.trees.growth import (
     list_refinements,
     list_searches,
     list_splits,
@@ -33,8 +33,8 @@ from gbt.kernels.growth import (
     record_splits,
     release_slots,
 )
-from gbt.kernels.quantise import choose_scales
-from gbt.kernels.tasks import (
+from gbt.kernels.trees.quantise import choose_scales
+from gbt.kernels.trees.tasks import (
     DERIVE,
     FINISH,
     MEASURE,
@@ -128,7 +128,7 @@ def grow_trees(thread, work):
     A helper does tasks until none are offered for a while.
 
     thread   int64             0 leads, the others help
-    work     ``Work``  INOUT   see ``gbt.kernels.memory``
+    work     ``Work``  INOUT   see ``gbt.kernels.cuts.memory``
     """
     queue, rules = work.queue, work.rules[0]
     if thread > 0:

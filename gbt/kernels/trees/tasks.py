@@ -21,24 +21,19 @@ at more cuts than it needs to.
 
 import numpy as np
 
-from gbt.kernels.compiling import inlined, internal
-from gbt.kernels.derivatives import GIVEN, write_derivatives
-from gbt.kernels.finish import finish_leaves
-from gbt.kernels.histogram import hessian_of, subtract
-from gbt.kernels.instructions import AHEAD, prefetch
-from gbt.kernels.memory import BY_ROWS, IN_BINS, layout_of, terms_of
-from gbt.kernels.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
-from gbt.kernels.nodes import LEFT, NO_SIDE, open_node
-from gbt.kernels.packed_bins import (
-    ALL_BINS,
-    fill_histograms,
-    group_bins,
-    survey_columns,
-)
-from gbt.kernels.partition import partition_rows
-from gbt.kernels.quantise import ROWS_PER_TASK, measure_rows, quantise_rows
-from gbt.kernels.refine import last_code, refine_column
-from gbt.kernels.search import SAFETY
+from gbt.kernels.cuts.histogram import hessian_of, subtract
+from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, layout_of, terms_of
+from gbt.kernels.cuts.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
+from gbt.kernels.cuts.packed_bins import ALL_BINS, fill_histograms, group_bins, survey_columns
+from gbt.kernels.cuts.refine import last_code, refine_column
+from gbt.kernels.cuts.search import SAFETY
+from gbt.kernels.platform.compiling import inlined, internal
+from gbt.kernels.platform.instructions import AHEAD, prefetch
+from gbt.kernels.rows.derivatives import GIVEN, write_derivatives
+from gbt.kernels.trees.finish import finish_leaves
+from gbt.kernels.trees.nodes import LEFT, NO_SIDE, open_node
+from gbt.kernels.trees.partition import partition_rows
+from gbt.kernels.trees.quantise import ROWS_PER_TASK, measure_rows, quantise_rows
 
 # These have a type of NumPy because Numba takes every plain number for a type of its own, and would
 # compile a kernel once more for each that it is handed.
@@ -87,7 +82,7 @@ def is_searched(node, rules):
 @internal
 def add_up_rows(rows, node, layout):
     """Add up g, h and |g| of a node's rows."""
-    numbers = np.uint64(layout.width // 2)  # unsigned, as in ``gbt.kernels.histogram``
+    numbers = np.uint64(layout.width // 2)  # unsigned, as in ``gbt.kernels.cuts.histogram``
     g = h = magnitude = np.int64(0)
     for i in range(np.uint64(node.start), np.uint64(node.stop)):
         ahead = np.uint64(rows.listed[min(i + np.uint64(AHEAD), np.uint64(node.stop - 1))])

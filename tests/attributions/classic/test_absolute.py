@@ -3,11 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import absolute, reference
-from attributions.row_sums import ROWS_PER_BLOCK
+from attributions import absolute
+from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
+from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
-from tests.test_inner import INDIVIDUAL, fitted_rows
+from tests.attributions.held_out.test_inner import INDIVIDUAL, fitted_rows
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 

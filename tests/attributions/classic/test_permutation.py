@@ -12,14 +12,15 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from attributions import permutation, reference
-from attributions.groups import Groups
-from attributions.permutation import Orders, _roc_auc
-from attributions.shuffle_errors import DropSums, ShuffleErrors
+from attributions import permutation
+from attributions.classic.permutation import Orders, _roc_auc
+from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
+from attributions.reference import definitions as reference
+from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
 from gbt.estimators import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
-from tests.test_inner import fitted_rows
+from tests.attributions.held_out.test_inner import fitted_rows
 from tests.tree_cases import ensemble_of
 
 

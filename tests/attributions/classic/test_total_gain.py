@@ -2,7 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import reference, total_gain, tree_inner
+from attributions import total_gain, tree_inner
+from attributions.reference import definitions as reference
 from attributions.simulated import simulated
 from attributions.testing import ensembles
 from tests.asserts import EPS_32, assert_close, assert_same, peer

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attributions.__main__ import main
+from attributions.command.run import main
 from attributions.simulated import simulated
 
 
@@ -396,7 +396,7 @@ def test_whoever_reads_the_output_may_stop(tmp_path):
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[3],
     )
     assert done.stdout.startswith("Simulated classification")
     assert "Error" not in done.stderr
@@ -430,7 +430,7 @@ def test_help_from_the_shell():
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[3],
     )
     options = ("--data", "--target", "--task", "--positive", "--keep", "--drop", "--out", "--seed")
     for word in ("python -m attributions", *options):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss, mean_squared_error, r2_score, roc_auc_score
 
-from attributions.absolute import absolute
-from attributions.findings import _scaled, findings_of
-from attributions.inner import partial_inner, tree_inner
-from attributions.table_task import Task
-from attributions.total_gain import total_gain
+from attributions.classic.absolute import absolute
+from attributions.classic.total_gain import total_gain
+from attributions.command.findings import _scaled, findings_of
+from attributions.command.table.task import Task
+from attributions.held_out.tree_inner import partial_inner, tree_inner
 from gbt.estimators import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close
 

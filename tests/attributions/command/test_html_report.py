@@ -1,5 +1,5 @@
 """The report for people who do not write Python: what it says, refuses, escapes, and how it is
-built. What needs a browser is in ``tests.test_html_report_browser``."""
+built. What needs a browser is in ``tests.attributions.command.test_html_report_browser``."""
 
 import csv
 import json
@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 import gbt
-from attributions.__main__ import main
-from attributions.html_report.cells import amount
-from attributions.html_report.evidence import MOST_ROWS, choose_rows
-from attributions.html_report.markup import Markup, data, element, name
+from attributions.command.page.cells import amount
+from attributions.command.page.evidence import MOST_ROWS, choose_rows
+from attributions.command.page.markup import Markup, data, element, name
+from attributions.command.run import main
+from attributions.command.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS, verdicts
 from attributions.results import GlobalAttribution
-from attributions.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS, verdicts
 from tests.asserts import peer
 from tests.html_checks import Page
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[3]
 HOSTILE = (
     "<script>alert(1)</script>",
     "\"quoted\" 'name' & more",

@@ -8,9 +8,15 @@ import re
 import numpy as np
 import pytest
 
-from attributions.__main__ import main
+from attributions.command.run import main
+from tests.attributions.command.test_html_report import (
+    HOSTILE,
+    columns,
+    explored,
+    several_classes,
+    write_csv,
+)
 from tests.browser import started
-from tests.test_html_report import HOSTILE, columns, explored, several_classes, write_csv
 
 FEATURES = "document.querySelector('#features')"
 ROWS = "[...document.querySelectorAll('#features tbody tr')]"

@@ -10,10 +10,12 @@ import pyarrow
 import pytest
 from pyarrow import feather, parquet
 
-from attributions import partial_inner, table_batches, table_file, tree_inner
-from attributions.__main__ import main
-from attributions.table_batches import Reader, open_batches
-from attributions.table_file import UnusableTableError, read_table
+from attributions import partial_inner, tree_inner
+from attributions.command.run import main
+from attributions.command.table import batches as table_batches
+from attributions.command.table import file as table_file
+from attributions.command.table.batches import Reader, open_batches
+from attributions.command.table.file import UnusableTableError, read_table
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 

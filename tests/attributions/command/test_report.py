@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from attributions.cautions import cautions
-from attributions.findings import Findings, Score
-from attributions.judgement import judge
-from attributions.report import ranks, report, table_lines
+from attributions.command.cautions import cautions
+from attributions.command.findings import Findings, Score
+from attributions.command.judgement import judge
+from attributions.command.printed import ranks, report, table_lines
+from attributions.command.table.columns import as_column
+from attributions.command.table.task import Task
 from attributions.results import GlobalAttribution
-from attributions.table_columns import as_column
-from attributions.table_task import Task
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 

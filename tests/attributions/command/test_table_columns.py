@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from attributions.table_columns import as_column, is_missing, reason_to_leave_out
+from attributions.command.table.columns import as_column, is_missing, reason_to_leave_out
 from tests.asserts import assert_same
 
 DAY = 86_400.0

@@ -6,8 +6,8 @@ import gzip
 import polars
 import pytest
 
-from attributions import table_file
-from attributions.table_file import UnusableTableError, listed, nearest, read_table
+from attributions.command.table import file as table_file
+from attributions.command.table.file import UnusableTableError, listed, nearest, read_table
 
 COLUMNS = {"name": ["Ann", "Bo"], "size": ["1.5", ""]}
 CSV = b"name,size\nAnn,1.5\nBo,\n"

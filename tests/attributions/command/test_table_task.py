@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions.table_columns import as_column
-from attributions.table_file import TableFile, UnusableTableError, read_table
-from attributions.table_target import read_target
-from attributions.table_task import Question, halves, table_task, task_of_model
+from attributions.command.table.columns import as_column
+from attributions.command.table.file import TableFile, UnusableTableError, read_table
+from attributions.command.table.target import read_target
+from attributions.command.table.task import Question, halves, table_task, task_of_model
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 

@@ -18,26 +18,26 @@ from attributions import (
     partial_inner,
     partial_inner_rows,
     predecomp,
-    reference,
     total_gain,
     tree_inner,
     tree_inner_rows,
 )
-from attributions.individual import FunctionAttribution
-from attributions.judged_rows import touched_features
-from attributions.predecomp import PreDecomp
-from attributions.row_sums import ROWS_PER_BLOCK, merge_blocks
-from attributions.saabas import Saabas
+from attributions.per_row.bound import touched_features
+from attributions.per_row.individual import FunctionAttribution
+from attributions.per_row.predecomp import PreDecomp
+from attributions.per_row.saabas import Saabas
+from attributions.per_row.tree_shap import TreeShap
+from attributions.reference import definitions as reference
 from attributions.simulated import simulated
 from attributions.testing import REG_LAMBDAS, Judged, judged, problems
-from attributions.tree_shap import TreeShap
 from gbt.estimators import GBTClassifier, GBTRegressor
-from gbt.losses import LOSSES
+from gbt.losses.half import LOSSES
+from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 # Modules, of which the package shows functions of these names.
-judged_rows_module = import_module("attributions.judged_rows")
+judged_rows_module = import_module("attributions.held_out.steps")
 
 # The named attributions as the reference page has them: functions of one tree and one row.
 INDIVIDUAL = {

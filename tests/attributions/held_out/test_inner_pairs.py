@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from attributions import PairAttribution, inner_pairs, reference, tree_inner, tree_inner_pairs
-from attributions.row_sums import ROWS_PER_BLOCK
+from attributions import PairAttribution, tree_inner, tree_inner_pairs
+from attributions.held_out import pairs as inner_pairs
+from attributions.reference import definitions as reference
 from attributions.testing import Judged, judged
 from gbt import GBTClassifier, GBTRegressor
-from gbt.tree import NODE_DTYPES, Tree
+from gbt.model.tree import NODE_DTYPES, Tree
+from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
-from tests.test_inner import fitted_rows
+from tests.attributions.held_out.test_inner import fitted_rows
 from tests.tree_cases import deep_ensemble, ensemble_of
 
 

@@ -16,12 +16,12 @@ from attributions import (
     forest_inner,
     partial_inner,
     partial_inner_rows,
-    reference,
     tree_inner,
     tree_inner_pairs,
     tree_inner_rows,
     unbiased_gain,
 )
+from attributions.reference import definitions as reference
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, stump_on

@@ -24,7 +24,7 @@ from attributions import (
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same, peer
-from tests.test_given_others import by_definition
+from tests.attributions.refits.test_given_others import by_definition
 
 N = 160
 RNG = np.random.default_rng(0)

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as SklearnElasticNet
 
-import attributions.logistic_elastic_net as logistic
+import attributions.mdi.logistic_elastic_net as logistic
 from attributions.kernels.elastic_net import Fits, Part, cut, descend, hold_out_folds, weigh_stumps
-from attributions.logistic_newton import Point
-from attributions.stump_models import elastic_net_path
-from attributions.stump_problem import StumpProblem
+from attributions.mdi.elastic_net import elastic_net_path
+from attributions.mdi.logistic import Point
+from attributions.mdi.stump_problem import StumpProblem
 from tests.asserts import assert_close
+from tests.attributions.mdi.test_stump_models import fitted_case
 from tests.kernel_call import call
 from tests.stump_cases import cases
-from tests.test_stump_models import fitted_case
 
 pytestmark = pytest.mark.kernels
 

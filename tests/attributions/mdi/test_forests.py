@@ -5,7 +5,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-from attributions.forests import drawn_counts, is_forest
+from attributions.mdi.training_trees import drawn_counts, is_forest
 from tests.asserts import assert_same
 
 X, y = make_friedman1(120, 6, noise=1.0, random_state=0)

@@ -14,11 +14,12 @@ from sklearn.linear_model import ElasticNet as SklearnElasticNet
 from sklearn.linear_model import Lasso, LinearRegression
 
 import attributions
-from attributions import reference
-from attributions.individual import attribute_per_tree
 from attributions.kernels.stumps import add_ranks
-from attributions.stump_models import ElasticNet, Ridge
-from attributions.tree_ranks import aggregate_trees
+from attributions.mdi.elastic_net import ElasticNet
+from attributions.mdi.least_squares import Ridge
+from attributions.per_row.aggregates import aggregate_trees
+from attributions.per_row.individual import attribute_per_tree
+from attributions.reference import definitions as reference
 from gbt import GBTClassifier, GBTRegressor, load
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same

@@ -15,9 +15,9 @@ from sklearn.ensemble import (
 )
 
 import attributions
-from attributions import reference
-from attributions.stump_models import OLS, Ridge
-from attributions.stump_problem import StumpProblem, TreeRows
+from attributions.mdi.least_squares import OLS, Ridge
+from attributions.mdi.stump_problem import StumpProblem, TreeRows
+from attributions.reference import definitions as reference
 from attributions.testing import trees
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
@@ -79,7 +79,7 @@ def test_least_squares_is_saabas_and_predecomp_of_a_boosted_model(name):
 
 
 def per_tree(model, X, method):
-    from attributions.individual import attribute_per_tree
+    from attributions.per_row.individual import attribute_per_tree
 
     return attribute_per_tree(model, X, method)
 

@@ -10,11 +10,12 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, Rando
 from sklearn.linear_model import LogisticRegression
 
 import attributions
-from attributions import reference
-from attributions.linear_models import MODELS
-from attributions.logistic_elastic_net import LogisticElasticNet
-from attributions.logistic_ridge import LogisticRidge
-from attributions.stump_models import OLS, ElasticNet, Ridge
+from attributions.mdi.elastic_net import ElasticNet
+from attributions.mdi.least_squares import OLS, Ridge
+from attributions.mdi.linear_models import MODELS
+from attributions.mdi.logistic_elastic_net import LogisticElasticNet
+from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.reference import definitions as reference
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same

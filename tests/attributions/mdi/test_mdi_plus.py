@@ -6,9 +6,10 @@ from sklearn.datasets import make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import r2_score
 
-from attributions import GlobalAttribution, mdi_oob, mdi_plus, reference
-from attributions.logistic_ridge import LogisticRidge
-from attributions.stump_models import Ridge
+from attributions import GlobalAttribution, mdi_oob, mdi_plus
+from attributions.mdi.least_squares import Ridge
+from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.reference import definitions as reference
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
@@ -113,7 +114,9 @@ def test_noise_is_worth_something_to_mdi_and_nothing_to_mdi_oob():
 @pytest.mark.parametrize("measure", [mdi_plus, mdi_oob])
 def test_one_thread_is_asked_for_and_no_other(measure, monkeypatch):
     asked = []
-    monkeypatch.setattr("gbt.parallel.effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1)
+    monkeypatch.setattr(
+        "gbt.parallel.threads.effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1
+    )
     measure(FOREST, X, y, n_jobs=1)
     assert set(asked) == {1}
 

@@ -8,22 +8,22 @@ from sklearn.datasets import make_friedman1
 from sklearn.linear_model import ElasticNet as SklearnElasticNet
 from sklearn.linear_model import ElasticNetCV, LogisticRegression
 
-from attributions import reference
-from attributions.explicit_model import explicit_columns
-from attributions.logistic_newton import Point
-from attributions.logistic_ridge import LogisticRidge, newton
-from attributions.mdi_plus import left_out_predictions
-from attributions.stump_models import (
+from attributions.mdi.elastic_net import ElasticNet
+from attributions.mdi.explicit import explicit_columns
+from attributions.mdi.least_squares import (
     OLS,
     Coefficients,
-    ElasticNet,
     Ridge,
     fit_ridge,
     leave_one_out_loss,
     search,
     solve_ridge,
 )
-from attributions.stump_problem import RawColumns
+from attributions.mdi.logistic import Point
+from attributions.mdi.logistic_ridge import LogisticRidge, newton
+from attributions.mdi.mdi_plus import left_out_predictions
+from attributions.mdi.stump_problem import RawColumns
+from attributions.reference import definitions as reference
 from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
 from tests.stump_cases import case_of, cases

@@ -15,10 +15,10 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions import local_mdi
-from attributions.training_trees import TrainingTrees
+from attributions.mdi.training_trees import TrainingTrees
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
-from gbt.model import STATISTICS
+from gbt.model.ensemble import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
 RNG = np.random.default_rng(0)

@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import attributions
-from attributions import individual, predecomp
-from attributions.individual import (
+from attributions.per_row import individual, predecomp
+from attributions.per_row.individual import (
     FunctionAttribution,
     as_individual,
     attribute,
     attribute_per_tree,
 )
-from attributions.predecomp import PreDecomp
-from attributions.saabas import Saabas
+from attributions.per_row.predecomp import PreDecomp
+from attributions.per_row.saabas import Saabas
+from attributions.per_row.tree_shap import TreeShap
 from attributions.testing import ensembles, rows_for, sum_of_node_values
-from attributions.tree_shap import TreeShap
 from gbt import GBTRegressor
-from gbt.predictor import transposed
+from gbt.model.predictor import transposed
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import deep_ensemble, ensemble_of, example_1
 

@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import predecomp, reference
-from attributions.individual import attribute_per_tree
+from attributions import predecomp
+from attributions.per_row.individual import attribute_per_tree
+from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for, sum_of_node_values
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import deep_ensemble, example_1, fit_values

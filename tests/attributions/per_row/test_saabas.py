@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import predecomp, reference, saabas
-from attributions.individual import attribute_per_tree, node_cover
-from attributions.saabas import Saabas
+from attributions import predecomp, saabas
+from attributions.per_row.individual import attribute_per_tree, node_cover
+from attributions.per_row.saabas import Saabas
+from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for, sum_of_node_values
 from gbt.formats import as_ensemble
-from gbt.tree import NODE_DTYPES, Tree
+from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.tree_cases import (
     deep_ensemble,

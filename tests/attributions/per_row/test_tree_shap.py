@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attributions import reference, tree_shap
-from attributions.individual import attribute_per_tree, node_cover
+from attributions import tree_shap
 from attributions.kernels import shap as kernels
+from attributions.per_row.individual import attribute_per_tree, node_cover
+from attributions.per_row.tree_shap import TreeShap
+from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for, sum_of_node_values
-from attributions.tree_shap import TreeShap
 from gbt.formats import as_ensemble
-from gbt.predictor import transposed
-from gbt.tree import NODE_DTYPES, Tree
+from gbt.model.predictor import transposed
+from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.tree_cases import deep_ensemble, ensemble_of, example_1
 

@@ -9,7 +9,7 @@ from attributions import GlobalAttribution, LocalAttribution, PairAttribution
 from attributions.plots import BoostingDisplay, TreeDisplay, UsedUsefulDisplay, sheet
 from attributions.plots.colors import contrast, readable, seen_through
 from attributions.plots.lettering import Lettering
-from gbt.tree import Tree
+from gbt.model.tree import Tree
 from tests.asserts import assert_close, assert_same
 from tests.pictures import (
     assert_apart,

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 
 from attributions.plots import TreeDisplay
 from gbt import GBTClassifier, GBTRegressor
-from gbt.tree import NODE_DTYPES, Tree
+from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_same
 from tests.pictures import assert_apart, assert_inside, box_of, words_on, written
 

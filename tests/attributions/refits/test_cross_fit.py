@@ -15,13 +15,13 @@ from attributions import (
     partial_inner,
     partial_inner_rows,
     permutation,
-    reference,
     tree_inner,
     tree_inner_rows,
 )
+from attributions.reference import definitions as reference
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
-from tests.test_selector import table
+from tests.attributions.refits.test_selector import table
 
 MODEL = GBTRegressor(n_estimators=10, max_depth=2)
 

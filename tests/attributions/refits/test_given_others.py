@@ -12,8 +12,9 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from attributions import HeldOutSelector, given_others, partial_inner, reference, saabas
+from attributions import HeldOutSelector, given_others, partial_inner, saabas
 from attributions.inputs import SeenRowsWarning
+from attributions.reference import definitions as reference
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 

@@ -18,10 +18,10 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
 )
-from attributions.row_sums import ROWS_PER_BLOCK
 from gbt import GBTClassifier
+from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
-from tests.test_inner import fitted_rows
+from tests.attributions.held_out.test_inner import fitted_rows
 
 MEASURES = [(tree_inner, tree_inner_rows), (partial_inner, partial_inner_rows)]
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from attributions import GlobalAttribution, LocalAttribution
-from attributions.row_sums import ROWS_PER_BLOCK, RowSums
+from attributions.statistics.row_sums import RowSums
+from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 
 NAMES = ("a", "b", "c", "d")

@@ -8,8 +8,8 @@ import pandas
 import pytest
 
 from attributions import GlobalAttribution, LocalAttribution
+from attributions.names import elided, find_row, on_one_line, printed_width
 from attributions.results import UnknownFeatureError
-from attributions.results.names import elided, find_row, on_one_line, printed_width
 from attributions.results.tables import numbers, p_values
 from tests.asserts import assert_same
 

@@ -13,15 +13,15 @@ from attributions import (
     LocalAttribution,
     forest_inner,
     partial_inner,
-    reference,
     tree_inner,
     tree_inner_rows,
 )
-from attributions.bootstrap import N_RESAMPLES, symmetric_t
-from attributions.kurtosis import Moments, moments_over_rows
-from attributions.row_sums import ROWS_PER_BLOCK
+from attributions.reference import definitions as reference
+from attributions.statistics.bootstrap import N_RESAMPLES, symmetric_t
+from attributions.statistics.kurtosis import Moments, moments_over_rows
+from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
-from tests.test_inner import fitted_rows
+from tests.attributions.held_out.test_inner import fitted_rows
 
 
 def rows_of(values):

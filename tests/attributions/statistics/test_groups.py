@@ -16,16 +16,16 @@ from attributions import (
     forest_inner,
     partial_inner,
     permutation,
-    reference,
     tree_inner,
     tree_inner_rows,
 )
-from attributions.groups import Groups
-from attributions.row_sums import ROWS_PER_BLOCK
-from attributions.shuffle_errors import ShuffleErrors
+from attributions.classic.shuffle_errors import ShuffleErrors
+from attributions.reference import definitions as reference
+from attributions.statistics.groups import Groups
 from attributions.testing import judged
+from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
-from tests.test_inner import fitted_rows
+from tests.attributions.held_out.test_inner import fitted_rows
 
 
 def by_sums(measure):

@@ -12,26 +12,30 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
-from attributions import (
-    SeenRowsWarning,
-    reference,
-    split_rows,
-    subset_ratios,
-    total_gain,
-    unbiased_gain,
-)
-from attributions.groups import Groups
+from attributions import SeenRowsWarning, total_gain
 from attributions.kernels.contrasts import mean_ratio_of_subsets
+from attributions.reference import definitions as reference
+from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
+from attributions.unbiased import (
+    gain as unbiased_gain,
+)
+from attributions.unbiased import (
+    node_sums as split_rows,
+)
+from attributions.unbiased import (
+    subsets as subset_ratios,
+)
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
-from gbt.losses import LOSSES, HalfLogistic, HalfSquaredError, Poisson
-from gbt.tree import NODE_DTYPES
+from gbt.losses.amounts import Poisson
+from gbt.losses.half import LOSSES, HalfLogistic, HalfSquaredError
+from gbt.model.tree import NODE_DTYPES
 from tests.asserts import EPS, assert_close, assert_same, peer
 from tests.kernel_call import call
 from tests.tree_cases import ensemble_of, fit_values, stump_on
 
-MODULE = sys.modules["attributions.unbiased_gain"]
+MODULE = sys.modules["attributions.unbiased.gain"]
 ESTIMATORS = {"half_squared_error": GBTRegressor, "half_logistic": GBTClassifier}
 both_losses = pytest.mark.parametrize("loss", ESTIMATORS)
 exact_forms = pytest.mark.parametrize("form", ["symmetric", "paper"])

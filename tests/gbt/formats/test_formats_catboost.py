@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from attributions import predecomp, total_gain, tree_inner, tree_shap
 from gbt.formats import as_ensemble
-from gbt.model import STATISTICS
+from gbt.model.ensemble import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
 TRAININGS = {

@@ -10,7 +10,7 @@ import pytest
 from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt import load
 from gbt.formats import as_ensemble, to_xgboost
-from gbt.model import STATISTICS
+from gbt.model.ensemble import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 
 pandas = pytest.importorskip("pandas")

@@ -9,13 +9,13 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
-from attributions.table_task import _as_model_takes
+from attributions.command.table.task import _as_model_takes
 from gbt import load
+from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
-from gbt.formats.lightgbm import from_lightgbm
-from gbt.formats.xgboost import from_xgboost
-from gbt.model import STATISTICS
-from gbt.tree import InvalidModelError
+from gbt.formats.lightgbm.model import from_lightgbm
+from gbt.formats.xgboost.model import from_xgboost
+from gbt.model.ensemble import STATISTICS
 from tests.asserts import EPS, EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 
 pandas = pytest.importorskip("pandas")

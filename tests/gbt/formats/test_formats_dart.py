@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from attributions import predecomp, total_gain, tree_inner, tree_shap
+from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
-from gbt.formats.xgboost import from_xgboost
-from gbt.tree import InvalidModelError
+from gbt.formats.xgboost.model import from_xgboost
 from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.test_formats_lightgbm import train as lightgbm_trained
-from tests.test_formats_lightgbm import training_data as lightgbm_data
-from tests.test_formats_xgboost import json_of, train, training_data
+from tests.gbt.formats.test_formats_lightgbm import train as lightgbm_trained
+from tests.gbt.formats.test_formats_lightgbm import training_data as lightgbm_data
+from tests.gbt.formats.test_formats_xgboost import json_of, train, training_data
 
 DART = {"booster": "dart", "rate_drop": 0.5, "one_drop": True, "seed": 3}
 OBJECTIVES = ("reg:squarederror", "binary:logistic")

@@ -16,10 +16,10 @@ from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 
 from attributions import predecomp, total_gain, tree_inner, tree_shap
+from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
-from gbt.formats.lightgbm import from_lightgbm
-from gbt.formats.lightgbm_text import text_of
-from gbt.tree import InvalidModelError
+from gbt.formats.lightgbm.model import from_lightgbm
+from gbt.formats.lightgbm.text import text_of
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
 N_ROUNDS = 6

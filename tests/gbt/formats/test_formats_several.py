@@ -19,11 +19,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from attributions import absolute, predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt import load
-from gbt.amount_losses import SquaredLogError, Tweedie
+from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
-from gbt.losses import Absolute, Gamma, Huber, Poisson, PseudoHuber, Quantile
-from gbt.several_outputs import SeveralTargets, Softmax
-from gbt.tree import InvalidModelError
+from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
+from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
 from tests.asserts import EPS, EPS_32, assert_close, assert_same, peer
 
 SIZE = {"n_estimators": 6, "max_depth": 3, "learning_rate": 0.3}

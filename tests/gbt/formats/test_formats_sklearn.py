@@ -22,16 +22,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from attributions import (
-    permutation,
-    predecomp,
-    saabas,
-    total_gain,
-    tree_inner,
-    tree_shap,
-)
+from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt.formats import as_ensemble
-from gbt.model import STATISTICS
+from gbt.model.ensemble import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
 NO_GAPS = ("boosting", "boosting, from 0", "boosting, sampled")  # that take no missing values

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.formats.ubjson import parse_ubjson
-from gbt.tree import InvalidModelError
+from gbt.files.documents import InvalidModelError
+from gbt.formats.xgboost.ubjson import parse_ubjson
 from tests.asserts import assert_same, peer
 
 LONG = b"L\0\0\0\0\0\0\0"

@@ -19,9 +19,9 @@ from sklearn.linear_model import LinearRegression
 from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
 from attributions.testing import ensembles
 from gbt import GBTRegressor
+from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
-from gbt.formats.xgboost import from_xgboost
-from gbt.tree import InvalidModelError
+from gbt.formats.xgboost.model import from_xgboost
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 
 

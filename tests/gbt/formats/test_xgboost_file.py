@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from attributions import tree_shap
 from gbt import GBTClassifier, GBTRegressor
-from gbt.amount_losses import Tweedie
 from gbt.formats import to_xgboost
-from gbt.formats.xgboost import import_xgboost
-from gbt.formats.xgboost_file import LARGEST_32, _first_above
-from gbt.losses import Gamma, Poisson, PseudoHuber, Quantile
+from gbt.formats.xgboost.model import import_xgboost
+from gbt.formats.xgboost.writing import LARGEST_32, _first_above
+from gbt.losses.amounts import Gamma, Poisson, Tweedie
+from gbt.losses.robust import PseudoHuber, Quantile
 from tests.asserts import EPS_32, peer
 
 NAN = np.nan

@@ -11,11 +11,11 @@ import pytest
 from numba import config
 from numba.core import caching
 
-from gbt import warmup
-from gbt.kernels import announcement
-from gbt.kernels.compiling import kernel
+from attributions import warmup
+from gbt.kernels.platform import announcement
+from gbt.kernels.platform.compiling import kernel
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[3]
 compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 
@@ -45,7 +45,7 @@ def test_division_by_zero_gives_infinity():
 
 
 CALL_A_KERNEL = (
-    "import numpy as np; from gbt.kernels.ranking import bin_rows;"
+    "import numpy as np; from gbt.kernels.cuts.ranking import bin_rows;"
     " nothing = np.empty(0, dtype=np.int32), np.zeros(2, dtype=np.int64), 0;"
     " [bin_rows(*nothing, np.empty(n, dtype=np.uint8)[::step]) for n, step in {calls}]"
 )
@@ -71,13 +71,13 @@ def test_compilation_is_announced_once_a_process_and_reading_from_disk_is_not(tm
     call = CALL_A_KERNEL.format(calls="[(0, 1), (4, 2)]")  # two layouts, each compiled by itself
     (said,) = said_by(call, NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
     assert said.startswith(f"gbt compiles its kernels, once for the package in {ROOT / 'gbt'};")
-    assert "python -m gbt.warmup" in said
+    assert "python -m attributions.warmup" in said
     assert said_by(call, NUMBA_CACHE_DIR=str(tmp_path)) == ""
 
 
 FAMILY = """
 import os, subprocess, sys
-import gbt.kernels.compiling
+import gbt.kernels.platform.compiling
 call, *caches = sys.argv[1:]
 children = [
     subprocess.Popen([sys.executable, "-c", call], env=os.environ | {"NUMBA_CACHE_DIR": cache})
@@ -121,16 +121,16 @@ def test_asking_the_warm_up_for_help_compiles_nothing(monkeypatch, capsys):
             warmup.main(arguments)
         assert ended.value.code == status
         out, err = capsys.readouterr()
-        assert "usage: python -m gbt.warmup" in (err if status else out)
+        assert "usage: python -m attributions.warmup" in (err if status else out)
 
 
 AFTER_WARMING_UP = """
 import importlib, pkgutil
 import numpy as np, pandas as pd
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from attributions.stump_models import Ridge
+from attributions.mdi.least_squares import Ridge
 import attributions, attributions.kernels, gbt, gbt.kernels
-from gbt.warmup import warm_up
+from attributions.warmup import warm_up
 
 def signatures():
     found = {}

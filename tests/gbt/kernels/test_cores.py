@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from gbt.cores import available_cores
+from gbt.parallel.cores import available_cores
 
 ONE_GROUP = {"proc/self/cgroup": "0::/\n"}
 V2 = {"proc/self/cgroup": "0::/a/b\n"}

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import predecomp, reference
+from attributions import predecomp
+from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
-from gbt.kernels.descent import link_nodes
-from gbt.predictor import ROWS_AT_ONCE, columns_of, rounded_down, transposed
-from gbt.tree import NODE_DTYPES, Tree
+from gbt.kernels.rows.descent import link_nodes
+from gbt.model.predictor import ROWS_AT_ONCE, columns_of, rounded_down, transposed
+from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_same
 from tests.kernel_call import call
 from tests.tree_cases import deep_ensemble, ensemble_of, stump_on

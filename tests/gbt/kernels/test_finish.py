@@ -5,11 +5,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gbt import reference
-from gbt.columns import Columns, thresholds_between
-from gbt.kernels.finish import put_in_preorder
-from gbt.kernels.nodes import NODE, records
-from gbt.tree import NODE_RECORD
+from gbt.kernels.trees.finish import put_in_preorder
+from gbt.kernels.trees.nodes import NODE, records
+from gbt.model.tree import NODE_RECORD
+from gbt.reference import boosting as reference
+from gbt.tables.columns import Columns, thresholds_between
 from tests.asserts import assert_same
 from tests.kernel_call import call
 

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.categories import MOST_LEVELS
-from gbt.columns import Columns
-from gbt.kernels.memory import BY_ROWS, IN_BINS
-from gbt.kernels.node_levels import codes_on_the_left
-from gbt.splitting import greedy_levels
+from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS
+from gbt.kernels.cuts.node_levels import codes_on_the_left
+from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.greedy import Greedy
-from gbt.splitting.greedy_growth import GreedyGrowth
-from gbt.tree import NODE_DTYPES
+from gbt.tables.categories import MOST_LEVELS
+from gbt.tables.columns import Columns
+from gbt.training import histogram_levels as greedy_levels
+from gbt.training.histogram_growth import GreedyGrowth
 from tests.asserts import assert_same
-from tests.test_growing import gradients, parameters_of_trees
+from tests.gbt.training.test_growing import gradients, parameters_of_trees
 from tests.trainer import grow_with, growth_for, with_threads
 
 pytestmark = pytest.mark.kernels

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels import histogram as histogram_kernels
-from gbt.kernels.histogram import LANES
-from gbt.kernels.memory import COLUMN, PACK
-from gbt.kernels.nodes import records
+from gbt.kernels.cuts import histogram as histogram_kernels
+from gbt.kernels.cuts.histogram import LANES
+from gbt.kernels.cuts.memory import COLUMN, PACK
+from gbt.kernels.trees.nodes import records
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import added_by_definition, entries_of, layout_of

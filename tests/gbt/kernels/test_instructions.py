@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gbt.kernels import instructions
-from gbt.kernels.compiling import kernel
+from gbt.kernels.platform import instructions
+from gbt.kernels.platform.compiling import kernel
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.kernels

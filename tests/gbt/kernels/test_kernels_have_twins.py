@@ -12,57 +12,57 @@ import numpy as np
 import pytest
 
 from tests.asserts import assert_same
+from tests.house.test_architecture import ROOT, module_name
+from tests.house.test_docs import missing_from
 from tests.kernel_call import call
-from tests.test_architecture import ROOT, module_name
-from tests.test_docs import missing_from
 
 FROM_PYTHON = {"kernel", "uncounted"}
 INSIDE = {"internal", "inlined", "forced_inline"}
 
 TWINS = {
-    "gbt.kernels.derivatives": {
+    "gbt.kernels.rows.derivatives": {
         "write_derivatives": "test_losses.py::test_derivatives_are_those_of_the_value",
     },
-    "gbt.kernels.descent": {
+    "gbt.kernels.rows.descent": {
         "link_nodes": "test_descent.py::test_the_drawing_of_the_module",
-        "find_leaves": "attributions/reference.py::path",
+        "find_leaves": "attributions/reference/definitions.py::path",
         "add_leaf_values": "test_descent.py::test_trees_of_every_depth",
         "predict_before": "test_descent.py::test_trees_of_every_depth",
-        "add_up_gradients": "attributions/reference.py::tree_inner",
+        "add_up_gradients": "attributions/reference/definitions.py::tree_inner",
     },
-    "gbt.kernels.finish": {
-        "finish_tree": "gbt/reference.py::write",
+    "gbt.kernels.trees.finish": {
+        "finish_tree": "gbt/reference/boosting.py::write",
     },
-    "gbt.kernels.levels": {
-        "scan_levels": "gbt/reference_splits.py::level_cuts",
-        "scan_values": "gbt/reference_splits.py::cuts",
+    "gbt.kernels.cuts.levels": {
+        "scan_levels": "gbt/reference/splits.py::level_cuts",
+        "scan_values": "gbt/reference/splits.py::cuts",
     },
-    "gbt.kernels.node_levels": {
+    "gbt.kernels.cuts.node_levels": {
         "codes_on_the_left": "test_greedy_levels.py::test_codes_that_went_left",
     },
-    "gbt.kernels.partition": {
+    "gbt.kernels.trees.partition": {
         "partition_rows": "test_partition.py::test_against_list_comprehensions",
     },
-    "gbt.kernels.quantise": {
-        "scale_of": "gbt/reference.py::to_fixed_point",
-        "quantise": "gbt/reference.py::to_fixed_point",
+    "gbt.kernels.trees.quantise": {
+        "scale_of": "gbt/reference/boosting.py::to_fixed_point",
+        "quantise": "gbt/reference/boosting.py::to_fixed_point",
     },
-    "gbt.kernels.ranking": {
+    "gbt.kernels.cuts.ranking": {
         "write_keys": "test_ranking.py::test_keys_of_any_floats",
         "rank_rows": "test_ranking.py::test_against_a_sorted_list",
         "choose_bins": "test_ranking.py::test_bins_against_sets",
         "bin_rows": "test_ranking.py::test_bins_by_hand",
     },
-    "gbt.kernels.rounds": {
-        "grow_trees": "gbt/reference.py::grow",
+    "gbt.kernels.trees.rounds": {
+        "grow_trees": "gbt/reference/boosting.py::grow",
     },
-    "gbt.kernels.scan": {
-        "scan_column": "gbt/reference_splits.py::cuts",
+    "gbt.kernels.cuts.scan": {
+        "scan_column": "gbt/reference/splits.py::cuts",
         "add_up_sets": "test_cuts.py::test_cuts_are_those_of_the_page",
     },
-    "gbt.kernels.walk": {
-        "goes_left": "attributions/reference.py::takes_left",
-        "find_leaves": "attributions/reference.py::path",
+    "gbt.kernels.rows.walk": {
+        "goes_left": "attributions/reference/definitions.py::takes_left",
+        "find_leaves": "attributions/reference/definitions.py::path",
         "add_up_children": (
             "test_ensemble.py::test_the_statistics_of_the_training_rows_are_the_models_own"
         ),
@@ -74,19 +74,19 @@ TWINS = {
         "hold_out_folds": "test_elastic_net.py::test_folds_are_judged_by_fits_to_the_others",
     },
     "attributions.kernels.contrasts": {
-        "find_spots": "attributions/reference.py::path",
-        "add_up_rows": "attributions/reference.py::unbiased_gain",
+        "find_spots": "attributions/reference/definitions.py::path",
+        "add_up_rows": "attributions/reference/definitions.py::unbiased_gain",
         "add_parts": "test_unbiased_gain.py::test_the_standard_error_is_that_of_the_derivatives",
-        "mean_ratio_of_subsets": "attributions/reference.py::mean_ratio_of_subsets",
+        "mean_ratio_of_subsets": "attributions/reference/definitions.py::mean_ratio_of_subsets",
     },
     "attributions.kernels.paths": {
-        "add_value_changes": "attributions/reference.py::predecomp",
+        "add_value_changes": "attributions/reference/definitions.py::predecomp",
         "add_up_leaves": "test_inner.py::test_without_standard_errors_the_values_are_the_same",
-        "judge_shape": "attributions/reference.py::partial_inner",
-        "average_leaves": "attributions/reference.py::mean_of_leaves",
+        "judge_shape": "attributions/reference/definitions.py::partial_inner",
+        "average_leaves": "attributions/reference/definitions.py::mean_of_leaves",
     },
     "attributions.kernels.pairs": {
-        "add_pair_changes": "attributions/reference.py::tree_inner_pairs",
+        "add_pair_changes": "attributions/reference/definitions.py::tree_inner_pairs",
     },
     "attributions.kernels.shap": dict.fromkeys(
         [
@@ -102,44 +102,44 @@ TWINS = {
             "start_game",
             "add_shapley",
         ],
-        "attributions/reference.py::shapley_values",
+        "attributions/reference/definitions.py::shapley_values",
     ),
     "attributions.kernels.stumps": {
-        "add_up_columns": "attributions/reference.py::mdi_columns",
-        "measure_columns": "attributions/reference.py::mdi_columns",
-        "smooth": "attributions/reference.py::ridge",
+        "add_up_columns": "attributions/reference/definitions.py::mdi_columns",
+        "measure_columns": "attributions/reference/definitions.py::mdi_columns",
+        "smooth": "attributions/reference/definitions.py::ridge",
         "project": "test_stump_models.py::test_the_fast_ridge_is_the_ridge",
         "predict_rows": "test_stump_models.py::test_rows_are_predicted_from_their_columns",
         "losses_of": "test_stump_models.py::test_elastic_net_chooses_as_scikit_learn_does",
-        "add_raw_columns": "attributions/reference.py::by_block",
+        "add_raw_columns": "attributions/reference/definitions.py::by_block",
         "trace_rows": "test_stump_models.py::test_predictions_from_one_block_without_the_row",
-        "add_ranks": "attributions/reference.py::ranks",
+        "add_ranks": "attributions/reference/definitions.py::ranks",
     },
 }
 # Modules of parts, and the tests that ask these parts themselves or see them through the whole.
 PARTS = {
-    "gbt.kernels.descent": "tests/test_descent.py",
-    "gbt.kernels.finish": "tests/test_finish.py",
-    "gbt.kernels.growth": "tests/test_growing.py",
-    "gbt.kernels.histogram": "tests/test_histogram.py",
-    "gbt.kernels.levels": "tests/test_categories_growing.py",
-    "gbt.kernels.memory": "tests/test_growing.py",
-    "gbt.kernels.node_levels": "tests/test_greedy_levels.py",
-    "gbt.kernels.nodes": "tests/test_growing.py",
-    "gbt.kernels.packed_bins": "tests/test_growing.py",
-    "gbt.kernels.quantise": "tests/test_fixed_point.py",
-    "gbt.kernels.ranking": "tests/test_ranking.py",
-    "gbt.kernels.refine": "tests/test_refine.py",
-    "gbt.kernels.rounds": "tests/test_boosting.py",
-    "gbt.kernels.scan": "tests/test_cuts.py",
-    "gbt.kernels.search": "tests/test_search.py",
-    "gbt.kernels.tasks": "tests/test_growing.py",
-    "gbt.kernels.walk": "tests/test_ensemble.py",
-    "gbt.kernels.value_sums": "tests/test_cuts.py",
-    "gbt.kernels.thread_team": "tests/test_thread_team.py",
-    "attributions.kernels.contrasts": "tests/test_unbiased_gain.py",
-    "attributions.kernels.elastic_net": "tests/test_elastic_net.py",
-    "attributions.kernels.paths": "tests/test_inner.py",
+    "gbt.kernels.rows.descent": "tests/gbt/kernels/test_descent.py",
+    "gbt.kernels.trees.finish": "tests/gbt/kernels/test_finish.py",
+    "gbt.kernels.trees.growth": "tests/gbt/training/test_growing.py",
+    "gbt.kernels.cuts.histogram": "tests/gbt/kernels/test_histogram.py",
+    "gbt.kernels.cuts.levels": "tests/gbt/tables/test_categories_growing.py",
+    "gbt.kernels.cuts.memory": "tests/gbt/training/test_growing.py",
+    "gbt.kernels.cuts.node_levels": "tests/gbt/kernels/test_greedy_levels.py",
+    "gbt.kernels.trees.nodes": "tests/gbt/training/test_growing.py",
+    "gbt.kernels.cuts.packed_bins": "tests/gbt/training/test_growing.py",
+    "gbt.kernels.trees.quantise": "tests/gbt/training/test_fixed_point.py",
+    "gbt.kernels.cuts.ranking": "tests/gbt/kernels/test_ranking.py",
+    "gbt.kernels.cuts.refine": "tests/gbt/kernels/test_refine.py",
+    "gbt.kernels.trees.rounds": "tests/gbt/training/test_boosting.py",
+    "gbt.kernels.cuts.scan": "tests/gbt/splitting/test_cuts.py",
+    "gbt.kernels.cuts.search": "tests/gbt/kernels/test_search.py",
+    "gbt.kernels.trees.tasks": "tests/gbt/training/test_growing.py",
+    "gbt.kernels.rows.walk": "tests/gbt/model/test_ensemble.py",
+    "gbt.kernels.cuts.value_sums": "tests/gbt/splitting/test_cuts.py",
+    "gbt.kernels.platform.thread_team": "tests/gbt/kernels/test_thread_team.py",
+    "attributions.kernels.contrasts": "tests/attributions/unbiased/test_unbiased_gain.py",
+    "attributions.kernels.elastic_net": "tests/attributions/mdi/test_elastic_net.py",
+    "attributions.kernels.paths": "tests/attributions/held_out/test_inner.py",
 }
 
 
@@ -155,7 +155,7 @@ def kernels_in(text, decorators):
 
 def modules_of_kernels():
     for folder in ("gbt/kernels", "attributions/kernels"):
-        for path in sorted((ROOT / folder).glob("*.py")):
+        for path in sorted((ROOT / folder).glob("**/*.py")):
             yield module_name(path), path.read_text()
 
 
@@ -178,7 +178,7 @@ def test_every_module_of_parts_has_its_tests():
 def test_twins_and_tests_are_there():
     named = [*PARTS.values(), *(twin for twins in TWINS.values() for twin in twins.values())]
     assert missing_from("\n".join(f"`{twin}`" for twin in named)) == []
-    assert missing_from("`gbt/reference.py::no_such_twin`") != []
+    assert missing_from("`gbt/reference/boosting.py::no_such_twin`") != []
 
 
 def test_a_kernel_is_known_by_its_decorator():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.partition import partition_rows
+from gbt.kernels.trees.partition import partition_rows
 from tests.asserts import assert_same
 from tests.kernel_call import call
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.ranking import bin_rows, choose_bins, position_of, rank_rows, write_keys
+from gbt.kernels.cuts.ranking import bin_rows, choose_bins, position_of, rank_rows, write_keys
 from tests.asserts import assert_same
 from tests.kernel_call import call
 

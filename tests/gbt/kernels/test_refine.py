@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.columns import Columns
-from gbt.kernels import refine as refine_kernels
-from gbt.kernels import search as search_kernels
-from gbt.kernels.memory import FOUND, Rows
-from gbt.kernels.nodes import NODE, records
-from gbt.kernels.search import Cut
+from gbt.kernels.cuts import refine as refine_kernels
+from gbt.kernels.cuts import search as search_kernels
+from gbt.kernels.cuts.memory import FOUND, Rows
+from gbt.kernels.cuts.search import Cut
+from gbt.kernels.trees.nodes import NODE, records
+from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import (

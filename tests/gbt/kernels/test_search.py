@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.columns import Columns
-from gbt.kernels import search as search_kernels
-from gbt.kernels.histogram import Layout
+from gbt.kernels.cuts import search as search_kernels
+from gbt.kernels.cuts.histogram import Layout
+from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import MISSING_ROWS_THAT_TIE, NodeCase, empty_scratch, node_cases

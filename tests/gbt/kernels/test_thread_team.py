@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numba import config
 
-from gbt.kernels import thread_team
-from gbt.kernels.atomics import add, give_way, load, replace, store
-from gbt.kernels.compiling import kernel
+from gbt.kernels.platform import thread_team
+from gbt.kernels.platform.atomics import add, give_way, load, replace, store
+from gbt.kernels.platform.compiling import kernel
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.skipif(

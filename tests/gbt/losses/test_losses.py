@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.derivatives import write_derivatives
-from gbt.losses import LOSSES
+from gbt.kernels.rows.derivatives import write_derivatives
+from gbt.losses.half import LOSSES
 from tests.asserts import assert_same
 
 SQUARED, LOGISTIC = LOSSES["half_squared_error"], LOSSES["half_logistic"]

@@ -26,18 +26,11 @@ from attributions import (
     unbiased_gain,
 )
 from gbt import GBTRegressor
-from gbt.amount_losses import SquaredLogError, Tweedie
-from gbt.known_losses import OF_REGRESSION, as_loss
-from gbt.losses import (
-    Absolute,
-    Gamma,
-    HalfSquaredError,
-    Huber,
-    Poisson,
-    PseudoHuber,
-    Quantile,
-)
-from gbt.own_loss import OwnLoss
+from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
+from gbt.losses.half import HalfSquaredError
+from gbt.losses.known import OF_REGRESSION, as_loss
+from gbt.losses.own import OwnLoss
+from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from tests.asserts import assert_close, assert_same
 
 GIVEN = [

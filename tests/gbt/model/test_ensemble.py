@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from attributions.testing import ensembles, rows_for
 from gbt import GBTRegressor
-from gbt.losses import HalfLogistic
-from gbt.model import Ensemble
-from gbt.predictor import ROWS_AT_ONCE
-from gbt.tree import NODE_DTYPES
+from gbt.losses.half import HalfLogistic
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import ROWS_AT_ONCE
+from gbt.model.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 
 pytestmark = pytest.mark.kernels

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt import reference
-from gbt.columns import Columns
+from gbt.reference import boosting as reference
 from gbt.splitting import cuts as module
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
+from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.kernels

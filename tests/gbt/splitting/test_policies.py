@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gbt
-from gbt import GBTRegressor, reference
-from gbt.columns import Columns
-from gbt.reference_policies import cross_validated_cut, unbiased_cut
+from gbt import GBTRegressor
+from gbt.reference import boosting as reference
+from gbt.reference.policies import cross_validated_cut, unbiased_cut
 from gbt.splitting import cross_validated, unbiased
 from gbt.splitting.cross_validated import CrossValidated
-from gbt.splitting.frontier import Derivatives, Frontier, Limits
+from gbt.splitting.frontier import Derivatives, Frontier, Limits, random_parts
 from gbt.splitting.greedy import Greedy
-from gbt.splitting.parts import random_parts
 from gbt.splitting.policies import as_policy
 from gbt.splitting.unbiased import Unbiased
+from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 
 NAN = np.nan

@@ -15,8 +15,8 @@ from sklearn.preprocessing import FunctionTransformer
 import attributions
 import gbt
 from gbt import GBTClassifier, GBTRegressor
-from gbt.categories import MOST_LEVELS
-from gbt.tree import InvalidModelError
+from gbt.files.documents import InvalidModelError
+from gbt.tables.categories import MOST_LEVELS
 from tests.asserts import assert_close, assert_same
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

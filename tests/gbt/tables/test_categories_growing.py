@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt import reference
-from gbt.columns import Columns
-from gbt.reference_policies import cross_validated_cut, unbiased_cut
+from gbt.reference import boosting as reference
+from gbt.reference.policies import cross_validated_cut, unbiased_cut
 from gbt.splitting import cross_validated, unbiased
 from gbt.splitting import cuts as module
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.cuts import best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.splitting.unbiased import Unbiased
+from gbt.tables.columns import Columns
 from tests.asserts import assert_close, assert_same
-from tests.test_growing import gradients, parameters_of_trees
-from tests.test_policies import with_parts
+from tests.gbt.splitting.test_policies import with_parts
+from tests.gbt.training.test_growing import gradients, parameters_of_trees
 from tests.trainer import grow_with, growth_for
 
 pytestmark = pytest.mark.kernels

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gbt import GBTRegressor
-from gbt.categories import MOST_LEVELS, encode, learn
+from gbt.tables.categories import MOST_LEVELS, encode, learn
 from tests.asserts import assert_same
 
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]

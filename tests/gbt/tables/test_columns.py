@@ -6,14 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-import gbt.columns as columns_module
-from gbt.columns import (
-    MAX_BINS,
-    MAX_BINS_BESIDE_MISSING,
-    Columns,
-    bin_ends,
-)
-from gbt.kernels.histogram import LANES
+import gbt.tables.columns as columns_module
+from gbt.kernels.cuts.histogram import LANES
+from gbt.tables.columns import MAX_BINS, MAX_BINS_BESIDE_MISSING, Columns, bin_ends
 from tests.asserts import assert_same
 from tests.trainer import coarse_columns
 

@@ -6,15 +6,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from attributions.testing import problems
-from gbt import reference
-from gbt.columns import Columns
-from gbt.kernels.derivatives import HALF_SQUARED_ERROR
-from gbt.kernels.quantise import ROWS_PER_TASK
-from gbt.losses import LOSSES
-from gbt.parallel import Helpers
-from gbt.sampling import sampled_features, sampled_rows
-from gbt.splitting import greedy_growth
-from gbt.tree import NODE_DTYPES
+from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
+from gbt.kernels.trees.quantise import ROWS_PER_TASK
+from gbt.losses.half import LOSSES
+from gbt.model.tree import NODE_DTYPES
+from gbt.parallel.threads import Helpers
+from gbt.reference import boosting as reference
+from gbt.tables.columns import Columns
+from gbt.training import histogram_growth as greedy_growth
+from gbt.training.sampling import sampled_features, sampled_rows
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.trainer import fit, grow_tree, growth_for, with_threads
 

@@ -11,13 +11,14 @@ from sklearn.metrics import get_scorer, make_scorer, r2_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 import gbt
-from gbt import GBTClassifier, GBTRegressor, progress
-from gbt.evaluation import Round
-from gbt.losses import Huber
+from gbt import GBTClassifier, GBTRegressor
+from gbt.losses.robust import Huber
+from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.unbiased import Unbiased
-from gbt.tree import NODE_DTYPES
+from gbt.training import progress
+from gbt.training.evaluation import Round
 from tests.asserts import assert_close, assert_same
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from gbt.fixed_point import to_fixed_point
-from gbt.kernels.memory import BLOCK, RULES, Rows, Training
-from gbt.kernels.nodes import records
-from gbt.kernels.quantise import choose_scales, measure_rows, quantise_rows
+from gbt.kernels.cuts.memory import BLOCK, RULES, Rows, Training
+from gbt.kernels.trees.nodes import records
+from gbt.kernels.trees.quantise import choose_scales, measure_rows, quantise_rows
+from gbt.training.fixed_point import to_fixed_point
 from tests.asserts import assert_same
 
 

@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import config, njit
 
-from gbt import reference
-from gbt.columns import Columns
-from gbt.growing import growth_of
-from gbt.kernels import tasks
-from gbt.kernels.quantise import ROWS_PER_TASK
+from gbt.kernels.trees import tasks
+from gbt.kernels.trees.quantise import ROWS_PER_TASK
+from gbt.model.tree import NODE_DTYPES
+from gbt.reference import boosting as reference
 from gbt.splitting.cuts import Sets, best_cuts
-from gbt.splitting.frontier import Plan, Splits
+from gbt.splitting.frontier import Splits
 from gbt.splitting.greedy import Greedy, largest_gain
-from gbt.splitting.greedy_growth import GreedyGrowth
-from gbt.tree import NODE_DTYPES
+from gbt.tables.columns import Columns
+from gbt.training.growing import growth_of
+from gbt.training.histogram_growth import GreedyGrowth
+from gbt.training.plan import Plan
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
 from tests.node_cases import MISSING_ROWS_THAT_TIE, coarsen, column_of

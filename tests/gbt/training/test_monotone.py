@@ -1,6 +1,6 @@
 """Monotone constraints: predictions rise and fall as asked, trees are the page's, words are clear.
 
-That the trees are XGBoost's as well is tested in ``tests.test_parity_xgboost``.
+That the trees are XGBoost's as well is tested in ``tests.gbt.training.test_parity_xgboost``.
 """
 
 import numpy as np
@@ -9,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from gbt import GBTClassifier, GBTRegressor, load, reference, reference_splits
-from gbt.columns import Columns
+from gbt import GBTClassifier, GBTRegressor, load
+from gbt.reference import boosting as reference
+from gbt.reference import splits as reference_splits
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.monotone import directions
+from gbt.tables.columns import Columns
 from tests.asserts import assert_valid_tree, peer
-from tests.test_growing import assert_same_tree, growths, page
-from tests.test_saving import assert_same_ensemble
+from tests.gbt.test_saving import assert_same_ensemble
+from tests.gbt.training.test_growing import assert_same_tree, growths, page
 from tests.trainer import grow_tree
 
 NAN = np.nan

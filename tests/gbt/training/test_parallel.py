@@ -12,11 +12,11 @@ import joblib
 import numpy as np
 import pytest
 
-from gbt import parallel
-from gbt.columns import Columns
-from gbt.cores import available_cores
-from gbt.parallel import Helpers, effective_n_jobs, over_blocks, run_all, threads_for
-from gbt.splitting import greedy_growth
+from gbt.parallel import threads as parallel
+from gbt.parallel.cores import available_cores
+from gbt.parallel.threads import Helpers, effective_n_jobs, over_blocks, run_all, threads_for
+from gbt.tables.columns import Columns
+from gbt.training import histogram_growth as greedy_growth
 from tests.asserts import assert_same
 from tests.trainer import fit, grow_tree
 
@@ -349,6 +349,6 @@ def test_all_is_done_after_the_main_thread_has_ended(way, has_pool):
         [sys.executable, "-c", AT_THE_END, way, str(has_pool)],
         capture_output=True,
         text=True,
-        cwd=Path(__file__).parent.parent,
+        cwd=Path(__file__).parents[3],
     )
     assert run.stdout == "True\n", run.stderr

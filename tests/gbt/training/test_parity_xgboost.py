@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from gbt.columns import Columns
-from gbt.growing import growth_of
-from gbt.kernels.derivatives import GIVEN
-from gbt.kernels.memory import Training
-from gbt.losses import LOSSES
-from gbt.splitting.frontier import Limits, Plan, Shape
+from gbt.kernels.cuts.memory import Training
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.half import LOSSES
+from gbt.model.tree import Tree, arrays_of
+from gbt.splitting.frontier import Limits
 from gbt.splitting.greedy import Greedy
-from gbt.tree import Tree, arrays_of
+from gbt.tables.columns import Columns
+from gbt.training.growing import growth_of
+from gbt.training.plan import Plan, Shape
 from tests.asserts import EPS_32, peer
 
 XGBOOST_LEAST_GAIN = 1e-6  # kRtEps, absolute

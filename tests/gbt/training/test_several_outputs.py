@@ -13,8 +13,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.metrics import log_loss
 
 import gbt
-import gbt.outputs
-import gbt.splitting.greedy_growth
+import gbt.training.histogram_growth
+import gbt.training.outputs
 from attributions import (
     GlobalAttribution,
     absolute,
@@ -31,10 +31,10 @@ from attributions import (
     tree_shap,
     unbiased_gain,
 )
-from attributions.individual import attribute_per_tree
+from attributions.per_row.individual import attribute_per_tree
 from gbt import Ensemble, GBTClassifier
-from gbt import reference as page
-from gbt.several_outputs import OneOutput, SeveralTargets, Softmax
+from gbt.losses.several_outputs import OneOutput, SeveralTargets, Softmax
+from gbt.reference import boosting as page
 from gbt.splitting.greedy import Greedy
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_tree, peer
 
@@ -206,8 +206,8 @@ def test_two_classes_have_one_output():
 )
 def test_nothing_depends_on_threads_and_fits_go_on(parameters, monkeypatch):
     # Threads grow trees side by side, two in one tree, or three side by side with two in each.
-    monkeypatch.setattr(gbt.outputs, "LEAST_VALUES_PER_THREAD", 1000)
-    monkeypatch.setattr(gbt.splitting.greedy_growth, "LEAST_VALUES_PER_THREAD", 1000)
+    monkeypatch.setattr(gbt.training.outputs, "LEAST_VALUES_PER_THREAD", 1000)
+    monkeypatch.setattr(gbt.training.histogram_growth, "LEAST_VALUES_PER_THREAD", 1000)
     one, X, y = fitted(1200, n_jobs=1, **parameters)
     others = [fitted(1200, n_jobs=n_jobs, **parameters)[0] for n_jobs in (2, 3, 7)]
     half, _, _ = fitted(1200, n_estimators=3, warm_start=True, **parameters)
@@ -223,13 +223,13 @@ def test_nothing_depends_on_threads_and_fits_go_on(parameters, monkeypatch):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_no_thread_beside_those_asked_for(n_classes, monkeypatch):
     asked = []
-    walk = gbt.tree.find_leaves_of_tree
+    walk = gbt.model.tree.find_leaves_of_tree
     monkeypatch.setattr(
-        gbt.tree, "find_leaves_of_tree", lambda *args: asked.append(args[2]) or walk(*args)
+        gbt.model.tree, "find_leaves_of_tree", lambda *args: asked.append(args[2]) or walk(*args)
     )
     for n_jobs, in_a_tree in ((1, {1}), (6, {6} if n_classes == 2 else {2})):
         asked.clear()
-        monkeypatch.setattr(gbt.outputs, "LEAST_VALUES_PER_THREAD", 1)
+        monkeypatch.setattr(gbt.training.outputs, "LEAST_VALUES_PER_THREAD", 1)
         fitted(600, n_classes=n_classes, n_jobs=n_jobs, subsample=0.5)  # others follow the trees
         assert set(asked) == in_a_tree
 

@@ -27,7 +27,81 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbt.losses import GivenLoss, LogLink, Pair, mean
+from gbt.losses.loss import GivenLoss, Pair, mean
+
+
+class LogLink(GivenLoss):
+    """The raw prediction is the logarithm of the mean."""
+
+    def link(self, prediction: float) -> float:
+        if not prediction > 0:
+            raise ValueError(f"The {self.name} loss predicts means above 0; got {prediction}.")
+        return float(np.log(prediction))
+
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
+        return np.exp(raw_prediction)
+
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
+        return self.link(mean(y, weight))
+
+
+@dataclass(frozen=True)
+class Poisson(LogLink):
+    """Half the Poisson deviance of counts or rates, but for a constant.
+
+    With a number for ``max_delta_step``, d, the hessian is e^d times the second derivative. That is
+    for models of other libraries: XGBoost and LightGBM have d = .7, scikit-learn 0.
+    """
+
+    max_delta_step: float | None = None
+
+    name = "poisson"
+    metric = "Poisson loss"
+
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+        return np.exp(raw_prediction) - y * raw_prediction
+
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
+        predicted = np.exp(raw_prediction)
+        if self.max_delta_step is None:
+            return predicted - y, np.maximum(predicted, y)
+        return predicted - y, predicted * np.exp(self.max_delta_step)
+
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
+        if not y.any():
+            raise ValueError("The poisson loss needs targets that are not all 0.")
+        return super().best_constant(y, weight)
+
+    def check_target(self, y: np.ndarray) -> None:
+        if (y < 0).any():
+            raise ValueError(
+                f"The poisson loss needs targets that are not negative; the least is {y.min():g}."
+            )
+
+
+@dataclass(frozen=True)
+class Gamma(LogLink):
+    """Half the gamma deviance of positive amounts, but for a constant.
+
+    With ``is_newton`` the hessian is the second derivative, as in models of other libraries.
+    """
+
+    is_newton: bool = False
+
+    name = "gamma"
+    metric = "gamma loss"
+
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+        return y * np.exp(-raw_prediction) + raw_prediction
+
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
+        ratio = y * np.exp(-raw_prediction)
+        return 1 - ratio, ratio if self.is_newton else np.maximum(1.0, ratio)
+
+    def check_target(self, y: np.ndarray) -> None:
+        if (y <= 0).any():
+            raise ValueError(f"The gamma loss needs targets above 0; the least is {y.min():g}.")
+
 
 LEAST_HESSIAN = 1e-6
 LEAST_PREDICTION = float(np.float32(-1 + 1e-6))  # a float32 number, as XGBoost computes with it
