@@ -23,7 +23,7 @@ the weights.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -54,6 +54,7 @@ class Coefficients:
     penalty: float
 
 
+@runtime_checkable
 class LinearModel(Protocol):
     """A way to find the coefficients."""
 
