@@ -43,7 +43,7 @@ from gbt.model.statistics import gain_by_feature, node_step, refit
 from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, preorder_links, sealed
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode, level_names
-from gbt.tables.given import as_floats, refuse_no_table, refuse_other_columns
+from gbt.tables.given import Table, refuse_other_columns
 from gbt.tables.level_sets import LevelSets, n_words_for
 
 if TYPE_CHECKING:
@@ -387,10 +387,10 @@ class Ensemble(Nodes):
         they are.
         """
         refuse_chunks(X)
-        refuse_no_table(X)
-        refuse_other_columns(X, self.feature_names)
-        X = encode(X, self.categories, self.feature_names, self.unseen_is_missing)
-        rows = as_floats(X)
+        table = Table(X)
+        refuse_other_columns(table, self.feature_names)
+        table = encode(table, self.categories, self.feature_names, self.unseen_is_missing)
+        rows = table.as_floats()
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
                 f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"
