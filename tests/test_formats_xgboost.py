@@ -1064,7 +1064,9 @@ def test_a_random_forest(kind, subsample):
     """One round of trees; if they saw all rows, Proposition 3 holds of each of them."""
     asked = {"n_jobs": 1, "n_estimators": 5, "random_state": 0, "subsample": subsample}
     X, y, _ = training_data("reg:squarederror" if kind == "Regressor" else "binary:logistic")
-    model = getattr(peer("xgboost"), f"XGBRF{kind}")(**asked).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # deprecated from 3.4 on
+        model = getattr(peer("xgboost"), f"XGBRF{kind}")(**asked).fit(X, y)
     ensemble = as_ensemble(model)
     assert (ensemble.n_trees, ensemble.is_forest) == (5, True)
     assert ensemble.statistics == {"gradients", "hessians", "values"}
