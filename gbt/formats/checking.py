@@ -174,6 +174,8 @@ def _of_catboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray
 
 def _of_sklearn(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
     ensemble = imported.ensemble
+    if hasattr(model, "_raw_predict_init"):  # gradient boosting, which looks at no names there
+        return model._raw_predict(rows)
     table: Any = rows
     if any(ensemble.categories or ()):
         table = np.array(_with_levels(ensemble, rows), dtype=object).T

@@ -80,7 +80,7 @@ from gbt.formats.xgboost_training import (
     read_training,
     say_why_not,
 )
-from gbt.formats.xgboost_trees import read_levels, read_trees
+from gbt.formats.xgboost_trees import categorical_columns, read_levels, read_trees
 from gbt.losses import Loss
 from gbt.model import Ensemble
 from gbt.tree import InvalidModelError
@@ -192,7 +192,7 @@ def _import(
     nodes = read_trees(trees.trees[:n_trees], n_features)
     tree_weight = trees.tree_weight[:n_trees]
     training, why = complete(nodes, read_training(configuration), given, per_round)
-    start = read_start(learner, loss, training)
+    start = read_start(learner, loss, training, len(trees.trees))
     assert training.learning_rate is not None
     assert training.reg_lambda is not None
 
@@ -227,7 +227,8 @@ def _import(
         doubt = doubt_of(nodes.tree, G, H, loss, start)
     names = feature_names_of(learner, n_features)
     own_levels = read_levels(trees.model, n_features)
-    levels = nodes.listed.as_sets("XGBoost", nodes.feature, names, own_levels)
+    declared = categorical_columns(learner, n_features)
+    levels = nodes.listed.as_sets("XGBoost", nodes.feature, names, own_levels, declared)
     value = np.where(leaf, nodes.split_condition, eta * nodes.base_weight)
     ensemble = to_ensemble(
         nodes.tree,
