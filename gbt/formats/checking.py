@@ -24,12 +24,12 @@ from weakref import WeakSet
 
 import numpy as np
 
-from gbt.categories import EncodedRows
 from gbt.formats.imported import Imported
 from gbt.formats.nodes import EPS_32
-from gbt.losses import Loss
-from gbt.model import Ensemble
-from gbt.several_outputs import SeveralTargets, Softmax
+from gbt.losses.loss import Loss
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.ensemble import Ensemble
+from gbt.tables.categories import EncodedRows
 
 N_ROWS = 16
 SHARE_MISSING = 0.1
@@ -140,7 +140,7 @@ def _refuse(imported: Imported, got: np.ndarray, expected: np.ndarray, differ: n
 
 
 def _of_xgboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
-    from gbt.formats.xgboost import booster_of
+    from gbt.formats.xgboost.model import booster_of
 
     booster, n_rounds = booster_of(model)
     data = import_module("xgboost").DMatrix(
@@ -160,7 +160,7 @@ def _of_lightgbm(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray
 
 
 def _of_catboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
-    from gbt.formats.catboost_levels import text_of_level
+    from gbt.formats.catboost.levels import text_of_level
 
     table: Any = rows
     if imported.ensemble.categories is not None:

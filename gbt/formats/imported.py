@@ -12,8 +12,8 @@ from weakref import ref
 
 import numpy as np
 
-from gbt.losses import Loss
-from gbt.model import Ensemble
+from gbt.losses.loss import Loss
+from gbt.model.ensemble import Ensemble
 
 
 @dataclass(frozen=True, eq=False)
