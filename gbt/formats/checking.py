@@ -36,7 +36,7 @@ SHARE_MISSING = 0.1
 ROUNDINGS = 64  # of a sum of one term; a sum of M terms may have M more
 EPS = float(np.finfo(np.float64).eps)
 
-_CHECKED: WeakSet[Imported] = WeakSet()
+CHECKED: WeakSet[Imported] = WeakSet()  # what is not compared again
 
 
 class MisreadModelError(ValueError):
@@ -52,7 +52,7 @@ def check_predictions(imported: Imported, model: Any) -> None:
         If they differ.
     """
     own = _OWN_PREDICTIONS.get(imported.library)
-    if own is None or isinstance(model, dict) or imported in _CHECKED:
+    if own is None or isinstance(model, dict) or imported in CHECKED:
         return
     ensemble = imported.ensemble
     rows = rows_to_try(ensemble, has_missing=_takes_missing(model))
@@ -61,7 +61,7 @@ def check_predictions(imported: Imported, model: Any) -> None:
     differ = np.abs(got - np.reshape(expected, got.shape)) > _allowed(imported)
     if differ.any() or not np.isfinite(got).all():
         _refuse(imported, got, np.reshape(expected, got.shape), differ)
-    _CHECKED.add(imported)
+    CHECKED.add(imported)
 
 
 def rows_to_try(ensemble: Ensemble, has_missing: bool) -> np.ndarray:

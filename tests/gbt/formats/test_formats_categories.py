@@ -450,7 +450,7 @@ def test_columns_of_categories_that_no_tree_of_xgboost_splits():
 
 
 def test_histograms_on_categories_of_booleans():
-    """Their encoder keeps 0 and 1: a category of booleans is found among them, and so are numbers."""
+    """Their encoder keeps 0 and 1, among which booleans are found, and so are numbers."""
     rng = np.random.default_rng(0)
     is_so = rng.random(200) < 0.5
     frame = pandas.DataFrame({"is_so": pandas.Categorical(is_so), "x": rng.normal(size=200)})
