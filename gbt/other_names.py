@@ -264,10 +264,10 @@ def explain_argument(name: str, takes: Collection[str], parameters: Collection[s
 def explain_loss(value: Any) -> str:
     """Say which loss an unknown name may have meant; nothing if it is no such name.
 
-    Names of other libraries must be exact: "mape" is not "mae" misspelled.
+    A letter may be wrong in a long name, in a short one none: "mape" is not "mae" misspelled.
     """
-    near = _LOSSES.get(str(value).lower()) or _nearest(str(value), OF_REGRESSION)
-    return f" The nearest here is {near!r}." if near else ""
+    near = _nearest(str(value), [*OF_REGRESSION, *_LOSSES], cutoff=0.87)
+    return f" The nearest here is {_LOSSES.get(near, near)!r}." if near else ""
 
 
 def explain_metric(value: Any) -> str:
@@ -276,11 +276,11 @@ def explain_metric(value: Any) -> str:
     return f" The nearest here is {near!r}." if near else ""
 
 
-def _nearest(name: str, names: Collection[str]) -> str | None:
+def _nearest(name: str, names: Collection[str], cutoff: float = 0.75) -> str | None:
     lowered = name.lower()
     if lowered in names:
         return lowered
-    return next(iter(get_close_matches(lowered, [*names], n=1, cutoff=0.75)), None)
+    return next(iter(get_close_matches(lowered, [*names], n=1, cutoff=cutoff)), None)
 
 
 def says_what_serves(method: Method) -> Method:

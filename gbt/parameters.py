@@ -192,10 +192,16 @@ class NamedParameters(BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; unknown ones are refused before any is set."""
         for name in params:
-            if name.partition("__")[0] not in self._get_param_names():
+            whole, _, part = name.partition("__")
+            if whole not in self._get_param_names():
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {type(self).__name__}."
                     f" {explain_unknown(name, self._get_param_names())}"
+                )
+            if part and not hasattr(getattr(self, whole), "set_params"):
+                raise ValueError(
+                    f"{name!r} cannot be set: {whole}={getattr(self, whole)!r} has no parameters of"
+                    f" its own. Set {whole} as a whole, in a search to each of a list of objects."
                 )
         return super().set_params(**params)
 

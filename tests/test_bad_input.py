@@ -19,6 +19,7 @@ from sklearn.metrics import log_loss, mean_absolute_error, mean_poisson_deviance
 
 from attributions import tree_inner
 from gbt import GBTClassifier, GBTRegressor, load
+from gbt.losses import Quantile
 from gbt.other_names import OTHER_LOSSES, OTHER_NAMES
 from gbt.splitting import CrossValidated, Unbiased
 from tests.asserts import assert_same
@@ -472,6 +473,26 @@ def test_unknown_parameters_are_told_what_they_are_called_here(estimator, name, 
     with refused(f"Invalid parameter '{name}' for estimator GBT.*{hint}"):
         model.set_params(n_estimators=3, **{name: 1})
     assert model.n_estimators == 100  # nothing is half done
+
+
+def test_parts_of_a_loss_are_not_set_but_the_loss_is():
+    model = GBTRegressor(loss=Quantile(0.9))
+    with refused(r"^'loss__alpha' cannot be set: loss=Quantile\(alpha=0\.9\) has no parameters of"):
+        model.set_params(n_estimators=3, loss__alpha=0.1)
+    with refused("Set n_estimators as a whole, in a search to each of a list of objects"):
+        model.set_params(n_estimators__x=1)
+    assert model.n_estimators == 100
+    assert model.set_params(loss=Quantile(0.1)).loss == Quantile(0.1)
+
+
+def test_evaluation_sets_in_the_place_of_weights():
+    with refused(r"^sample_weight is a list of tuples, .*eval_set=\[\(X_valid, y_valid\)\]"):
+        GBTRegressor().fit(X, y, [(X, y)])
+
+
+def test_not_all_of_many_unknown_labels_are_shown():
+    with refused(r"y has labels \[2\.0, 3\.0, 4\.0, 5\.0, 6\.0\] and 1 more; the classes in"):
+        GBTClassifier().fit(X, y > 3, eval_set=[(X, y + 0.0)])
 
 
 def test_weights_of_classes_are_for_classifiers():

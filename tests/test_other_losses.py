@@ -533,7 +533,8 @@ def test_predictions_of_an_own_loss_may_be_written():
     X, y = table(60)
     loss = Counts()
     loss.inverse_link = lambda raw: np.exp(raw, out=raw)
-    models = [GBTRegressor(loss=each, n_estimators=3) for each in (loss, Counts(), Squared())]
+    asked = {"n_estimators": 3, "eval_metric": "r2"}
+    models = [GBTRegressor(loss=each, **asked) for each in (loss, Counts(), Squared())]
     for model in models:
         model.fit(X, y, eval_set=[(X, y)])
         model.predict(X)[:] = 1.0

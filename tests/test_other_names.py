@@ -195,8 +195,8 @@ def test_whatever_a_sentence_names_is_there():
     model = GBTClassifier(n_estimators=2).fit(X, y > 0)
     for method in ("ensemble_.truncate", "ensemble_.raw_predict", "staged_predict_proba", "apply"):
         assert f"{method}(" in sentences
-    plain = re.sub(r"(gbt|attributions)\.[\w.]+", "", sentences)
-    for chain in re.findall(r"\b((?:ensemble_\.)?\w+)\(", plain):
+    plain = re.sub(r"(gbt|attributions)\.[\w.]+(\([^)]*\))?", "", sentences)
+    for chain in re.findall(r"(?<!\.)\b((?:ensemble_\.)?\w+)\(", plain):
         thing = model
         for part in chain.split("."):
             thing = getattr(thing, part)

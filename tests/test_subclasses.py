@@ -155,7 +155,7 @@ def test_what_no_estimator_can_be_made_of_is_told():
         def __init__(self, n_estimators=3):
             self.n_estimators = n_estimators
 
-    with pytest.raises(AttributeError, match=r"no attribute 'learning_rate': .*super\(\).__init__"):
+    with pytest.raises(AttributeError, match=r"no attribute 'base_score': .*super\(\).__init__"):
         Silent().fit(X, X[:, 0])
 
     with pytest.raises(TypeError, match=r"constructor of Nameless takes \*args, which has no name"):
