@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from gbt.known_losses import OF_REGRESSION
+from gbt.losses.known import OF_REGRESSION
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -63,7 +63,7 @@ OTHER_NAMES = {
     "there is no L1 penalty, and the level of a quantile belongs to a regressor's loss:"
     " loss=gbt.losses.Quantile(alpha=0.9)": ("alpha",),
     "it belongs to a regressor's loss: gbt.losses.Quantile(alpha=0.9), gbt.losses.Huber(delta=1.0),"
-    " gbt.amount_losses.Tweedie(power=1.5)": (
+    " gbt.losses.Tweedie(power=1.5)": (
         "quantile", "quantile_alpha", "huber_slope", "delta", "tweedie_variance_power",
         "variance_power",
     ),

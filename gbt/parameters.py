@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gbt.evaluation import is_metric
-from gbt.known_losses import OF_REGRESSION, is_loss
+from gbt.losses.known import OF_REGRESSION, is_loss
+from gbt.losses.own import OF_A_LOSS
 from gbt.other_names import explain_loss, explain_metric, explain_unknown
-from gbt.own_loss import OF_A_LOSS
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES
+from gbt.training.evaluation import is_metric
 
 
 @dataclass(frozen=True)
