@@ -477,7 +477,7 @@ def test_rows_in_random_order_give_the_importance_of_shuffling_all_of_them():
 def test_what_permutation_refuses():
     ensemble, X, y = fitted_rows(N, loss="half_logistic")
     rows = table_of(X, (60, 60))
-    with pytest.raises(ValueError, match="metric='r2' names a scikit-learn scorer"):
+    with pytest.raises(ValueError, match="metric='r2' is a scikit-learn scorer"):
         permutation(ensemble, rows, y, metric="r2")
     with pytest.raises(ValueError, match="groups have rows in both attributions"):
         permutation(ensemble, rows, y, groups=np.arange(N) % 5)
