@@ -31,6 +31,7 @@ from attributions.inputs import (
     count_seen_rows,
     warn_of_seen_rows,
 )
+from attributions.powers_of_two import exponent_of
 from attributions.results import GlobalAttribution
 from attributions.shuffle_errors import DropSums, ShuffleErrors
 from gbt.chunks import Chunk, is_in_chunks, over_chunks
@@ -189,7 +190,8 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
         repeats[k, r] = np.mean(intact) - np.mean(shuffled)
         if is_by_row:
             if r == 0:
-                errors = ShuffleErrors(len(rows))
+                largest = max(np.abs(intact).max(), np.abs(shuffled).max())
+                errors = ShuffleErrors(len(rows), int(exponent_of(largest)) if largest else 0)
             errors.add(intact - shuffled, orders.of((k, r)))
             if r == asked.n_repeats - 1:
                 of_columns[k] = errors.sums(together)

@@ -21,7 +21,7 @@ import numpy as np
 from gbt.categories import Categories, EncodedRows, count_levels
 from gbt.columns import Columns
 from gbt.evaluation import Callback, EvalSet, Metric, Watch
-from gbt.fixed_point import SumsOverflowError
+from gbt.fixed_point import SumsOverflowError, refuse_vanishing_squares
 from gbt.grown_trees import GrownTrees
 from gbt.kernels.derivatives import GIVEN
 from gbt.known_losses import is_same, refusing_overflow_of
@@ -32,6 +32,8 @@ from gbt.progress import Progress
 from gbt.sampling import Draws, sample_size
 from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Limits, Plan, Policy, Shape
+
+SMALL = 2.0**-300  # targets above do not bring gradients whose squares vanish
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,10 @@ def boost(
             base_score = loss.best_constant(y, sample_weight)
         if not np.isfinite(base_score).all():
             raise SumsOverflowError("the base score is infinite")
+    if np.abs(y).max() * sample_weight.max() < SMALL:
+        raw = np.repeat(np.atleast_1d(base_score)[np.newaxis], len(y), axis=0)
+        gradient, _ = loss.gradient_hessian(y, raw[:, 0] if loss.n_outputs == 1 else raw)
+        refuse_vanishing_squares((gradient.T * sample_weight).T)
     n, p = X.shape
     patience = parameters.early_stopping_rounds
     plan = parameters.plan(loss, n_jobs, seed)

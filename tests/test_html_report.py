@@ -167,7 +167,7 @@ def test_hostile_names_and_words_are_only_text(run, tmp_path):
 
 
 def test_directions_of_letters_are_seen_and_turn_nothing(run, tmp_path):
-    """Names, words, the target and the name of the file: "price\\u202egpj" would read "pricejpg"."""
+    """Names, words, the target and the file's name: "price\\u202egpj" would read "pricejpg"."""
     turned = [f"a{chr(code)}b" for code in (0x202E, 0x2066, 0x200F)]
     table = columns()
     of_file = {
@@ -177,7 +177,7 @@ def test_directions_of_letters_are_seen_and_turn_nothing(run, tmp_path):
     }
     path = write_csv(tmp_path / "\u202etable.csv", of_file)
     out = tmp_path / "out.html"
-    status, printed, _ = run("--data", path, "--target", turned[2], "--report", out)
+    status, _, _ = run("--data", path, "--target", turned[2], "--report", out)
     assert status == 0
     text = out.read_text(encoding="utf-8")
     page = Page(text)

@@ -1,9 +1,9 @@
-"""What people call features and rows: which number a name stands for, and how it is written down.
+r"""What people call features and rows: which number a name stands for, and how it is written down.
 
 A name is any text. It is written on one line, since a line break or a control character would tear
-the table or the picture in which it stands. Characters that tell a reader's screen to turn the
-direction of letters are written as what they are, ``\\u202e``: unseen, they would make one name look
-like another, and reorder what stands beside it. Everything else is written as it is.
+the table or the picture in which it stands. Characters that turn the direction of letters are
+written as what they are, ``\u202e``: unseen, they would make one name look like another, and
+reorder what stands beside it. Everything else is written as it is.
 """
 
 import operator

@@ -18,6 +18,7 @@ from attributions.bootstrap import symmetric_t
 from attributions.groups import Groups, labels_of, warn_of_few_groups
 from attributions.inputs import as_weight
 from attributions.kurtosis import LIMIT
+from attributions.powers_of_two import exponent_of_columns
 from attributions.results import tables
 from attributions.results.merging import merged
 from attributions.results.methods import (
@@ -326,8 +327,9 @@ class GlobalAttribution(tables.ShownAsTable):
         """
         if ord not in (1, 2):
             raise ValueError(f"ord={ord!r}; use 1 or 2.")
-        norm = np.linalg.norm(self.values, ord)
-        return self.values / norm if norm > 0 else self.values.copy()
+        values = np.ldexp(self.values, -exponent_of_columns(self.values))  # to be squared
+        norm = np.linalg.norm(values, ord)
+        return values / norm if norm > 0 else self.values.copy()
 
     def merge(self, other: "GlobalAttribution") -> "GlobalAttribution":
         """Return the attribution of the rows of both: sums add up, standard errors combine.
