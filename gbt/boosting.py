@@ -119,7 +119,7 @@ def boost(
             base_score = loss.best_constant(y, sample_weight)
         if not np.isfinite(base_score).all():
             raise SumsOverflowError("the base score is infinite")
-    if np.abs(y).max() * sample_weight.max() < SMALL:
+    if np.abs(y).max() < SMALL / sample_weight.max():
         raw = np.repeat(np.atleast_1d(base_score)[np.newaxis], len(y), axis=0)
         gradient, _ = loss.gradient_hessian(y, raw[:, 0] if loss.n_outputs == 1 else raw)
         refuse_vanishing_squares((gradient.T * sample_weight).T)
