@@ -22,6 +22,9 @@ from gbt.formats.lightgbm_text import text_of
 from gbt.tree import InvalidModelError
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
+# Propositions 1 and 3 are about training rows, of which held-out measures warn.
+pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
+
 N_ROUNDS = 6
 OBJECTIVES = ("regression", "binary", "cross_entropy")
 WHOLE = {
