@@ -12,7 +12,9 @@ rows, three questions are asked, each only of rows that have passed the one befo
 3. Would new rows have filled them, too? Where one split tells two classes apart without error, any
    table with as many rows of each class fills every leaf exactly. So ``N_DRAWS`` tables are drawn
    from the given rows, with replacement and within classes. Unless *none* of these fills the leaves
-   of the first trees, nothing is said.
+   of the first trees, nothing is said. Where some do, the gradients are asked, too: whether the
+   rows' add up to G in the leaves of the first round, as hardly any other rows' do where targets
+   are numbers. (Of the first round alone, since gradients of later ones repeat it.)
 
 Let p be the probability that new rows fill the leaves. A false alarm takes new rows that fill them,
 and no such table among those drawn: p (1 - p)^N_DRAWS, which is at most 1 / (e N_DRAWS), .0012,
@@ -63,71 +65,110 @@ class Cells(NamedTuple):
     n_rows : int64 array of shape (C,)
     amount : float64 array of shape (C, T)
         What its rows add to the leaf of each tree: themselves, or w h.
+    gradient, magnitude, square : float64 arrays of shape (C, T)
+        The same of w g, of its magnitude, and of its square.
     """
 
     key: np.ndarray
     n_rows: np.ndarray
     amount: np.ndarray
+    gradient: np.ndarray
+    magnitude: np.ndarray
+    square: np.ndarray
 
     @classmethod
     def of(cls, ensemble: Ensemble, rows: Rows) -> "Cells":
         """Send rows down all trees of a model."""
         X, y, weight = _of_weight(rows)
-        key, amount = [_classes(y)], []
+        key, amount, gradient = [_classes(y)], [], []
         along = along_rounds(
             ensemble.trees, X, y, ensemble.loss, ensemble.base_score, ensemble.is_forest
         )
-        for _, leaves, _, hessian in along:
+        for _, leaves, g, hessian in along:
+            gradient.append(weight * g)
             key.append(leaves.astype(np.int64))
             amount.append(np.ones(len(y)) if _counts_rows(ensemble) else weight * hessian)
-        return cls._together(np.column_stack(key), np.ones(len(y)), np.column_stack(amount))
+        of_rows = np.column_stack(gradient)
+        magnitude = np.abs(of_rows)
+        parts = np.column_stack(amount), of_rows, magnitude, magnitude**2
+        return cls._together(np.column_stack(key), np.ones(len(y)), *parts)
 
     def merge(self, other: "Cells") -> "Cells":
         """Return the cells of the rows of both."""
         return Cells._together(*(np.concatenate(both) for both in zip(self, other, strict=True)))
 
     @classmethod
-    def _together(cls, key: np.ndarray, n_rows: np.ndarray, amount: np.ndarray) -> "Cells":
+    def _together(cls, key: np.ndarray, n_rows: np.ndarray, *parts: np.ndarray) -> "Cells":
         """Add up what has one key."""
         of_row = np.zeros(len(key), dtype=np.int64)
         for column in key.T:  # numbers sort much faster than rows
             both = of_row * (int(column.max(initial=0)) + 1) + column
             _, first, of_row = np.unique(both, return_index=True, return_inverse=True)
-        sums = [np.bincount(of_row, n, minlength=len(first)) for n in (n_rows, *amount.T)]
-        return cls(key[first], sums[0].astype(np.int64), np.column_stack(sums[1:]))
+
+        def added(column: np.ndarray) -> np.ndarray:
+            return np.bincount(of_row, column, minlength=len(first))
+
+        sums = [np.column_stack([added(column) for column in part.T]) for part in parts]
+        return cls(key[first], added(n_rows).astype(np.int64), *sums)
 
     def fill(self, ensemble: Ensemble) -> bool:
         """Say whether the rows add up, in every leaf, to what it was made of."""
-        made_of = _made_of(ensemble)
-        for t, tree in enumerate(ensemble.trees):
-            nodes = slice(ensemble.tree_offset[t], ensemble.tree_offset[t + 1])
-            sums = np.bincount(self.key[:, 1 + t], self.amount[:, t], minlength=tree.n_nodes)
-            if not _agree(ensemble, sums, made_of[nodes])[tree.is_leaf].all():
-                return False
-        return True
+        made_of, within = _made_of(ensemble), _within(ensemble)
+        sums = self._of_leaves(ensemble, self.amount)
+        is_leaf = ensemble.left < 0
+        return bool(_agree(sums, made_of, within * np.abs(made_of))[is_leaf].all())
 
-    def would_be_filled_by_others(self, ensemble: Ensemble) -> bool:
+    def fill_gradients(self, ensemble: Ensemble) -> bool:
+        """Say whether their gradients add up to those of every leaf."""
+        sums, magnitude = (
+            self._of_leaves(ensemble, part) for part in (self.gradient, self.magnitude)
+        )
+        is_leaf = ensemble.left < 0
+        return bool(_agree(sums, ensemble.sum_gradient, WITHIN * magnitude)[is_leaf].all())
+
+    def _of_leaves(self, ensemble: Ensemble, part: np.ndarray) -> np.ndarray:
+        """Return what the rows add up to in the leaves of all trees, 0 elsewhere."""
+        node = self.key[:, 1:] + ensemble.tree_offset[:-1]
+        return np.bincount(node.ravel(), part.ravel(), minlength=len(ensemble.left))
+
+    def would_be_filled_by_others(self, ensemble: Ensemble, gradients: bool = False) -> bool:
         """Say whether some table drawn from these rows fills the same leaves.
 
         Of a tree with many leaves, neighbours are taken together: these are filled by more tables.
+        Gradients of rows that are drawn from a cell are those of a normal law.
         """
-        n_trees = self.amount.shape[1]
-        mean = self.amount / self.n_rows[:, np.newaxis]
-        parts = [_parts(self.key[:, 1 + t]) for t in range(n_trees)]
-        shares = [np.eye(part.max() + 1)[part] * mean[:, [t]] for t, part in enumerate(parts)]
-        share = np.concatenate(shares, axis=1)  # (C, parts of all trees)
-        filled = self.n_rows @ share
+        of_part = _of_parts(self.key[:, 1:])  # (C, parts of all trees), 0 or 1
+        tree = np.repeat(np.arange(len(of_part)), [part.shape[1] for part in of_part])
+        place = np.concatenate(of_part, axis=1)
+        mean, gradient, square = (
+            place * (part / self.n_rows[:, np.newaxis])[:, tree]
+            for part in (self.amount, self.gradient, self.square)
+        )
+        variance = np.maximum(square - gradient**2, 0.0)
+        filled, filled_gradient = self.n_rows @ mean, self.n_rows @ gradient
+        within = _within(ensemble) * np.abs(filled)
+        within_gradient = WITHIN * (place * self.magnitude[:, tree]).sum(axis=0)
         random = np.random.default_rng(0)
         at_once = max(1, NUMBERS_AT_ONCE // len(self.key))
         for first in range(0, N_DRAWS, at_once):
-            drawn = np.zeros((min(at_once, N_DRAWS - first), len(self.key)))
-            for label in np.unique(self.key[:, 0]):
-                own = self.key[:, 0] == label
-                n_own = self.n_rows[own].sum()
-                drawn[:, own] = random.multinomial(n_own, self.n_rows[own] / n_own, len(drawn))
-            if _agree(ensemble, drawn @ share, filled).all(axis=1).any():
+            drawn = self._drawn(min(at_once, N_DRAWS - first), random)
+            agree = _agree(drawn @ mean, filled, within).all(axis=1)
+            if gradients:
+                spread = np.sqrt(drawn @ variance) * random.normal(size=(len(drawn), len(tree)))
+                moved = drawn @ gradient + spread
+                agree &= _agree(moved, filled_gradient, within_gradient).all(axis=1)
+            if agree.any():
                 return True
         return False
+
+    def _drawn(self, n_tables: int, random: np.random.Generator) -> np.ndarray:
+        """Return how many rows of each cell tables have that are drawn within classes."""
+        drawn = np.zeros((n_tables, len(self.key)))
+        for label in np.unique(self.key[:, 0]):
+            own = self.key[:, 0] == label
+            n_own = self.n_rows[own].sum()
+            drawn[:, own] = random.multinomial(n_own, self.n_rows[own] / n_own, n_tables)
+        return drawn
 
 
 def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
@@ -153,14 +194,19 @@ def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
         n_rounds *= 2
         if n_rounds * ensemble.n_outputs > MOST_TREES:
             break
-    return False
+    if "gradients" not in ensemble.statistics or ensemble.about_gradients:
+        return False
+    first = ensemble.truncate(1)
+    cells = fold(partial(Cells.of, first), Cells.merge)
+    return cells.fill_gradients(first) and not cells.would_be_filled_by_others(first, True)
 
 
 def may_be_training_rows(ensemble: Ensemble, amount: float) -> bool:
     """Say whether so much fills the root of the first tree."""
     if not (ensemble.n_trees and ensemble.statistics & {"counts", "hessians"}):
         return False
-    return bool(_agree(ensemble, amount, _made_of(ensemble)[0]))
+    made_of = float(_made_of(ensemble)[0])
+    return bool(_agree(amount, made_of, _within(ensemble) * abs(made_of)))
 
 
 def amount_at_root(ensemble: Ensemble, y: np.ndarray, weight: np.ndarray | None) -> float:
@@ -195,10 +241,14 @@ def _classes(y: np.ndarray) -> np.ndarray:
     return labels if (labels == y).all() and len(np.unique(labels)) <= MOST_PARTS else 0 * labels
 
 
-def _parts(leaves: np.ndarray) -> np.ndarray:
-    """Return a number from 0 for every leaf, the same for neighbours where there are many."""
-    distinct, number = np.unique(leaves, return_inverse=True)
-    return number * min(MOST_PARTS, len(distinct)) // len(distinct)
+def _of_parts(leaves: np.ndarray) -> list[np.ndarray]:
+    """Return for every tree which part of it cells are in, a leaf or neighbours, (C, parts)."""
+    parts = []
+    for column in leaves.T:
+        distinct, number = np.unique(column, return_inverse=True)
+        n_parts = min(MOST_PARTS, len(distinct))
+        parts.append(np.eye(n_parts)[number * n_parts // len(distinct)])
+    return parts
 
 
 def _counts_rows(ensemble: Ensemble) -> bool:
@@ -211,7 +261,11 @@ def _made_of(ensemble: Ensemble) -> np.ndarray:
     return ensemble.n_samples if _counts_rows(ensemble) else ensemble.sum_hessian
 
 
-def _agree(ensemble: Ensemble, amount: Any, made_of: Any) -> Any:
-    """Say where amounts are what nodes were made of: the same number of rows, or nearly the H."""
-    within = 0.0 if _counts_rows(ensemble) else WITHIN
-    return np.abs(amount - made_of) <= within * np.abs(made_of)
+def _within(ensemble: Ensemble) -> float:
+    """Return how far amounts may be from what a node was made of: rows are counted exactly."""
+    return 0.0 if _counts_rows(ensemble) else WITHIN
+
+
+def _agree(amount: Any, made_of: Any, within: Any) -> Any:
+    """Say where amounts are as near as that."""
+    return np.abs(amount - made_of) <= within

@@ -117,7 +117,7 @@ def simulate(settings=SETTINGS) -> list[dict]:
             found = [ratios(setting, design, r) for r in range(setting.n_data_sets)]
             for way in found[0]:
                 z = np.array([of_data[way] for of_data in found])
-                kinds = KINDS if design == "signal" else {"noise": sum(KINDS.values(), [])}
+                kinds = KINDS if design == "signal" else {"noise": [*range(8)]}
                 rows += [
                     {
                         "setting": setting.words,
@@ -162,7 +162,7 @@ def main(arguments=None) -> None:
     parser.add_argument("--write", action="store_true", help="write the page and the CSV file")
     asked = parser.parse_args(arguments)
     rows = simulate()
-    print(table(rows))  # noqa: T201
+    print(table(rows))
     if asked.write:
         write_rows(RESULTS / "few_rows.csv", rows, COMMAND)
         page = PAGE.read_text()

@@ -227,7 +227,13 @@ def test_a_stump_by_hand():
     assert not Cells.of(stump, Rows(X[[0, 0, 0, 5, 5, 5]], y)).fill(stump)
     assert multinomial.pmf([4, 2], 6, [2 / 3, 1 / 3]) == pytest.approx(16 * 15 / 3**6)
     assert cells.would_be_filled_by_others(stump)  # by a third of them
-    assert not told_by_leaves(stump, X, y)
+    assert cells.fill_gradients(stump)
+    assert_close(cells.gradient, [[4], [-4]], cells.magnitude)  # minus the sums of y
+    assert not cells.would_be_filled_by_others(stump, gradients=True)  # whose targets add up alike
+    assert told_by_leaves(stump, X, y)
+    assert not told_by_leaves(stump, X, y[::-1])
+    doubtful = replace(stump, about_gradients="they may be another loss's")
+    assert not told_by_leaves(doubtful, X, y)
 
 
 @pytest.mark.parametrize(("n_leaves", "n_each", "chance"), [(3, 2, 0.1235), (8, 50, 5.08e-9)])
@@ -241,7 +247,7 @@ def test_tables_that_are_drawn(n_leaves, n_each, chance):
     assert by_definition == pytest.approx(chance, rel=1e-3)
     leaves = np.repeat(np.arange(1, n_leaves + 1), n_each)
     key = np.column_stack([0 * leaves, leaves])
-    cells = Cells._together(key, np.ones(n), np.ones((n, 1)))
+    cells = Cells._together(key, np.ones(n), *[np.ones((n, 1))] * 4)
     counting = GBTRegressor(n_estimators=1).fit([[0.0], [1.0]], [0, 1]).ensemble_
     assert round(1 / (np.e * N_DRAWS), 4) == 0.0012  # the promise of the module's docstring
     assert cells.would_be_filled_by_others(counting) == (chance > 0.01)
@@ -263,7 +269,9 @@ def test_cells_of_pieces_are_those_of_all_rows(numbers, data):
     merged, whole = reduce(Cells.merge, pieces), Cells.of(ensemble, Rows(X, y))
     assert_same(merged.key, whole.key)
     assert_same(merged.n_rows, whole.n_rows)
-    assert_close(merged.amount, whole.amount, whole.amount)
+    for name in ("amount", "gradient", "magnitude", "square"):
+        terms = whole.amount * (1 + np.abs(getattr(whole, name)))
+        assert_close(getattr(merged, name), getattr(whole, name), terms)
     expected = {}
     for label, row in zip(y, X, strict=True):  # node 1 is left, node 2 right
         cell = (int(label), 1 + int(row[0] > 1.5), 1 + int(row[1] > 0.0))
