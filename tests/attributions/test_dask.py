@@ -755,8 +755,10 @@ def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(client):
         model.client = client
         model.fit(rows, target)
         for trained in (booster, model):
-            result = tree_inner(trained, rows, target)
-            whole = tree_inner(trained, X, y)
+            with pytest.warns(SeenRowsWarning, match="600 of the 600 rows"):
+                result = tree_inner(trained, rows, target)
+            with pytest.warns(SeenRowsWarning, match="600 of the 600 rows"):
+                whole = tree_inner(trained, X, y)
             assert_same_sums(result, whole, terms_of(trained, X, y))
             assert whole.values[0] > 3 * np.abs(whole.values[1:]).max()
             explained = tree_shap(trained, rows)
