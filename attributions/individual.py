@@ -148,7 +148,9 @@ def _explained(
                 bound.add(block, trees, ones[: len(trees)], out)
             values[rows, :, k] = out.T
 
-    over_transposed(add, X, chunk.n_jobs(n_jobs), ROWS_IN_CACHE)
+    rows_at_once = max(getattr(bound, "rows_at_once", ROWS_IN_CACHE) for bound in bounds)
+    min_rows = min(getattr(bound, "min_rows", 1024) for bound in bounds)
+    over_transposed(add, X, chunk.n_jobs(n_jobs), rows_at_once, min_rows=min_rows)
     starts = [
         output.base_score + np.sum(bound.base_values)
         for output, bound in zip(ensemble.outputs, bounds, strict=True)
