@@ -45,8 +45,8 @@ from attributions.kernels.shap import (
     pay_leaves,
     weigh_split,
 )
-from gbt.kernels.compiling import kernel, uncounted
-from gbt.kernels.walk import goes_left
+from gbt.kernels.platform.compiling import kernel, uncounted
+from gbt.kernels.rows.walk import goes_left
 
 MOST_BITS = 8  # 7 and 9 take as long within a tenth, 6 and 10 longer
 MOST_DISTINCT = 8  # features on a path of a tree that is cut
