@@ -46,15 +46,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-<<<<<<< HEAD
 from gbt.kernels.platform.compiling import kernel, uncounted
 from gbt.kernels.rows.walk import Sets, is_listed
-=======
-from gbt.kernels.platform.compiling import kernel
-from gbt.kernels.rows.walk import Sets, goes_left, is_listed
-
-ROWS_AT_ONCE = 512  # 256 takes a seventh longer: what a split costs whatever the number of rows
->>>>>>> main
 
 # The five numbers of an edge at a quadrature point: what multiplies the product of a row that is
 # inside and goes left, is inside and goes right, is outside; then the credits of the first two.
