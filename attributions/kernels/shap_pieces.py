@@ -48,7 +48,7 @@ from attributions.kernels.shap import (
 from gbt.kernels.platform.compiling import kernel, uncounted
 from gbt.kernels.rows.walk import goes_left
 
-MOST_BITS = 8  # 7 and 9 take as long within a tenth, 6 and 10 longer
+MOST_BITS = 8  # 7 and 9 take as long within a tenth, 6 longer
 MOST_DISTINCT = 8  # features on a path of a tree that is cut
 ROWS_OF_WHOLE = 512  # 256 takes a seventh longer: what a split costs whatever the number of rows
 MOST_WORDS = max(2 ** (MOST_DISTINCT + 1), ROWS_OF_WHOLE)  # the last split is a piece in any case
