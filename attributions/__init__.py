@@ -3,7 +3,8 @@
 =========================================================  =========================================
 ``predecomp``, ``saabas``, ``tree_shap``                   why each row got its prediction
 ``local_mdi``                                              the same, from linear models of the trees
-``tree_inner``, ``partial_inner``, ``forest_inner``        which features help on new rows
+``held_out_gain``, ``held_out_gain_rows``                  which features help on new rows
+``tree_inner``, ``partial_inner``, ``forest_inner``        the same by the paper and its relatives
 ``tree_inner_rows``, ``partial_inner_rows``                for which rows a feature helped or hurt
 ``tree_inner_pairs``                                       below splits on which other it helped
 ``total_gain``, ``absolute``, ``permutation``              the classics
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from attributions.cross_fit import cross_fit
     from attributions.given_others import given_others
     from attributions.groups import FewGroupsWarning
+    from attributions.held_out_gain import held_out_gain, held_out_gain_rows
     from attributions.inner import forest_inner, partial_inner, tree_inner
     from attributions.inner_pairs import tree_inner_pairs
     from attributions.inner_rows import partial_inner_rows, tree_inner_rows
@@ -55,6 +57,8 @@ _HOME = {
     "saabas": "attributions.saabas",
     "tree_shap": "attributions.tree_shap",
     "local_mdi": "attributions.local_mdi",
+    "held_out_gain": "attributions.held_out_gain",
+    "held_out_gain_rows": "attributions.held_out_gain",
     "tree_inner": "attributions.inner",
     "tree_inner_rows": "attributions.inner_rows",
     "partial_inner_rows": "attributions.inner_rows",
@@ -84,6 +88,8 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "saabas",
     "tree_shap",
     "local_mdi",
+    "held_out_gain",
+    "held_out_gain_rows",
     "tree_inner",
     "tree_inner_rows",
     "partial_inner_rows",

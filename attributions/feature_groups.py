@@ -18,7 +18,7 @@ from attributions.results import GlobalAttribution
 from attributions.results.methods import kind_of
 from attributions.row_sums import RowSums
 
-ADDITIVE = ("tree_inner", "partial_inner", "forest_inner", "total_gain")
+ADDITIVE = ("held_out_gain", "tree_inner", "partial_inner", "forest_inner", "total_gain")
 
 
 def grouped(result: GlobalAttribution, members: Mapping[str, Iterable[str]]) -> GlobalAttribution:

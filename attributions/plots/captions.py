@@ -7,6 +7,7 @@ import numpy as np
 from attributions.results.methods import NOT_SUMS, kind_of
 
 TITLES = {
+    "held_out_gain": "Held-out gain",
     "tree_inner": "TreeInner",
     "tree_inner_pairs": "TreeInner by pairs",
     "partial_inner": "Partial TreeInner",
@@ -24,6 +25,7 @@ TITLES = {
     "mdi_oob": "MDI-oob",
 }
 UNITS = {
+    "held_out_gain": "loss saved per unit of learning rate, confirmed by held-out rows",
     "tree_inner": "loss saved per unit of learning rate",
     "tree_inner_pairs": "loss saved per unit of learning rate",
     "partial_inner": "loss saved per unit of learning rate, own work added back",
@@ -36,7 +38,12 @@ UNITS = {
     "mdi_plus": "score of the feature's own part, less that of the mean",
     "mdi_oob": "covariance with the target on rows left out",
 }
-JUDGED = ("tree_inner", "partial_inner", "forest_inner")  # row by row, by the targets
+JUDGED = (
+    "held_out_gain",
+    "tree_inner",
+    "partial_inner",
+    "forest_inner",
+)  # row by row, by the targets
 
 DOUBTED = "\n(hollow: intervals not to be relied on, few rows may carry the sum)"
 
