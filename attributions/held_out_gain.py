@@ -36,14 +36,16 @@ from typing import Any
 
 import numpy as np
 
+from attributions.constant_loss import Targets
 from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
 from attributions.judged_rows import sum_by_output
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.row_sums import row_blocks
 from attributions.split_gains import StepsOfModel
-from attributions.split_judges import Intake, NodeTotals, SplitJudges, Spread
+from attributions.split_judges import Intake, NodeTotals, SplitJudges, Spread, merge_spreads
 from gbt.chunks import Chunk, refuse_chunks
 from gbt.formats import as_ensemble
+from gbt.model import Ensemble
 from gbt.parallel import over_blocks
 
 
@@ -143,7 +145,7 @@ def held_out_gain(
     spread = None
     if standard_error:
         spread_of = partial(_spread, gains.parts(for_error=True), second_moments)
-        spread = over(spread_of, Spread.merge, n_jobs)
+        spread = over(spread_of, merge_spreads, n_jobs)
     ensemble = steps.ensemble
     return GlobalAttribution(
         values=by_tree.sum(axis=0),
@@ -153,9 +155,43 @@ def held_out_gain(
         method="held_out_gain",
         per_tree=by_tree if per_tree else None,
         groups=totals.groups,
+        kurtosis=None if spread is None else kurtosis_of(steps, spread),
         per_output=sum_by_output(ensemble, by_tree) if per_output else None,
         second_moments=None if spread is None else spread.sums.products,
+        percent_of_one=percent_of_one(ensemble, totals.targets),
     )
+
+
+def percent_of_one(ensemble: Ensemble, targets: Targets) -> float | None:
+    """Return how many per cent of the best constant's loss a held-out gain of 1 is.
+
+    A step along F_k, asked where the model would be without feature k, saves to first order
+    -alpha times its gradient, and the loss curves upwards on the way: with the squared error what
+    is saved until the feature has done all its work is half of the slope at the start times the
+    way. So alpha / 2 makes a loss of a held-out gain, and
+
+        100 alpha value / (2 sum_i w_i L(y_i, constant))
+
+    is, with the squared error, 100 times the covariance of the feature's contributions with what
+    they had to explain over the variance of y: R^2 in per cent for a model of one feature that has
+    learned all there is. Of a feature that has barely begun to learn it is half of what it saved.
+    """
+    loss = targets.constant_loss(ensemble.loss)
+    return 100 * ensemble.learning_rate / (2 * loss) if loss else None
+
+
+def kurtosis_of(steps: StepsOfModel, spread: Spread) -> np.ndarray:
+    """Return the kurtosis of what rows add to every feature, as far as model and rows tell.
+
+    Rows that have missed the rare large contributions cannot tell that there are such. The model
+    can: a row adds steps times gradients, and the rare large steps stand in the model, with the
+    number of their training rows. The kurtosis of a product of independent factors is the product
+    of theirs. `kurtosis_of_steps` looks at trees one by one, as if a row met large steps in few of
+    them; 3 makes up for rows that meet them in many. The larger of this and the kurtosis of the
+    given rows' own contributions counts.
+    """
+    of_gradients = spread.gradients.kurtosis.max()
+    return np.maximum(3 * steps.kurtosis_of_steps() * of_gradients, spread.parts.kurtosis)
 
 
 def _spread(

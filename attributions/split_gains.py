@@ -8,7 +8,8 @@ child: S of w g, with g asked without the feature of the split, and W of w. They
 and a row with gradient g that takes the step to a child adds
 
     q  =  w a (g - mean g)        mean g = (S_l + S_r) / W_t
-                                  a = -(1/alpha) d W_r / W_t on the left, (1/alpha) d W_l / W_t right
+                                  a = -(1/alpha) d W_r / W_t on the left,
+                                       (1/alpha) d W_l / W_t on the right
 
 to it: over the rows of l, w (g - mean g) adds up to W_l W_r / W_t times the difference of the
 means, over those of r to the opposite, and the two a differ by -d/alpha. So the q of a split add up
@@ -71,6 +72,25 @@ class StepsOfModel:
         levels = ensemble.predictor.links.levels
         paths = Paths(up, feature, change * moves, ensemble.value * moves, levels)
         return cls(ensemble, lower, paths, change)
+
+    def kurtosis_of_steps(self) -> np.ndarray:
+        """Return how unequal a feature's steps are over the training rows, (p,); 0 if unused.
+
+            mean_m n_m  *  sum n_c change_c^4  /  (sum n_c change_c^2)^2
+
+        over the nodes c to which a step on the feature leads, with n_c training rows; n_m are those
+        of tree m. Of a single tree it is the kurtosis of the steps that a row gets from it.
+        """
+        ensemble = self.ensemble
+        counts = ensemble.n_samples if "counts" in ensemble.statistics else ensemble.sum_hessian
+        feature = self.paths.feature.astype(np.int64)
+        second, fourth = (
+            np.bincount(feature, counts * self.change**power, minlength=ensemble.n_features)
+            for power in (2, 4)
+        )
+        n_rows = counts[ensemble.tree_offset[:-1]].mean()
+        result = np.zeros(ensemble.n_features)
+        return np.divide(n_rows * fourth, second**2, out=result, where=second**2 > 0)
 
     def judged(self, sums: np.ndarray) -> "SplitGains":
         """Return what the splits are worth to rows that add up to ``sums``, (n_nodes, 3)."""

@@ -13,22 +13,20 @@ rows are asked for all their steps in memory (``attributions.kernels.held_out``)
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from attributions.groups import Groups, labels_of, merge_groups
+from attributions.blas_threads import one_blas_thread
+from attributions.constant_loss import Targets
+from attributions.groups import Groups, GroupSums, labels_of
 from attributions.inputs import as_rows, as_target, as_weight, count_seen_rows
 from attributions.kernels.held_out import add_parts_of_steps, add_up_steps, ask
-from attributions.row_sums import (
-    ROWS_PER_BLOCK,
-    RowSums,
-    merge_blocks,
-    row_blocks,
-    sum_over_rows,
-)
+from attributions.kurtosis import Moments
+from attributions.row_sums import ROWS_PER_BLOCK, RowSums, merge_blocks, row_blocks
 from attributions.split_gains import N_SUMS, StepsOfModel
 from gbt.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.model import Ensemble
@@ -37,8 +35,6 @@ from gbt.stages import start_of, tree_blocks
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are three numbers a node of all trees
 NUMBERS_AT_ONCE = 2**15  # raw predictions at which a block of rows is asked: 260 kB
-
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +84,29 @@ class SplitJudges:
 
     def spread(self, part: np.ndarray, second_moments: bool, n_jobs: int | None) -> "Spread":
         """Return how much the parts of rows, or of groups of rows, vary."""
-        sums = sum_over_rows(
-            lambda rows: (self.parts(part, rows), None),
-            len(self.X),
-            n_jobs,
-            self.groups,
-            second_moments=second_moments,
-        )
-        return Spread(sums, labels_of(self.groups))
+
+        def of_block(rows: slice) -> RowSpread:
+            parts = np.ascontiguousarray(self.parts(part, rows))
+            sums = RowSums.of(parts, None, second_moments)
+            return RowSpread(sums, Moments.of(parts), self.moments_of_gradients(rows))
+
+        def of_groups(rows: slice, groups: Groups) -> GroupsOfBlock:
+            sums = GroupSums.of(groups, rows, lambda _: (self.parts(part, rows), None))
+            return GroupsOfBlock(sums, self.moments_of_gradients(rows))
+
+        if self.groups is None:
+            with one_blas_thread() if second_moments else nullcontext():
+                return merge_blocks(of_block, RowSpread.merge, len(self.X), n_jobs)
+        of_block_of_groups = partial(of_groups, groups=self.groups)
+        sums, gradients = merge_blocks(of_block_of_groups, GroupsOfBlock.merge, len(self.X), n_jobs)
+        return GroupSpread(self.groups.labels, sums.total, gradients, second_moments)
+
+    def moments_of_gradients(self, rows: slice) -> Moments:
+        """Return the moments, of K outputs, of w g at the whole model's predictions."""
+        ensemble, y = self.ensemble, self.y[rows]
+        raw = ensemble.raw_predict(self.X[rows], n_jobs=1)
+        gradient, _ = ensemble.loss.gradient_hessian(y, raw)
+        return Moments.of(gradient.reshape(len(y), -1) * self.weight[rows, np.newaxis])
 
     def _walk(self, rows: slice) -> Iterator[tuple]:
         """Yield leaves and gradients of a block of rows, some trees at a time, as kernels take it.
@@ -139,6 +150,7 @@ class NodeTotals:
     n_seen: int
     has_weight: bool
     groups: np.ndarray | None  # the distinct labels of rows that belong together
+    targets: Targets
 
     @classmethod
     def of(cls, rows: SplitJudges, n_jobs: int | None) -> "NodeTotals":
@@ -150,6 +162,7 @@ class NodeTotals:
             n_seen,
             bool(rows.weight.any()),
             labels_of(rows.groups),
+            Targets(rows.y, rows.weight),
         )
 
     def merge(self, other: "NodeTotals") -> "NodeTotals":
@@ -159,26 +172,76 @@ class NodeTotals:
             self.n_rows + other.n_rows,
             self.n_seen + other.n_seen,
             self.has_weight or other.has_weight,
-            None if self.groups is None else np.union1d(self.groups, other.groups),
+            union_of(self.groups, other.groups),
+            self.targets.merge(other.targets),
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """How much the parts of rows vary, or those of groups, whose labels stand beside them."""
+def union_of(labels: np.ndarray | None, others: np.ndarray | None) -> np.ndarray | None:
+    """Return the distinct labels of groups in two chunks."""
+    return None if labels is None or others is None else np.union1d(labels, others)
+
+
+class RowSpread(NamedTuple):
+    """How much the parts of rows vary, and the gradients of these rows."""
 
     sums: RowSums
-    labels: np.ndarray | None
+    parts: Moments
+    gradients: Moments
 
-    def merge(self, other: "Spread") -> "Spread":
-        """Return that of the rows of both; a group may have rows in both."""
-        if self.labels is None or other.labels is None:
-            return Spread(self.sums.merge(other.sums), None)
-        labels, by_group = merge_groups(
-            self.labels, self.sums.by_group, other.labels, other.sums.by_group
+    def merge(self, other: "RowSpread") -> "RowSpread":
+        """Return that of the rows of both."""
+        return RowSpread(
+            self.sums.merge(other.sums),
+            self.parts.merge(other.parts),
+            self.gradients.merge(other.gradients),
         )
-        sums = RowSums.of(by_group, second_moments=self.sums.products is not None)
-        return Spread(replace(sums, by_group=by_group), labels)
+
+
+class GroupsOfBlock(NamedTuple):
+    """The parts of a block of rows added up by group, and the gradients of the rows."""
+
+    sums: GroupSums
+    gradients: Moments
+
+    def merge(self, other: "GroupsOfBlock") -> "GroupsOfBlock":
+        """Return that of the rows of both."""
+        return GroupsOfBlock(self.sums.merge(other.sums), self.gradients.merge(other.gradients))
+
+
+class GroupSpread(NamedTuple):
+    """How much the sums of groups of rows vary, and the gradients of single rows."""
+
+    labels: np.ndarray
+    by_group: np.ndarray
+    gradients: Moments
+    second_moments: bool
+
+    def merge(self, other: "GroupSpread") -> "GroupSpread":
+        """Return that of the rows of both; a group may have rows in both."""
+        labels, of_row = np.unique(np.concatenate([self.labels, other.labels]), return_inverse=True)
+        by_group = np.zeros((len(labels), self.by_group.shape[1]))
+        np.add.at(by_group, of_row, np.concatenate([self.by_group, other.by_group]))
+        gradients = self.gradients.merge(other.gradients)
+        return GroupSpread(labels, by_group, gradients, self.second_moments)
+
+    @property
+    def sums(self) -> RowSums:
+        """The sums, for which groups are the draws."""
+        return RowSums.of(self.by_group, None, self.second_moments)
+
+    @property
+    def parts(self) -> Moments:
+        """The moments of what groups add."""
+        return Moments.of(self.by_group)
+
+
+Spread = RowSpread | GroupSpread
+
+
+def merge_spreads(one: Any, other: Any) -> Any:
+    """Return the spread of the rows of two chunks."""
+    return one.merge(other)
 
 
 @dataclass(frozen=True, eq=False)

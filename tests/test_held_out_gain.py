@@ -28,7 +28,9 @@ from attributions import (
     reference_held_out,
     total_gain,
 )
+from attributions.constant_loss import Targets
 from attributions.row_sums import ROWS_PER_BLOCK
+from attributions.split_gains import StepsOfModel
 from attributions.testing import Judged, ensembles, judged, rows_for
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
@@ -524,3 +526,144 @@ def test_results_of_some_rows_cannot_be_merged():
         parts[0].merge(parts[1])
     assert parts[0].p_values()[0] < 0.001
     assert "held_out_gain" in repr(parts[0])
+
+
+# ------------------------------------------------------------------- how many rows carry a sum
+
+
+def test_the_kurtosis_of_steps_by_hand():
+    """Of a stump with 8 and 2 rows: steps -1 and 4, kurtosis 10 (8 + 2 256) / (8 + 2 16)^2."""
+    stump = replace(
+        stump_on(0, 0.0),
+        value=np.array([1.0, 0, 5]),
+        n_samples=np.array([10, 8, 2]),
+        sum_hessian=np.array([10.0, 8, 2]),
+    )
+    steps = StepsOfModel.of(ensemble_of([stump], 2))
+    assert_close(steps.kurtosis_of_steps(), [10 * 520 / 40**2, 0.0], [4.0, 0.0], k=4)
+    twice_the_same = StepsOfModel.of(ensemble_of([stump] * 2, 2))
+    assert_close(twice_the_same.kurtosis_of_steps(), [10 * 520 / 40**2 / 2, 0.0], [4.0, 0.0], k=4)
+    without_counts = replace(
+        steps.ensemble, statistics=frozenset({"hessians"}), n_samples=np.zeros(3, dtype=np.int64)
+    )
+    alike = StepsOfModel.of(without_counts).kurtosis_of_steps()
+    assert_close(alike, steps.kurtosis_of_steps(), [4.0, 0.0], k=4)
+
+
+def kurtosis_of(numbers):
+    distance = numbers - numbers.mean(axis=0)
+    second, fourth = (distance**2).mean(axis=0), (distance**4).mean(axis=0)
+    return np.divide(fourth, second**2, out=np.zeros(numbers.shape[1]), where=second > 0)
+
+
+@pytest.mark.parametrize("loss", [None, "quantile", "classes"])
+def test_the_larger_kurtosis_counts(loss):
+    X, y = some_rows(9, n=1500)
+    if loss == "classes":
+        y = np.digitize(y, [-0.5, 0.5])
+    kind = GBTClassifier if loss == "classes" else partial(GBTRegressor, loss=loss)
+    model = kind(n_estimators=10, max_depth=3).fit(X[:300], y[:300])
+    X, y, weight = X[300:], y[300:], np.random.default_rng(0).uniform(size=1200)
+    ensemble = model.ensemble_
+    gradient = ensemble.loss.gradient_hessian(y * 1.0, ensemble.raw_predict(X))[0]
+    gradient = gradient.reshape(1200, -1) * weight[:, np.newaxis]
+    of_model = 3 * StepsOfModel.of(ensemble).kurtosis_of_steps() * kurtosis_of(gradient).max()
+    parts = reference_held_out.row_parts(ensemble, X, y * 1.0, weight, for_error=True)
+    expected = np.maximum(of_model, kurtosis_of(parts))
+    result = held_out_gain(model, X, y, sample_weight=weight)
+    assert_close(result.kurtosis, expected, expected, k=1e4)
+    assert_same(result.is_reliable, result.kurtosis <= 0.2 * 1200)
+    groups = np.arange(1200) % 40
+    of_groups = np.array([parts[groups == g].sum(axis=0) for g in range(40)])
+    result = held_out_gain(model, X, y, sample_weight=weight, groups=groups)
+    expected = np.maximum(of_model, kurtosis_of(of_groups))
+    assert_close(result.kurtosis, expected, expected, k=1e4)
+    assert_same(result.is_reliable, result.kurtosis <= 0.2 * 40)
+    assert held_out_gain(model, X, y, standard_error=False).is_reliable is None
+
+
+def test_a_feature_of_rare_large_steps_is_not_reliable_though_no_row_tells():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=2000), np.arange(2000) < 4])
+    y = X[:, 0] + 50 * X[:, 1] + rng.normal(size=2000)
+    model = GBTRegressor(n_estimators=20, max_depth=2).fit(X, y)
+    new = np.column_stack([rng.normal(size=500), np.arange(500) < 1])
+    result = held_out_gain(model, new, new[:, 0] + rng.normal(size=500))
+    assert_same(result.is_reliable, [True, False])
+
+
+# ------------------------------------------------------------------------------------ in per cent
+
+
+def test_per_cent_by_hand():
+    """The stumps above: 16 times 1/2 over twice the loss of the mean, (1/9 + 49/9 + 64/9) / 2."""
+    X, y = np.array([[-2.0], [-3.0], [2.0]]), np.array([1.0, -1.0, 4.0])
+    result = held_out_gain(two_stumps(), X, y)
+    expected = 100 * 16 / 2 / (114 / 9)
+    assert_close(result.percent(), [expected], expected, k=8)
+    frame = result.to_frame()
+    assert list(frame.columns) == ["value", "percent", "standard_error", "p_value", "is_reliable"]
+    assert_same(frame["percent"].to_numpy(), result.percent())
+    # Weights: the third row counts three times. Mean 12/5, squares 49/25, 289/25, 3 64/25.
+    weighted = held_out_gain(two_stumps(), X, y, sample_weight=[1.0, 1.0, 3.0])
+    value, spread = weighted.values[0], (49 + 289 + 192) / 25
+    assert_close(weighted.percent(), [100 * value / 2 / spread], expected * 4, k=8)
+
+
+def test_a_model_of_one_feature_that_has_learned_all_has_its_r2():
+    X, y = some_rows(10, n=4000, p=1)
+    y = np.sign(X[:, 0]) + 0.5 * y
+    model = GBTRegressor(n_estimators=400, max_depth=2, learning_rate=0.1).fit(X[:2000], y[:2000])
+    r2 = model.score(X[2000:], y[2000:])
+    told = held_out_gain(model, X[2000:], y[2000:]).percent()[0]
+    assert abs(told - 100 * r2) < 3
+
+
+@pytest.mark.parametrize(
+    ("loss", "y"),
+    [
+        ("poisson", [0.0, 1, 3, 0]),
+        ("gamma", [0.5, 1, 3, 0.1]),
+        ("tweedie", [0.0, 1, 3, 0.1]),
+        ("quantile", [0.0, 1, 3, 0.1]),
+        ("squared_log_error", [0.0, 1, 3, 0.1]),
+        ("huber", [0.0, 1, 3, 0.1]),
+    ],
+)
+def test_the_loss_of_the_constant_is_the_least_of_any_and_counts_from_0(loss, y):
+    y, weight = np.array(y), np.array([1.0, 2, 1, 0.5])
+    loss = GBTRegressor(n_estimators=1, loss=loss).fit(y[:, np.newaxis], y).ensemble_.loss
+    told = Targets(y, weight).constant_loss(loss)
+    lowest = -0.99 if loss.name == "squared_log_error" else -30
+    grid = np.append(np.linspace(lowest, -3, 1000), np.linspace(-3, 4, 100_001))
+    grid = grid[grid >= lowest]
+    by_row = [w * loss.value(np.full(grid.shape, t), grid) for t, w in zip(y, weight, strict=True)]
+    expected = sum(by_row).min() - sum(of_row.min() for of_row in by_row)
+    assert_close(told, expected, told, k=1, eps=1e-4)
+    parts = [Targets(y[rows], weight[rows]) for rows in (slice(1), slice(1, 3), slice(3, 4))]
+    merged = parts[0].merge(parts[1]).merge(parts[2].merge(parts[0]))
+    assert_close(
+        merged.constant_loss(loss),
+        Targets(np.append(y, y[0]), np.append(weight, weight[0])).constant_loss(loss),
+        told * 4,
+    )
+
+
+def test_where_a_constant_has_no_loss_there_is_no_per_cent():
+    X, y = some_rows(11)
+    model = GBTClassifier(n_estimators=2).fit(X, y > 0)
+    result = held_out_gain(model, X + 0.1, np.full(200, True))
+    with pytest.raises(ValueError, match="held_out_gain cannot be given in per cent"):
+        result.percent()
+    assert "percent" not in result.to_frame().columns
+    with pytest.raises(ValueError, match="total_gain cannot be given in per cent"):
+        total_gain(model).percent()
+
+
+def test_too_many_distinct_targets_of_chunks_are_not_kept(monkeypatch):
+    monkeypatch.setattr("attributions.constant_loss.MOST_DISTINCT", 4)
+    few = [Targets(np.array([1.0, 2]), np.ones(2)), Targets(np.array([2.0, 3, 4]), np.ones(3))]
+    many = few[0].merge(few[1]).merge(Targets(np.array([5.0]), np.ones(1)))
+    assert few[0].merge(few[1]).constant_loss(HalfSquaredError()) is not None
+    assert many.constant_loss(HalfSquaredError()) is None
+    assert many.merge(few[0]).y is None

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel
+from gbt.kernels.compiling import internal, kernel
 
 
 class Paths(NamedTuple):
@@ -32,6 +32,43 @@ class Paths(NamedTuple):
     step: np.ndarray  # (N,) float64, value less that of the parent; 0 in a forest
     value: np.ndarray  # (N,) float64, that a leaf adds to the raw prediction; 0 in a forest
     levels: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
+
+
+@internal
+def write_asked(leaf, paths, raw, work, at, asked):
+    """Write the raw predictions without the feature of every step of one tree.
+
+    leaf           (n,)        unsigned   IN    counted through all trees
+    paths ... work             see ``ask``
+    at             (n,)        uint64     memory
+    asked          (S, n, K)   float64    OUT
+    """
+    for i in range(at.shape[0]):
+        at[i] = leaf[i]
+    for s in range(asked.shape[0]):
+        for i in range(at.shape[0]):
+            k = paths.feature[at[i]]
+            for o in range(raw.shape[0]):
+                asked[s, i, o] = raw[o, i] - work[o, k, i]
+            at[i] = paths.up[at[i]]
+
+
+@internal
+def move(leaf, n_steps, paths, at, raw, work):
+    """Take raw predictions and contributions to one output to its next tree.
+
+    leaf    (n,)       unsigned   IN      counted through all trees
+    at      (n,)       uint64     memory
+    raw     (n,)       float64    INOUT
+    work    (p, n)     float64    INOUT
+    """
+    for i in range(at.shape[0]):
+        at[i] = leaf[i]
+        raw[i] += paths.value[at[i]]
+    for _ in range(n_steps):
+        for i in range(at.shape[0]):
+            work[paths.feature[at[i]], i] += paths.step[at[i]]
+            at[i] = paths.up[at[i]]
 
 
 @kernel
@@ -47,28 +84,13 @@ def ask(leaves, first, paths, raw, work, asked):
     work     (K, p, n)      float64    INOUT  what each feature has contributed
     asked    (T, S, n, K)   float64    OUT
     """
-    up, feature, step, value, levels = paths
-    n_outputs, n = raw.shape
-    at = np.empty(n, np.uint64)
+    n_outputs, at = raw.shape[0], np.empty(raw.shape[1], np.uint64)
     for begin in range(0, leaves.shape[0], n_outputs):
         for m in range(begin, begin + n_outputs):
-            for i in range(n):
-                at[i] = leaves[m, i]
-            for s in range(asked.shape[1]):
-                for i in range(n):
-                    k = feature[at[i]]
-                    for o in range(n_outputs):
-                        asked[m, s, i, o] = raw[o, i] - work[o, k, i]
-                    at[i] = up[at[i]]
+            write_asked(leaves[m], paths, raw, work, at, asked[m])
         for o in range(n_outputs):
             m = begin + o
-            for i in range(n):
-                at[i] = leaves[m, i]
-                raw[o, i] += value[at[i]]
-            for _ in range(levels[first + m]):
-                for i in range(n):
-                    work[o, feature[at[i]], i] += step[at[i]]
-                    at[i] = up[at[i]]
+            move(leaves[m], paths.levels[first + m], paths, at, raw[o], work[o])
 
 
 @kernel

@@ -1,5 +1,7 @@
 """What may be done with the values of a method: which are sums over rows, which can be tested."""
 
+from attributions.kurtosis import LIMIT
+
 
 def kind_of(method: str) -> str:
     """Return a method without its details: "tree_inner" of "tree_inner(predecomp)"."""
@@ -36,3 +38,11 @@ ASKED_WITHOUT_ERROR = {
     "unbiased_gain": "it was computed with standard_error=False, or with form='sampled', which has"
     " none",
 }
+
+# Kurtosis of contributions over held-out rows above which intervals are not to be relied on.
+MOST_KURTOSIS = {"held_out_gain": 0.2}
+
+
+def most_kurtosis(method: str) -> float:
+    """Return the limit of a method: that of what a model tells, or of training rows."""
+    return MOST_KURTOSIS.get(kind_of(method), LIMIT)
