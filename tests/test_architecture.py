@@ -78,6 +78,7 @@ PLAIN_PAGES = {
     "gbt.reference_policies",
     "attributions.reference",
     "attributions.reference_inference",
+    "attributions.reference_held_out",
 }
 # Results draw themselves with what draws results.
 KNOTS = {

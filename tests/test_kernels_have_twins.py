@@ -79,6 +79,11 @@ TWINS = {
         "add_parts": "test_unbiased_gain.py::test_the_standard_error_is_that_of_the_derivatives",
         "mean_ratio_of_subsets": "attributions/reference.py::mean_ratio_of_subsets",
     },
+    "attributions.kernels.held_out": {
+        "ask": "attributions/reference_held_out.py::rounds",
+        "add_up_steps": "attributions/reference_held_out.py::held_out_gain",
+        "add_parts_of_steps": "attributions/reference_held_out.py::row_parts",
+    },
     "attributions.kernels.paths": {
         "add_value_changes": "attributions/reference.py::predecomp",
         "add_up_leaves": "test_inner.py::test_without_standard_errors_the_values_are_the_same",
@@ -139,6 +144,7 @@ PARTS = {
     "gbt.kernels.thread_team": "tests/test_thread_team.py",
     "attributions.kernels.contrasts": "tests/test_unbiased_gain.py",
     "attributions.kernels.elastic_net": "tests/test_elastic_net.py",
+    "attributions.kernels.held_out": "tests/test_held_out_gain.py",
     "attributions.kernels.paths": "tests/test_inner.py",
 }
 
