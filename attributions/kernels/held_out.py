@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, kernel
+from gbt.kernels.platform.compiling import internal, kernel
 
 
 class Paths(NamedTuple):

@@ -29,10 +29,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbt.kernels.scan import G, H
+from gbt.kernels.cuts.scan import G, H
 from gbt.splitting.cuts import Sets, best_cuts
-from gbt.splitting.frontier import Frontier, Limits, Splits
-from gbt.splitting.parts import random_parts
+from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 
 D, D1, D2 = 0, 1, 2
 
