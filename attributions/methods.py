@@ -1,7 +1,5 @@
 """What is known of each method: title and unit, whether it is a sum, whether it can be tested."""
 
-from attributions.statistics.kurtosis import LIMIT
-
 
 def kind_of(method: str) -> str:
     """Return a method without its details: "tree_inner" of "tree_inner(predecomp)"."""
@@ -83,11 +81,3 @@ JUDGED = (
     "forest_inner",
 )  # row by row, by the targets
 ADDITIVE = ("held_out_gain", "tree_inner", "partial_inner", "forest_inner", "total_gain")
-
-# Kurtosis of contributions over held-out rows above which intervals are not to be relied on.
-MOST_KURTOSIS = {"held_out_gain": 0.2}
-
-
-def most_kurtosis(method: str) -> float:
-    """Return the limit of a method: that of what a model tells, or of training rows."""
-    return MOST_KURTOSIS.get(kind_of(method), LIMIT)

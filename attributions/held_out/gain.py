@@ -142,7 +142,8 @@ def held_out_gain(
     steps = StepsOfModel.of(as_ensemble(model))
     intake = Intake(steps, getattr(model, "classes_", None))
     over = intake.ready(Chunk(X, y, sample_weight, groups))
-    totals = over(NodeTotals.of, NodeTotals.merge, n_jobs)
+    totals_of = partial(NodeTotals.of, standard_error)
+    totals = over(totals_of, NodeTotals.merge, n_jobs)
     if not totals.has_weight:
         raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
     warn_of_seen_rows(totals.n_seen, totals.n_rows, stacklevel=2)
@@ -231,15 +232,15 @@ def held_out_gain_rows(
     """
     refuse_chunks(X)
     steps = StepsOfModel.of(as_ensemble(model))
-    judges = Intake(steps, getattr(model, "classes_", None)).take(Chunk(X, y))
-    n_seen = count_seen_rows(steps.ensemble, judges.X, judges.y, n_jobs)
-    warn_of_seen_rows(n_seen, len(judges.X), stacklevel=2)
-    part = steps.judged(judges.node_sums(n_jobs)).parts(for_error=False)
-    values, blocks = np.empty(judges.X.shape), row_blocks(len(judges.X))
+    rows_at_splits = Intake(steps, getattr(model, "classes_", None)).take(Chunk(X, y))
+    n_seen = count_seen_rows(steps.ensemble, rows_at_splits.X, rows_at_splits.y, n_jobs)
+    warn_of_seen_rows(n_seen, len(rows_at_splits.X), stacklevel=2)
+    part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
+    values, blocks = np.empty(rows_at_splits.X.shape), row_blocks(len(rows_at_splits.X))
 
     def fill(first: int, last: int) -> None:
         for block in blocks[first:last]:
-            values[block] = judges.parts(part, block)
+            values[block], _ = rows_at_splits.parts(part, block)
 
     over_blocks(fill, len(blocks), n_jobs, min_rows=1)
     return LocalAttribution(
@@ -247,7 +248,7 @@ def held_out_gain_rows(
         base_values=np.zeros(len(values)),
         feature_names=steps.ensemble.feature_names,
         method="held_out_gain",
-        data=judges.X,
+        data=rows_at_splits.X,
         index=row_labels(X),
         categories=steps.ensemble.categories,
     )

@@ -15,85 +15,119 @@ rows are asked for all their steps in memory (``attributions.kernels.held_out``)
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets
-from attributions.held_out.splits import N_SUMS, StepsOfModel
+from attributions.held_out.splits import N_SUMS, StepsOfModel, odds
 from attributions.inputs import as_rows, as_target, as_weight, count_seen_rows
-from attributions.kernels.held_out import add_parts_of_steps, add_up_steps, ask
+from attributions.kernels.contrasts import Spots, find_spots
+from attributions.kernels.held_out import (
+    Rows,
+    add_parts_of_rows,
+    add_parts_of_steps,
+    add_up_rows,
+    add_up_steps,
+    ask,
+)
 from attributions.statistics.groups import Groups, GroupSums, labels_of
 from attributions.statistics.kurtosis import Moments
 from attributions.statistics.row_sums import RowSums
+from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC
+from gbt.kernels.rows.descent import N_PLACES, N_TOP
 from gbt.model.ensemble import Ensemble
-from gbt.model.predictor import transposed
+from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import start_of, tree_blocks
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are three numbers a node of all trees
+MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 take 4e8
 NUMBERS_AT_ONCE = 2**15  # raw predictions at which a block of rows is asked: 260 kB
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RowsAtSplits:
-    """Rows that are asked at every split of their paths, checked and converted."""
+    """Rows that are asked at every split of their paths, checked and converted.
+
+    ``is_part`` says that they are a chunk, which is taken in anew for every walk. ``kept`` holds
+    where all rows end up in all trees, once `node_sums` has kept it.
+    """
 
     steps: StepsOfModel
     X: np.ndarray
     y: np.ndarray
     weight: np.ndarray
     groups: Groups | None
+    is_part: bool = False
+    kept: np.ndarray | None = None
 
     @property
     def ensemble(self) -> Ensemble:
         """The model that is judged."""
         return self.steps.ensemble
 
-    def node_sums(self, n_jobs: int | None) -> np.ndarray:
-        """Return what rows add up to at every node, (n_nodes, 3): see `add_up_steps`."""
+    def node_sums(self, n_jobs: int | None, keep: bool = False) -> np.ndarray:
+        """Return what rows add up to at every node, (n_nodes, 3): see `add_up_steps`.
 
-        def sums_of(rows: slice) -> np.ndarray:
-            sums = np.zeros((len(self.ensemble.feature), N_SUMS))
-            for own in row_blocks(rows.stop - rows.start):
-                block = slice(rows.start + own.start, rows.start + own.stop)
-                for *walked, gradient in self._walk(block):
-                    add_up_steps(*walked, gradient, self.weight[block], sums)
-            return sums
-
-        return merge_blocks(
-            sums_of,
+        ``keep`` says that `parts` will be asked for: spots are kept if there is room.
+        """
+        n_spots = len(self.y) * self.ensemble.n_trees
+        keep = keep and self._is_known and not self.is_part
+        if keep and n_spots * self._room.of_row.itemsize <= MOST_KEPT:
+            self.kept = np.empty(n_spots, self._room.of_row.dtype)
+        sums = merge_blocks(
+            self._sums_of_known if self._is_known else self._sums_of_given,
             lambda a, b: np.add(a, b, out=a),
             len(self.X),
             n_jobs,
             BLOCKS_PER_SUM * ROWS_PER_BLOCK,
         )
+        if not self._is_known:
+            return sums
+        of_node = self.ensemble.predictor.of_nodes
+        return np.column_stack([of_node(np.ascontiguousarray(column)) for column in sums.T])
 
-    def parts(self, part: np.ndarray, rows: slice) -> np.ndarray:
+    def parts(self, part: np.ndarray, rows: slice) -> tuple[np.ndarray, np.ndarray]:
         """Return what every row of a block adds to every feature, (n, p); see `SplitGains.parts`.
 
-        Steps to a node bring a row w (a g + b), with a and b in ``part``, (n_nodes, 2).
+        Steps to a node bring a row w (a g + b), with a and b in ``part``, (n_nodes, 2). The second
+        is w g at the prediction after the last tree, (n, K); of a forest at its start.
         """
-        out = np.zeros((self.X.shape[1], rows.stop - rows.start))
-        for *walked, gradient in self._walk(rows):
-            add_parts_of_steps(*walked, part, gradient, out)
-        out *= self.weight[rows]
-        return out.T
+        out, weight = np.zeros((self.X.shape[1], rows.stop - rows.start)), self.weight[rows]
+        raw = self._start(rows)
+        if self._is_known:
+            known = self._known_rows(rows, is_walked=self.kept is not None)
+            part = part[self.ensemble.predictor.links.node]
+            slope, constant = np.ascontiguousarray(part.T)
+            kind, paths = self.ensemble.loss.kind, self.steps.paths_of_rows
+            add_parts_of_rows(known, kind, paths, slope, constant, out)
+            raw[0] = np.log(known.state) if kind == HALF_LOGISTIC else known.state
+        else:
+            for *walked, gradient in self._walk(rows, raw):
+                add_parts_of_steps(*walked, part, gradient, out)
+        out *= weight
+        asked = raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
+        gradient, _ = self.ensemble.loss.gradient_hessian(self.y[rows], asked)
+        return np.ascontiguousarray(out.T), gradient.reshape(len(weight), -1) * weight[
+            :, np.newaxis
+        ]
 
     def spread(self, part: np.ndarray, second_moments: bool, n_jobs: int | None) -> "Spread":
         """Return how much the parts of rows, or of groups of rows, vary."""
 
         def of_block(rows: slice) -> RowSpread:
-            parts = np.ascontiguousarray(self.parts(part, rows))
+            parts, gradients = self.parts(part, rows)
             sums = RowSums.of(parts, None, second_moments)
-            return RowSpread(sums, Moments.of(parts), self.moments_of_gradients(rows))
+            return RowSpread(sums, Moments.of(parts), Moments.of(gradients))
 
         def of_groups(rows: slice, groups: Groups) -> GroupsOfBlock:
-            sums = GroupSums.of(groups, rows, lambda _: (self.parts(part, rows), None))
-            return GroupsOfBlock(sums, self.moments_of_gradients(rows))
+            parts, gradients = self.parts(part, rows)
+            sums = GroupSums.of(groups, rows, lambda _: (parts, None))
+            return GroupsOfBlock(sums, Moments.of(gradients))
 
         if self.groups is None:
             with one_blas_thread() if second_moments else nullcontext():
@@ -102,23 +136,74 @@ class RowsAtSplits:
         sums, gradients = merge_blocks(of_block_of_groups, GroupsOfBlock.merge, len(self.X), n_jobs)
         return GroupSpread(self.groups.labels, sums.total, gradients, second_moments)
 
-    def moments_of_gradients(self, rows: slice) -> Moments:
-        """Return the moments, of K outputs, of w g at the whole model's predictions."""
-        ensemble, y = self.ensemble, self.y[rows]
-        raw = ensemble.raw_predict(self.X[rows], n_jobs=1)
-        gradient, _ = ensemble.loss.gradient_hessian(y, raw)
-        return Moments.of(gradient.reshape(len(y), -1) * self.weight[rows, np.newaxis])
+    def _sums_of_given(self, rows: slice) -> np.ndarray:
+        """Add up some blocks of rows for a loss that kernels do not know, (n_nodes, 3)."""
+        sums = np.zeros((len(self.ensemble.feature), N_SUMS))
+        for block in _blocks_in(rows):
+            for *walked, gradient in self._walk(block, self._start(block)):
+                add_up_steps(*walked, gradient, self.weight[block], sums)
+        return sums
 
-    def _walk(self, rows: slice) -> Iterator[tuple]:
+    def _sums_of_known(self, rows: slice) -> np.ndarray:
+        """Add up some blocks of rows for the other two, of nodes and places, (N, 3)."""
+        paths, kind = self.steps.paths_of_rows, self.ensemble.loss.kind
+        of_steps, of_leaves = np.zeros((2, len(paths.up))), np.zeros(2 * len(paths.up))
+        for block in _blocks_in(rows):
+            known = self._known_rows(block, is_walked=False)
+            add_up_rows(known, kind, paths, self.weight[block], of_steps, of_leaves)
+        return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether kernels have the formulas of the loss."""
+        return self.ensemble.loss.kind != GIVEN
+
+    def _start(self, rows: slice) -> np.ndarray:
+        """Return the raw predictions at which the first trees are judged, (K, n)."""
+        return np.repeat(start_of(self.ensemble)[:, np.newaxis], rows.stop - rows.start, axis=1)
+
+    def _known_rows(self, rows: slice, is_walked: bool) -> Rows:
+        """Send a block of rows down all trees, unless that has been done and kept."""
+        ensemble, n = self.ensemble, rows.stop - rows.start
+        n_trees, room = ensemble.n_trees, self._room
+        if self.kept is None:
+            spot = np.empty((n_trees, n), room.of_row.dtype)
+        else:
+            spot = self.kept[rows.start * n_trees : rows.stop * n_trees].reshape(n_trees, n)
+        if not is_walked:
+            block = transposed(self.X[rows], dtype=self.X.dtype)
+            links = ensemble.predictor.links_for(block)
+            find_spots(columns_of(block), links, room._replace(of_row=spot))
+        (state,), shape = self._start(rows), (ensemble.n_features, n)
+        is_logistic = ensemble.loss.kind == HALF_LOGISTIC
+        return Rows(
+            spot,
+            room.first,
+            self.y[rows],
+            odds(state) if is_logistic else state,
+            np.ones(shape) if is_logistic else np.zeros(shape),
+        )
+
+    @cached_property
+    def _room(self) -> Spots:
+        """What is there to be a spot; of no rows."""
+        links = self.ensemble.predictor.links
+        is_shallow = links.levels <= N_TOP
+        n_spots = np.where(is_shallow, N_PLACES, np.diff(self.ensemble.tree_offset))
+        of_row = np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1))
+        first = np.where(is_shallow, links.places, links.roots)
+        return Spots(of_row, first, links.levels, self.steps.paths_of_rows.value)
+
+    def _walk(self, rows: slice, raw: np.ndarray) -> Iterator[tuple]:
         """Yield leaves and gradients of a block of rows, some trees at a time, as kernels take it.
 
         That is: leaves (T, n), the first of the T trees, all steps of the model, and the gradients
-        (T, S, n), step by step from the leaf up, of the output that the tree adds to.
+        (T, S, n), step by step from the leaf up, of the output that the tree adds to. ``raw``, the
+        raw predictions (K, n), go from the start to beyond the last tree.
         """
         ensemble, paths, y = self.ensemble, self.steps.paths, self.y[rows]
         block = transposed(self.X[rows], dtype=self.X.dtype)
         n_outputs, n = ensemble.n_outputs, rows.stop - rows.start
-        raw = np.repeat(start_of(ensemble)[:, np.newaxis], n, axis=1)
         work = np.zeros((n_outputs, ensemble.n_features, n))
         n_levels = max(1, int(paths.levels.max(initial=1)))
         of_round = n_outputs * n_levels * n * n_outputs
@@ -128,6 +213,12 @@ class RowsAtSplits:
             asked = np.empty((len(trees), n_levels, n, n_outputs))
             ask(leaves, trees.start, paths, raw, work, asked)
             yield leaves, trees.start, paths, _gradients(ensemble, y, asked)
+
+
+def _blocks_in(rows: slice) -> list[slice]:
+    """Cut a slice of rows into blocks."""
+    blocks = row_blocks(rows.stop - rows.start)
+    return [slice(rows.start + block.start, rows.start + block.stop) for block in blocks]
 
 
 def _gradients(ensemble: Ensemble, y: np.ndarray, asked: np.ndarray) -> np.ndarray:
@@ -154,11 +245,11 @@ class NodeTotals:
     targets: Targets
 
     @classmethod
-    def of(cls, rows: RowsAtSplits, n_jobs: int | None) -> "NodeTotals":
-        """Walk the rows once."""
+    def of(cls, keep: bool, rows: RowsAtSplits, n_jobs: int | None) -> "NodeTotals":
+        """Walk the rows once; ``keep`` says that they will be walked again."""
         n_seen = count_seen_rows(rows.ensemble, rows.X, rows.y, n_jobs)
         return cls(
-            rows.node_sums(n_jobs),
+            rows.node_sums(n_jobs, keep),
             len(rows.X),
             n_seen,
             bool(rows.weight.any()),
@@ -269,6 +360,7 @@ class Intake:
             as_target(self, ensemble, rows.y, len(X)),
             as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part),
             Groups.of(rows.groups, len(X)),
+            rows.is_part,
         )
 
     def ready(self, rows: Chunk) -> Callable[..., Any]:

@@ -17,12 +17,14 @@ to its gain.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from attributions.kernels.held_out import Paths
+from attributions.kernels.held_out import MAX_ODDS, Paths
 from attributions.kernels.paths import add_up_leaves
 from attributions.per_row.saabas import Saabas
+from gbt.kernels.rows.derivatives import HALF_LOGISTIC
 from gbt.model.ensemble import Ensemble
 
 N_SUMS = 3  # w g of the step to a node, w, and rows that weigh something
@@ -72,6 +74,15 @@ class StepsOfModel:
         levels = ensemble.predictor.links.levels
         paths = Paths(up, feature, change * moves, ensemble.value * moves, levels)
         return cls(ensemble, lower, paths, change)
+
+    @cached_property
+    def paths_of_rows(self) -> Paths:
+        """The steps to nodes and places, of odds for the logistic loss; see `add_up_rows`."""
+        up, feature, step, value, levels = self.paths
+        node = self.ensemble.predictor.links.node
+        if self.ensemble.loss.kind == HALF_LOGISTIC:
+            step, value = odds(-step), odds(value)
+        return Paths(up[node], feature[node], step[node], value[node], levels)
 
     def kurtosis_of_steps(self) -> np.ndarray:
         """Return how unequal a feature's steps are over the training rows, (p,); 0 if unused.
@@ -160,3 +171,9 @@ class SplitGains:
             part[child, 0] = factor * slope
             part[child, 1] = -factor * slope * self.mean_gradient
         return part
+
+
+def odds(log_odds: np.ndarray) -> np.ndarray:
+    """Return e to the power of log-odds, cut off where float64 has long been certain."""
+    most = np.log(MAX_ODDS)
+    return np.exp(np.clip(log_odds, -most, most))

@@ -21,7 +21,6 @@ from attributions.methods import (
     NOT_SUMS,
     TESTABLE,
     kind_of,
-    most_kurtosis,
 )
 from attributions.names import find_feature
 from attributions.results import tables
@@ -29,6 +28,7 @@ from attributions.results.merging import merged
 from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.statistics.bootstrap import symmetric_t
 from attributions.statistics.groups import Groups, labels_of, warn_of_few_groups
+from attributions.statistics.kurtosis import limit_of
 from attributions.statistics.row_sums import sum_over_rows
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class GlobalAttribution(tables.ShownAsTable):
         """
         if self.kurtosis is None:
             return None
-        return self.kurtosis <= most_kurtosis(self.method) * self.n_draws
+        return self.kurtosis <= limit_of(self.method) * self.n_draws
 
     def confidence_interval(
         self, level: float = 0.95, method: str = "normal", random_state: int = 0
