@@ -15,6 +15,7 @@ import numpy as np
 
 from gbt.losses.amounts import LogLink
 from gbt.losses.loss import Loss
+from gbt.model.ensemble import Ensemble
 
 MOST_DISTINCT = 2**20  # 16 MB travel from where the rows are
 
@@ -54,6 +55,31 @@ class Targets:
         except ValueError:  # targets of which all are 0 have no logarithm of their mean
             return 0.0
         return float(excess) if np.isfinite(excess) and excess > 0 else 0.0
+
+
+def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool) -> float | None:
+    """Return how many per cent of the best constant's loss an importance of 1 is.
+
+    Importance is in units of total gain: times the learning rate alpha it is the loss saved, to
+    first order. TreeInner asks every step where the model stood before it, and its steps add up,
+    to first order, to the way from the start of boosting to the model:
+
+        100 alpha value / sum_i w_i L(y_i, constant)
+
+    Held-out gain and the partial form ask where the model would be *without* feature k. From there
+    the loss curves upwards along F_k, and with the squared error what is saved until the feature
+    has done all its work is half of the slope at the start times the way, hence
+
+        100 alpha value / (2 sum_i w_i L(y_i, constant))
+
+    With the squared error that is 100 times the covariance of the feature's contributions with what
+    they had to explain, over the variance of y: R^2 in per cent for a model of one feature that has
+    learned all there is. Of a feature that has barely begun to learn it is half of what it saved.
+    """
+    loss = targets.constant_loss(ensemble.loss)
+    if not loss:
+        return None
+    return 100 * ensemble.learning_rate / (2 * loss if removes_own_work else loss)
 
 
 def least_loss(loss: Loss, y: np.ndarray) -> Any:

@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.held_out.constant_loss import Targets
+from attributions.held_out.constant_loss import percent_of_one
 from attributions.held_out.rows_at_splits import (
     Intake,
     NodeTotals,
@@ -49,7 +49,6 @@ from attributions.held_out.steps import sum_by_output
 from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
 from attributions.results import GlobalAttribution, LocalAttribution
 from gbt.formats import as_ensemble
-from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.parallel.in_order import row_blocks
 from gbt.parallel.threads import over_blocks
@@ -165,26 +164,8 @@ def held_out_gain(
         kurtosis=None if spread is None else kurtosis_of(steps, spread),
         per_output=sum_by_output(ensemble, by_tree) if per_output else None,
         second_moments=None if spread is None else spread.sums.products,
-        percent_of_one=percent_of_one(ensemble, totals.targets),
+        percent_of_one=percent_of_one(ensemble, totals.targets, removes_own_work=True),
     )
-
-
-def percent_of_one(ensemble: Ensemble, targets: Targets) -> float | None:
-    """Return how many per cent of the best constant's loss a held-out gain of 1 is.
-
-    A step along F_k, asked where the model would be without feature k, saves to first order
-    -alpha times its gradient, and the loss curves upwards on the way: with the squared error what
-    is saved until the feature has done all its work is half of the slope at the start times the
-    way. So alpha / 2 makes a loss of a held-out gain, and
-
-        100 alpha value / (2 sum_i w_i L(y_i, constant))
-
-    is, with the squared error, 100 times the covariance of the feature's contributions with what
-    they had to explain over the variance of y: R^2 in per cent for a model of one feature that has
-    learned all there is. Of a feature that has barely begun to learn it is half of what it saved.
-    """
-    loss = targets.constant_loss(ensemble.loss)
-    return 100 * ensemble.learning_rate / (2 * loss) if loss else None
 
 
 def kurtosis_of(steps: StepsOfModel, spread: Spread) -> np.ndarray:

@@ -143,7 +143,7 @@ class GlobalAttribution(tables.ShownAsTable):
             tables.words("feature", [self.feature_names[k] for k in shown]),
             tables.numbers("value", self.values[shown]),
         ]
-        if self.percent_of_one is not None:
+        if self.percent_of_one is not None and kind_of(self.method) == "held_out_gain":
             columns.insert(2, tables.numbers("per cent", self.percent()[shown]))
         if self.standard_error is not None:
             columns.append(tables.numbers("standard error", self.standard_error[shown]))
@@ -319,8 +319,8 @@ class GlobalAttribution(tables.ShownAsTable):
 
         The constant is the mean of these rows, the shares of their classes or their quantile, and
         its loss counts from that of a perfect prediction. Values are first order, and so are these
-        numbers: ``attributions.held_out.gain.percent_of_one`` says what they are. They do not add
-        up to 100, nor to what the model saves.
+        numbers, which ``attributions.held_out.constant_loss.percent_of_one`` derives. They do not
+        add up to 100, nor to what the model saves.
 
         Returns
         -------
@@ -329,8 +329,8 @@ class GlobalAttribution(tables.ShownAsTable):
         if self.percent_of_one is None:
             raise ValueError(
                 f"{self.method} cannot be given in per cent of the loss of a constant prediction:"
-                " it is no measure of rows and their targets, or a constant has no loss on these"
-                " rows, or they are chunks of Dask with more than a million distinct targets."
+                " it is no measure of loss on given rows, or was made of several results or of"
+                " tables of Dask, or a constant prediction has no loss on these rows."
             )
         return self.values * self.percent_of_one
 

@@ -25,6 +25,7 @@ from attributions import (
     held_out_gain_rows,
     partial_inner,
     total_gain,
+    tree_inner,
 )
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import StepsOfModel
@@ -610,6 +611,26 @@ def test_per_cent_by_hand():
     weighted = held_out_gain(two_stumps(), X, y, sample_weight=[1.0, 1.0, 3.0])
     value, spread = weighted.values[0], (49 + 289 + 192) / 25
     assert_close(weighted.percent(), [100 * value / 2 / spread], expected * 4, k=8)
+
+
+def test_per_cent_of_the_relatives():
+    """TreeInner adds up to what the model saves, to first order; partial_inner asks as we do."""
+    X, y = some_rows(12, n=1000)
+    model = GBTRegressor(n_estimators=400, max_depth=3, learning_rate=0.01).fit(X[:500], y[:500])
+    rows, weight = (X[500:], y[500:]), np.random.default_rng(0).uniform(size=500)
+    inner = tree_inner(model, *rows, sample_weight=weight)
+    constant = np.average(rows[1], weights=weight)
+    loss, of_constant = (
+        weight @ (rows[1] - prediction) ** 2 for prediction in (model.predict(rows[0]), constant)
+    )
+    expected = 100 * (1 - loss / of_constant)
+    assert abs(inner.percent().sum() - expected) < 1
+    partial_form = partial_inner(model, *rows, sample_weight=weight)
+    expected = 100 * 0.01 * partial_form.values / of_constant
+    assert_close(partial_form.percent(), expected, np.abs(expected))
+    halves = [tree_inner(model, X[half], y[half]) for half in (slice(500, 700), slice(700, 1000))]
+    with pytest.raises(ValueError, match="was made of several results"):
+        halves[0].merge(halves[1]).percent()
 
 
 def test_a_model_of_one_feature_that_has_learned_all_has_its_r2():

@@ -83,6 +83,8 @@ TWINS = {
         "ask": "attributions/reference/held_out.py::rounds",
         "add_up_steps": "attributions/reference/held_out.py::held_out_gain",
         "add_parts_of_steps": "attributions/reference/held_out.py::row_parts",
+        "add_up_rows": "attributions/reference/held_out.py::held_out_gain",
+        "add_parts_of_rows": "attributions/reference/held_out.py::row_parts",
     },
     "attributions.kernels.paths": {
         "add_value_changes": "attributions/reference/definitions.py::predecomp",
