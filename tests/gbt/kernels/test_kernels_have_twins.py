@@ -79,6 +79,13 @@ TWINS = {
         "add_parts": "test_unbiased_gain.py::test_the_standard_error_is_that_of_the_derivatives",
         "mean_ratio_of_subsets": "attributions/reference/definitions.py::mean_ratio_of_subsets",
     },
+    "attributions.kernels.held_out": {
+        "ask": "attributions/reference/held_out.py::rounds",
+        "add_up_steps": "attributions/reference/held_out.py::held_out_gain",
+        "add_parts_of_steps": "attributions/reference/held_out.py::row_parts",
+        "add_up_rows": "attributions/reference/held_out.py::held_out_gain",
+        "add_parts_of_rows": "attributions/reference/held_out.py::row_parts",
+    },
     "attributions.kernels.paths": {
         "add_value_changes": "attributions/reference/definitions.py::predecomp",
         "add_up_leaves": "test_inner.py::test_without_standard_errors_the_values_are_the_same",
@@ -159,6 +166,7 @@ PARTS = {
     "gbt.kernels.platform.thread_team": "tests/gbt/kernels/test_thread_team.py",
     "attributions.kernels.contrasts": "tests/attributions/unbiased/test_unbiased_gain.py",
     "attributions.kernels.elastic_net": "tests/attributions/mdi/test_elastic_net.py",
+    "attributions.kernels.held_out": "tests/attributions/held_out/test_held_out_gain.py",
     "attributions.kernels.paths": "tests/attributions/held_out/test_inner.py",
 }
 
