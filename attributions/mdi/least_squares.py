@@ -262,12 +262,12 @@ def as_folds(penalty: float | None, folds: Any) -> Any:
 
 
 def search(
-    losses_at: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray, hopeless: float = np.inf
+    losses_at: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray, give_up_above: float = np.inf
 ) -> tuple[float, float]:
     """Return the least loss and its penalty: of every ``STRIDE``-th, and then of those around it.
 
     Those around are looked at in steps that are halved, each from the best so far. Nothing is
-    refined where the least loss so far is ``hopeless`` or more.
+    refined where the least loss so far is ``give_up_above`` or more.
     """
     losses: dict[int, float] = {}
 
@@ -278,6 +278,6 @@ def search(
         return min(losses, key=lambda j: losses[j])
 
     best, step = best_of(range(0, len(penalties), STRIDE)), STRIDE // 2
-    while step and losses[best] < hopeless:
+    while step and losses[best] < give_up_above:
         best, step = best_of([best - step, best + step]), step // 2
     return losses[best], float(penalties[best])

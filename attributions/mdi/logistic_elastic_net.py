@@ -129,7 +129,7 @@ def newton(
         fits = elastic_net_path(step, step.sums, [penalty / total], l1_ratio, smallest, begin)
         return fits.value[0], fits.gamma[0, 1:]
 
-    def price(coefficients: np.ndarray) -> float:
+    def penalty_value(coefficients: np.ndarray) -> float:
         squares = float(coefficients @ coefficients)
         return l1 * float(np.abs(coefficients).sum()) + l2 / 2 * squares
 

@@ -47,7 +47,7 @@ import numpy as np
 import gbt
 from benchmarks.speed import training_speed
 from benchmarks.speed.checked_policy import Checked
-from benchmarks.speed.growth import exponent
+from benchmarks.speed.growth.fit_time import exponent
 from benchmarks.speed.settling import settle
 from benchmarks.study.files import DOCS, page_with
 from gbt.parallel.cores import available_cores
