@@ -262,12 +262,15 @@ def as_folds(penalty: float | None, folds: Any) -> Any:
 
 
 def search(
-    losses_at: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray, give_up_above: float = np.inf
+    losses_at: Callable[[np.ndarray], np.ndarray],
+    penalties: np.ndarray,
+    give_up_above: float = np.inf,
 ) -> tuple[float, float]:
-    """Return the least loss and its penalty: of every ``STRIDE``-th, and then of those around it.
+    """Return the least loss found and its penalty.
 
-    Those around are looked at in steps that are halved, each from the best so far. Nothing is
-    refined where the least loss so far is ``give_up_above`` or more.
+    Every ``STRIDE``-th penalty is tried, then the neighbours of the best one so far, in steps that
+    are halved each time. Neighbours are not tried if the least loss of the first round is
+    ``give_up_above`` or more.
     """
     losses: dict[int, float] = {}
 

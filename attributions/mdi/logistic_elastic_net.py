@@ -133,4 +133,4 @@ def newton(
         squares = float(coefficients @ coefficients)
         return l1 * float(np.abs(coefficients).sum()) + l2 / 2 * squares
 
-    return minimise(problem, solve, price, start, close)
+    return minimise(problem, solve, penalty_value, start, close)

@@ -21,7 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gbt.kernels.cuts.levels import Levels, scan_levels, scan_values
+from gbt.kernels.cuts.levels import LevelOrder, scan_levels, scan_values
 from gbt.kernels.cuts.scan import CUT, ROW, ROWS_AT_ONCE, Asked, Scratch, add_up_sets, scan_column
 from gbt.kernels.cuts.value_sums import ValuesOfColumn, ValueSums
 from gbt.kernels.trees.nodes import records
@@ -183,7 +183,7 @@ def best_cuts(
 
     def search(start: int, stop: int) -> None:
         scratch = _scratch(n_nodes, len(some), n_sums, sets.sums.shape[1])
-        levels = Levels(
+        levels = LevelOrder(
             smoothing=limits.categorical_smoothing * frontier.derivatives.hessian_scale,
             most_weight=limits.categorical_smoothing * frontier.derivatives.weight_scale,
             splits=sets.splits,
