@@ -381,10 +381,10 @@ class Ensemble(Nodes):
     def as_input(self, X: Any) -> np.ndarray:
         """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.
 
-        They are float32 if the model or the table is, else float64: what follows works with
-        either, a block at a time, and the numbers are the same. Levels of categorical columns are
-        looked up by value and become their numbers; such rows are `EncodedRows`, and come back as
-        they are.
+        They are float32 if the model compares float32 or the table holds it, else float64; what
+        is computed from them is float64 either way. Levels of categorical columns are looked up by
+        value and become their numbers. Such rows are marked, as `EncodedRows`: given once more,
+        they are not looked up again.
         """
         refuse_chunks(X)
         table = Table(X)

@@ -3,7 +3,7 @@
 A policy divides the rows of a node into *sets* and says which sets make up which *sums* of g, h and
 rows. For each sum, `best_cuts` finds the best cut of every column, and returns with it what all
 sums have on the cut's left, from which the policy works out what else it wants to know. One walk
-through a column serves all nodes of a level. It goes row by row in the order of the values
+through a column serves all open nodes. It goes row by row in the order of the values
 (``gbt.kernels.cuts.scan``) or, for levels and for numbers that take few values, value by value
 (``gbt.kernels.cuts.levels``). Threads share the columns. Every cut is scored with the missing rows
 on either side, and the better side is part of the answer.

@@ -43,7 +43,7 @@ LEAST_QUANTITIES = 10  # fewer may be sizes or grades
 class EncodedRows(np.ndarray):
     """Rows of floats in which numbers stand for levels already: nothing is to be looked up.
 
-    They know whose numbers they are, if NumPy did not put them together anew.
+    ``categories`` says whose levels these are; None is unknown, as after NumPy has joined rows.
     """
 
     categories: Categories | None = None
@@ -134,7 +134,7 @@ def describe_levels(categories: Categories) -> list[list[Level] | None]:
 
 
 def check_levels(levels: Sequence[Any]) -> Levels:
-    """Return the levels of a column from a file; raise ValueError unless they are some."""
+    """Return the levels of a column from a file; raise ValueError if they cannot be levels."""
     kinds = {kind for level in levels for kind, of in KINDS.items() if type(level) is of}
     if len(kinds) > 1 or any(type(level) not in KINDS.values() for level in levels):
         raise ValueError("levels must be words, whole numbers or booleans, all of one kind")
@@ -248,13 +248,13 @@ def _numbers_of(
 
 
 def _look_up(given: list[Level], levels: Levels, unseen: float) -> np.ndarray:
-    """Return the numbers of some levels as floats, and behind them nan, for place -1."""
+    """Return the numbers of some levels as floats, then nan, which a place of -1 picks."""
     number = dict(zip(levels, range(len(levels)), strict=True))
     return np.array([*map(number.get, given, repeat(unseen)), np.nan])
 
 
 def kind_of(value: Any) -> str:
-    """Return what kind of level a value is; nothing if it is none."""
+    """Return what kind of level a value is, an empty string if it can be none."""
     if isinstance(value, bool | np.bool_):
         return "booleans"
     if isinstance(value, str):
