@@ -17,6 +17,7 @@ the other is exchanged in it, and all predictions of some shuffles are kept unti
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from math import nan
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -32,11 +33,14 @@ from attributions.inputs import (
     warn_of_seen_rows,
 )
 from attributions.results import GlobalAttribution
+from attributions.statistics.chunk_sums import are_training_chunks
 from attributions.statistics.groups import Groups, check_apart, labels_of
+from attributions.statistics.powers_of_two import exponent_of
 from gbt.formats import as_ensemble
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.losses.own import is_name_of_error
 from gbt.model.ensemble import Ensemble
+from gbt.model.known_by_leaves import Rows, amount_at_root
 from gbt.model.predictor import over_transposed
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.tables.given import as_given
@@ -138,7 +142,12 @@ def permutation(
         n_jobs,
     )
     shuffled = over_chunks(partial(_shuffled_chunk, asked), Shuffled.merge, rows)
-    warn_of_seen_rows(shuffled.n_seen, shuffled.n_rows, stacklevel=2)
+    n_seen, n_rows = shuffled.n_seen, shuffled.n_rows
+    if not n_seen and are_training_chunks(
+        asked.ensemble, shuffled.at_root, rows, partial(_taken_in, asked)
+    ):
+        n_seen = n_rows
+    warn_of_seen_rows(n_seen, n_rows, stacklevel=2)
     return shuffled.result(asked.ensemble.feature_names)
 
 
@@ -165,6 +174,12 @@ def seed_of_chunk(seed: int, number: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0])
 
 
+def _taken_in(asked: Asked, chunk: Chunk) -> Rows:
+    """Return some rows as the model takes them."""
+    rows = as_rows(asked.ensemble, chunk.X)
+    return Rows(rows, as_target(asked, asked.ensemble, chunk.y, len(rows)))
+
+
 def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
     """Shuffle the columns of some rows, among these rows."""
     ensemble, n_jobs = asked.ensemble, chunk.n_jobs(asked.n_jobs)
@@ -175,6 +190,7 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
     pairs = [(int(k), r) for k in used for r in range(asked.n_repeats)]
     target = as_target(asked, ensemble, chunk.y, len(rows))
     n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
+    is_unknown = chunk.is_part and ensemble.seen_rows is None
     if _is_scorer(asked.metric):
         name, score = str(asked.metric), _scorer(asked.model, asked.metric, chunk.y)
         intact, scores = score(chunk.X), map(score, _shuffled_tables(chunk.X, pairs, orders))
@@ -189,7 +205,8 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
         repeats[k, r] = np.mean(intact) - np.mean(shuffled)
         if is_by_row:
             if r == 0:
-                errors = ShuffleErrors(len(rows))
+                largest = max(np.abs(intact).max(), np.abs(shuffled).max())
+                errors = ShuffleErrors(len(rows), int(exponent_of(largest)) if largest else 0)
             errors.add(intact - shuffled, orders.of((k, r)))
             if r == asked.n_repeats - 1:
                 of_columns[k] = errors.sums(together)
@@ -200,6 +217,7 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
         repeats=repeats,
         errors=DropSums.beside(of_columns) if is_by_row else None,
         groups=labels_of(together),
+        at_root=amount_at_root(ensemble, target, None) if is_unknown else nan,
     )
 
 
@@ -226,6 +244,8 @@ class Shuffled:
         None where the metric gives one number for all rows.
     groups : array of shape (G,) or None
         The distinct labels of rows that belong together.
+    at_root : float
+        What they add to the root of the model's first tree; nan where this is not asked.
     """
 
     method: str
@@ -234,6 +254,7 @@ class Shuffled:
     repeats: np.ndarray
     errors: DropSums | None
     groups: np.ndarray | None
+    at_root: float
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return what the shuffles of both have told."""
@@ -251,6 +272,7 @@ class Shuffled:
             self.repeats * (self.n_rows / n_rows) + other.repeats * (other.n_rows / n_rows),
             errors,
             groups,
+            self.at_root + other.at_root,
         )
 
     def result(self, feature_names: tuple[str, ...]) -> GlobalAttribution:

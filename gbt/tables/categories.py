@@ -233,6 +233,8 @@ def _numbers_of(
     distinct, place = values
     given = _as_levels(distinct, name)
     if given and levels and kind_of(given[0]) != kind_of(levels[0]):
+        if kind_of(given[0]) == "booleans" and {*levels} <= {0, 1}:
+            return _look_up(given, levels, unseen)[place]  # what scikit-learn makes of booleans
         how = f"astype({KINDS[kind_of(levels[0])].__name__})"
         if [kind_of(given[0]), kind_of(levels[0])] == ["words", "booleans"]:
             how = "map({'False': False, 'True': True})"  # every word would be True
