@@ -197,7 +197,7 @@ def _warn_of_numbers(levels: Levels, name: str) -> None:
             f" {len(levels):,} words are taken for categories. Make numbers of it, for instance"
             " with pandas.to_numeric, or name it in categorical_features if that is meant.",
             UserWarning,
-            stacklevel=7,  # where fit was called
+            stacklevel=8,  # where fit was called
         )
 
 

@@ -12,6 +12,9 @@ from tests.gbt.formats.test_formats_lightgbm import train as lightgbm_trained
 from tests.gbt.formats.test_formats_lightgbm import training_data as lightgbm_data
 from tests.gbt.formats.test_formats_xgboost import json_of, train, training_data
 
+# Propositions 1 and 3 are about training rows, of which held-out measures warn.
+pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
+
 DART = {"booster": "dart", "rate_drop": 0.5, "one_drop": True, "seed": 3}
 OBJECTIVES = ("reg:squarederror", "binary:logistic")
 

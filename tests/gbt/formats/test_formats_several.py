@@ -27,6 +27,9 @@ from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from tests.asserts import EPS, EPS_32, assert_close, assert_same, is_before, peer
 
+# Propositions 1 and 3 are about training rows, of which held-out measures warn.
+pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
+
 SIZE = {"n_estimators": 6, "max_depth": 3, "learning_rate": 0.3}
 
 

@@ -24,6 +24,9 @@ from gbt.formats import as_ensemble
 from gbt.formats.xgboost.model import from_xgboost
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 
+# Propositions 1 and 3 are about training rows, of which held-out measures warn.
+pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
+
 
 def imported_without_gradients(model, message, known=("hessians",), **given):
     """Import a model whose gradient sums cannot be found out, which a refusal says."""
