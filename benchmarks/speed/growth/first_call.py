@@ -5,7 +5,8 @@ import tempfile
 import numpy as np
 
 from benchmarks.speed.growth.plan import Plan
-from benchmarks.speed.growth.records import markdown, median, number, run, seconds, select
+from benchmarks.speed.growth.records import median, number, run, seconds, select
+from benchmarks.study.tables import markdown
 
 # What we promise.
 MOST_SECONDS = {"import": 0.1, "empty": 10.0, "filled": 1.0}  # see `first_call_claims`

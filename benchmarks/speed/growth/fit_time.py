@@ -4,7 +4,8 @@ import numpy as np
 
 import gbt
 from benchmarks.speed.growth.plan import FULL, Plan, data_of
-from benchmarks.speed.growth.records import markdown, median, number, seconds, select
+from benchmarks.speed.growth.records import median, number, seconds, select
+from benchmarks.study.tables import markdown
 from gbt.reference import boosting as reference
 from gbt.tables.columns import Columns
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.speed.growth.plan import Memory, Plan
-from benchmarks.speed.growth.records import markdown, run
+from benchmarks.speed.growth.records import run
+from benchmarks.study.tables import markdown
 from gbt.kernels.cuts.histogram import LANES
 from gbt.kernels.cuts.memory import SCRATCH
 from gbt.kernels.trees.tasks import LARGE

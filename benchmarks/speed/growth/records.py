@@ -49,9 +49,3 @@ def run(*arguments: str, **environment: str) -> str:
 def number(value: float) -> str:
     """Write three significant digits."""
     return f"{value:#.3g}".rstrip(".") if value >= 1e-3 else f"{value:.1e}"
-
-
-def markdown(header: list[str], rows: list[list[str]]) -> str:
-    """Lay a table out."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
