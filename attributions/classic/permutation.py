@@ -74,15 +74,15 @@ def permutation(
         notes.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
-    metric : None, str or callable
+    metric : None, str, scorer or callable
         None is the negative mean squared error or, for the logistic loss, the ROC AUC; for other
-        losses, that of several classes among them, the negative mean loss. A name is
-        that of a scikit-learn scorer, computed with the model's own ``predict``; the model must be
-        an estimator. A callable takes ``(y, prediction)`` and returns a number that is larger for
-        better predictions, which scikit-learn's ..._error, ..._loss and ..._deviance are not, or
-        one such number a row, whose mean is then the score; ``prediction`` is the predicted mean or
-        the probability of 1, and the labels of ``y`` are 0 and 1; of K classes it is their
-        probabilities, of shape (n, K), and labels are 0 .. K - 1.
+        losses, that of several classes among them, the negative mean loss. A name is that of a
+        scikit-learn scorer, which may be given itself, too; it is computed with the model's own
+        ``predict``, so the model must be an estimator. Another callable takes ``(y, prediction)``
+        and returns a number that is larger for better predictions, which scikit-learn's ..._error,
+        ..._loss and ..._deviance are not, or one such number a row, whose mean is then the score;
+        ``prediction`` is the predicted mean or the probability of 1, and the labels of ``y`` are 0
+        and 1; of K classes it is their probabilities, of shape (n, K), and labels are 0 .. K - 1.
     n_repeats : int
         Shuffles of each feature.
     groups : array of shape (n,), optional
@@ -127,9 +127,9 @@ def permutation(
         raise ValueError(f"n_repeats={n_repeats!r}; it must be a whole number, at least 1.")
     rows = Chunk(X, y, None, groups)
     is_chunked = any(map(is_in_chunks, rows))
-    if isinstance(metric, str) and is_chunked:
+    if _is_scorer(metric) and is_chunked:
         raise ValueError(
-            f"metric={metric!r} names a scikit-learn scorer, which takes a table in memory; for"
+            f"metric={metric!r} is a scikit-learn scorer, which takes a table in memory; for"
             " tables of Dask give a function (y, prediction) -> one number a row."
         )
     asked = Asked(
@@ -191,8 +191,8 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
     target = as_target(asked, ensemble, chunk.y, len(rows))
     n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
     is_unknown = chunk.is_part and ensemble.seen_rows is None
-    if isinstance(asked.metric, str):
-        name, score = asked.metric, _scorer(asked.model, asked.metric, chunk.y)
+    if _is_scorer(asked.metric):
+        name, score = str(asked.metric), _scorer(asked.model, asked.metric, chunk.y)
         intact, scores = score(chunk.X), map(score, _shuffled_tables(chunk.X, pairs, orders))
     else:
         name, score = _score_of(ensemble, asked.metric, target)
@@ -347,16 +347,26 @@ def _shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
         table[:, pair[0]] = rows[:, pair[0]]
 
 
-def _scorer(model: Any, name: str, y: Any) -> Score:
+def _is_scorer(metric: Any) -> bool:
+    """Say whether a metric names a scikit-learn scorer, or is one that it has made."""
+    if metric is None or isinstance(metric, str):
+        return metric is not None
+    from sklearn.dummy import DummyRegressor
+    from sklearn.metrics import check_scoring, get_scorer
+
+    return isinstance(metric, type(get_scorer("r2")) | type(check_scoring(DummyRegressor())))
+
+
+def _scorer(model: Any, metric: Any, y: Any) -> Score:
     """Return a function of the rows that is a scikit-learn score of the model."""
     from sklearn.metrics import get_scorer
 
     if not hasattr(model, "predict"):
         raise ValueError(
-            f"metric={name!r} names a scikit-learn scorer, which needs an estimator, and the model"
+            f"metric={metric!r} is a scikit-learn scorer, which needs an estimator, and the model"
             f" is {type(model).__name__}. Give a function (y, prediction) -> number instead."
         )
-    scorer = get_scorer(name)
+    scorer = get_scorer(metric)
     return lambda rows: scorer(model, rows, y)
 
 

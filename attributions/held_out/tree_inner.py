@@ -44,8 +44,9 @@ from functools import partial
 from math import nan
 from typing import Any, NamedTuple
 
+from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.steps import JudgedRows, sum_by_output
-from attributions.inputs import as_training, count_seen_rows
+from attributions.inputs import as_target, as_training, as_weight, count_seen_rows
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
 from attributions.statistics.chunk_sums import (
@@ -54,7 +55,7 @@ from attributions.statistics.chunk_sums import (
 )
 from attributions.statistics.kurtosis import Moments, moments_over_rows
 from gbt.model.known_by_leaves import Rows, amount_at_root
-from gbt.parallel.chunks import Chunk, over_chunks
+from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 
 FOREST_VARIANTS = ("residual", "target")
 
@@ -156,6 +157,7 @@ def tree_inner(
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
     measure = partial(_judged, judge, n_jobs, partial(_tree_inner, wanted))
     result = _sum_over_chunks(judge, measure, rows, standard_error)
+    result = _with_percent(result, judge, rows, removes_own_work=False)
     return _guarded(result, judge, training, JudgedRows.tree_inner, n_jobs)
 
 
@@ -215,6 +217,7 @@ def partial_inner(
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
     measure = partial(_judged, judge, n_jobs, partial(_partial_inner, wanted))
     result = _sum_over_chunks(judge, measure, rows, standard_error)
+    result = _with_percent(result, judge, rows, removes_own_work=True)
     return _guarded(result, judge, training, JudgedRows.partial_inner, n_jobs)
 
 
@@ -362,6 +365,18 @@ def _parts(result: GlobalAttribution, rows: JudgedRows, wanted: Wanted) -> Globa
     if by_tree is not None and wanted.per_output:
         per_output = sum_by_output(rows.judge.ensemble, by_tree)
     return replace(result, per_tree=by_tree if wanted.per_tree else None, per_output=per_output)
+
+
+def _with_percent(
+    result: GlobalAttribution, judge: Judge, rows: Chunk, removes_own_work: bool
+) -> GlobalAttribution:
+    """Add to a result what per cent are of, where all targets are at hand, in memory."""
+    if any(map(is_in_chunks, rows)):
+        return result
+    n = result.n_samples
+    y, weight = as_target(judge, judge.ensemble, rows.y, n), as_weight(rows.sample_weight, n)
+    percent = percent_of_one(judge.ensemble, Targets(y, weight), removes_own_work)
+    return replace(result, percent_of_one=percent)
 
 
 def _guarded(

@@ -67,6 +67,7 @@ def merged(one: Any, other: Any) -> Any:
         kurtosis=_both(np.maximum.reduce, one.kurtosis, other.kurtosis),
         per_output=_both(np.add.reduce, one.per_output, other.per_output),
         second_moments=sums.second_moments,
+        percent_of_one=None,  # the best constant is another
     )
 
 

@@ -16,10 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from attributions.methods import kind_of
 from attributions.statistics.powers_of_two import exponent_of, in_unit
 from gbt.parallel.in_order import merge_blocks
 
 LIMIT = 0.1  # kurtosis over held-out rows above which intervals are not to be relied on
+LIMIT_OF_MODEL = 0.2  # the same where the model tells and not the training rows
+
+
+def limit_of(method: str) -> float:
+    """Return the limit of a method: ``held_out_gain`` asks the model, others the training rows."""
+    return LIMIT_OF_MODEL if kind_of(method) == "held_out_gain" else LIMIT
 
 
 @dataclass(frozen=True, eq=False)
