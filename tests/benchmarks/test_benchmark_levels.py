@@ -9,7 +9,7 @@ import pytest
 from attributions import given_others
 from benchmarks.papers.inference import few_rows, training_rows
 from benchmarks.papers.inference.few_rows import SETTINGS, draw, ratios
-from benchmarks.study.files import DOCS, page_with
+from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows
 from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same, peer
 
@@ -76,7 +76,9 @@ def test_training_rows_are_counted():
     assert line.startswith("| XGBoost | noisy | 1 | 1 | 1 |")
 
 
-@pytest.mark.parametrize("name", ["few rows", "training rows"])
-def test_the_page_has_a_place_for_the_table(name):
+@pytest.mark.parametrize("study", [few_rows, training_rows])
+def test_the_page_has_the_numbers_beside_it(study):
+    stem = study.__name__.rpartition(".")[2]
     page = (DOCS / "inference.md").read_text()
-    assert "a table" in page_with({name: "a table"}, page, "inference.md")
+    table = study.table(read_rows(RESULTS / f"{stem}.csv"))
+    assert page_with({stem.replace("_", " "): table}, page, "inference.md") == page

@@ -164,7 +164,7 @@ def main(arguments=None) -> None:
     rows = simulate()
     print(table(rows))
     if asked.write:
-        write_rows(RESULTS / "few_rows.csv", rows, COMMAND)
+        write_rows(RESULTS / "few_rows.csv", rows, COMMAND, f"seed {SEED}")
         page = PAGE.read_text()
         PAGE.write_text(page_with({"few rows": table(rows)}, page, PAGE.name))
 
