@@ -21,9 +21,9 @@ from sklearn.ensemble import (
 )
 
 from gbt import GBTClassifier, GBTRegressor
-from gbt.amount_losses import Tweedie
 from gbt.formats import as_ensemble
-from gbt.losses import Huber, PseudoHuber, Quantile
+from gbt.losses.amounts import Tweedie
+from gbt.losses.robust import Huber, PseudoHuber, Quantile
 from tests.asserts import peer
 
 FEW_WORDS = ("oslo", "quito", "lima", "bern", "riga", "kyiv", "baku")

@@ -1,7 +1,8 @@
 """Held-out gain agrees with a program of its definition, on 200 drawn models.
 
-The program (``tests.held_out_gain_definition``) is checked first: on examples computed by hand, by
-what must hold on training rows and under squared errors, and by how its rows go down trees.
+The program (``tests.attributions.held_out.held_out_gain_definition``) is checked first: on examples
+computed by hand, by what must hold on training rows and under squared errors, and by how its rows
+go down trees.
 """
 
 from dataclasses import replace
@@ -15,31 +16,23 @@ import pytest
 import attributions
 from attributions import partial_inner, total_gain, tree_inner
 from gbt import GBTRegressor
-from gbt.amount_losses import SquaredLogError, Tweedie
 from gbt.formats import as_ensemble
-from gbt.level_sets import LevelSets
-from gbt.losses import (
-    LOSSES,
-    Absolute,
-    Gamma,
-    HalfLogistic,
-    Huber,
-    Poisson,
-    PseudoHuber,
-    Quantile,
-)
-from gbt.several_outputs import SeveralTargets, Softmax
-from gbt.tree import NODE_DTYPES, Tree
-from tests import held_out_gain_definition as definition
+from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
+from gbt.losses.half import LOSSES, HalfLogistic
+from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.tree import NODE_DTYPES, Tree
+from gbt.tables.level_sets import LevelSets
 from tests.asserts import assert_close, assert_same
-from tests.drawn_models import ORDER, draw_model
-from tests.held_out_gain_definition import (
+from tests.attributions.held_out import held_out_gain_definition as definition
+from tests.attributions.held_out.held_out_gain_definition import (
     gradient,
     held_out_gain_by_definition,
     numbers_of,
     splits_by_definition,
     walk,
 )
+from tests.drawn_models import ORDER, draw_model
 from tests.tree_cases import ensemble_of, stump_on
 
 N_MODELS = 200
@@ -303,6 +296,7 @@ def test_on_training_rows_it_is_the_total_gain():
     assert_close(values, total_gain(model).values, terms)
 
 
+@pytest.mark.filterwarnings("ignore::attributions.inputs.SeenRowsWarning")  # they are asked for
 @pytest.mark.parametrize("reg_lambda", [0.0, 10.0])
 def test_on_training_rows_steps_need_no_centring(reg_lambda):
     """There the steps of Saabas average 0, and held-out gain is what the older measures are."""

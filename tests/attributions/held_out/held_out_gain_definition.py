@@ -16,7 +16,7 @@ without weight are draws that added nothing: they count in the sum's error, with
 
 The program reads the arrays of an `Ensemble` and nothing else of the product: rows find their own
 way down, and losses have their own derivatives. In a forest no round has any before it, and all
-trees start from what the forest predicts were its trees roots (``gbt.stages``).
+trees start from what the forest predicts were its trees roots (``gbt.model.stages``).
 """
 
 from typing import NamedTuple
