@@ -31,6 +31,7 @@ gain; ``held_out_gain_rows`` has them. ``attributions.reference.held_out`` says 
 loops.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -49,6 +50,7 @@ from attributions.held_out.steps import sum_by_output
 from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
 from attributions.results import GlobalAttribution, LocalAttribution
 from gbt.formats import as_ensemble
+from gbt.model.known_by_leaves import Cells, Rows, are_training_rows, may_be_training_rows
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.parallel.in_order import row_blocks
 from gbt.parallel.threads import over_blocks
@@ -145,7 +147,11 @@ def held_out_gain(
     totals = over(totals_of, NodeTotals.merge, n_jobs)
     if not totals.has_weight:
         raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
-    warn_of_seen_rows(totals.n_seen, totals.n_rows, stacklevel=2)
+    fold = partial(_over_rows, over, n_jobs)
+    are_all = may_be_training_rows(steps.ensemble, totals.at_root) and are_training_rows(
+        steps.ensemble, fold
+    )
+    warn_of_seen_rows(totals.n_rows if are_all else totals.n_seen, totals.n_rows, stacklevel=2)
     gains = steps.judged(totals.of_node)
     by_tree = gains.by_tree()
     spread = None
@@ -163,9 +169,24 @@ def held_out_gain(
         groups=totals.groups,
         kurtosis=None if spread is None else kurtosis_of(steps, spread),
         per_output=sum_by_output(ensemble, by_tree) if per_output else None,
-        second_moments=None if spread is None else spread.sums.products,
+        second_moments=None if spread is None else spread.sums.second_moments,
         percent_of_one=percent_of_one(ensemble, totals.targets, removes_own_work=True),
     )
+
+
+def _over_rows(
+    over: Callable,
+    n_jobs: int | None,
+    part_of: Callable[[Rows], Cells],
+    merge: Callable[[Cells, Cells], Cells],
+) -> Cells:
+    """Make a part of all rows, or of every chunk, as the model takes them, and merge the parts."""
+    cells: Cells = over(partial(_part_of, part_of), merge, n_jobs)
+    return cells
+
+
+def _part_of(part_of: Callable[[Rows], Cells], rows: RowsAtSplits, n_jobs: int | None) -> Cells:
+    return part_of(Rows(rows.X, rows.y, rows.weight))
 
 
 def kurtosis_of(steps: StepsOfModel, spread: Spread) -> np.ndarray:

@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import N_SUMS, StepsOfModel, odds
-from attributions.inputs import as_rows, as_target, as_weight, count_seen_rows
+from attributions.inputs import as_rows, as_target, as_weight
 from attributions.kernels.contrasts import Spots, find_spots
 from attributions.kernels.held_out import (
     Rows,
@@ -38,6 +39,7 @@ from attributions.statistics.row_sums import RowSums
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC
 from gbt.kernels.rows.descent import N_PLACES, N_TOP
 from gbt.model.ensemble import Ensemble
+from gbt.model.known_by_leaves import amount_at_root
 from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import start_of, tree_blocks
 from gbt.parallel.blas import one_blas_thread
@@ -243,11 +245,13 @@ class NodeTotals:
     has_weight: bool
     groups: np.ndarray | None  # the distinct labels of rows that belong together
     targets: Targets
+    at_root: float  # of the first tree, for ``gbt.model.known_by_leaves``; nan is not asked
 
     @classmethod
     def of(cls, keep: bool, rows: RowsAtSplits, n_jobs: int | None) -> "NodeTotals":
         """Walk the rows once; ``keep`` says that they will be walked again."""
-        n_seen = count_seen_rows(rows.ensemble, rows.X, rows.y, n_jobs)
+        known = rows.ensemble.seen_rows
+        n_seen = 0 if known is None else known.count(rows.X, rows.y, n_jobs)
         return cls(
             rows.node_sums(n_jobs, keep),
             len(rows.X),
@@ -255,6 +259,7 @@ class NodeTotals:
             bool(rows.weight.any()),
             labels_of(rows.groups),
             Targets(rows.y, rows.weight),
+            amount_at_root(rows.ensemble, rows.y, rows.weight) if known is None else nan,
         )
 
     def merge(self, other: "NodeTotals") -> "NodeTotals":
@@ -266,6 +271,7 @@ class NodeTotals:
             self.has_weight or other.has_weight,
             union_of(self.groups, other.groups),
             self.targets.merge(other.targets),
+            self.at_root + other.at_root,
         )
 
 

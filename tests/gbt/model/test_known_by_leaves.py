@@ -23,6 +23,8 @@ from attributions import (
     SeenRowsWarning,
     forest_inner,
     given_others,
+    held_out_gain,
+    held_out_gain_rows,
     partial_inner,
     partial_inner_rows,
     permutation,
@@ -133,6 +135,8 @@ MEASURES = {
     "partial_inner_rows": partial_inner_rows,
     "tree_inner_pairs": tree_inner_pairs,
     "permutation": permutation,
+    "held_out_gain": held_out_gain,
+    "held_out_gain_rows": held_out_gain_rows,
     "given_others": lambda model, X, y: given_others(
         model, X, y, training=(X, y), regressor=GBTRegressor(n_estimators=2)
     ),
@@ -202,7 +206,7 @@ def test_weights():
     assert is_told(counting, X[:N], y[:N], sample_weight=weight)
 
 
-@pytest.mark.parametrize("measure", [tree_inner, partial(permutation, n_repeats=1)])
+@pytest.mark.parametrize("measure", [tree_inner, held_out_gain, partial(permutation, n_repeats=1)])
 def test_chunks_are_told_together(measure):
     array = peer("dask.array")
     X, y = table("two classes")
