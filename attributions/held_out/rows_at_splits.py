@@ -25,6 +25,7 @@ from attributions.held_out.splits import N_SUMS, StepsOfModel, odds
 from attributions.inputs import as_rows, as_target, as_weight, count_seen_rows
 from attributions.kernels.contrasts import Spots, find_spots
 from attributions.kernels.held_out import (
+    MAX_ODDS,
     Rows,
     add_parts_of_rows,
     add_parts_of_steps,
@@ -103,9 +104,9 @@ class RowsAtSplits:
             known = self._known_rows(rows, is_walked=self.kept is not None)
             part = part[self.ensemble.predictor.links.node]
             slope, constant = np.ascontiguousarray(part.T)
-            kind, paths = self.ensemble.loss.kind, self.steps.paths_of_rows
-            add_parts_of_rows(known, kind, paths, slope, constant, out)
-            raw[0] = np.log(known.state) if kind == HALF_LOGISTIC else known.state
+            paths = self.steps.paths_of_rows
+            add_parts_of_rows(known, self._most_odds, paths, slope, constant, out)
+            raw[0] = known.state if self._most_odds is None else np.log(known.state)
         else:
             for *walked, gradient in self._walk(rows, raw):
                 add_parts_of_steps(*walked, part, gradient, out)
@@ -146,17 +147,22 @@ class RowsAtSplits:
 
     def _sums_of_known(self, rows: slice) -> np.ndarray:
         """Add up some blocks of rows for the other two, of nodes and places, (N, 3)."""
-        paths, kind = self.steps.paths_of_rows, self.ensemble.loss.kind
+        paths = self.steps.paths_of_rows
         of_steps, of_leaves = np.zeros((2, len(paths.up))), np.zeros(2 * len(paths.up))
         for block in _blocks_in(rows):
             known = self._known_rows(block, is_walked=False)
-            add_up_rows(known, kind, paths, self.weight[block], of_steps, of_leaves)
+            add_up_rows(known, self._most_odds, paths, self.weight[block], of_steps, of_leaves)
         return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
 
     @property
     def _is_known(self) -> bool:
         """Whether kernels have the formulas of the loss."""
         return self.ensemble.loss.kind != GIVEN
+
+    @property
+    def _most_odds(self) -> float | None:
+        """Where odds are cut off; None where rows carry raw predictions."""
+        return MAX_ODDS if self.ensemble.loss.kind == HALF_LOGISTIC else None
 
     def _start(self, rows: slice) -> np.ndarray:
         """Return the raw predictions at which the first trees are judged, (K, n)."""
@@ -175,7 +181,7 @@ class RowsAtSplits:
             links = ensemble.predictor.links_for(block)
             find_spots(columns_of(block), links, room._replace(of_row=spot))
         (state,), shape = self._start(rows), (ensemble.n_features, n)
-        is_logistic = ensemble.loss.kind == HALF_LOGISTIC
+        is_logistic = self._most_odds is not None
         return Rows(
             spot,
             room.first,
