@@ -30,6 +30,7 @@ from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.statistics.bootstrap import symmetric_t
 from attributions.statistics.groups import Groups, labels_of, warn_of_few_groups
 from attributions.statistics.kurtosis import limit_of
+from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.statistics.row_sums import sum_over_rows
 
 if TYPE_CHECKING:
@@ -354,8 +355,9 @@ class GlobalAttribution(tables.ShownAsTable):
         """
         if ord not in (1, 2):
             raise ValueError(f"ord={ord!r}; use 1 or 2.")
-        norm = np.linalg.norm(self.values, ord)
-        return self.values / norm if norm > 0 else self.values.copy()
+        values = np.ldexp(self.values, -exponent_of_columns(self.values))  # to be squared
+        norm = np.linalg.norm(values, ord)
+        return values / norm if norm > 0 else self.values.copy()
 
     def merge(self, other: "GlobalAttribution") -> "GlobalAttribution":
         """Return the attribution of the rows of both: sums add up, standard errors combine.

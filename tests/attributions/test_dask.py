@@ -500,7 +500,7 @@ def test_rows_in_random_order_give_the_importance_of_shuffling_all_of_them():
 def test_what_permutation_refuses():
     ensemble, X, y = fitted_rows(N, loss="half_logistic")
     rows = table_of(X, (60, 60))
-    with pytest.raises(ValueError, match="metric='r2' names a scikit-learn scorer"):
+    with pytest.raises(ValueError, match="metric='r2' is a scikit-learn scorer"):
         permutation(ensemble, rows, y, metric="r2")
     with pytest.raises(ValueError, match="groups have rows in both attributions"):
         permutation(ensemble, rows, y, groups=np.arange(N) % 5)
@@ -778,8 +778,10 @@ def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(client):
         model.client = client
         model.fit(rows, target)
         for trained in (booster, model):
-            result = tree_inner(trained, rows, target)
-            whole = tree_inner(trained, X, y)
+            with pytest.warns(SeenRowsWarning, match="600 of the 600 rows"):
+                result = tree_inner(trained, rows, target)
+            with pytest.warns(SeenRowsWarning, match="600 of the 600 rows"):
+                whole = tree_inner(trained, X, y)
             assert_same_sums(result, whole, terms_of(trained, X, y))
             assert whole.values[0] > 3 * np.abs(whole.values[1:]).max()
             explained = tree_shap(trained, rows)
