@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,9 @@ from attributions.statistics.kurtosis import Moments
 from attributions.statistics.row_sums import RowSums
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC
 from gbt.kernels.rows.descent import N_PLACES, N_TOP
+from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
+from gbt.model.known_by_leaves import amount_at_root
 from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import start_of, tree_blocks
 from gbt.parallel.blas import one_blas_thread
@@ -246,6 +249,7 @@ class NodeTotals:
     of_node: np.ndarray
     n_rows: int
     n_seen: int
+    at_root: float  # what chunks add to the root of the first tree; nan where this is not asked
     has_weight: bool
     groups: np.ndarray | None  # the distinct labels of rows that belong together
     targets: Targets
@@ -253,11 +257,14 @@ class NodeTotals:
     @classmethod
     def of(cls, keep: bool, rows: RowsAtSplits, n_jobs: int | None) -> "NodeTotals":
         """Walk the rows once; ``keep`` says that they will be walked again."""
-        n_seen = count_seen_rows(rows.ensemble, rows.X, rows.y, n_jobs)
+        ensemble = rows.ensemble
+        n_seen = count_seen_rows(ensemble, rows.X, rows.y, n_jobs, rows.weight)
+        is_unknown = rows.is_part and ensemble.seen_rows is None
         return cls(
             rows.node_sums(n_jobs, keep),
             len(rows.X),
             n_seen,
+            amount_at_root(ensemble, rows.y, rows.weight) if is_unknown else nan,
             bool(rows.weight.any()),
             labels_of(rows.groups),
             Targets(rows.y, rows.weight),
@@ -269,6 +276,7 @@ class NodeTotals:
             self.of_node + other.of_node,
             self.n_rows + other.n_rows,
             self.n_seen + other.n_seen,
+            self.at_root + other.at_root,
             self.has_weight or other.has_weight,
             union_of(self.groups, other.groups),
             self.targets.merge(other.targets),
@@ -368,6 +376,11 @@ class Intake:
             Groups.of(rows.groups, len(X)),
             rows.is_part,
         )
+
+    def as_seen(self, rows: Chunk) -> known_by_leaves.Rows:
+        """Return some rows as `known_by_leaves` takes them."""
+        taken = self.take(rows)
+        return known_by_leaves.Rows(taken.X, taken.y, taken.weight)
 
     def ready(self, rows: Chunk) -> Callable[..., Any]:
         """Return what makes a part of all rows, as ``over(part_of, merge, n_jobs)``.
