@@ -19,6 +19,7 @@ from attributions.methods import (
     ASKED_WITHOUT_ERROR,
     NO_ERROR,
     NOT_SUMS,
+    SHOWN_IN_PERCENT,
     TESTABLE,
     kind_of,
 )
@@ -144,7 +145,7 @@ class GlobalAttribution(tables.ShownAsTable):
             tables.words("feature", [self.feature_names[k] for k in shown]),
             tables.numbers("value", self.values[shown]),
         ]
-        if self.percent_of_one is not None and kind_of(self.method) == "held_out_gain":
+        if self._shows_percent:
             columns.insert(2, tables.numbers("per cent", self.percent()[shown]))
         if self.standard_error is not None:
             columns.append(tables.numbers("standard error", self.standard_error[shown]))
@@ -418,7 +419,7 @@ class GlobalAttribution(tables.ShownAsTable):
         """
         pandas = tables.import_pandas(".values and .feature_names")
         columns = {"value": self.values}
-        if self.percent_of_one is not None:
+        if self._shows_percent:
             columns["percent"] = self.percent()
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
@@ -463,6 +464,11 @@ class GlobalAttribution(tables.ShownAsTable):
         return ImportanceDisplay.from_attribution(
             self, max_display=max_display, ax=ax, title=title, figsize=figsize
         )
+
+    @property
+    def _shows_percent(self) -> bool:
+        """Whether tables have values in per cent beside the values."""
+        return self.percent_of_one is not None and kind_of(self.method) in SHOWN_IN_PERCENT
 
     @property
     def _is_testable(self) -> bool:

@@ -126,6 +126,8 @@ def test_rows_of_training_and_as_many_others(library, task):
 
 
 MEASURES = {
+    "held_out_gain": held_out_gain,
+    "held_out_gain_rows": held_out_gain_rows,
     "tree_inner": tree_inner,
     "without errors": partial(tree_inner, standard_error=False),
     "with training": lambda model, X, y: tree_inner(model, X, y, training=(X, y)),
