@@ -197,11 +197,11 @@ class RowsAtSplits:
     def _room(self) -> Spots:
         """What is there to be a spot; of no rows."""
         links = self.ensemble.predictor.links
-        is_shallow = links.levels <= N_TOP
+        is_shallow = links.tree_depth <= N_TOP
         n_spots = np.where(is_shallow, N_PLACES, np.diff(self.ensemble.tree_offset))
         of_row = np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1))
         first = np.where(is_shallow, links.places, links.roots)
-        return Spots(of_row, first, links.levels, self.steps.paths_of_rows.value)
+        return Spots(of_row, first, links.tree_depth, self.steps.paths_of_rows.value)
 
     def _walk(self, rows: slice, raw: np.ndarray) -> Iterator[tuple]:
         """Yield leaves and gradients of a block of rows, some trees at a time, as kernels take it.

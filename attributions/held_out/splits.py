@@ -72,7 +72,7 @@ class StepsOfModel:
             up[child], feature[child] = parent, means.feature[parent]
             change[child] = means.change[parent, side]
         moves = not ensemble.is_forest  # whose trees are all judged at the same prediction
-        levels = ensemble.predictor.links.levels
+        levels = ensemble.predictor.links.tree_depth
         paths = Paths(up, feature, change * moves, ensemble.value * moves, levels)
         return cls(ensemble, lower, paths, change)
 

@@ -126,15 +126,15 @@ def given_others(
             said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
             own_part = rid_of(contributed[:, k, output] - said, predicted[:, output])
             product[:, k] += own_part * rid_of(left[:, output], predicted[:, output])
-    together = Groups.of(groups, len(rows))
-    sums = sum_over_rows(lambda block: (product[block], None), len(rows), 1, together)
+    groups = Groups.of(groups, len(rows))
+    sums = sum_over_rows(lambda block: (product[block], None), len(rows), 1, groups)
     return GlobalAttribution(
         values=sums.total,
         standard_error=sums.standard_error,
         n_samples=len(rows),
         feature_names=ensemble.feature_names,
         method="given_others(saabas)",
-        groups=labels_of(together),
+        groups=labels_of(groups),
     )
 
 
