@@ -201,16 +201,16 @@ class GlobalAttribution(tables.ShownAsTable):
             raise ValueError("The attribution has no rows; a sum needs at least one.")
         if sample_weight is not None:
             values = values * as_weight(sample_weight, len(values))[:, np.newaxis]
-        groups = Groups.of(groups, len(values))
-        sums = sum_over_rows(lambda block: (values[block], None), len(values), 1, groups)
+        draws = Groups.of(groups, len(values))
+        sums = sum_over_rows(lambda block: (values[block], None), len(values), 1, draws)
         return cls(
             values=sums.total,
             standard_error=sums.standard_error,
             n_samples=len(values),
             feature_names=rows.feature_names,
             method=rows.method,
-            groups=labels_of(groups),
-            contributions=values if groups is None else sums.by_group,
+            groups=labels_of(draws),
+            contributions=values if draws is None else sums.by_group,
         )
 
     @property

@@ -137,8 +137,6 @@ MEASURES = {
     "partial_inner_rows": partial_inner_rows,
     "tree_inner_pairs": tree_inner_pairs,
     "permutation": permutation,
-    "held_out_gain": held_out_gain,
-    "held_out_gain_rows": held_out_gain_rows,
     "given_others": lambda model, X, y: given_others(
         model, X, y, training=(X, y), regressor=GBTRegressor(n_estimators=2)
     ),
