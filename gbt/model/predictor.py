@@ -276,7 +276,7 @@ def over_transposed(
 ) -> None:
     """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads.
 
-    A thread gets at least ``min_rows`` of them, see ``gbt.parallel.over_blocks``.
+    A thread gets at least ``min_rows`` of them, see ``gbt.parallel.threads.over_blocks``.
     """
 
     def over_range(start: int, stop: int) -> None:
