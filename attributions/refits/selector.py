@@ -7,9 +7,9 @@ too, but a copy of a useful column, useless in itself, can be kept (docs/inferen
 ``given_others`` as the measure the claim is about the column, and copies are dropped.
 
 A single cut in two halves costs one fit instead of five, but another seed then keeps other
-features. Of 64 simulated tables with five useful features of fifteen and 300 or 1,000 rows, two
-seeds agreed on 70 % of the features that either kept, beside 83 % with five folds; a half found
-53 % of the useful ones, five folds 63 %; both kept less than 8 % that were useless, of 10 % allowed
+features. Of 80 simulated tables with five useful features of fifteen and 300 or 1,000 rows, two
+seeds agreed on 72 % of the features that either kept, beside 79 % with five folds; a half found
+53 % of the useful ones, five folds 63 %; of what both kept 6 and 8 % was useless, of 10 % allowed
 (``python -m benchmarks.papers.inference.selector_cuts``).
 """
 
