@@ -11,7 +11,7 @@ from gbt.kernels.memory import BY_ROWS, IN_BINS
 from gbt.kernels.node_levels import codes_on_the_left
 from gbt.splitting import greedy_levels
 from gbt.splitting.greedy import Greedy
-from gbt.splitting.greedy_growth import GreedyGrowth
+from gbt.splitting.greedy_growth import HistogramGrowth
 from gbt.tree import NODE_DTYPES
 from tests.asserts import assert_same
 from tests.test_growing import gradients, parameters_of_trees
@@ -54,7 +54,7 @@ def test_trees_are_those_of_the_common_road(columns, data, parameters, smoothing
     asked = parameters | {"categorical_smoothing": smoothing}
     with with_threads(data.draw(st.sampled_from([100, 10**9]))):
         lane = growth_for(columns, gradient, hessian, weight, n_jobs=2, **asked)
-        assert isinstance(lane, GreedyGrowth)
+        assert isinstance(lane, HistogramGrowth)
         road = growth_for(columns, gradient, hessian, weight, on_common_road=Greedy(), **asked)
         for tree_features in (features, np.arange(p)):  # memory is used again
             tree, leaves = grow_with(lane, rows, tree_features)

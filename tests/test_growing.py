@@ -16,7 +16,7 @@ from gbt.kernels.quantise import ROWS_PER_TASK
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Plan, Splits
 from gbt.splitting.greedy import Greedy, largest_gain
-from gbt.splitting.greedy_growth import GreedyGrowth
+from gbt.splitting.greedy_growth import HistogramGrowth
 from gbt.tree import NODE_DTYPES
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
@@ -427,7 +427,7 @@ def test_the_common_road_leads_to_the_trees_of_the_fast_lane(name, growth, data)
     common = growth_for(
         columns, gradient, hessian, on_common_road=POLICIES[name](columns), **parameters
     )
-    assert isinstance(fast, GreedyGrowth)
+    assert isinstance(fast, HistogramGrowth)
     drawn = {
         "rows": np.arange(
             data.draw(st.integers(0, columns.n_rows - 1)), columns.n_rows, dtype=np.int32

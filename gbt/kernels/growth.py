@@ -18,6 +18,7 @@ from gbt.kernels.tasks import (
     is_in_question,
     is_large,
     is_searched,
+    record_judged_split,
     record_split,
 )
 
@@ -115,12 +116,16 @@ def list_refinements(first, n_nodes, nodes, slots, tasks):
 
 
 @inlined
-def record_splits(first, n_nodes, table, nodes, slots, rules, of_levels):
+def record_splits(first, n_nodes, work, judging):
     """Write down the splits of the large nodes, as small ones have theirs already."""
+    table, nodes, slots = work.table, work.nodes, work.slots
     for j in range(first, n_nodes):
         node = nodes[j]
         if node.slot >= 0:
-            record_split(node, node.slot, table, slots, rules, of_levels)
+            if judging is None:
+                record_split(node, node.slot, table, slots, work.rules[0], work.of_levels[0])
+            else:
+                record_judged_split(j, node.slot, ZERO, work, judging)
 
 
 @inlined

@@ -105,6 +105,10 @@ FOUND = np.dtype(
         # Of that cut; ~bin if it is the last of a bin. Of levels how many, in order, go left.
         ("code", np.int64),
         ("missing_left", np.int64),  # of that cut
+        # Where rows judge splits (``gbt.kernels.judging``): what the cut is worth to those who
+        # decide whether to split, while ``score`` is by those who choose the column.
+        ("worth", np.float64),
+        ("may_split", np.int64),  # 0 where the cut gains nothing on all rows
     ]
 )
 

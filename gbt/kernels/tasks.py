@@ -4,6 +4,7 @@
     MEASURE     a block of the rows      how large these are
                 that take part
     QUANTISE    the same                 gradients as integers, and their sums
+    DRAW        the same                 sets, where some rows choose and others judge
     SEARCH      a large pair of          histogram of the smaller child from its rows, of the larger
                 children, one pack of    one by subtraction from their parent's; survey of the
                 columns                  columns
@@ -24,8 +25,11 @@ import numpy as np
 from gbt.kernels.compiling import inlined, internal
 from gbt.kernels.derivatives import GIVEN, write_derivatives
 from gbt.kernels.finish import finish_leaves
+from gbt.kernels.drawing import deal_out
 from gbt.kernels.histogram import hessian_of, subtract
 from gbt.kernels.instructions import AHEAD, prefetch
+from gbt.kernels.judged_levels import search_levels, tell_sides
+from gbt.kernels.judging import fill_sets, judge_column, search_bins
 from gbt.kernels.memory import BY_ROWS, IN_BINS, layout_of, terms_of
 from gbt.kernels.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
 from gbt.kernels.nodes import LEFT, NO_SIDE, open_node
@@ -38,31 +42,17 @@ from gbt.kernels.packed_bins import (
 from gbt.kernels.partition import partition_rows
 from gbt.kernels.quantise import ROWS_PER_TASK, measure_rows, quantise_rows
 from gbt.kernels.refine import last_code, refine_column
-from gbt.kernels.search import SAFETY
+from gbt.kernels.search import SAFETY, own_score
 
 # These have a type of NumPy because Numba takes every plain number for a type of its own, and would
 # compile a kernel once more for each that it is handed.
 DERIVE, MEASURE, QUANTISE, SEARCH = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
-REFINE, PARTITION, FINISH = np.int64(4), np.int64(5), np.int64(6)
+REFINE, PARTITION, FINISH, DRAW = np.int64(4), np.int64(5), np.int64(6), np.int64(7)
 ALL_PACKS, ZERO = np.int64(-1), np.int64(0)
 NODES_PER_TASK = 8
 # A node is large if its rows times columns are this many times the bins of its histogram: then
 # subtracting that, from beyond the L1 cache, takes less time than adding rows.
 LARGE = 4
-# A score and that of its node carry fewer than 16 roundings between them, each of eps of at most
-# (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
-ROUNDING = 16 * np.finfo(np.float64).eps
-
-
-@internal
-def own_score(node, rules):
-    """Return the score of an unsplit node, and the gain that a split must exceed."""
-    weight = float(node.h) + rules.penalty
-    if weight <= 0.0:
-        return 0.0, np.inf
-    g, magnitude = float(node.g), float(node.magnitude)
-    rounding = ROUNDING * (magnitude * magnitude / weight)
-    return g * g / weight, max(rules.least_gain, rounding)
 
 
 @internal
@@ -101,17 +91,18 @@ def add_up_rows(rows, node, layout):
 
 
 @inlined
-def partition(j, table, rows, nodes, rules, of_levels):
-    """Give the rows of a node to its children."""
+def partition(j, table, rows, nodes, rules, of_levels, judging):
+    """Give the rows of a node to its children; where rows judge, they know their sides of levels."""
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
     listed, buffer = rows.listed[start:stop], rows.buffer[start:stop]
     codes, missing_code = table.codes[k], table.columns[k].n_values
     cut, missing_left, has_levels = parent.cut, parent.missing_left, table.columns[k].has_levels
-    if has_levels == IN_BINS:
-        sides_by_bits(parent, codes, listed, rows.side)
-    elif has_levels == BY_ROWS:
-        sides_by_rows(parent, listed, codes, missing_code + 1, rows, rules, of_levels)
+    if judging is None:
+        if has_levels == IN_BINS:
+            sides_by_bits(parent, codes, listed, rows.side)
+        elif has_levels == BY_ROWS:
+            sides_by_rows(parent, listed, codes, missing_code + 1, rows, rules, of_levels)
     if has_levels > 0:
         codes, missing_code, cut, missing_left = rows.side[:], NO_SIDE, LEFT, ZERO
     n_left, parent.low_row, parent.high_row = partition_rows(
@@ -244,6 +235,68 @@ def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch, o
 
 
 @internal
+def judge_columns(j, p, slot, thread, work, judging):
+    """Find the best cuts of the columns of pack p, and let the rows that judge them do so."""
+    table, rows, rules, node = work.table, work.rows, work.rules[0], work.nodes[j]
+    listed, judge, pack = rows.listed[node.start : node.stop], judging.judges[thread], table.packs[p]
+    for k in range(pack.start, pack.stop):
+        column, found = table.columns[k], work.slots.found[slot, k]
+        found.score = -np.inf
+        if column.is_allowed and is_searched(node, rules):
+            if column.has_levels > 0:
+                own = judging.of_levels[thread]
+                search_levels(listed, k, table, rows, rules, judging, judge, own)
+            else:
+                terms = terms_of(node, rules)
+                search_bins(work.slots.histogram[slot], column, terms, rules, judging, judge)
+            judge_column(found, node, rules, judging, judge)
+
+
+@internal
+def record_judged_split(j, slot, thread, work, judging):
+    """Write down the split that rows have judged best, if it is worth enough to others."""
+    table, rules, node = work.table, work.rules[0], work.nodes[j]
+    found = work.slots.found[slot]
+    k = best_column(found)
+    best, column = found[k], table.columns[k]
+    if best.score == -np.inf:
+        return
+    node.candidate, node.gain = k, best.worth
+    if best.worth >= rules.least_gain and best.may_split:
+        node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
+        if column.has_levels > 0:
+            listed = work.rows.listed[node.start : node.stop]
+            tell_sides(node, listed, table, work.rows, rules, judging, judging.of_levels[thread])
+        else:
+            stop = table.bin_start[k, best.code + 1]
+            node.cut = last_code(table.codes[k], table.order[k], stop)
+
+
+@internal
+def judge(task, thread, work, judging):
+    """Search a small node, or a pack of a pair of large ones, where rows judge splits."""
+    table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
+    layout, width = layout_of(work.rules[0]), work.rules[0].width
+    if task.place == ALL_PACKS:
+        for p in range(len(table.packs)):
+            own = slots.histogram[thread]
+            fill_sets(p, nodes[task.node], table, rows, layout, own, judging)
+            judge_columns(task.node, p, thread, thread, work, judging)
+        record_judged_split(task.node, thread, thread, work, judging)
+        return
+    p, pack, slot = task.place, table.packs[task.place], nodes[task.node].slot
+    own = slots.histogram[slot]
+    fill_sets(p, nodes[task.node], table, rows, layout, own, judging)
+    if task.other >= 0:
+        rest, size = slots.histogram[nodes[task.other].slot], len(own) // judging.habits[0].n_sets
+        for start in range(0, len(own), size):
+            first, last = start + pack.first_bin * width, start + pack.last_bin * width
+            subtract(own, first, last, rest)
+        judge_columns(task.other, p, nodes[task.other].slot, thread, work, judging)
+    judge_columns(task.node, p, slot, thread, work, judging)
+
+
+@internal
 def blocks_of(n_rows):
     """Return how many blocks so many rows make."""
     return (n_rows + ROWS_PER_TASK - 1) // ROWS_PER_TASK
@@ -272,8 +325,12 @@ def finish(first, rows, nodes, training, rules, grown):
 
 
 @internal
-def run_task(kind, t, thread, work):
-    """Do task t of a phase; what some are about stands in ``work.tasks``."""
+def run_task(kind, t, thread, work, judging):
+    """Do task t of a phase; what some are about stands in ``work.tasks``.
+
+    ``judging`` is None where splits are greedy, and the compiler then leaves out what is for others
+    alone.
+    """
     table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
     rules, training = work.rules[0], work.training
     scratch, of_levels = work.scratch[thread], work.of_levels[thread]
@@ -281,7 +338,9 @@ def run_task(kind, t, thread, work):
     stop = min(start + ROWS_PER_TASK, rules.n_listed)
     if kind == SEARCH:
         task = work.tasks[t]
-        if task.place == ALL_PACKS:
+        if judging is not None:
+            judge(task, thread, work, judging)
+        elif task.place == ALL_PACKS:
             search_small(task.node, thread, table, rows, nodes, slots, rules, scratch, of_levels)
         else:
             search_pair(
@@ -289,10 +348,18 @@ def run_task(kind, t, thread, work):
                 of_levels,
             )  # fmt: skip
     elif kind == REFINE:
-        j, k = work.tasks[t].node, work.tasks[t].place
-        refine(j, k, nodes[j].slot, table, rows, nodes, slots, rules, scratch, of_levels)
+        if judging is None:
+            j, k = work.tasks[t].node, work.tasks[t].place
+            refine(j, k, nodes[j].slot, table, rows, nodes, slots, rules, scratch, of_levels)
     elif kind == PARTITION:
-        partition(work.tasks[t].node, table, rows, nodes, rules, of_levels)
+        partition(work.tasks[t].node, table, rows, nodes, rules, of_levels, judging)
+    elif kind == DRAW:
+        if judging is not None:
+            tree = judging.habits[0].first_tree + rules.n_grown
+            deal_out(
+                start, stop, rules.n_listed, tree, rows.listed, judging.habits[0],
+                judging.deals[thread], judging.set_of_row, rows.buffer,
+            )  # fmt: skip
     elif kind == DERIVE:
         derive(t, rows, training, rules)
     elif kind == MEASURE:

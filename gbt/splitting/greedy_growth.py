@@ -1,9 +1,10 @@
-"""The histogram search of the greedy policy: bounds on cuts, and many trees a compiled call.
+"""The histogram search: many trees a compiled call.
 
-The search is ``gbt.kernels.search``, which looks at few cuts because bounds spare it the others,
-and for levels ``gbt.kernels.node_levels``; the growth of trees is ``gbt.kernels.rounds``. This
-module hands the parameters to the kernels, lays out the memory in which they work, and calls the
-threads. The trees are those that ``gbt.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
+The growth of trees is ``gbt.kernels.rounds``. The greedy search is ``gbt.kernels.search``, which
+looks at few cuts because bounds spare it the others, and for levels ``gbt.kernels.node_levels``;
+where some rows choose and others judge it is ``gbt.kernels.judging``. This module hands the
+parameters to the kernels, lays out the memory in which they work, and calls the threads. Greedy
+trees are those that ``gbt.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
 """
 
 from functools import partial
@@ -42,6 +43,7 @@ from gbt.kernels.thread_team import task_queue
 from gbt.parallel import Helpers, threads_for
 from gbt.splitting.frontier import Plan
 from gbt.splitting.greedy_levels import sets_of, ways_of_levels
+from gbt.splitting.judges import Judges
 from gbt.tree import NODE_RECORD
 
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
@@ -55,15 +57,24 @@ NO_LIMIT = -1
 MOST_OF_ANYTHING = 2**31  # more rows, levels or leaves than a table gives
 
 
-class GreedyGrowth:
-    """The memory of growing greedy trees on one table, used again for every tree."""
+class HistogramGrowth:
+    """The memory of growing trees on one table, used again for every tree.
 
-    def __init__(self, columns: Columns, training: Training, plan: Plan):
+    ``judges`` is what the policy asks for, and None where it is greedy.
+    """
+
+    def __init__(
+        self, columns: Columns, training: Training, plan: Plan, judges: Judges | None = None
+    ):
         n, p = columns.n_rows, columns.n_columns
         self.columns = columns
         self.table, n_bins = table_of(columns)
+        n_sets = 1 if judges is None else judges.n_sets
+        n_bins *= n_sets
         n_values = n * p
         self.ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
+        if judges is not None:
+            self.ways[self.ways > 0] = BY_ROWS
         self.table.columns["has_levels"] = self.ways
         self.table.columns["most_bits"][self.ways == IN_BINS] = 0  # levels have no neighbours
         has_levels = bool(self.ways.any())
@@ -92,10 +103,15 @@ class GreedyGrowth:
         at_once = 1 if has_levels else VALUES_AT_ONCE // max(n_values, 1)
         self.grown = _room_for_trees(n_nodes, at_once)
         self.scratch = _scratch_of(n_threads)
-        by_rows = self.ways == BY_ROWS
+        by_rows = (self.ways == BY_ROWS) & (judges is None)
         n_codes = int(columns.n_values.max(initial=-1, where=by_rows)) + 1
         self.of_levels = _memory_of_levels(n_threads, n_codes)
-        self.slots = _slots_of(n_slots, p, int(self.table.packs["last_bin"].max(initial=0)), width)
+        most_bins = int(self.table.packs["last_bin"].max(initial=0))
+        self.slots = _slots_of(n_slots, p, most_bins, width * n_sets)
+        self.judging = None
+        if judges is not None:
+            n_trees = len(self.grown.sizes)
+            self.judging = judges.lay_out(n, p, n_threads, n_trees, plan.seed)
         work = Work(
             queue=task_queue(n_threads),
             table=self.table,
@@ -110,7 +126,9 @@ class GreedyGrowth:
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
         )
-        self.lead, *helpers = [partial(grow_trees, thread, work) for thread in range(n_threads)]
+        self.lead, *helpers = [
+            partial(grow_trees, thread, work, self.judging) for thread in range(n_threads)
+        ]
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
         self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
@@ -128,6 +146,8 @@ class GreedyGrowth:
         n_trees = min(most, len(self.grown.sizes))
         rules["n_listed"], rules["n_trees"] = n_listed, n_trees
         rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
+        if self.judging is not None:
+            self.judging.habits["first_tree"] = m
         while rules["n_grown"][0] < n_trees:
             rules["n_steps"] = self.n_steps
             self.helpers.call()
@@ -144,7 +164,8 @@ class GreedyGrowth:
         if self.ways.any():
             nodes = self.nodes[:n_nodes]  # of the only tree
             sets = sets_of(trees, nodes, self.rows.listed, self.columns, self.ways)
-        return NewTrees(trees, sizes, sets)
+        scores = None if self.judging is None else self.judging.scores[:n_trees].copy()
+        return NewTrees(trees, sizes, sets, scores)
 
     def _weigh_levels(self, training: Training, plan: Plan) -> None:
         """Set what tells levels of few rows: weights of the rows, and the least of a level."""
