@@ -329,7 +329,7 @@ def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
     def partition(table, rows, nodes, rules, own):
         tasks.partition(0, table, rows, nodes, rules, own)
 
-    partition(growth.table, rows, growth.nodes, growth.rules[0], growth.of_levels[0])
+    partition(growth.table, rows, growth.nodes, growth.rules[0], growth.searching.of_levels[0])
 
     assert_same(rows.listed, [0, 1, 2, 3, 4, 6, 8, 5, 7, 9, 10, 11])
     assert (rows.buffer[:4] == -7).all()

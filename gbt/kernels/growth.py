@@ -8,6 +8,7 @@ in which columns to look inside bins, which nodes to split, which histograms to 
 import numpy as np
 
 from gbt.kernels.compiling import inlined, internal
+from gbt.kernels.judged_tasks import record_judged_split
 from gbt.kernels.nodes import open_node
 from gbt.kernels.tasks import (
     ALL_PACKS,
@@ -18,7 +19,6 @@ from gbt.kernels.tasks import (
     is_in_question,
     is_large,
     is_searched,
-    record_judged_split,
     record_split,
 )
 
@@ -116,15 +116,16 @@ def list_refinements(first, n_nodes, nodes, slots, tasks):
 
 
 @inlined
-def record_splits(first, n_nodes, work, judging):
+def record_splits(first, n_nodes, work, searching, judging):
     """Write down the splits of the large nodes, as small ones have theirs already."""
     table, nodes, slots = work.table, work.nodes, work.slots
     for j in range(first, n_nodes):
         node = nodes[j]
         if node.slot >= 0:
-            if judging is None:
-                record_split(node, node.slot, table, slots, work.rules[0], work.of_levels[0])
-            else:
+            if searching is not None:
+                of_levels = searching.of_levels[ZERO]
+                record_split(node, node.slot, table, slots, work.rules[0], of_levels)
+            if judging is not None:
                 record_judged_split(j, node.slot, ZERO, work, judging)
 
 

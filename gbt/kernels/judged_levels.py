@@ -17,10 +17,10 @@ import numpy as np
 from gbt.kernels.compiling import forced_inline, internal
 from gbt.kernels.histogram import hessian_of
 from gbt.kernels.instructions import trailing_zeros
-from gbt.kernels.judging import MOST_SETS, MOST_SUMS, asked_of_cuts, room_for_cuts
-from gbt.kernels.levels import Levels, cut_in_order, mark_left, no_cut, order_levels
+from gbt.kernels.judging import MOST_SETS, MOST_SUMS, keep_best
+from gbt.kernels.levels import Levels, mark_left, no_cut, order_levels
 from gbt.kernels.memory import ROOM_FOR_LEVELS, layout_of
-from gbt.kernels.scan import G, H, N
+from gbt.kernels.scan import ROWS_AT_ONCE, G, H, N
 from gbt.kernels.value_sums import W, add_up_sums
 
 # Each thread's own arrays, with room for as many sets and levels as there may be; the operating
@@ -97,31 +97,42 @@ def levels_of_sets(listed, codes, n_codes, rows, rules, judging, own):
 
 
 @internal
+def cut_in_order(order, q, rules, habits, judge, own):
+    """Score all cuts between levels in some order for sum q; levels of one key stay together."""
+    judge.so_far[:] = 0
+    for start in range(0, len(order) - 1, ROWS_AT_ONCE):
+        n_cuts = np.int64(0)
+        for i in range(start, min(start + ROWS_AT_ONCE, len(order) - 1)):
+            for l in range(habits.n_sums):
+                for line in range(3):
+                    judge.so_far[l, line] += own.sums[order[i], l, line]
+                    judge.left[l, line, n_cuts] = judge.so_far[l, line]
+            judge.row[n_cuts] = i + 1
+            n_cuts += np.int64(own.key[order[i]] != own.key[order[i + 1]])
+        keep_best(q, n_cuts, np.int64(0), rules, habits, judge)
+
+
+@internal
 def search_levels(listed, k, table, rows, rules, judging, judge, own):
     """Find the best cuts of a categorical column, and what all sums have on their left.
 
     In place of a row a cut has how many levels, in their order, go left.
     """
-    habits = judging.habits[0]
-    n_sums, n_codes = habits.n_sums, table.columns[k].n_values + 1
+    habits, n_codes = judging.habits[0], table.columns[k].n_values + 1
     n_levels = levels_of_sets(listed, table.codes[k], n_codes, rows, rules, judging, own)
     values, levels = levels_as_scanned(rules, judging, own)
-    asked, room = asked_of_cuts(rules, judging), room_for_cuts(judge, n_sums)
     judge.missing[:] = 0  # beside the levels there is nothing
     judge.total[:] = 0
     for i in range(n_levels):
-        for l in range(n_sums):
+        for l in range(habits.n_sums):
             for line in range(3):
                 judge.total[l, line] += own.sums[i, l, line]
     for q in range(habits.n_searched):
-        best, left = judge.best[q], judge.left_of_best[q, :n_sums]
-        no_cut(best)
+        no_cut(judge.best[q])
         n, which = order_levels(n_levels, q, values, levels)
-        cut_in_order(
-            own.order[which, :n], values, q, False, judge.total, asked, judge.bounds, room, best,
-            left,
-        )  # fmt: skip
-        best.missing_left = left[q, H] >= judge.total[q, H] - left[q, H]
+        cut_in_order(own.order[which, :n], q, rules, habits, judge, own)
+        h = judge.left_of_best[q, q, H]
+        judge.best[q].missing_left = h >= judge.total[q, H] - h
 
 
 @internal

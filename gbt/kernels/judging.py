@@ -31,8 +31,8 @@ from gbt.kernels.compiling import forced_inline, internal
 from gbt.kernels.histogram import add_rows, clear
 from gbt.kernels.levels import no_cut
 from gbt.kernels.packed_bins import ALL_BINS
-from gbt.kernels.scan import CUT, ROWS_AT_ONCE, G, H, N, keep_best
-from gbt.kernels.search import own_score, sums_of_bin
+from gbt.kernels.scan import CUT, LOWEST, ROWS_AT_ONCE, G, H, N
+from gbt.kernels.search import Terms, own_score, score_cut, sums_of_bin
 
 UNBIASED, CROSS_VALIDATED = np.int64(0), np.int64(1)
 D, D1 = 0, 1  # sums of an unbiased policy; the last one is D2', or D1' and D2' merged
@@ -61,12 +61,11 @@ JUDGE = np.dtype(
         ("left", np.int64, (MOST_SUMS, 3, ROOM)),  # sums left of the cuts
         ("row", np.int64, (ROOM,)),  # the bin before each
         ("is_last", np.uint64, (ROOM,)),  # 1 where a cut comes after a bin, else 0
-        ("score", np.float64, (3, ROOM)),
+        ("score", np.float64, (2, ROOM)),  # of the cuts, missing rows on the right and the left
         ("missing", np.int64, (MOST_SUMS, 3)),
         ("nothing", np.int64, (MOST_SUMS, 3)),  # all 0
         ("so_far", np.int64, (MOST_SUMS, 3)),
         ("total", np.int64, (MOST_SUMS, 3)),
-        ("bounds", np.float64, (2,)),  # of steps: none
         ("left_of_best", np.int64, (MOST_SUMS, MOST_SUMS, 3)),  # of each best cut all sums
         ("best", CUT, (MOST_SUMS,)),
     ],
@@ -84,48 +83,6 @@ class Judging(NamedTuple):
     deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.drawing``
     of_levels: np.ndarray  # (threads,) LEVELS_OF_SETS, see ``gbt.kernels.judged_levels``
     scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
-
-
-class AskedOfCuts(NamedTuple):
-    """What of ``gbt.kernels.scan.Asked`` it takes to score cuts."""
-
-    takes: np.ndarray
-    penalty: float
-    min_hessian: float
-    min_rows: int
-    min_rows_of_all: int
-    is_bounded: bool
-    direction: int
-
-
-class RoomForCuts(NamedTuple):
-    """What of ``gbt.kernels.scan.Scratch`` it takes to score cuts, of a ``JUDGE``."""
-
-    missing: np.ndarray
-    so_far: np.ndarray
-    left: np.ndarray
-    row: np.ndarray
-    is_last: np.ndarray
-    score: np.ndarray
-    nothing: np.ndarray
-
-
-@forced_inline
-def asked_of_cuts(rules, judging):
-    """Return the limits that cuts must respect."""
-    return AskedOfCuts(
-        judging.takes, rules.penalty, rules.min_hessian, rules.min_rows,
-        judging.habits[0].min_rows_of_all, False, np.int64(0),
-    )  # fmt: skip
-
-
-@forced_inline
-def room_for_cuts(judge, n_sums):
-    """Return the arrays in which cuts are scored."""
-    return RoomForCuts(
-        judge.missing[:n_sums], judge.so_far[:n_sums], judge.left[:n_sums], judge.row,
-        judge.is_last, judge.score, judge.nothing[:n_sums],
-    )  # fmt: skip
 
 
 @internal
@@ -177,11 +134,11 @@ def mark_bins(histograms, column, n_sets, width, judge):
 def add_up_sets_of_bins(histograms, column, terms, n_sets, judge):
     """Write down what every set has left of every cut, in all, and of missing rows.
 
-    Returns how many cuts there are, that after all present rows included, and whether any set has
-    missing rows.
+    Returns how many cuts there are, that after all present rows included, and 1 if any set has
+    missing rows, else 0.
     """
     size, width, mask = len(histograms) // n_sets, terms.width, (1 << terms.count_bits) - 1
-    one, two, has_missing = np.uint64(1), np.uint64(2), False
+    one, two, has_missing = np.uint64(1), np.uint64(2), np.int64(0)
     n_cuts = np.uint64(0)
     for s in range(n_sets):
         of_g, of_h, of_n = judge.left[s, G], judge.left[s, H], judge.left[s, N]
@@ -197,7 +154,7 @@ def add_up_sets_of_bins(histograms, column, terms, n_sets, judge):
             place += np.uint64(width)
         own = histograms[s * size : (s + 1) * size]
         missing = sums_of_bin(own, column.first_bin, column.missing_bin, terms)
-        has_missing |= missing.n > 0
+        has_missing |= np.int64(missing.n > 0)
         judge.missing[s, G], judge.missing[s, H], judge.missing[s, N] = missing
         judge.total[s, G], judge.total[s, H] = g + missing.g, h + missing.h
         judge.total[s, N] = n + missing.n
@@ -206,47 +163,101 @@ def add_up_sets_of_bins(histograms, column, terms, n_sets, judge):
 
 
 @internal
+def add_numbers(some, total):
+    """Add numbers to others."""
+    for i in range(len(some)):
+        total[i] += some[i]
+
+
+@internal
+def take_from(total, some):
+    """Put what is left of some totals in place of what is taken from them."""
+    for i in range(len(some)):
+        some[i] = total[i] - some[i]
+
+
+@internal
 def take_all_but_one(n_folds, n_cuts, judge):
     """Turn the sums of folds into those of all but each, and add the sum of all."""
-    for of_sets in (judge.missing, judge.total):
-        for line in range(3):
-            total = np.int64(0)
-            for t in range(n_folds):
-                total += of_sets[t, line]
-            of_sets[n_folds, line] = total
-            for t in range(n_folds):
-                of_sets[t, line] = total - of_sets[t, line]
+    judge.missing[n_folds] = judge.total[n_folds] = 0
+    for t in range(n_folds):
+        add_numbers(judge.missing[t], judge.missing[n_folds])
+        add_numbers(judge.total[t], judge.total[n_folds])
+    for t in range(n_folds):
+        take_from(judge.missing[n_folds], judge.missing[t])
+        take_from(judge.total[n_folds], judge.total[t])
     for line in range(3):
-        total = judge.left[n_folds, line, :n_cuts]
+        of_all = judge.left[n_folds, line, :n_cuts]
+        clear(of_all, 0, n_cuts)
+        for t in range(n_folds):
+            add_numbers(judge.left[t, line, :n_cuts], of_all)
+        for t in range(n_folds):
+            take_from(of_all, judge.left[t, line, :n_cuts])
+
+
+@internal
+def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
+    """Score some cuts for sum q; -inf where a side is too light or a sum has too few rows.
+
+    missing   (L, 3)    int64     IN    sums of the missing rows that go left, or 0
+    score     (cuts,)   float64   OUT
+    """
+    of_g, of_h, of_n = judge.left[q, G], judge.left[q, H], judge.left[q, N]
+    g, h, n = missing[q, G], missing[q, H], missing[q, N]
+    for c in range(n_cuts):
+        score[c] = score_cut(of_g[c] + g, of_h[c] + h, of_n[c] + n, terms)
+    least = habits.min_rows_of_all
+    for l in range(habits.n_sums if least > 0 else 0):
+        of_n, more, of_all = judge.left[l, N], missing[l, N], judge.total[l, N]
         for c in range(n_cuts):
-            total[c] = 0
-        for t in range(n_folds):
-            own = judge.left[t, line, :n_cuts]
-            for c in range(n_cuts):
-                total[c] += own[c]
-        for t in range(n_folds):
-            own = judge.left[t, line, :n_cuts]
-            for c in range(n_cuts):
-                own[c] = total[c] - own[c]
+            n = of_n[c] + more
+            score[c] = score[c] if (n >= least) & (of_all - n >= least) else -np.inf
+
+
+@internal
+def keep_best(q, n_cuts, has_missing, rules, habits, judge):
+    """Score some cuts for sum q and keep the best, of equals the last, if none before was better.
+
+    Missing rows go where the score is higher; if it is the same, where the present rows have more
+    hessian, then left. So it is in ``gbt.kernels.scan``, too.
+    """
+    terms = Terms(
+        judge.total[q, G], judge.total[q, H], judge.total[q, N], rules.penalty, rules.min_hessian,
+        rules.min_rows, rules.width, rules.count_bits, rules.hessian,
+    )  # fmt: skip
+    best, right, left = judge.best[q], judge.score[0], judge.score[has_missing]
+    score_cuts(q, judge.nothing, n_cuts, terms, habits, judge, right)
+    if has_missing > 0:
+        score_cuts(q, judge.missing, n_cuts, terms, habits, judge, left)
+    found, largest = np.int64(-1), max(best.score, LOWEST)
+    for c in range(n_cuts):
+        either = max(right[c], left[c])
+        if either >= largest:
+            found, largest = c, either
+    if found < 0:
+        return
+    h = judge.left[q, H, found]
+    more_on_the_left = h >= terms.h - judge.missing[q, H] - h
+    is_better = left[found] > right[found]
+    goes_left = is_better or (left[found] == right[found] and more_on_the_left)
+    best.score, best.row, best.missing_left = largest, judge.row[found], goes_left
+    for l in range(habits.n_sums):
+        for line in range(3):
+            more = judge.missing[l, line] if goes_left else np.int64(0)
+            judge.left_of_best[q, l, line] = judge.left[l, line, found] + more
 
 
 @internal
 def search_bins(histograms, column, terms, rules, judging, judge):
     """Find the best cuts of a column of numbers, and what all sums have on their left."""
     habits = judging.habits[0]
-    n_sets, n_sums = habits.n_sets, habits.n_sums
-    mark_bins(histograms, column, n_sets, terms.width, judge)
-    n_cuts, has_missing = add_up_sets_of_bins(histograms, column, terms, n_sets, judge)
+    mark_bins(histograms, column, habits.n_sets, terms.width, judge)
+    n_cuts, has_missing = add_up_sets_of_bins(histograms, column, terms, habits.n_sets, judge)
     if habits.kind == CROSS_VALIDATED:
-        take_all_but_one(n_sets, n_cuts, judge)
-    asked, room = asked_of_cuts(rules, judging), room_for_cuts(judge, n_sums)
+        take_all_but_one(habits.n_sets, n_cuts, judge)
     for q in range(habits.n_searched):
         no_cut(judge.best[q])
-        if n_cuts > 0:
-            keep_best(
-                n_cuts, q, has_missing, judge.total, asked, judge.bounds, room, judge.best[q],
-                judge.left_of_best[q, :n_sums],
-            )  # fmt: skip
+        keep_best(q, n_cuts, has_missing, rules, habits, judge)
 
 
 @forced_inline

@@ -178,6 +178,7 @@ RULES = np.dtype(
         ("categorical_smoothing", np.float64),
         ("most_weight", np.float64),  # of a level of few rows, in integers as the next
         ("weight_unit", np.int64),  # what a row weighs
+        ("n_threads", np.int64),
         ("most_rows_small", np.int64),  # a node of more rows is large, see ``gbt.kernels.tasks``
         # Set for each request.
         ("n_trees", np.int64),  # to grow
@@ -226,11 +227,16 @@ class Work(NamedTuple):
     slots: Slots
     tasks: np.ndarray  # (most,) TASK, of a phase
     rules: np.ndarray  # (1,) RULES
-    scratch: np.ndarray  # (threads,) SCRATCH
-    of_levels: np.ndarray  # (threads,) OF_LEVELS
     training: Training
     blocks: np.ndarray  # (most,) BLOCK, of rows
     grown: Grown
+
+
+class Searching(NamedTuple):
+    """What the threads share beside that where splits are greedy."""
+
+    scratch: np.ndarray  # (threads,) SCRATCH
+    of_levels: np.ndarray  # (threads,) OF_LEVELS
 
 
 @internal

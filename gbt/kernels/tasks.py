@@ -25,11 +25,8 @@ import numpy as np
 from gbt.kernels.compiling import inlined, internal
 from gbt.kernels.derivatives import GIVEN, write_derivatives
 from gbt.kernels.finish import finish_leaves
-from gbt.kernels.drawing import deal_out
 from gbt.kernels.histogram import hessian_of, subtract
 from gbt.kernels.instructions import AHEAD, prefetch
-from gbt.kernels.judged_levels import search_levels, tell_sides
-from gbt.kernels.judging import fill_sets, judge_column, search_bins
 from gbt.kernels.memory import BY_ROWS, IN_BINS, layout_of, terms_of
 from gbt.kernels.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
 from gbt.kernels.nodes import LEFT, NO_SIDE, open_node
@@ -91,14 +88,17 @@ def add_up_rows(rows, node, layout):
 
 
 @inlined
-def partition(j, table, rows, nodes, rules, of_levels, judging):
-    """Give the rows of a node to its children; where rows judge, they know their sides of levels."""
+def partition(j, table, rows, nodes, rules, of_levels):
+    """Give the rows of a node to its children.
+
+    Without ``of_levels`` its rows have been told already on which side of a set of levels they are.
+    """
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
     listed, buffer = rows.listed[start:stop], rows.buffer[start:stop]
     codes, missing_code = table.codes[k], table.columns[k].n_values
     cut, missing_left, has_levels = parent.cut, parent.missing_left, table.columns[k].has_levels
-    if judging is None:
+    if of_levels is not None:
         if has_levels == IN_BINS:
             sides_by_bits(parent, codes, listed, rows.side)
         elif has_levels == BY_ROWS:
@@ -235,68 +235,6 @@ def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch, o
 
 
 @internal
-def judge_columns(j, p, slot, thread, work, judging):
-    """Find the best cuts of the columns of pack p, and let the rows that judge them do so."""
-    table, rows, rules, node = work.table, work.rows, work.rules[0], work.nodes[j]
-    listed, judge, pack = rows.listed[node.start : node.stop], judging.judges[thread], table.packs[p]
-    for k in range(pack.start, pack.stop):
-        column, found = table.columns[k], work.slots.found[slot, k]
-        found.score = -np.inf
-        if column.is_allowed and is_searched(node, rules):
-            if column.has_levels > 0:
-                own = judging.of_levels[thread]
-                search_levels(listed, k, table, rows, rules, judging, judge, own)
-            else:
-                terms = terms_of(node, rules)
-                search_bins(work.slots.histogram[slot], column, terms, rules, judging, judge)
-            judge_column(found, node, rules, judging, judge)
-
-
-@internal
-def record_judged_split(j, slot, thread, work, judging):
-    """Write down the split that rows have judged best, if it is worth enough to others."""
-    table, rules, node = work.table, work.rules[0], work.nodes[j]
-    found = work.slots.found[slot]
-    k = best_column(found)
-    best, column = found[k], table.columns[k]
-    if best.score == -np.inf:
-        return
-    node.candidate, node.gain = k, best.worth
-    if best.worth >= rules.least_gain and best.may_split:
-        node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
-        if column.has_levels > 0:
-            listed = work.rows.listed[node.start : node.stop]
-            tell_sides(node, listed, table, work.rows, rules, judging, judging.of_levels[thread])
-        else:
-            stop = table.bin_start[k, best.code + 1]
-            node.cut = last_code(table.codes[k], table.order[k], stop)
-
-
-@internal
-def judge(task, thread, work, judging):
-    """Search a small node, or a pack of a pair of large ones, where rows judge splits."""
-    table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
-    layout, width = layout_of(work.rules[0]), work.rules[0].width
-    if task.place == ALL_PACKS:
-        for p in range(len(table.packs)):
-            own = slots.histogram[thread]
-            fill_sets(p, nodes[task.node], table, rows, layout, own, judging)
-            judge_columns(task.node, p, thread, thread, work, judging)
-        record_judged_split(task.node, thread, thread, work, judging)
-        return
-    p, pack, slot = task.place, table.packs[task.place], nodes[task.node].slot
-    own = slots.histogram[slot]
-    fill_sets(p, nodes[task.node], table, rows, layout, own, judging)
-    if task.other >= 0:
-        rest, size = slots.histogram[nodes[task.other].slot], len(own) // judging.habits[0].n_sets
-        for start in range(0, len(own), size):
-            first, last = start + pack.first_bin * width, start + pack.last_bin * width
-            subtract(own, first, last, rest)
-        judge_columns(task.other, p, nodes[task.other].slot, thread, work, judging)
-    judge_columns(task.node, p, slot, thread, work, judging)
-
-
-@internal
 def blocks_of(n_rows):
     """Return how many blocks so many rows make."""
     return (n_rows + ROWS_PER_TASK - 1) // ROWS_PER_TASK
@@ -324,47 +262,37 @@ def finish(first, rows, nodes, training, rules, grown):
     finish_leaves(first, last, rows.listed, nodes, training, rates, rows.node, tree)
 
 
-@internal
-def run_task(kind, t, thread, work, judging):
-    """Do task t of a phase; what some are about stands in ``work.tasks``.
-
-    ``judging`` is None where splits are greedy, and the compiler then leaves out what is for others
-    alone.
-    """
+@inlined
+def run_search_task(kind, t, thread, work, searching):
+    """Do task t of a phase in which greedy splits are found and made."""
     table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
-    rules, training = work.rules[0], work.training
-    scratch, of_levels = work.scratch[thread], work.of_levels[thread]
+    rules, task = work.rules[0], work.tasks[t]
+    scratch, of_levels = searching.scratch[thread], searching.of_levels[thread]
+    if kind == REFINE:
+        slot = nodes[task.node].slot
+        refine(task.node, task.place, slot, table, rows, nodes, slots, rules, scratch, of_levels)
+    elif kind == PARTITION:
+        partition(task.node, table, rows, nodes, rules, of_levels)
+    elif task.place == ALL_PACKS:
+        search_small(task.node, thread, table, rows, nodes, slots, rules, scratch, of_levels)
+    else:
+        search_pair(
+            task.node, task.other, task.place, table, rows, nodes, slots, rules, scratch,
+            of_levels,
+        )  # fmt: skip
+
+
+@inlined
+def run_round_task(kind, t, work):
+    """Do task t of a phase in which a tree is begun or ended."""
+    rows, rules, training = work.rows, work.rules[0], work.training
     start = t * ROWS_PER_TASK
     stop = min(start + ROWS_PER_TASK, rules.n_listed)
-    if kind == SEARCH:
-        task = work.tasks[t]
-        if judging is not None:
-            judge(task, thread, work, judging)
-        elif task.place == ALL_PACKS:
-            search_small(task.node, thread, table, rows, nodes, slots, rules, scratch, of_levels)
-        else:
-            search_pair(
-                task.node, task.other, task.place, table, rows, nodes, slots, rules, scratch,
-                of_levels,
-            )  # fmt: skip
-    elif kind == REFINE:
-        if judging is None:
-            j, k = work.tasks[t].node, work.tasks[t].place
-            refine(j, k, nodes[j].slot, table, rows, nodes, slots, rules, scratch, of_levels)
-    elif kind == PARTITION:
-        partition(work.tasks[t].node, table, rows, nodes, rules, of_levels, judging)
-    elif kind == DRAW:
-        if judging is not None:
-            tree = judging.habits[0].first_tree + rules.n_grown
-            deal_out(
-                start, stop, rules.n_listed, tree, rows.listed, judging.habits[0],
-                judging.deals[thread], judging.set_of_row, rows.buffer,
-            )  # fmt: skip
-    elif kind == DERIVE:
+    if kind == DERIVE:
         derive(t, rows, training, rules)
     elif kind == MEASURE:
         measure_rows(training, rows, rules, start, stop, work.blocks[t])
     elif kind == QUANTISE:
         quantise_rows(training, rows, rules, start, stop, work.blocks[t])
     else:
-        finish(t * NODES_PER_TASK, rows, nodes, training, rules, work.grown)
+        finish(t * NODES_PER_TASK, rows, work.nodes, training, rules, work.grown)

@@ -30,6 +30,7 @@ from gbt.kernels.memory import (
     TASK,
     Grown,
     Rows,
+    Searching,
     Slots,
     Table,
     Training,
@@ -93,7 +94,7 @@ class HistogramGrowth:
         self.rules = records(1, RULES)
         for rule, value in _rules_of(plan).items():
             self.rules[rule] = value
-        self.rules["width"] = width
+        self.rules["width"], self.rules["n_threads"] = width, n_threads
         self.rules["most_rows_small"] = LARGE * n_bins // max(p, 1)
         self.rows = _rows_of(n, width, has_levels)
         if has_levels:
@@ -102,14 +103,15 @@ class HistogramGrowth:
         self.nodes = records(n_nodes, NODE)
         at_once = 1 if has_levels else VALUES_AT_ONCE // max(n_values, 1)
         self.grown = _room_for_trees(n_nodes, at_once)
-        self.scratch = _scratch_of(n_threads)
-        by_rows = (self.ways == BY_ROWS) & (judges is None)
-        n_codes = int(columns.n_values.max(initial=-1, where=by_rows)) + 1
-        self.of_levels = _memory_of_levels(n_threads, n_codes)
         most_bins = int(self.table.packs["last_bin"].max(initial=0))
         self.slots = _slots_of(n_slots, p, most_bins, width * n_sets)
-        self.judging = None
-        if judges is not None:
+        self.searching = self.judging = None
+        if judges is None:
+            by_rows = self.ways == BY_ROWS
+            n_codes = int(columns.n_values.max(initial=-1, where=by_rows)) + 1
+            of_levels = _memory_of_levels(n_threads, n_codes)
+            self.searching = Searching(_scratch_of(n_threads), of_levels)
+        else:
             n_trees = len(self.grown.sizes)
             self.judging = judges.lay_out(n, p, n_threads, n_trees, plan.seed)
         work = Work(
@@ -120,14 +122,13 @@ class HistogramGrowth:
             slots=self.slots,
             tasks=records(n_tasks, TASK),
             rules=self.rules,
-            scratch=self.scratch,
-            of_levels=self.of_levels,
             training=training,
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
         )
         self.lead, *helpers = [
-            partial(grow_trees, thread, work, self.judging) for thread in range(n_threads)
+            partial(grow_trees, thread, work, self.searching, self.judging)
+            for thread in range(n_threads)
         ]
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
