@@ -23,60 +23,58 @@ Names are imported when they are first used: ``import attributions`` alone loads
 Matplotlib.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attributions import plots
-    from attributions.absolute import absolute
-    from attributions.cross_fit import cross_fit
-    from attributions.given_others import given_others
-    from attributions.groups import FewGroupsWarning
-    from attributions.inner import forest_inner, partial_inner, tree_inner
-    from attributions.inner_pairs import tree_inner_pairs
-    from attributions.inner_rows import partial_inner_rows, tree_inner_rows
+    from attributions.classic.absolute import absolute
+    from attributions.classic.permutation import permutation
+    from attributions.classic.total_gain import total_gain
+    from attributions.held_out.pairs import tree_inner_pairs
+    from attributions.held_out.single_rows import partial_inner_rows, tree_inner_rows
+    from attributions.held_out.tree_inner import forest_inner, partial_inner, tree_inner
     from attributions.inputs import SeenRowsWarning
-    from attributions.local_mdi import LocalMDI, local_mdi
-    from attributions.mdi_plus import mdi_oob, mdi_plus
-    from attributions.permutation import permutation
-    from attributions.predecomp import predecomp
+    from attributions.mdi.local_mdi import LocalMDI, local_mdi
+    from attributions.mdi.mdi_plus import mdi_oob, mdi_plus
+    from attributions.per_row.predecomp import predecomp
+    from attributions.per_row.saabas import saabas
+    from attributions.per_row.tree_shap import tree_shap
+    from attributions.refits.cross_fit import cross_fit
+    from attributions.refits.given_others import given_others
+    from attributions.refits.selector import HeldOutSelector
     from attributions.results import GlobalAttribution, LocalAttribution, PairAttribution
     from attributions.results.in_chunks import ChunkedAttribution
-    from attributions.saabas import saabas
-    from attributions.selector import HeldOutSelector
-    from attributions.total_gain import total_gain
-    from attributions.tree_shap import tree_shap
-    from attributions.unbiased_gain import unbiased_gain
+    from attributions.statistics.groups import FewGroupsWarning
+    from attributions.unbiased.gain import unbiased_gain
 
 _HOME = {
-    "predecomp": "attributions.predecomp",
-    "saabas": "attributions.saabas",
-    "tree_shap": "attributions.tree_shap",
-    "local_mdi": "attributions.local_mdi",
-    "tree_inner": "attributions.inner",
-    "tree_inner_rows": "attributions.inner_rows",
-    "partial_inner_rows": "attributions.inner_rows",
-    "tree_inner_pairs": "attributions.inner_pairs",
-    "partial_inner": "attributions.inner",
-    "forest_inner": "attributions.inner",
-    "absolute": "attributions.absolute",
-    "permutation": "attributions.permutation",
-    "mdi_plus": "attributions.mdi_plus",
-    "mdi_oob": "attributions.mdi_plus",
-    "total_gain": "attributions.total_gain",
-    "unbiased_gain": "attributions.unbiased_gain",
-    "cross_fit": "attributions.cross_fit",
-    "given_others": "attributions.given_others",
-    "HeldOutSelector": "attributions.selector",
+    "predecomp": "attributions.per_row",
+    "saabas": "attributions.per_row",
+    "tree_shap": "attributions.per_row",
+    "local_mdi": "attributions.mdi",
+    "tree_inner": "attributions.held_out",
+    "tree_inner_rows": "attributions.held_out",
+    "partial_inner_rows": "attributions.held_out",
+    "tree_inner_pairs": "attributions.held_out",
+    "partial_inner": "attributions.held_out",
+    "forest_inner": "attributions.held_out",
+    "absolute": "attributions.classic",
+    "permutation": "attributions.classic",
+    "mdi_plus": "attributions.mdi",
+    "mdi_oob": "attributions.mdi",
+    "total_gain": "attributions.classic",
+    "unbiased_gain": "attributions.unbiased",
+    "cross_fit": "attributions.refits",
+    "given_others": "attributions.refits",
+    "HeldOutSelector": "attributions.refits",
     "LocalAttribution": "attributions.results",
     "GlobalAttribution": "attributions.results",
     "PairAttribution": "attributions.results",
     "ChunkedAttribution": "attributions.results.in_chunks",
-    "FewGroupsWarning": "attributions.groups",
+    "FewGroupsWarning": "attributions.statistics",
     "SeenRowsWarning": "attributions.inputs",
-    "LocalMDI": "attributions.local_mdi",
+    "LocalMDI": "attributions.mdi",
 }
 _MODULES = ("plots",)
 __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictures
@@ -120,17 +118,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, *(name for name in globals() if name.startswith("__"))]
-
-
-class _Package(ModuleType):
-    """Keeps ``attributions.predecomp`` a function although a module has the same name.
-
-    Importing a module makes it an attribute of its package, where it would hide the function.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -3,19 +3,19 @@
 The functions take what people have and return what kernels need: rows of floats as the model
 compares them, targets as its loss takes them, weights as float64. What cannot be used is refused
 here, by name, before any work is done. Targets and weights are checked as in training
-(``gbt.targets``).
+(``gbt.tables.targets``).
 """
 
 import warnings
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from gbt import targets
-from gbt.model import Ensemble
-from gbt.tables import refuse_infinities
-from gbt.targets import as_target as as_target  # the attributions take it from here
+from gbt.formats import as_ensemble
+from gbt.model.ensemble import Ensemble
+from gbt.tables import targets
+from gbt.tables.given import refuse_infinities
+from gbt.tables.targets import as_target as as_target  # the attributions take it from here
 
 
 class SeenRowsWarning(UserWarning):
@@ -25,8 +25,8 @@ class SeenRowsWarning(UserWarning):
 def count_seen_rows(ensemble: Ensemble, X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> int:
     """Return how many of some rows are among those that the model was trained or tuned on.
 
-    Models remember a hash of each row that they have seen (``gbt.seen_rows``), unless they come
-    from a file or from another library.
+    Models remember a hash of each row that they have seen (``gbt.model.seen_rows``), unless they
+    come from a file or from another library.
     """
     return 0 if ensemble.seen_rows is None else ensemble.seen_rows.count(X, y, n_jobs)
 
@@ -78,39 +78,6 @@ def as_training(training: Any) -> tuple[Any, Any, Any]:
     return X, y, weight[0] if weight else None
 
 
-def refuse_no_estimator(estimator: Any, name: str) -> None:
-    """Raise TypeError unless an argument can be cloned and fitted, as scikit-learn's can."""
-    can_be_cloned = hasattr(estimator, "get_params") or hasattr(estimator, "__sklearn_clone__")
-    if isinstance(estimator, type) or not (can_be_cloned and hasattr(estimator, "fit")):
-        raise TypeError(
-            f"{name} must be an estimator, an object with the methods fit and predict, such as"
-            f" GBTRegressor() or sklearn's Ridge(); got {estimator!r}."
-        )
-
-
-def refuse_no_measure(measure: Any, *by_name: str) -> None:
-    """Raise TypeError unless a measure takes a model, rows and targets, and these by name.
-
-    It may ask for ``training``, too: whoever hands a measure on holds the training rows.
-    """
-    if not callable(measure):
-        raise TypeError(
-            "measure must be a function of (model, X, y), such as tree_inner itself and not its"
-            f" name; got {measure!r}."
-        )
-    try:
-        asked = signature(measure)
-        takes_training = ["training"] * ("training" in asked.parameters)
-        asked.bind(None, None, None, **dict.fromkeys([*by_name, *takes_training]))
-    except TypeError as error:
-        also = "".join(f", {name}=..." for name in by_name)
-        raise TypeError(
-            f"measure must take (model, X, y{also}), as tree_inner and partial_inner do, or"
-            " functools.partial of one with its other arguments;"
-            f" {getattr(measure, '__name__', repr(measure))} does not: {error}."
-        ) from error
-
-
 def as_random_state(random_state: Any) -> Any:
     """Return what scikit-learn takes: an integer that a Generator draws, all else as it is."""
     if isinstance(random_state, np.random.Generator):
@@ -119,6 +86,32 @@ def as_random_state(random_state: Any) -> Any:
 
 
 def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:
-    """Return row weights as `gbt.targets.as_weight` does, in memory as kernels are compiled for."""
+    """Return weights as `gbt.tables.targets.as_weight` does, in memory as kernels want them."""
     weight = targets.as_weight(sample_weight, n_rows, may_be_zero=may_be_zero)
     return np.require(weight, requirements=["C", "W"])
+
+
+# Of G the gradients of the rows that are judged take the place, and nothing here counts rows.
+NEEDED = {"hessians", "values"}
+
+
+def has_lost_sums(model: Any) -> bool:
+    """Say whether a library did not keep what judging new rows needs of a fitted model's nodes.
+
+    So it is with classifiers of CatBoost and scikit-learn's gradient boosting, among others.
+    """
+    return not as_ensemble(model).statistics >= NEEDED
+
+
+def trees_of(model: Any, training: Any = None) -> Ensemble:
+    """Return the trees of a model, with lost sums made from its training rows if these are given.
+
+    Parameters
+    ----------
+    model : whatever ``gbt.formats.as_ensemble`` takes
+    training : (X, y) or (X, y, sample_weight), optional
+        The rows that it was fitted on. A model that has kept all is not compared with them.
+    """
+    if training is None or not has_lost_sums(model):
+        return as_ensemble(model)
+    return as_ensemble(model, *as_training(training))

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gbt.estimators import GBTClassifier, GBTRegressor
     from gbt.loading import load
-    from gbt.model import Ensemble
+    from gbt.model.ensemble import Ensemble
 
 __version__ = "0.1.0"
 
 _HOME = {
     "GBTRegressor": "gbt.estimators",
     "GBTClassifier": "gbt.estimators",
-    "Ensemble": "gbt.model",
+    "Ensemble": "gbt.model.ensemble",
     "load": "gbt.loading",
 }
 __all__ = ["Ensemble", "GBTClassifier", "GBTRegressor", "load"]

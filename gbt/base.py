@@ -21,22 +21,19 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gbt.boosting import Boosted, Parameters, boost
-from gbt.categories import Categories, EncodedRows, encode, learn
-from gbt.evaluation import Callback, EvalSet, Metric, refuse_other_eval_sets
-from gbt.fixed_point import SumsOverflowError
-from gbt.known_losses import is_same
-from gbt.losses import Loss
-from gbt.model import Ensemble
-from gbt.parallel import effective_n_jobs
+from gbt.files.saving import describe_estimator, save
+from gbt.losses.known import is_same
+from gbt.losses.loss import Loss
+from gbt.losses.overflow import SumsOverflowError
+from gbt.model.ensemble import Ensemble
+from gbt.model.seen_rows import SeenRows
+from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, NamedParameters, explain_loss
-from gbt.sampling import RandomState, Sampling, hold_out, seed_of
-from gbt.saving import describe_estimator, save
-from gbt.seen_rows import SeenRows
 from gbt.splitting.frontier import Policy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
-from gbt.tables import (
+from gbt.tables.categories import Categories, EncodedRows, encode, learn
+from gbt.tables.given import (
     Table,
     as_floats,
     column_names,
@@ -47,7 +44,10 @@ from gbt.tables import (
     refuse_other_values,
     unmasked,
 )
-from gbt.targets import as_weight
+from gbt.tables.targets import as_weight
+from gbt.training.boosting import Boosted, Parameters, boost
+from gbt.training.evaluation import Callback, EvalSet, Metric, refuse_other_eval_sets
+from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
 
 MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None

@@ -12,14 +12,16 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
-from gbt.evaluation import Callback, Metric
-from gbt.known_losses import as_loss
-from gbt.losses import LOSSES, Loss, warn_of_short_steps
+from gbt.losses.half import LOSSES
+from gbt.losses.known import as_loss
+from gbt.losses.loss import Loss
+from gbt.losses.robust import warn_of_short_steps
+from gbt.losses.several_outputs import Softmax
 from gbt.parameters import OF_CLASSIFIER, Allowed
-from gbt.sampling import RandomState
-from gbt.several_outputs import Softmax
 from gbt.splitting.frontier import Policy
-from gbt.targets import distinct_labels, weigh_classes
+from gbt.tables.targets import distinct_labels, weigh_classes
+from gbt.training.evaluation import Callback, Metric
+from gbt.training.sampling import RandomState
 
 
 class GBTRegressor(RegressorMixin, BaseGBT):
@@ -72,11 +74,12 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     loss : str, object or None, default=None
         "half_squared_error" (None), "poisson", "gamma", "tweedie" (three that predict exp of the
         raw prediction), "squared_log_error", "quantile", "absolute", "huber" or "pseudo_huber".
-        ``gbt.losses`` and ``gbt.amount_losses`` have them as classes with their parameters, such as
-        ``Quantile(alpha=0.9)``. Or an object of your own with the methods value, gradient_hessian,
-        link and inverse_link, in NumPy. Leaf values are -learning_rate G/(H + reg_lambda) under
-        every loss. So "absolute" and "quantile" move a prediction by at most learning_rate a tree,
-        "huber" by delta times that: divide a target that ranges over thousands by its spread.
+        ``gbt.losses`` and ``gbt.losses.amounts`` have them as classes with their parameters, such
+        as ``Quantile(alpha=0.9)``. Or an object of your own with the methods value,
+        gradient_hessian, link and inverse_link, in NumPy. Leaf values are -learning_rate G/(H +
+        reg_lambda) under every loss. So "absolute" and "quantile" move a prediction by at most
+        learning_rate a tree, "huber" by delta times that: divide a target that ranges over
+        thousands by its spread.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
@@ -88,8 +91,8 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         better. A classifier's y are then 0 and 1 and its predictions probabilities. Sets with
         weights that differ hand them over as ``sample_weight``.
     callbacks : list of functions or None, default=None
-        Called after every tree with a `gbt.evaluation.Round`: number, n_rounds, evals. Boosting
-        ends with the tree after which one returns True.
+        Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals.
+        Boosting ends with the tree after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
         all had been grown at once. Rows and their order, targets, weights, loss, learning_rate,
@@ -205,7 +208,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     """Gradient boosted trees for classes: the logistic loss for two, softmax for three or more.
 
     With K > 2 classes every round grows K trees, one a class, on the derivatives before the round
-    (``gbt.several_outputs``); n_estimators and early_stopping_rounds count rounds.
+    (``gbt.losses.several_outputs``); n_estimators and early_stopping_rounds count rounds.
 
     Parameters
     ----------
@@ -263,8 +266,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         better. A classifier's y are then 0 and 1 and its predictions probabilities. Sets with
         weights that differ hand them over as ``sample_weight``.
     callbacks : list of functions or None, default=None
-        Called after every tree with a `gbt.evaluation.Round`: number, n_rounds, evals. Boosting
-        ends with the tree after which one returns True.
+        Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals.
+        Boosting ends with the tree after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
         all had been grown at once. Rows and their order, targets, weights, loss, learning_rate,

@@ -1,7 +1,7 @@
 """Models from files: whatever `save` wrote comes back, and nothing else is let in.
 
-The layout is that of ``gbt.saving``. Every key, type, range and length is checked, then that the
-arrays describe trees (`Ensemble.validate`); whatever fails is an `InvalidModelError` that says
+The layout is that of ``gbt.files.saving``. Every key, type, range and length is checked, then that
+the arrays describe trees (`Ensemble.validate`); whatever fails is an `InvalidModelError` that says
 where. Reading executes nothing.
 """
 
@@ -12,20 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from gbt.amount_losses import Tweedie
-from gbt.categories import Levels, check_levels
-from gbt.documents import as_array, as_choice, as_number, as_record, as_strings, read_json, shown
 from gbt.estimators import GBTClassifier, GBTRegressor
-from gbt.known_losses import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
-from gbt.level_sets import LevelSets
-from gbt.losses import LOSSES, Gamma, Loss, Poisson
-from gbt.model import NUMBERS, STATISTICS, Ensemble
-from gbt.own_loss import OwnLoss
-from gbt.sampling import Sampling, sample_size
-from gbt.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
-from gbt.several_outputs import SeveralTargets, Softmax
+from gbt.files.documents import (
+    InvalidModelError,
+    as_array,
+    as_choice,
+    as_number,
+    as_record,
+    as_strings,
+    read_json,
+    shown,
+)
+from gbt.files.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
+from gbt.losses.amounts import Gamma, Poisson, Tweedie
+from gbt.losses.half import LOSSES
+from gbt.losses.known import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
+from gbt.losses.loss import Loss
+from gbt.losses.own import OwnLoss
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.ensemble import NUMBERS, STATISTICS, Ensemble
+from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.policies import described_policy
-from gbt.tree import NODE_DTYPES, InvalidModelError
+from gbt.tables.categories import Levels, check_levels
+from gbt.tables.level_sets import LevelSets
+from gbt.training.sampling import Sampling, sample_size
 
 Model = Ensemble | GBTRegressor | GBTClassifier
 
@@ -68,7 +78,7 @@ def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
 
     Raises
     ------
-    gbt.tree.InvalidModelError
+    gbt.files.documents.InvalidModelError
         A ValueError: the file is not a model, or not a sound one.
     """
     document = read_json(path)

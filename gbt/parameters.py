@@ -14,11 +14,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gbt.evaluation import is_metric
-from gbt.known_losses import OF_REGRESSION, is_loss
-from gbt.own_loss import OF_A_LOSS
+from gbt.losses.known import OF_REGRESSION, is_loss
+from gbt.losses.own import OF_A_LOSS
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES
+from gbt.training.evaluation import is_metric
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from attributions.testing import EPS, EPS_32, assert_close, assert_same
-from gbt.losses import LOSSES
-from gbt.model import Ensemble
-from gbt.tree import NODE_DTYPES, Tree
+from gbt.losses.half import LOSSES
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import NODE_DTYPES, Tree
 
 __all__ = [
     "EPS",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.kernels.ranking import DIGIT_BITS, N_DIGITS
+from gbt.kernels.cuts.ranking import DIGIT_BITS, N_DIGITS
 from tests.compiled import entry_to
 
 UNTOUCHED = 99

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from gbt import reference
-from gbt.columns import Columns
-from gbt.kernels.histogram import Layout
-from gbt.kernels.memory import SCRATCH
-from gbt.kernels.nodes import records
-from gbt.kernels.search import Sums, Terms
-from gbt.splitting.greedy_growth import table_of
+from gbt.kernels.cuts.histogram import Layout
+from gbt.kernels.cuts.memory import SCRATCH
+from gbt.kernels.cuts.search import Sums, Terms
+from gbt.kernels.trees.nodes import records
+from gbt.reference import boosting as reference
+from gbt.tables.columns import Columns
+from gbt.training.histogram_growth import table_of
 
 NUMBER = 7  # of the node among others
 NO_CUT = (-np.inf, None, None)

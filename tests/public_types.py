@@ -12,9 +12,9 @@ import gbt
 from attributions.plots import ImportanceDisplay, LocalAttributionDisplay, TreeDisplay
 from attributions.results import GlobalAttribution, LocalAttribution
 from gbt.estimators import GBTClassifier, GBTRegressor
-from gbt.model import Ensemble
-from gbt.reference import Model, boost
-from gbt.tree import Tree
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
+from gbt.reference.boosting import Model, boost
 
 
 def public_types(X: np.ndarray, y: np.ndarray) -> None:

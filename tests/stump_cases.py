@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from attributions import reference
-from attributions.stump_problem import RawColumns, StumpProblem, TreeRows
+from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
+from attributions.reference import definitions as reference
 from attributions.testing import trees
-from gbt.model import Ensemble
-from gbt.tree import Tree
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
 
 # Few values, at and beside those at which drawn trees split.
 CELLS = (-3.0, -2.0, -1.0, -0.3, 0.0, 0.1, 1 / 3, 0.4, 0.5, 1.0, 2.0, 5.0, 7.0, 8.0)
@@ -66,7 +66,7 @@ def cases(draw, raw=None, missing=True, min_rows=3, max_rows=24, all_rows=False)
 
 def one_tree_model(tree, learning_rate=1.0, reg_lambda=0.0) -> Ensemble:
     """Return a model of one tree."""
-    from gbt.losses import LOSSES
+    from gbt.losses.half import LOSSES
 
     return Ensemble.from_trees(
         [tree],

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from gbt.boosting import Parameters, boost
-from gbt.columns import Columns
-from gbt.growing import TreeGrowth, growth_of
-from gbt.kernels.derivatives import GIVEN
-from gbt.kernels.memory import Training
-from gbt.losses import LOSSES
-from gbt.splitting import greedy_growth
-from gbt.splitting.frontier import Limits, Plan, Shape
+from gbt.kernels.cuts.memory import Training
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.half import LOSSES
+from gbt.model.tree import Tree, arrays_of
+from gbt.splitting.frontier import Limits
 from gbt.splitting.greedy import Greedy
-from gbt.tree import Tree, arrays_of
+from gbt.tables.columns import Columns
+from gbt.training import histogram_growth as greedy_growth
+from gbt.training.boosting import Parameters, boost
+from gbt.training.growing import TreeGrowth, growth_of
+from gbt.training.plan import Plan, Shape
 
 
 def growth_for(

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from gbt.losses import LOSSES
-from gbt.model import Ensemble
-from gbt.statistics import node_statistics, node_step, node_sums
-from gbt.tree import NODE_DTYPES, Tree
+from gbt.losses.half import LOSSES
+from gbt.model.ensemble import Ensemble
+from gbt.model.statistics import node_statistics, node_step, node_sums
+from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_valid_tree
 
 

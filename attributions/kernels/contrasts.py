@@ -34,10 +34,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import forced_inline, internal, kernel
-from gbt.kernels.derivatives import HALF_LOGISTIC, write_derivatives
-from gbt.kernels.descent import N_PLACES, N_TOP, go_down
-from gbt.kernels.instructions import add_four
+from gbt.kernels.platform.compiling import forced_inline, internal, kernel
+from gbt.kernels.platform.instructions import add_four
+from gbt.kernels.rows.derivatives import HALF_LOGISTIC, write_derivatives
+from gbt.kernels.rows.descent import N_PLACES, N_TOP, go_down
 
 N_SUMS = 4  # w g, w h, w, 1
 N_TERMS = 3  # of g, of h, and neither
@@ -50,8 +50,8 @@ MAX_ODDS = 1e100  # beyond, and below its reciprocal, a prediction cannot get mo
 class Spots(NamedTuple):
     """Where the n rows of a block stand in M trees, and what that does to their states.
 
-    A spot is a place of a tree of at most four levels, see ``gbt.kernels.descent``, and otherwise a
-    leaf, counted from the first of its tree.
+    A spot is a place of a tree of at most four levels, see ``gbt.kernels.rows.descent``, and
+    otherwise a leaf, counted from the first of its tree.
     """
 
     of_row: np.ndarray  # (M, n) unsigned
@@ -80,7 +80,7 @@ def keep_spots(at, first, spot):
 def find_spots(X, links, spots):
     """Write the spots that the rows of a block reach.
 
-    X       (2 p, n)   float64   IN    a transposed block, see ``gbt.predictor``; or float32
+    X       (2 p, n)   float64   IN    a transposed block, see ``gbt.model.predictor``; or float32
     links              ``Links`` IN    of all M trees
     spots              ``Spots`` OUT   rows alone
     """
@@ -94,7 +94,7 @@ def find_spots(X, links, spots):
 def write_gradients(kind, y, state, gradient, hessian):
     """Write the derivatives of the loss at every row's state: its odds, or its raw prediction.
 
-    kind                  int64     IN    of loss, see ``gbt.kernels.derivatives``
+    kind                  int64     IN    of loss, see ``gbt.kernels.rows.derivatives``
     y           (n,)      float64   IN
     state       (n,)      float64   IN
     gradient    (n,)      float64   OUT

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel
-from gbt.kernels.descent import takes_left
+from gbt.kernels.platform.compiling import kernel
+from gbt.kernels.rows.descent import takes_left
 
 
 class Credits(NamedTuple):
@@ -34,7 +34,7 @@ class Credits(NamedTuple):
 def add_pair_changes(X, links, change, credits, row_weight, out):
     """Add the changes of the node value along each row's path to pairs of features.
 
-    X             (2 p, n)        float64  IN     a block from ``gbt.predictor.transposed``
+    X             (2 p, n)        float64  IN     a block from ``gbt.model.predictor.transposed``
     links                       ``Links``  IN     of T trees
     change        (N, 2)          float64  IN     of the value, to the nodes right and left
     credits                   ``Credits``  IN

@@ -9,9 +9,9 @@ A row with path a, b, d through nodes that split on features 3 and 0::
     d   e
 
 PreDecomp walks with the values that the model keeps, Saabas with mean leaf values. Rows go down a
-tree together, as in ``gbt.kernels.descent``, to one of 16 places in four steps at once. What each
-place's path credits is listed first, so that rows only have to look it up. Further down they take
-step by step; a row that has arrived at its leaf stays there, where no value changes. Cost of
+tree together, as in ``gbt.kernels.rows.descent``, to one of 16 places in four steps at once. What
+each place's path credits is listed first, so that rows only have to look it up. Further down they
+take step by step; a row that has arrived at its leaf stays there, where no value changes. Cost of
 ``predecomp``, one thread (znver4): 1.3 ns a row and level of trees of depth 4, 2.0 at depth 6 and
 4.7 at depth 10.
 
@@ -22,8 +22,8 @@ and one pass upwards gives what has passed every edge.
 
 import numpy as np
 
-from gbt.kernels.compiling import internal, kernel
-from gbt.kernels.descent import N_PLACES, N_TOP, go_down_the_top, takes_left
+from gbt.kernels.platform.compiling import internal, kernel
+from gbt.kernels.rows.descent import N_PLACES, N_TOP, go_down_the_top, takes_left
 
 # Steps in which every node passes over all rows, which becomes vector instructions, and adds 0 to
 # those of other nodes. Further down, where nodes are many, rows are credited one by one.
@@ -77,9 +77,9 @@ def credit_the_top(at, first, n_steps, path_feature, path_change, weight, out):
 def add_value_changes(X, links, feature, change, row_weight, out):
     """Add the changes of the node value along each row's path, tree by tree.
 
-    N nodes, M trees; of nodes and places, see ``gbt.kernels.descent``.
+    N nodes, M trees; of nodes and places, see ``gbt.kernels.rows.descent``.
 
-    X             (2 p, n)        float64  IN     a block from ``gbt.predictor.transposed``
+    X             (2 p, n)        float64  IN     a block from ``gbt.model.predictor.transposed``
     links                       ``Links``  IN     of T trees
     feature       (N + 16 M,)     uint64   IN     credited for the changes below
     change        (N + 16 M, 2)   float64  IN     of the value, to the nodes right and left

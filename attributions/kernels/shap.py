@@ -45,8 +45,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel
-from gbt.kernels.walk import Sets, goes_left, is_listed
+from gbt.kernels.platform.compiling import kernel
+from gbt.kernels.rows.walk import Sets, goes_left, is_listed
 
 ROWS_AT_ONCE = 512  # 256 takes a seventh longer: what a split costs whatever the number of rows
 

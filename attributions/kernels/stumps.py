@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.compiling import kernel
+from gbt.kernels.platform.compiling import kernel
 
 
 class Stumps(NamedTuple):
@@ -246,7 +246,7 @@ def losses_of(sums, leaf, value, gamma):
 def add_raw_columns(X, first, columns, mean, row_weight, out):
     """Add what raw columns contribute, tree by tree; a missing value counts as the mean.
 
-    X             (2, p, n)  float64  IN     a block from ``gbt.predictor.transposed``
+    X             (2, p, n)  float64  IN     a block from ``gbt.model.predictor.transposed``
     first         (T + 1,)   int64    IN     where the columns of each tree begin
     columns                           IN     records with feature, slope and centre
     mean          (p,)       float64  IN     of the training rows

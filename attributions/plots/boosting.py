@@ -8,7 +8,7 @@ from attributions.plots.captions import title_of, value_label
 from attributions.plots.colors import CURVES, GREY, readable
 from attributions.plots.places import spread
 from attributions.plots.sheet import ROW_HEIGHT, Sheet, as_max_display
-from attributions.results import GlobalAttribution
+from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ class BoostingDisplay:
         One a feature, in the order of the columns.
     """
 
-    def __init__(self, attribution: GlobalAttribution, *, max_display: int | None = 6):
+    def __init__(self, attribution: PerFeature, *, max_display: int | None = 6):
         if attribution.per_tree is None:
             raise ValueError(
                 f"{attribution.method} has no per_tree; compute it with per_tree=True to see"
@@ -50,7 +50,7 @@ class BoostingDisplay:
     @classmethod
     def from_attribution(
         cls,
-        attribution: GlobalAttribution,
+        attribution: PerFeature,
         *,
         max_display: int | None = 6,
         ax: "Axes | None" = None,

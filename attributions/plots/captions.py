@@ -4,39 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.results.methods import NOT_SUMS, kind_of
-
-TITLES = {
-    "tree_inner": "TreeInner",
-    "tree_inner_pairs": "TreeInner by pairs",
-    "partial_inner": "Partial TreeInner",
-    "forest_inner": "ForestInner",
-    "given_others": "Given the others",
-    "absolute": "Absolute attribution",
-    "permutation": "Permutation importance",
-    "total_gain": "Total gain",
-    "unbiased_gain": "Unbiased gain",
-    "predecomp": "PreDecomp",
-    "saabas": "Saabas",
-    "tree_shap": "TreeSHAP",
-    "local_mdi": "Local MDI+",
-    "mdi_plus": "MDI+",
-    "mdi_oob": "MDI-oob",
-}
-UNITS = {
-    "tree_inner": "loss saved per unit of learning rate",
-    "tree_inner_pairs": "loss saved per unit of learning rate",
-    "partial_inner": "loss saved per unit of learning rate, own work added back",
-    "forest_inner": "inner product per unit of learning rate",
-    "given_others": "contribution times residual, less what the other features say of both",
-    "absolute": "absolute contribution to the raw prediction",
-    "permutation": "drop of the score",
-    "total_gain": "gain promised on the training rows",
-    "unbiased_gain": "gain, one factor from other rows",
-    "mdi_plus": "score of the feature's own part, less that of the mean",
-    "mdi_oob": "covariance with the target on rows left out",
-}
-JUDGED = ("tree_inner", "partial_inner", "forest_inner")  # row by row, by the targets
+from attributions.methods import JUDGED, NOT_SUMS, TITLES, UNITS, kind_of
 
 DOUBTED = "\n(hollow: intervals not to be relied on, few rows may carry the sum)"
 

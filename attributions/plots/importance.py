@@ -7,7 +7,7 @@ import numpy as np
 from attributions.plots.captions import DOUBTED, are_doubtful, share, title_of, value_label
 from attributions.plots.colors import BLUE, VERMILION
 from attributions.plots.sheet import TWO_SIDED_95, Sheet, as_max_display, is_crowded
-from attributions.results import GlobalAttribution
+from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,14 +36,14 @@ class ImportanceDisplay:
         From top to bottom.
     """
 
-    def __init__(self, attribution: GlobalAttribution, *, max_display: int | None = 20):
+    def __init__(self, attribution: PerFeature, *, max_display: int | None = 20):
         self.max_display = as_max_display(max_display, len(attribution.values))
         self.attribution = attribution
 
     @classmethod
     def from_attribution(
         cls,
-        attribution: GlobalAttribution,
+        attribution: PerFeature,
         *,
         max_display: int | None = 20,
         ax: "Axes | None" = None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attributions.results.names import ELLIPSIS, cut_in_the_middle, on_one_line
+from attributions.names import ELLIPSIS, cut_in_the_middle, on_one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,7 +7,7 @@ import numpy as np
 from attributions.plots.captions import share, title_of, value_label
 from attributions.plots.colors import BLUE, VERMILION
 from attributions.plots.sheet import Sheet, as_max_display
-from attributions.results import PairAttribution
+from attributions.plots.shown import PerPair
 
 ABOVE = "below splits on this number (diagonal: no other)"
 COLORS = "blue helped, vermilion hurt"
@@ -32,14 +32,14 @@ class PairsDisplay:
     squares_ : matplotlib PatchCollection
     """
 
-    def __init__(self, attribution: PairAttribution, *, max_display: int | None = 10):
+    def __init__(self, attribution: PerPair, *, max_display: int | None = 10):
         self.max_display = as_max_display(max_display, len(attribution.feature_names))
         self.attribution = attribution
 
     @classmethod
     def from_attribution(
         cls,
-        attribution: PairAttribution,
+        attribution: PerPair,
         *,
         max_display: int | None = 10,
         ax: Any = None,

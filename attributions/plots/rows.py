@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from attributions.methods import kind_of
+from attributions.names import find_row, on_one_line
 from attributions.plots.captions import row_label, share, title_of
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Sheet, as_max_display
-from attributions.results import LocalAttribution
-from attributions.results.methods import kind_of
-from attributions.results.names import find_row, on_one_line
+from attributions.plots.shown import PerRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ class LocalAttributionDisplay:
 
     def __init__(
         self,
-        attribution: LocalAttribution,
+        attribution: PerRow,
         *,
         row: Hashable | None = None,
         max_display: int | None = 12,
@@ -58,7 +58,7 @@ class LocalAttributionDisplay:
     @classmethod
     def from_attribution(
         cls,
-        attribution: LocalAttribution,
+        attribution: PerRow,
         *,
         row: Hashable | None = None,
         max_display: int | None = 12,

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from attributions.names import elided, on_one_line
 from attributions.plots.colors import BLUE, VERMILION, mixed, readable
 from attributions.plots.sheet import LEAST_FONT, Sheet
-from attributions.results.names import elided, on_one_line
-from gbt.categories import Categories, level_names
+from gbt.tables.categories import Categories, level_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-    from gbt.model import Ensemble
-    from gbt.tree import Tree
+    from gbt.model.ensemble import Ensemble
+    from gbt.model.tree import Tree
 
 FONT = 9.0
 PADDING = 0.4  # around the text of a box, in font sizes
@@ -55,7 +55,7 @@ class TreeDisplay:
 
     Parameters
     ----------
-    tree : gbt.tree.Tree
+    tree : gbt.model.tree.Tree
         Such as ``model.ensemble_.trees[0]``.
     feature_names : sequence of str, optional
         One name a column; x0, x1, ... without.

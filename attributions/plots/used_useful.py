@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from attributions.names import find_feature
 from attributions.plots.captions import DOUBTED, are_doubtful, value_label
 from attributions.plots.colors import BLUE, GREY, RGB
 from attributions.plots.places import Box, place_beside
 from attributions.plots.sheet import TWO_SIDED_95, Sheet, as_max_display
-from attributions.results import GlobalAttribution
-from attributions.results.names import find_feature
+from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,8 +52,8 @@ class UsedUsefulDisplay:
 
     def __init__(
         self,
-        used: GlobalAttribution,
-        useful: GlobalAttribution,
+        used: PerFeature,
+        useful: PerFeature,
         *,
         highlight: Iterable[int | str] = (),
         highlight_label: str = "highlighted",
@@ -81,8 +81,8 @@ class UsedUsefulDisplay:
     @classmethod
     def from_attributions(
         cls,
-        used: GlobalAttribution,
-        useful: GlobalAttribution,
+        used: PerFeature,
+        useful: PerFeature,
         *,
         highlight: Iterable[int | str] = (),
         highlight_label: str = "highlighted",
@@ -250,7 +250,7 @@ class UsedUsefulDisplay:
         ]
 
 
-def _interval(result: GlobalAttribution, part: np.ndarray) -> np.ndarray | None:
+def _interval(result: PerFeature, part: np.ndarray) -> np.ndarray | None:
     """Return half the 95 % intervals of some features; None without standard errors."""
     return None if result.standard_error is None else TWO_SIDED_95 * result.standard_error[part]
 

@@ -9,7 +9,7 @@
 Both print as a table, are read by a feature's name, ``result["age"]``, and are drawn by ``plot()``.
 """
 
-from attributions.results.names import UnknownFeatureError
+from attributions.names import UnknownFeatureError
 from attributions.results.per_feature import GlobalAttribution
 from attributions.results.per_pair import PairAttribution
 from attributions.results.per_row import LocalAttribution

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from attributions.results.names import find_feature
+from attributions.names import find_feature
 from attributions.results.per_row import LocalAttribution
-from gbt.chunks import Chunk, each_chunk, is_in_chunks
+from gbt.parallel.chunks import Chunk, each_chunk, is_in_chunks
 
 Explain = Callable[[Chunk], LocalAttribution]
 

@@ -6,8 +6,9 @@ it was made, can be had back from it,
     M = standard_error^2 (n - 1) / n
 
 and those of two sets of rows merge by a formula of Chan, Golub and LeVeque (1983), which
-``attributions.row_sums`` has. Where rows belong to groups and a group has rows in both results, its
-square cannot be had from the squares of its parts; then the kept sums of the groups are added.
+``attributions.statistics.row_sums`` has. Where rows belong to groups and a group has rows in both
+results, its square cannot be had from the squares of its parts; then the kept sums of the groups
+are added.
 
 Only results of one method, one model and different rows add up. Everything else is refused by name.
 """
@@ -18,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from attributions.groups import check_apart, merge_groups
-from attributions.results.methods import NOT_SUMS, kind_of
-from attributions.results.names import first_difference
-from attributions.row_sums import RowSums
+from attributions.methods import NOT_SUMS, kind_of
+from attributions.names import first_difference
+from attributions.statistics.groups import check_apart, merge_groups
+from attributions.statistics.row_sums import RowSums
 
 # What a result has only if it was asked for: by which option, and of what it has one number each.
 OPTIONAL = {

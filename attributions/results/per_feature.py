@@ -2,8 +2,8 @@
 
 Where that number is a sum over rows it comes with the standard error of the sum, and the results of
 separate chunks of rows merge into the result of all rows (``attributions.results.merging``). The
-standard errors are computed while rows are summed (``attributions.row_sums``); here they become
-intervals and p-values.
+standard errors are computed while rows are summed (``attributions.statistics.row_sums``); here they
+become intervals and p-values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,22 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from attributions.bootstrap import symmetric_t
-from attributions.groups import Groups, labels_of, warn_of_few_groups
 from attributions.inputs import as_weight
-from attributions.kurtosis import LIMIT
+from attributions.methods import ASKED_WITHOUT_ERROR, NO_ERROR, NOT_SUMS, TESTABLE, kind_of
+from attributions.names import find_feature
 from attributions.results import tables
 from attributions.results.merging import merged
-from attributions.results.methods import (
-    ASKED_WITHOUT_ERROR,
-    NO_ERROR,
-    NOT_SUMS,
-    TESTABLE,
-    kind_of,
-)
-from attributions.results.names import find_feature
 from attributions.results.per_row import LocalAttribution, check_shape
-from attributions.row_sums import sum_over_rows
+from attributions.statistics.bootstrap import symmetric_t
+from attributions.statistics.groups import Groups, labels_of, warn_of_few_groups
+from attributions.statistics.kurtosis import LIMIT
+from attributions.statistics.row_sums import sum_over_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -355,7 +349,7 @@ class GlobalAttribution(tables.ShownAsTable):
         return merged(self, other)
 
     def grouped(self, members: Mapping[str, Iterable[str]]) -> "GlobalAttribution":
-        """Return exact sums over groups of features; see ``attributions.feature_groups.grouped``.
+        """Return exact sums over groups of features; see ``attributions.results.grouping.grouped``.
 
         Parameters
         ----------
@@ -369,7 +363,7 @@ class GlobalAttribution(tables.ShownAsTable):
             With standard errors that know how members vary together, if `from_rows` made this one
             or it has ``second_moments``.
         """
-        from attributions.feature_groups import grouped
+        from attributions.results.grouping import grouped
 
         return grouped(self, members)
 

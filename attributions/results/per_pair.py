@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attributions.names import find_feature
 from attributions.results import tables
-from attributions.results.names import find_feature
 from attributions.results.per_row import check_shape
 
 if TYPE_CHECKING:

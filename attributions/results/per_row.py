@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attributions.names import find_feature
 from attributions.results import tables
-from attributions.results.names import find_feature
-from gbt.categories import Categories
+from gbt.tables.categories import Categories
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attributions.results.names import elided, on_one_line, printed_width
+from attributions.names import elided, on_one_line, printed_width
 
 WIDTH = 100  # of a line in a terminal
 NAME_WIDTH = 40

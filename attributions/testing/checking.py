@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gbt.model import Ensemble
+from gbt.model.ensemble import Ensemble
 
 Models = st.SearchStrategy[Ensemble] | None
 

@@ -11,7 +11,7 @@ Both raise AssertionError themselves, so that ``python -O`` does not take the ch
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbt.model import Ensemble
+from gbt.model.ensemble import Ensemble
 
 EPS = float(np.finfo(np.float64).eps)
 EPS_32 = float(np.finfo(np.float32).eps)  # numbers that a peer kept or added up in float32

@@ -20,7 +20,7 @@ from attributions.testing.checking import Check, Models, check_on, run_all
 from attributions.testing.comparing import assert_close, assert_same, sum_of_node_values
 from attributions.testing.shown import model_as_text, rows_as_text
 from attributions.testing.strategies import ensembles, rows_for
-from gbt.model import Ensemble
+from gbt.model.ensemble import Ensemble
 
 FITS_FLOAT32 = 1e30
 

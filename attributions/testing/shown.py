@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gbt.model import Ensemble
-from gbt.tree import Tree
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
 
 
 def model_as_text(ensemble: Ensemble) -> str:

@@ -5,7 +5,7 @@ with thresholds that contradict each other, has a gain of exactly zero, or a lea
 to nothing, and that is where attributions go wrong. The statistics of a drawn tree are consistent
 all the same: parents are the float64 sums of their children, values and gains follow by definition.
 
-``tests/test_meta.py`` shows that every peculiarity named here does come up.
+``tests/house/test_meta.py`` shows that every peculiarity named here does come up.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gbt.losses import LOSSES
-from gbt.model import Ensemble
-from gbt.tree import NODE_DTYPES, Tree
+from gbt.losses.half import LOSSES
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import NODE_DTYPES, Tree
 
 REG_LAMBDAS = (0.0, 0.1, 1.0, 10.0, 100.0)
 

@@ -24,7 +24,7 @@ from benchmarks.ladder.measuring import (
     verify_on_drawn_problems,
 )
 from benchmarks.ladder.report import ROOT, draw, lines_of_rungs, table
-from gbt.cores import available_cores
+from gbt.parallel.cores import available_cores
 
 RESULTS = ROOT / "benchmarks/results"
 PAGE = ROOT / "docs/ladder.md"

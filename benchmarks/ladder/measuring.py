@@ -15,8 +15,8 @@ import numpy as np
 
 from benchmarks.ladder.problems import LEARNING_RATE, drawn_problem, problem_of
 from benchmarks.ladder.verifying import verify
-from benchmarks.settling import settle
-from gbt.cores import available_cores
+from benchmarks.speed.settling import settle
+from gbt.parallel.cores import available_cores
 
 N_TREES = 20
 N_DRAWN = 50  # small problems with ties

@@ -11,12 +11,13 @@ import numpy as np
 
 from benchmarks.ladder.problems import UNIT
 from benchmarks.ladder.rung_1_page import tree_of_one_leaf
-from gbt.columns import Columns
-from gbt.growing import growth_of
-from gbt.kernels.derivatives import GIVEN
-from gbt.kernels.memory import Training
-from gbt.splitting.frontier import Limits, Plan, Shape
+from gbt.kernels.cuts.memory import Training
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.splitting.frontier import Limits
 from gbt.splitting.greedy import Greedy
+from gbt.tables.columns import Columns
+from gbt.training.growing import growth_of
+from gbt.training.plan import Plan, Shape
 
 
 class Table:

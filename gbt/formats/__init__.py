@@ -12,7 +12,7 @@ from typing import Any
 from gbt.formats.imported import Imported
 from gbt.formats.training_rows import complete
 from gbt.formats.wrappers import unwrapped
-from gbt.model import Ensemble
+from gbt.model.ensemble import Ensemble
 
 _IMPORTERS = {  # the package of a model's class: module and function
     "xgboost": ("gbt.formats.xgboost", "import_xgboost"),
@@ -100,7 +100,7 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
         For what XGBoost's JSON cannot express, by its name: forests, models to which 0 is missing,
         the Huber loss and losses of one's own.
     """
-    from gbt.formats.xgboost_file import write_xgboost
+    from gbt.formats.xgboost.writing import write_xgboost
 
     write_xgboost(as_ensemble(model), path)
 

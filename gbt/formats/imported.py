@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import ref
 
-from gbt.model import Ensemble
+from gbt.model.ensemble import Ensemble
 
 
 @dataclass(frozen=True, eq=False)

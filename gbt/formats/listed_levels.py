@@ -1,8 +1,8 @@
 """Categories of imported models: the levels that a library lists at its nodes, as sets of ours.
 
 A library numbers the levels of a column in an order of its own, and writes down at every node that
-splits them which numbers go one way. Here levels are sorted (``gbt.categories``), so they change
-places; a node's list becomes a set with a bit for every level of its column::
+splits them which numbers go one way. Here levels are sorted (``gbt.tables.categories``), so they
+change places; a node's list becomes a set with a bit for every level of its column::
 
     the library's levels   red 0   blue 1   green 2       a node lists 0, 1
     here                   blue 0  green 1  red 2         its set is {0, 2}
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.categories import KINDS, Levels, check_levels, kind_of
+from gbt.files.documents import InvalidModelError
 from gbt.formats.nodes import Preorder
-from gbt.level_sets import BITS, LevelSets, n_words_for
-from gbt.tree import InvalidModelError
+from gbt.tables.categories import KINDS, Levels, check_levels, kind_of
+from gbt.tables.level_sets import BITS, LevelSets, n_words_for
 
 
 class Listed(NamedTuple):

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.kernels.walk import add_up_children
-from gbt.model import Ensemble
-from gbt.statistics import node_gain
-from gbt.tree import NODE_DTYPES, InvalidModelError
+from gbt.files.documents import InvalidModelError
+from gbt.kernels.rows.walk import add_up_children
+from gbt.model.ensemble import Ensemble
+from gbt.model.statistics import node_gain
+from gbt.model.tree import NODE_DTYPES
 
 EPS_32 = float(np.finfo(np.float32).eps)
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.formats.nodes import EPS_32, Preorder
-from gbt.losses import Loss
+from gbt.losses.loss import Loss
 
 
 class Start(NamedTuple):

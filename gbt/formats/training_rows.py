@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
-from gbt.chunks import is_in_chunks
 from gbt.formats.imported import Imported
 from gbt.formats.nodes import EPS_32
-from gbt.model import NEEDED_FOR, STATISTICS, Ensemble
-from gbt.targets import as_target, as_weight
+from gbt.model.ensemble import NEEDED_FOR, STATISTICS, Ensemble
+from gbt.parallel.chunks import is_in_chunks
+from gbt.tables.targets import as_target, as_weight
 
 KEPT_WITHIN = 1e-3  # of the sums of a tree; with another loss or sample they are off by per cents
 LEAST_HESSIAN = 1e-9  # of the largest of a tree: float64 knows what is more within KEPT_WITHIN

@@ -27,13 +27,12 @@ from numbers import Integral
 
 import numpy as np
 
-from gbt.kernels.judging import CROSS_VALIDATED, MOST_SETS
-from gbt.kernels.scan import G, H
+from gbt.kernels.cuts.judging import CROSS_VALIDATED, MOST_SETS
+from gbt.kernels.cuts.scan import G, H
 from gbt.splitting.cuts import Cuts, Sets, best_cuts
-from gbt.splitting.frontier import Frontier, Limits, Splits
+from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 from gbt.splitting.greedy import node_score
 from gbt.splitting.judges import Judges
-from gbt.splitting.parts import random_parts
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ A policy divides the rows of a node into *sets* and says which sets make up whic
 rows. For each sum, `best_cuts` finds the best cut of every column, and returns with it what all
 sums have on the cut's left, from which the policy works out what else it wants to know. One walk
 through a column serves all nodes of a level. It goes row by row in the order of the values
-(``gbt.kernels.scan``) or, for levels and for numbers that take few values, value by value
-(``gbt.kernels.levels``). Threads share the columns. Every cut is scored with the missing rows on
-either side, and the better side is part of the answer.
+(``gbt.kernels.cuts.scan``) or, for levels and for numbers that take few values, value by value
+(``gbt.kernels.cuts.levels``). Threads share the columns. Every cut is scored with the missing rows
+on either side, and the better side is part of the answer.
 
 What the policies ask::
 
@@ -21,13 +21,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from gbt.columns import Columns
-from gbt.kernels.levels import Levels, scan_levels, scan_values
-from gbt.kernels.nodes import records
-from gbt.kernels.scan import CUT, ROW, ROWS_AT_ONCE, Asked, Scratch, add_up_sets, scan_column
-from gbt.kernels.value_sums import ValuesOfColumn, ValueSums
-from gbt.parallel import run_all, threads_for
+from gbt.kernels.cuts.levels import Levels, scan_levels, scan_values
+from gbt.kernels.cuts.scan import CUT, ROW, ROWS_AT_ONCE, Asked, Scratch, add_up_sets, scan_column
+from gbt.kernels.cuts.value_sums import ValuesOfColumn, ValueSums
+from gbt.kernels.trees.nodes import records
+from gbt.parallel.threads import run_all, threads_for
 from gbt.splitting.frontier import Frontier, Limits, Splits
+from gbt.tables.columns import Columns
 
 # For so many values a walk takes some hundred microseconds, and a second thread begins to pay.
 LEAST_VALUES_PER_THREAD = 20_000
@@ -39,9 +39,9 @@ PASSED_BY_PER_SORTED_ROW = 16
 # Numbers of 20,000 rows took up to 1.7 times as long with .3 codes a row, and with 1 code a row
 # cross-validated fits of continuous numbers took 1.9 times as long.
 MOST_CODES_PER_ROW, MOST_LEVELS_PER_ROW = 0.1, 4.0
-# A box bounds the scores of the cuts among some rows (``gbt.kernels.scan``). In a large node most
-# bounds are too low for these cuts to win, and sparing the cuts pays for the boxes. In nodes of 600
-# rows it did not, with boxes of 16, 32 or 64 rows.
+# A box bounds the scores of the cuts among some rows (``gbt.kernels.cuts.scan``). In a large node
+# most bounds are too low for these cuts to win, and sparing the cuts pays for the boxes. In nodes
+# of 600 rows it did not, with boxes of 16, 32 or 64 rows.
 LEAST_ROWS_FOR_BOXES, ROWS_OF_BOX = 2_048, 64
 
 

@@ -1,9 +1,9 @@
 """What a policy is asked and what it answers.
 
-The loop of ``gbt.growing`` opens nodes and asks a policy for the splits of those opened last: a
-level's, or with ``max_leaves`` the two children of one split. Those too deep or too small to be
-split are not asked about. Whatever the policy, a node is a stretch of one list of rows, and a row
-carries its gradient and hessian as integers, so that sums do not depend on their order.
+The loop of ``gbt.training.growing`` opens nodes and asks a policy for the splits of those opened
+last: a level's, or with ``max_leaves`` the two children of one split. Those too deep or too small
+to be split are not asked about. Whatever the policy, a node is a stretch of one list of rows, and a
+row carries its gradient and hessian as integers, so that sums do not depend on their order.
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gbt.columns import Columns
-from gbt.grown_trees import NewTrees
+from gbt.tables.columns import Columns
 
 
 @dataclass(frozen=True)
@@ -33,30 +32,6 @@ class Limits:
     min_split_gain: float
     categorical_smoothing: float = 0.0
     directions: np.ndarray | None = None  # of all columns, see ``gbt.splitting.monotone``
-
-
-@dataclass(frozen=True)
-class Shape:
-    """How large a tree may become; None is without limit."""
-
-    max_depth: int | None
-    max_leaves: int | None
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What the trees of a fit have in common.
-
-    ``loss`` is the kind of the loss, see ``gbt.kernels.derivatives``; trees draw what they need at
-    random from ``seed`` and their number.
-    """
-
-    loss: int
-    limits: Limits
-    shape: Shape
-    learning_rate: float
-    n_jobs: int | None = None
-    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,27 +160,16 @@ class Policy(Protocol):
         ...
 
 
-class Growth(Protocol):
-    """A policy at work on one table: it grows tree after tree.
+def random_parts(frontier: Frontier, n_parts: int, n_columns: int | None = None) -> np.ndarray:
+    """Return which part every row of an open node is in, anew for every node.
 
-    ``leaf_of_row``, an int32 array, says by row of the table which leaf of the last tree it is in,
-    in memory that the next tree is grown in. Without meaning where a row takes no part.
+    Sizes differ by one row at most. The result is uint8 of shape (n,), by row of the table, or
+    (n_columns, n), each column with parts of its own.
     """
-
-    leaf_of_row: np.ndarray
-
-    def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
-        """Grow trees, one after the other, at most so many.
-
-        Parameters
-        ----------
-        m : int
-            The number of the first of them, by which a policy draws at random.
-        rows : int32 array or None
-            The rows that they see, ascending; None is all. Raw predictions follow where all do. A
-            tree that sees some comes alone.
-        features : int array
-            The columns that they may split on, ascending.
-        most : int
-        """
-        ...
+    parts = np.zeros((n_columns or 1, frontier.columns.n_rows), dtype=np.uint8)
+    for of_column in parts:
+        for j in range(len(frontier)):
+            rows = frontier.rows_of(j)
+            in_turn = np.arange(len(rows)) % n_parts
+            of_column[rows] = frontier.random.permutation(in_turn.astype(np.uint8))
+    return parts if n_columns else parts[0]

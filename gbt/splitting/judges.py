@@ -1,35 +1,33 @@
-"""Judges: how a policy that divides rows into sets is handed to the histogram search.
+"""Judges: what a policy that divides rows into sets asks of the histogram search.
 
-Such a policy either asks for the best cuts of every node, scanning all cuts (``gbt.splitting.cuts``),
-or lets whole trees grow in compiled code (``gbt.kernels.judging``), where cuts lie at the edges of
-bins and sets are drawn once a tree. For the second it says with `Judges` what it would ask.
+A policy either finds the best cuts of every node itself, by a scan of all cuts
+(``gbt.splitting.cuts``), or trees grow in compiled code, in which cuts lie at the edges of bins and
+sets are drawn once a tree (``gbt.kernels.cuts.judging``). For that it says beforehand, with a
+`Judges`, what it would have asked.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from gbt.kernels.drawing import DEAL
-from gbt.kernels.judged_levels import LEVELS_OF_SETS
-from gbt.kernels.judging import HABITS, JUDGE, Judging
-from gbt.kernels.nodes import records
-
 
 @dataclass(frozen=True, eq=False)
 class Judges:
-    """What a policy asks of the histogram search.
+    """Which sets of rows there are, which of them choose, and who judges.
 
     Parameters
     ----------
     kind : int
-        ``UNBIASED`` or ``CROSS_VALIDATED`` of ``gbt.kernels.judging``.
+        ``UNBIASED`` or ``CROSS_VALIDATED`` of ``gbt.kernels.cuts.judging``.
     n_parts : int
-        Parts of equal size that the rows of a tree are divided into. Parts and sets have the same
-        numbers, but for parts beyond the last set, which belong to it.
+        Parts of equal size that the rows of a tree are divided into. Each is a set, but the last
+        set takes all that are left.
     sums : bool array of shape (L, S)
         Whether sum l takes set s.
-    n_searched, splits, min_rows_of_all : int
-        See `gbt.splitting.cuts.Sets` and `gbt.splitting.cuts.best_cuts`.
+    n_searched, splits : int
+        As in `gbt.splitting.cuts.Sets`.
+    min_rows_of_all : int
+        As in `gbt.splitting.cuts.best_cuts`.
     """
 
     kind: int
@@ -43,29 +41,3 @@ class Judges:
     def n_sets(self) -> int:
         """Number of sets."""
         return self.sums.shape[1]
-
-    def lay_out(
-        self, n_rows: int, n_columns: int, n_threads: int, n_trees: int, seed: int
-    ) -> Judging:
-        """Return the memory of the kernels, for so many trees a call."""
-        habits = records(1, HABITS)
-        habits["kind"], habits["n_parts"], habits["n_sets"] = self.kind, self.n_parts, self.n_sets
-        habits["n_sums"], habits["n_searched"] = len(self.sums), self.n_searched
-        habits["splits"], habits["min_rows_of_all"] = self.splits, self.min_rows_of_all
-        habits["seed"], habits["first_tree"] = seed % 2**64, 0
-        judges = _zeros(n_threads, JUDGE)
-        return Judging(
-            habits=habits,
-            takes=-self.sums.astype(np.int64),
-            set_of_row=np.zeros(n_rows, dtype=np.uint8),
-            judges=judges,
-            deals=_zeros(n_threads, DEAL),
-            of_levels=_zeros(n_threads, LEVELS_OF_SETS),
-            scores=np.empty((n_trees, n_columns)),
-        )
-
-
-def _zeros(n: int, dtype: np.dtype) -> np.ndarray:
-    """Return n records of zeros, which take memory only where they are written to."""
-    zeros = np.zeros(n, dtype)
-    return zeros if type(records(0, dtype)) is np.ndarray else zeros.view(np.recarray)

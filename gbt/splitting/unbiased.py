@@ -29,12 +29,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbt.kernels.judging import UNBIASED
-from gbt.kernels.scan import G, H
+from gbt.kernels.cuts.judging import UNBIASED
+from gbt.kernels.cuts.scan import G, H
 from gbt.splitting.cuts import Sets, best_cuts
-from gbt.splitting.frontier import Frontier, Limits, Splits
+from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 from gbt.splitting.judges import Judges
-from gbt.splitting.parts import random_parts
 
 D, D1, D2 = 0, 1, 2
 

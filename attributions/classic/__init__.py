@@ -1,0 +1,12 @@
+"""The classics, to compare with: total gain, absolute attributions, permutation importance.
+
+``total_gain`` is what splits promised on the training rows, ``absolute`` how far a feature moves
+predictions, right or wrong, ``permutation`` how much the score drops when a feature's values are
+shuffled; ``shuffle_errors`` has the standard error of the last.
+"""
+
+from attributions.classic.absolute import absolute
+from attributions.classic.permutation import permutation
+from attributions.classic.total_gain import total_gain
+
+__all__ = ["absolute", "permutation", "total_gain"]

@@ -1,0 +1,123 @@
+"""Absolute attributions, summed over rows: how much a feature moves predictions, right or wrong.
+
+    level="tree"     sum_i w_i sum_m |r_mk(x_i)|        as in Table 4 of Sun 2022
+    level="forest"   sum_i w_i |sum_m r_mk(x_i)|        as the paper's text reads, and as in SHAP's
+                                                        mean(|value|), times n
+
+No target enters, so this says what the model *uses*, not what is *useful*. A picture of both draws
+it against ``tree_inner`` on held-out rows (``attributions.plots.UsedUsefulDisplay``).
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from attributions.inputs import as_rows, as_weight
+from attributions.per_row.bound import Judge
+from attributions.per_row.individual import BoundAttribution
+from attributions.results import GlobalAttribution
+from attributions.statistics.chunk_sums import ChunkSum, sum_over_chunks
+from attributions.statistics.groups import Groups, labels_of
+from attributions.statistics.row_sums import sum_over_rows
+from gbt.model.predictor import transposed
+from gbt.model.stages import tree_blocks
+from gbt.parallel.chunks import Chunk
+
+LEVELS = ("tree", "forest")
+
+
+def absolute(
+    model: Any,
+    X: Any,
+    *,
+    ifa: Any = "predecomp",
+    level: str = "tree",
+    sample_weight: Any = None,
+    groups: Any = None,
+    per_output: bool = False,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """Sum over rows of the absolute contributions of each feature to the raw prediction.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    X : array of shape (n, p)
+        Rows; nan is a missing value. Those of Dask are taken chunk by chunk, as in `tree_inner`.
+    ifa : {"predecomp", "saabas", "tree_shap"}, object, or callable
+        The individual attribution r_mk, as for `tree_inner`.
+    level : {"tree", "forest"}
+        Whether absolute values are taken tree by tree, so that opposite steps do not cancel, or
+        once, of the sum over the trees.
+    sample_weight : array of shape (n,), optional
+        Not negative; multiplies a row's contribution; 0 as for `tree_inner`.
+    groups : array of shape (n,), optional
+        Labels of rows that belong together, as for `tree_inner`.
+    per_output : bool
+        Also return the (K, p) parts of the K outputs, of which values are the sum.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    GlobalAttribution
+        In units of the raw prediction, summed over rows: divide by ``n_samples`` for a mean. The
+        standard error is over rows; there is no test, since no value can be below 0.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"level must be one of {LEVELS}; got {level!r}.")
+    measure = partial(_of_chunk, Judge.of(model, ifa), level, per_output, n_jobs)
+    return sum_over_chunks(measure, Chunk(X, None, sample_weight, groups), GlobalAttribution.merge)
+
+
+def _of_chunk(
+    judge: Judge, level: str, per_output: bool, n_jobs: int | None, chunk: Chunk
+) -> ChunkSum:
+    """Return what a chunk adds."""
+    X = as_rows(judge.ensemble, chunk.X)
+    weight = as_weight(chunk.sample_weight, len(X), may_be_zero=chunk.is_part)
+    together = Groups.of(chunk.groups, len(X))
+
+    def by_tree(
+        block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
+    ) -> np.ndarray:
+        r, total = np.zeros((2, *block.shape[1:]))
+        ones = np.ones((1, block.shape[2]))
+        for m, k in enumerate(touched):
+            r[k] = 0.0
+            bound.add(block, range(m, m + 1), ones, r)
+            total[k] += np.abs(r[k])
+        return total
+
+    def by_forest(
+        block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
+    ) -> np.ndarray:
+        total = np.zeros(block.shape[1:])
+        for trees in tree_blocks(len(touched)):
+            bound.add(block, trees, np.ones((len(trees), block.shape[2])), total)
+        return np.abs(total)
+
+    def contributions(rows: slice) -> tuple[np.ndarray, np.ndarray | None]:
+        block, of_output = transposed(X[rows]), by_tree if level == "tree" else by_forest
+        total = np.zeros(block.shape[1:])
+        parts = np.zeros((len(judge.bounds), len(total)))
+        for k, (bound, own) in enumerate(zip(judge.bounds, judge.touched, strict=True)):
+            moved = weight[rows] * of_output(block, bound, own)
+            parts[k] = moved.sum(axis=1)
+            total += moved
+        return np.ascontiguousarray(total.T), parts if per_output else None
+
+    sums = sum_over_rows(contributions, len(X), chunk.n_jobs(n_jobs), together)
+    result = GlobalAttribution(
+        values=sums.total,
+        standard_error=sums.standard_error,
+        n_samples=len(X),
+        feature_names=judge.ensemble.feature_names,
+        method=f"absolute({judge.ifa_name}, {level})",
+        groups=labels_of(together),
+        contributions=sums.by_group,
+        per_output=sums.per_tree,
+    )
+    return ChunkSum(result, has_weight=bool(weight.any()))

@@ -1,0 +1,165 @@
+"""The standard error of permutation importance, from single rows.
+
+A shuffle of column k puts the value of row j into row i, for every i its own j, and row i's score
+drops by d_ij. The importance is the mean of all these drops. Other rows would have given another
+mean, for two reasons: other rows would have *lost* their value, and other values would have been
+*lent*. So a row counts twice, in the drop of its own score and in that of the row which got its
+value. Averaged over R shuffles, with j the row that has got the value of i,
+
+    psi_i = mean of (d_i. + d_ji)
+
+A drop splits into a part of the row that loses, one of the row that lends, and what only the pair
+explains (Hoeffding 1948): d_ij = mean + a_i + b_j + c_ij. Every shuffle has each a and each b once,
+so the importance varies as sum (a_i + b_i), and c is averaged over R draws:
+
+    n^2 variance of the importance  =  n Var(a + b) + n Var(c) / R
+    Var(psi)                        =  Var(a + b) + (Var(a) + Var(b) + 2 Var(c)) / R
+    Var(d)                          =  Var(a) + Var(b) + Var(c)
+
+and therefore  variance of the importance = (Var(psi) - Var(d) / R) / n.  It is taken to be no less
+than the variance of the rows' own mean drops, Var(mean of d_i.) / n, since a difference of two
+estimates can come out too small where few rows are given.
+
+The importance of a column that the model uses strongly is twice as uncertain as the rows' own drops
+say, because a and b are correlated; for a column of noise b is next to nothing.
+
+**Chunks.** A chunk of a table of Dask is shuffled for itself. The mean m_c of its drops is in d_i.
+and once more in d_ji, and the importance has it once, so m_c is taken off: psi_i = mean of
+(d_i. + d_ji) - m_c. In a table of one chunk this takes the same from every psi and changes nothing.
+
+What varies is a sum over draws g: rows, or groups of n_g rows whose psi add up to s_g. Its variance
+is G / (G - 1) sum (s_g - n_g m)^2 about the mean m over the rows of all chunks, which no chunk
+knows. So a chunk hands on what it takes to move from its own mean to another one:
+
+    sum (s_g - n_g m)^2  =  sum e_g^2  -  2 (m - m_c) sum n_g e_g  +  (m - m_c)^2 sum n_g^2
+
+with e_g = s_g - n_g m_c. A chunk of one row, or of one group, cannot estimate a variance and need
+not: it is one draw among those of the other chunks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attributions.statistics.groups import Groups
+
+
+class ShuffleErrors:
+    """What the shuffles of one column, among the rows of one chunk, have told so far.
+
+    Parameters
+    ----------
+    n_rows : int
+    """
+
+    def __init__(self, n_rows: int):
+        self.own = np.zeros(n_rows)
+        self.lent = np.zeros(n_rows)
+        self.pair_squares = 0.0
+        self.n_repeats = 0
+
+    def add(self, drop: np.ndarray, order: np.ndarray) -> None:
+        """Take in a shuffle: row i got the value of row ``order[i]`` and lost ``drop[i]``."""
+        self.own += drop
+        self.lent[order] += drop
+        self.pair_squares += float(np.sum((drop - drop.mean()) ** 2))
+        self.n_repeats += 1
+
+    def sums(self, groups: Groups | None = None) -> "DropSums":
+        """Return what is handed on: sums over the rows, or over groups of them.
+
+        With groups, parts of rows that belong together are summed before they are squared. Which
+        pairs a shuffle makes has nothing to do with groups, so what it adds to the squares remains
+        a matter of rows.
+        """
+        n_rows, n_repeats = len(self.own), self.n_repeats
+        mean = self.own.mean() / n_repeats
+        own = self.own / n_repeats - mean
+        parts = np.column_stack([own, own + (self.lent / n_repeats - mean)])
+        sizes = np.ones(n_rows)
+        if groups is not None:
+            _, parts = groups.within(slice(None), parts)
+            sizes = np.bincount(groups.of_row).astype(np.float64)
+        # Var(d) n / R, of which there is none where one row keeps its value
+        of_pairs = self.pair_squares * n_rows / max(n_rows - 1, 1) / n_repeats**2
+        return DropSums(
+            n_rows=n_rows,
+            n_draws=len(sizes),
+            squared_sizes=float(sizes @ sizes),
+            mean=np.array([mean]),
+            squares=np.sum(parts**2, axis=0)[np.newaxis],
+            by_size=(sizes @ parts)[np.newaxis],
+            of_pairs=np.array([of_pairs]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DropSums:
+    """Sums over the draws of some chunks, for p columns; those of other chunks merge with them.
+
+    Parameters
+    ----------
+    n_rows, n_draws : int
+    squared_sizes : float
+        Sum over the draws of n_g^2.
+    mean : float64 array of shape (p,)
+        Mean drop over the rows.
+    squares, by_size : float64 arrays of shape (p, 2)
+        Sums over the draws of e_g^2 and of n_g e_g, of the rows' own drops and of psi.
+    of_pairs : float64 array of shape (p,)
+        What the pairs that shuffles have made add to the squares of psi.
+    """
+
+    n_rows: int
+    n_draws: int
+    squared_sizes: float
+    mean: np.ndarray
+    squares: np.ndarray
+    by_size: np.ndarray
+    of_pairs: np.ndarray
+
+    @classmethod
+    def beside(cls, columns: "Sequence[DropSums]") -> "DropSums":
+        """Put the columns of one chunk beside each other."""
+        first = columns[0]
+        return cls(
+            first.n_rows,
+            first.n_draws,
+            first.squared_sizes,
+            *(
+                np.concatenate([getattr(column, name) for column in columns])
+                for name in ("mean", "squares", "by_size", "of_pairs")
+            ),
+        )
+
+    def merge(self, other: "DropSums") -> "DropSums":
+        """Return the sums over the draws of both."""
+        n_rows = self.n_rows + other.n_rows
+        mean = self.mean + (other.mean - self.mean) * (other.n_rows / n_rows)
+        squares, by_size = self._about(mean)
+        others_squares, others_by_size = other._about(mean)
+        return DropSums(
+            n_rows=n_rows,
+            n_draws=self.n_draws + other.n_draws,
+            squared_sizes=self.squared_sizes + other.squared_sizes,
+            mean=mean,
+            squares=squares + others_squares,
+            by_size=by_size + others_by_size,
+            of_pairs=self.of_pairs + other.of_pairs,
+        )
+
+    def _about(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``squares`` and ``by_size`` about another mean."""
+        shift = (mean - self.mean)[:, np.newaxis]
+        by_size = self.by_size - shift * self.squared_sizes
+        return self.squares - shift * (self.by_size + by_size), by_size
+
+    @property
+    def standard_error(self) -> np.ndarray | None:
+        """Standard error of the mean drops over rows and shuffles; None for a single draw."""
+        if self.n_draws < 2:
+            return None
+        own, both = (self.n_draws / (self.n_draws - 1) * self.squares).T
+        variance = np.maximum(both - self.of_pairs, own)
+        return np.sqrt(np.maximum(variance, 0.0)) / self.n_rows  # rounding can take 0 below it

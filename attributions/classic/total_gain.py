@@ -1,0 +1,61 @@
+"""Total gain: what a feature's splits promised on the training rows.
+
+The gain of a split (Sun 2022, Definition 2) is how much it lowered the training objective,
+
+    gain(t) = G_l^2/(H_l + lambda) + G_r^2/(H_r + lambda) - G_t^2/(H_t + lambda)
+
+without a factor 1/2, and the total gain of k is its sum over the nodes that split on k. Training
+rows chose the splits, so gain also counts what was fitted to noise, and the more so the more
+distinct values a feature has to cut at. `attributions.tree_inner` on other rows is the remedy; on
+the training rows themselves, with PreDecomp, it is this number (Proposition 3), unless monotone
+constraints held values back.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from attributions.results import GlobalAttribution
+from gbt.formats import as_ensemble
+from gbt.model.statistics import gain_by_feature
+from gbt.model.tree import Nodes
+
+
+def total_gain(
+    model: Any, *, per_tree: bool = False, per_output: bool = False
+) -> GlobalAttribution:
+    """Sum the gains of the splits on each feature.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    per_tree : bool
+        Also return the (M, p) gains of the trees.
+    per_output : bool
+        Also return the (K, p) gains of the trees of each output.
+
+    Returns
+    -------
+    GlobalAttribution
+        Without standard errors: the rows that chose the splits cannot say what these are worth on
+        others. ``n_samples`` is the number of training rows of the largest tree.
+    """
+    ensemble = as_ensemble(model)
+    ensemble.require("gradients", "hessians", what="total_gain")
+    roots, p = ensemble.tree_offset[:-1], ensemble.n_features
+    return GlobalAttribution(
+        values=gain_by_feature(ensemble, p),
+        standard_error=None,
+        n_samples=int(ensemble.n_samples[roots].max(initial=0)),
+        feature_names=ensemble.feature_names,
+        method="total_gain",
+        per_tree=_of_each(ensemble.trees, p) if per_tree else None,
+        per_output=_of_each(ensemble.outputs, p) if per_output else None,
+    )
+
+
+def _of_each(parts: Iterable[Nodes], n_features: int) -> np.ndarray:
+    """Return the gains of some parts of a model by feature, of shape (parts, n_features)."""
+    return np.reshape([gain_by_feature(part, n_features) for part in parts], (-1, n_features))

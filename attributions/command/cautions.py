@@ -1,0 +1,171 @@
+"""What a reader of the findings should mistrust, in words; every limit stands beside its reason."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from attributions.command.judgement import Judgement
+from attributions.command.table.columns import reason_to_leave_out
+from attributions.names import cut_in_the_middle, on_one_line
+
+# With fewer held-out rows 95 % intervals of long-tailed features held .92 (docs/inference.md).
+FEW_ROWS = 300
+FEW_OF_A_CLASS = 30
+NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
+# A feature may leak the target if it brings 80 % of what all features bring, and the model saves at
+# least 50 % of the constant model's loss.
+MOST_OF_IT, MUCH = 0.8, 50.0
+MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
+MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
+N_NAMED = 8
+NAME_WIDTH = 40
+
+
+def cautions(judgement: Judgement) -> list[str]:
+    """Return the warnings that stand on the page and in the terminal."""
+    return [
+        *_about_rows(judgement),
+        *_about_the_model(judgement),
+        *_about_leaks(judgement),
+        *_about_columns(judgement),
+        *_about_intervals(judgement),
+    ]
+
+
+def _about_rows(judgement: Judgement) -> Iterator[str]:
+    """Say if there are too few rows, or rows that the model knows."""
+    task, y = judgement.task, judgement.task.y_valid
+    if _are_training_rows(judgement):
+        yield (
+            "These are the rows that the model was trained on: the importance of every feature is"
+            " its total gain, which is so on the training rows only. Noise looks useful here, and"
+            " p-values, intervals and verdicts mean nothing. Give rows that the model has not seen."
+        )
+    elif judgement.model_file:
+        yield (
+            "The model came from a file, which does not say on which rows it was trained. If some"
+            " of these rows were among them, its importances are too good."
+        )
+    if judgement.n_seen:
+        yield (
+            f"{judgement.n_seen:,} of the {len(y):,} held-out rows also stand among the rows of"
+            " training, more than chance explains. The table may hold the same rows several times;"
+            " importances are then too good. Remove duplicates."
+        )
+    if len(y) < FEW_ROWS:
+        yield (
+            f"Only {len(y):,} rows are held out. With fewer than {FEW_ROWS} few features can be"
+            " told from chance, and intervals may be too narrow."
+        )
+    if task.is_classification:
+        yield from _about_classes(y.astype(np.intp), len(task.classes))
+
+
+def _about_classes(y: np.ndarray, n_named: int) -> Iterator[str]:
+    """Say if there are too few rows of a class, of two or of several that have names."""
+    counts = np.bincount(y, minlength=max(n_named, 2))
+    few = counts[counts < FEW_OF_A_CLASS]
+    if n_named and len(few):
+        yield (
+            f"{len(few)} of {n_named} classes have fewer than {FEW_OF_A_CLASS} held-out"
+            f" rows, the rarest {few.min()}; how well these are told apart is hardly known."
+        )
+    elif len(few):
+        yield f"The rarer class has only {few.min()} held-out rows, on which everything rests."
+
+
+def _about_the_model(judgement: Judgement) -> Iterator[str]:
+    """Say if the model is not worth explaining, or not wholly known."""
+    saved = judgement.findings.saved
+    if saved <= 0:
+        yield (
+            "On held-out rows the model is no better than predicting the same for every row. What"
+            " is said of its features explains a model that does not work."
+        )
+    if judgement.doubt:
+        yield f"Total gain is doubtful: {judgement.doubt}."
+
+
+def _about_leaks(judgement: Judgement) -> Iterator[str]:
+    """Say if predictions are too good to be true."""
+    value, saved = judgement.findings.inner.values, judgement.findings.saved
+    best, share = int(np.argmax(value)), value.max() / max(value.sum(), 1e-300)
+    reason = "Ask whether it is known at the time when the prediction is needed, or comes after it."
+    if saved >= NEARLY_PERFECT:
+        top = judgement.findings.inner.ranking()[:3]
+        yield (
+            f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
+            f" Often a column then gives the answer away; the most important are"
+            f" {named(judgement, top)}. {reason.replace(' it ', ' each ', 1)}"
+        )
+    elif saved >= MUCH and share >= MOST_OF_IT:
+        yield (
+            f"{named(judgement, [best])} alone brings {100 * share:.0f} % of what all features"
+            f" bring. {reason}"
+        )
+
+
+def _about_columns(judgement: Judgement) -> Iterator[str]:
+    """Say which features look like identifiers, hold hardly anything, or hold too many words."""
+    columns, unseen = judgement.columns, judgement.task.unseen
+    if unseen is not None and (unseen > MANY_UNSEEN).any():
+        yield (
+            f"Columns in which more than {100 * MANY_UNSEEN:.0f} % of the cells hold values that"
+            f" the model has not learned: {named(judgement, np.flatnonzero(unseen > MANY_UNSEEN))}."
+            " To it they are all alike. Look whether the table writes them as the rows of training"
+            " did."
+        )
+    numbers = dict(enumerate(columns))
+    like_rows = [k for k, c in numbers.items() if judgement.task.source and reason_to_leave_out(c)]
+    if like_rows:
+        yield (
+            f"Features that look like identifiers or dates: {named(judgement, like_rows)}. They can"
+            " single out rows of training, and say nothing of new ones."
+        )
+    many = [
+        k
+        for k, c in numbers.items()
+        if c.words and k not in like_rows and len(c.numbers) < MANY_WORDS * c.n_distinct
+    ]
+    if many:
+        yield (
+            f"Columns of words with fewer than {MANY_WORDS} rows a word on average:"
+            f" {named(judgement, many)}. What is learned of a rare word is mostly chance."
+        )
+    n_missing = [np.isnan(c.numbers).sum() for c in columns]  # one value more to a tree
+    lone = [k for k, c in numbers.items() if c.n_distinct + (n_missing[k] > 0) < 2]
+    if lone:
+        yield f"Features with one value alone, which tell nothing: {named(judgement, lone)}."
+    empty = [k for k, c in numbers.items() if n_missing[k] > len(c.numbers) / 2 and k not in lone]
+    if empty:
+        yield f"Features that are missing in more than half of the rows: {named(judgement, empty)}."
+
+
+def _about_intervals(judgement: Judgement) -> Iterator[str]:
+    """Say whose intervals few rows carry."""
+    doubtful = [k for k in judgement.findings.inner.ranking() if judgement.doubtful[k]]
+    if doubtful:
+        yield (
+            "Intervals and p-values that are not to be relied on, because a few rows may carry most"
+            f" of the importance: {named(judgement, doubtful)}. More held-out rows are the remedy."
+        )
+
+
+def _are_training_rows(judgement: Judgement) -> bool:
+    """Say whether the rows of a given model are those of its training.
+
+    There, and with independent errors nowhere else, the importance of every feature is its total
+    gain (Sun 2022, Proposition 3). Rows of a file are rounded, and some models to float32.
+    """
+    gain = judgement.model.total_gain()
+    n_rows, per_cent = len(judgement.task.y_valid), 100 * judgement.model.learning_rate
+    here = judgement.findings.inner.values * (n_rows * judgement.findings.constant_loss / per_cent)
+    return bool(gain.any() and np.abs(here - gain).max() < 1e-3 * gain.max())
+
+
+def named(judgement: Judgement, features: Iterable[int]) -> str:
+    """Return the names of some features, the first of many."""
+    names = [on_one_line(judgement.task.feature_names[k]) for k in features]
+    shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
+    more = f" and {len(shown) - N_NAMED} more" * (len(shown) > N_NAMED)
+    return ", ".join(shown[:N_NAMED]) + more

@@ -1,0 +1,130 @@
+"""The command line's options, and whether what they name can be written."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from attributions.command.printed import FEATURES, PICTURE
+from attributions.command.table.file import UnusableTableError
+from attributions.simulated import TASKS
+
+COMMAND = "gbt-attributions"  # beside ``python -m attributions``
+DEFAULT_FOLDER = Path("attributions_out")
+
+
+def program_name() -> str:
+    """Return what the user called."""
+    return COMMAND if Path(sys.argv[0]).stem == COMMAND else "python -m attributions"
+
+
+def check_places(options: argparse.Namespace) -> None:
+    """Raise UnusableTableError where results cannot be written, before anything is worked out."""
+    for option, place in (("out", options.out), ("report", options.report)):
+        if place is None:
+            continue
+        is_folder = option == "out"
+        if not is_folder and place.is_dir():
+            raise UnusableTableError(
+                f"--report takes a file, and {place} is a folder; name a file."
+            )
+        if not is_folder and not place.parent.is_dir():
+            raise UnusableTableError(f"--report: there is no folder {place.parent}; make it first.")
+        existing = next(path for path in (place, *place.parents) if path.exists())
+        if is_folder and not existing.is_dir():
+            raise UnusableTableError(
+                f"--out takes a folder, and {existing} is a file; name another."
+            )
+        if not os.access(existing, os.W_OK):
+            raise UnusableTableError(
+                f"--{option}: {existing} may not be written to; name another place."
+            )
+        written = [place / FEATURES, place / PICTURE] if is_folder else [place]
+        for source in (options.data, options.model):
+            if source and any(
+                p.exists() and source.exists() and p.samefile(source) for p in written
+            ):
+                raise UnusableTableError(
+                    f"--{option} {place} would overwrite {source}, which is read; name another"
+                    " place."
+                )
+
+
+def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog=program_name(),
+        description="Fit gradient boosted trees and compare what each feature promised in training"
+        " (total gain) with what it delivers on held-out rows (TreeInner). Without --data: on the"
+        " simulated data of Sun 2022, where the truth is known.",
+        epilog="With --data half of the rows, drawn at random, are held out. The target must hold"
+        " classes or numbers; which, is said. Empty cells, NA and ? are missing values; words"
+        " are categories; columns that only say which row it is are left out.",
+    )
+    table = parser.add_argument_group("your own table")
+    table.add_argument(
+        "--data",
+        type=Path,
+        help="a file with a line of column names: cells between commas, semicolons, tabs or bars,"
+        " packed by gzip or not, or a file of Parquet or Arrow, which with --model and without"
+        " --report is read in batches and may be larger than memory",
+    )
+    table.add_argument("--target", metavar="NAME", help="the column to predict")
+    table.add_argument(
+        "--positive",
+        metavar="LABEL",
+        help="one class to predict, against all others (default: the last of two; three or more are"
+        " all told apart)",
+    )
+    for option, what in (
+        ("--keep", "a column that is a feature, although it looks like an identifier or a date"),
+        ("--drop", "a column that is to be no feature"),
+    ):
+        table.add_argument(
+            option, metavar="NAME", action="append", default=[], help=f"{what}; may be repeated"
+        )
+    parser.add_argument(
+        "--task",
+        choices=TASKS[::-1],
+        help="what the target holds, classes or numbers (default: found out); without --data,"
+        " which simulated data (default: classification)",
+    )
+    table.add_argument(
+        "--model",
+        type=Path,
+        metavar="FILE",
+        help="a model to judge instead of fitting one: saved by this library, by XGBoost (JSON or"
+        " UBJSON) or by LightGBM (text); the rows must be such as it was not trained on",
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="write a report that a browser shows, one HTML file",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="where the table of all features and the picture go (default:"
+        f" {DEFAULT_FOLDER}, but nowhere with --report)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of all that is drawn at random (default: %(default)s)"
+    )
+    options = parser.parse_args(arguments)
+    about_a_table = ("target", "positive", "keep", "drop", "model")
+    if options.data is None:
+        for name in about_a_table:
+            if getattr(options, name):
+                parser.error(f"--{name} is about a table; name its file with --data")
+    if options.task == "regression" and options.positive is not None:
+        parser.error("--positive names a class, so it does not go with --task regression")
+    if options.model is not None and options.report is not None and options.out is not None:
+        parser.error("--model goes with --report or with --out, which writes no report")
+    if options.report is None and options.out is None:
+        options.out = DEFAULT_FOLDER
+    if options.seed < 0:
+        parser.error(f"--seed must not be negative; got {options.seed}")
+    return options

@@ -1,0 +1,201 @@
+"""What the report is made of: findings, single rows explained, and another library beside them.
+
+Contributions of single rows are PreDecomp's, whose steps TreeInner judges, so that what a row's
+features did to its prediction and whether that helped are two views of one thing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from attributions.command.findings import measures
+from attributions.command.judgement import Judgement
+from attributions.command.table.task import Task
+from attributions.held_out.single_rows import tree_inner_rows
+from attributions.per_row.predecomp import predecomp
+from gbt.model.ensemble import Ensemble
+
+MOST_ROWS = 200  # in the row explorer
+N_SAMPLED = 2_000  # rows whose contributions are drawn against values
+KINDS_OF_ROWS = ("largest error", "highest prediction", "lowest prediction", "drawn at random")
+KINDS_OF_CLASSIFIED_ROWS = ("largest error", "most certain", "least certain", "drawn at random")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How the report came about, so that it can be repeated.
+
+    Parameters
+    ----------
+    command : str
+        As it was typed.
+    seed : int
+    made_on : str
+        Date.
+    versions : dict of str to str
+        Of Python and the packages that took part.
+    parameters : dict of str to object
+        With which the model was fitted; empty where it was given.
+    checksum : str
+        SHA-256 of the table's file, or nothing.
+    """
+
+    command: str
+    seed: int
+    made_on: str
+    versions: Mapping[str, str]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    checksum: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedRows:
+    """Some held-out rows, and what every feature did to their predictions.
+
+    Parameters
+    ----------
+    rows : int64 array of shape (n,)
+        Which of the held-out rows.
+    contributions : float64 array of shape (n, p), or (n, p, K) of K classes
+        To the raw prediction.
+    base_values : float64 array of shape (n,), or (n, K)
+        The raw prediction is ``base_values`` plus all contributions.
+    """
+
+    rows: np.ndarray
+    contributions: np.ndarray
+    base_values: np.ndarray
+
+    @property
+    def strength(self) -> np.ndarray:
+        """How far each feature moves predictions, of all classes together; shape (p,)."""
+        by_class = np.abs(self.contributions).mean(axis=0)
+        return by_class if by_class.ndim == 1 else by_class.sum(axis=1)
+
+    def to_class(self, c: int | None) -> np.ndarray:
+        """Return the contributions to one class, or to the only output; shape (n, p)."""
+        return self.contributions if c is None else self.contributions[:, :, c]
+
+    @classmethod
+    def of(cls, model: Ensemble, task: Task, rows: np.ndarray) -> "ExplainedRows":
+        """Explain held-out rows."""
+        explained = predecomp(model, task.X_valid[rows])
+        return cls(rows, explained.values, explained.base_values)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence(Judgement):
+    """All that the report says, before it is written down.
+
+    Parameters
+    ----------
+    origin : Origin
+    raw_prediction : float64 array
+        Of all held-out rows.
+    sample : ExplainedRows
+        Drawn at random, for pictures.
+    chosen : ExplainedRows
+        Those of the row explorer.
+    kinds : list of str
+        Why each was chosen, such as one of ``KINDS_OF_ROWS``; all alike where all rows are there.
+    helped : float64 array of shape (n_chosen, p)
+        What every feature took off the row's loss, in per cent of the constant model's mean loss.
+    of_xgboost : dict of str to float
+        XGBoost's scores by name; empty where it is not installed or a model was given.
+    """
+
+    origin: Origin
+    raw_prediction: np.ndarray
+    sample: ExplainedRows
+    chosen: ExplainedRows
+    kinds: list[str]
+    helped: np.ndarray
+    of_xgboost: Mapping[str, float]
+
+
+def gather(judgement: Judgement, origin: Origin) -> Evidence:
+    """Work out what the report needs beyond the judgement."""
+    model, task = judgement.model, judgement.task
+    X, y = task.X_valid, task.y_valid
+    raw_prediction = model.raw_predict(X)
+    loss = model.loss.value(y, raw_prediction)
+    random = np.random.default_rng(origin.seed)
+    sampled = np.sort(random.permutation(len(y))[:N_SAMPLED])
+    of_classes = raw_prediction.ndim > 1
+    chosen, kinds = choose_rows(
+        loss,
+        model.loss.inverse_link(raw_prediction).max(axis=1) if of_classes else raw_prediction,
+        random,
+        KINDS_OF_CLASSIFIED_ROWS if of_classes else KINDS_OF_ROWS,
+    )
+    unaware = replace(model, seen_rows=None)  # whoever computed the findings has been warned
+    helped = tree_inner_rows(unaware, X[chosen], y[chosen]).values
+    return Evidence(
+        **{own.name: getattr(judgement, own.name) for own in fields(judgement)},
+        origin=origin,
+        raw_prediction=raw_prediction,
+        sample=ExplainedRows.of(model, task, sampled),
+        chosen=ExplainedRows.of(model, task, chosen),
+        kinds=kinds,
+        helped=helped * (100 * model.learning_rate / judgement.findings.constant_loss),
+        of_xgboost=xgboost_scores(model, task, origin) if origin.parameters else {},
+    )
+
+
+def choose_rows(
+    loss: Any, prediction: np.ndarray, random: Any, kinds: Sequence[str] = KINDS_OF_ROWS
+) -> tuple[np.ndarray, list[str]]:
+    """Return the rows that can be looked at one by one, and why each; all rows of a small table.
+
+    Parameters
+    ----------
+    loss, prediction : float64 arrays of shape (n,)
+        The second: raw predictions, or probabilities of the most probable class.
+    random : numpy Generator
+    kinds : sequence of str
+        What rows of the largest loss, of the highest and the lowest prediction, and others are
+        called.
+    """
+    n_rows = len(loss)
+    if n_rows <= MOST_ROWS:
+        return np.arange(n_rows), ["all rows"] * n_rows
+    chosen: dict[int, str] = {}
+    orders = (
+        np.argsort(-loss, kind="stable"),
+        np.argsort(-prediction, kind="stable"),
+        np.argsort(prediction, kind="stable"),
+        random.permutation(n_rows),
+    )
+    for place, (kind, order) in enumerate(zip(kinds, orders, strict=True), 1):
+        others = (int(row) for row in order if int(row) not in chosen)
+        while len(chosen) < place * MOST_ROWS // len(kinds):
+            chosen[next(others)] = kind
+    return np.array([*chosen]), [*chosen.values()]
+
+
+def xgboost_scores(model: Ensemble, task: Task, origin: Origin) -> dict[str, float]:
+    """Return how good XGBoost is on the same rows with the same parameters, if it is installed.
+
+    Words are categories to it, too.
+    """
+    if find_spec("xgboost") is None:
+        return {}
+    import xgboost
+
+    # Levels go in by their numbers, which are those of the model's words in either half.
+    X_train, X_valid = (np.asarray(model.as_input(X)) for X in (task.X_train, task.X_valid))
+    kind = xgboost.XGBClassifier if task.is_classification else xgboost.XGBRegressor
+    levels = model.categories or (None,) * model.n_features
+    other = kind(
+        **origin.parameters,
+        random_state=origin.seed,
+        tree_method="hist",
+        enable_categorical=True,
+        feature_types=["float" if known is None else "c" for known in levels],
+    )
+    other.fit(X_train, task.y_train)
+    raw_prediction = other.predict(X_valid, output_margin=True).astype(np.float64)
+    return measures(model.loss, task.y_valid, raw_prediction)

@@ -1,0 +1,350 @@
+"""The pictures of the report, each with a text alternative that says what is to be seen."""
+
+from collections.abc import Callable, Iterable
+from typing import SupportsFloat
+
+import numpy as np
+
+from attributions.command.page.axes import (
+    LETTER,
+    LINE,
+    SIZE,
+    Axes,
+    Room,
+    labelled,
+    path,
+    place,
+    svg,
+    ticks,
+    write,
+)
+from attributions.command.page.cells import cell, held_out_numbers, shortened
+from attributions.command.page.evidence import Evidence
+from attributions.command.page.markup import Markup, element, join
+from attributions.command.verdicts import HELPS, USELESS
+from attributions.names import cut_in_the_middle
+from attributions.plots.places import Box, place_beside, spread
+from attributions.results import GlobalAttribution
+
+MOST_POINTS = 400  # in a picture
+N_CURVES = 6
+LEAST_CURVE = 0.005  # a curve within this share of the farthest looks like 0: not drawn
+N_NAMED = 10  # at most so many points have names
+NAME_LENGTH = 18  # letters of a name in a picture
+AXIS_LENGTH = 34
+N_BINS = 16
+MOST_WORDS = 10  # a bar for each, at most so many
+UNIT = "loss saved on held-out rows, %"  # of the constant model's, as captions say
+MARKS = {HELPS: "good", USELESS: "bad"}
+
+
+def short_name(evidence: Evidence, k: int) -> str:
+    """Return a feature's name as a picture has room for it."""
+    text = shortened(evidence.task.feature_names[k])
+    return text if len(text) <= NAME_LENGTH else cut_in_the_middle(text, NAME_LENGTH - 1)
+
+
+def used_useful(evidence: Evidence) -> Markup:
+    """Draw the share of total gain (to the right) against held-out importance (upwards)."""
+    useful = evidence.findings.inner
+    x, y, half = 100 * evidence.verdicts.gain_share, useful.values, _half_width(useful)
+    strongest = np.argsort(-(np.abs(y) / _size(y) + x / _size(x)), kind="stable")
+    shown = strongest[:MOST_POINTS]
+    axes = Axes(
+        (0, 1.08 * x.max()),
+        (min((y - half)[shown].min(), 0), 1.04 * max((y + half)[shown].max(), 0)),
+    )
+    intervals = [
+        path(axes.x([x[k]] * 2), axes.y([y[k] - half[k], y[k] + half[k]]), class_="interval")
+        for k in shown
+        if half[k] > 0
+    ]
+    points = [
+        _point(axes.x(x[k]), axes.y(y[k]), evidence, k)
+        for k in shown[::-1]  # the strongest above the others
+    ]
+    label = (
+        "Used against useful, one point a feature: to the right its share of total gain, upwards"
+        " its importance on held-out rows with its 95 % interval. "
+        + _listed(evidence, strongest[:5], lambda k: f"{x[k]:.1f} % of gain, importance {y[k]:.2f}")
+    )
+    return svg(
+        label,
+        axes.frame("used: share of total gain in training, %", f"useful: {UNIT}"),
+        *intervals,
+        *points,
+        _names_beside(evidence, axes, x, y, [k for k in strongest[:N_NAMED] if x[k] > 0]),
+    )
+
+
+def boosting(evidence: Evidence) -> Markup:
+    """Draw how held-out importance adds up tree by tree, for the features that end farthest."""
+    by_tree = np.asarray(evidence.findings.inner.per_tree)
+    curves = np.concatenate([np.zeros((1, by_tree.shape[1])), np.cumsum(by_tree, axis=0)])
+    named = np.argsort(-np.abs(curves[-1]), kind="stable")[:N_CURVES]
+    farthest = np.abs(curves).max(axis=0)
+    named = named[farthest[named] > LEAST_CURVE * farthest.max()]
+    steps = np.unique(np.linspace(0, len(by_tree), min(len(by_tree), 100) + 1).round()).astype(int)
+    names = [short_name(evidence, k) for k in named]
+    room = Room(right=max([LETTER * len(name) for name in names], default=0.0) + 16)
+    shown = curves[np.ix_(steps, named)]
+    axes = Axes(
+        (0, len(by_tree)), (min(shown.min(initial=0), 0), max(shown.max(initial=0), 0)), room
+    )
+    ends = spread(axes.y(curves[-1, named]), LINE, axes.room.top + LINE / 2, axes.bottom)
+    lines = [
+        join(
+            path(axes.x(steps), axes.y(shown[:, j]), class_=f"curve c{j}"),
+            path([axes.right, axes.right + 10], [axes.y(shown[-1, j]), end], class_=f"thin c{j}"),
+            write(name, axes.right + 12, end + 4, class_=f"t{j}"),
+        )
+        for j, (name, end) in enumerate(zip(names, ends, strict=True))
+    ]
+    trees = f"{len(by_tree):,} trees{in_rounds(evidence)}"
+    label = f"Importance on held-out rows along {trees}. At the end: " + _listed(
+        evidence, named, lambda k: f"{curves[-1, k]:.2f}, highest {curves[:, k].max():.2f}"
+    )
+    return svg(label, axes.frame(f"trees{in_rounds(evidence)}", UNIT), *lines)
+
+
+def in_rounds(evidence: Evidence) -> str:
+    """Say how trees of several classes are counted: a round has one for each."""
+    n_classes = len(evidence.task.classes)
+    if not n_classes:
+        return ""
+    return f" ({evidence.model.n_rounds:,} rounds of {n_classes}, one for each class)"
+
+
+def dependence(evidence: Evidence, k: int) -> Markup:
+    """Draw how a feature's contribution to the raw prediction goes with its value."""
+    column, sample = evidence.columns[k], evidence.sample
+    values = held_out_numbers(evidence.task, k, evidence.columns)[sample.rows]
+    contributions = sample.to_class(drawn_class(evidence, k))[:, k]
+    if column.words:
+        return _dependence_on_words(evidence, k, values, contributions)
+    known = ~np.isnan(values)
+    if not known.any():
+        return svg(f"{evidence.task.feature_names[k]} is missing in all rows.")
+    return _dependence_on_numbers(
+        evidence, k, values[known], contributions[known], contributions[~known]
+    )
+
+
+def drawn_class(evidence: Evidence, k: int) -> int | None:
+    """Return the class, of several, whose prediction a feature moves most; None if there is one."""
+    if not evidence.task.classes:
+        return None
+    return int(np.abs(evidence.sample.contributions[:, k]).mean(axis=0).argmax())
+
+
+def raw_unit(evidence: Evidence) -> str:
+    """Say in what contributions to a prediction are counted."""
+    if evidence.task.classes:
+        return "unnormalised log-probability"
+    if evidence.task.is_classification:
+        return "log-odds"
+    if evidence.model.loss.inverse_link(np.ones(1)) != 1.0:
+        return "the raw prediction's unit"
+    target = evidence.task.source.target if evidence.task.source else "the target"
+    return f"the unit of {shortened(target)}"
+
+
+def interval_bar(evidence: Evidence, k: int, low: float, high: float) -> Markup:
+    """Draw one feature's importance with its interval, beside its numbers in the table."""
+    useful = evidence.findings.inner
+    value, half = useful.values[k], _half_width(useful)[k]
+    numbers = np.clip([0, value - half, value, value + half], low, high)
+    zero, start, middle, end = 3 + 94 * (numbers - low) / (high - low)
+    parts = [element("line", x1=place(zero), x2=place(zero), y1=1, y2=15, class_="zero")]
+    if half > 0:
+        parts.append(
+            element("line", x1=place(start), x2=place(end), y1=8, y2=8, class_="interval wide")
+        )
+    return element(
+        "svg",
+        *parts,
+        _point(middle, 8, evidence, k),
+        class_="bar",
+        viewBox="0 0 100 16",
+        aria_hidden="true",
+    )
+
+
+def interval_range(evidence: Evidence) -> tuple[float, float]:
+    """Return the ends of the axis on which all intervals of the table are drawn."""
+    ends = evidence.findings.inner.confidence_interval()
+    low, high = min(ends.min(), 0.0), max(ends.max(), 0.0)
+    return (low, high) if high > low else (-1.0, 1.0)
+
+
+def _dependence_on_numbers(
+    evidence: Evidence, k: int, x: np.ndarray, y: np.ndarray, of_missing: np.ndarray
+) -> Markup:
+    """Draw single rows, and their mean in bins of as many rows each."""
+    drawn = np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int)
+    low, high = np.quantile(x, [0.005, 0.995]) if len(x) > MOST_POINTS else (x.min(), x.max())
+    inside = drawn[(x[drawn] >= low) & (x[drawn] <= high)]
+    order = np.argsort(x, kind="stable")
+    bins = _runs(x[order])
+    centers = np.array([x[order[rows]].mean() for rows in bins])
+    means = np.array([y[order[rows]].mean() for rows in bins])
+    is_shown = (centers >= low) & (centers <= high)
+    margin = 0.02 * (high - low)
+    axes = Axes((low - margin, high + margin), (min(y[inside].min(), 0), max(y[inside].max(), 0)))
+    column = evidence.columns[k]
+    marks = None
+    if column.kind == "dates":
+        marks = [(t, cell(column, t).split(" ")[0]) for t in np.linspace(*axes.x_range, 3)]
+    missing = f"; missing: {of_missing.mean():+.3g}" if len(of_missing) else ""
+    label = (
+        f"Contribution of {evidence.task.feature_names[k]} to the prediction, in"
+        f" {raw_unit(evidence)}. Mean from low to high values: "
+        + ", ".join(f"{m:+.3g} at {cell(column, c)}" for c, m in _some(centers, means, n_shown=6))
+        + missing
+        + "."
+    )
+    points = [
+        element("circle", cx=place(a), cy=place(b), r=2, class_="row")
+        for a, b in zip(axes.x(x[inside]), axes.y(y[inside]), strict=True)
+    ]
+    return svg(
+        label,
+        axes.frame(_axis_name(evidence, k) + missing, raw_unit(evidence), marks),
+        *points,
+        path(axes.x(centers[is_shown]), axes.y(means[is_shown]), class_="curve c0"),
+    )
+
+
+def _axis_name(evidence: Evidence, k: int) -> str:
+    """Return a feature's name as an axis has room for it."""
+    text = shortened(evidence.task.feature_names[k])
+    return text if len(text) <= AXIS_LENGTH else cut_in_the_middle(text, AXIS_LENGTH - 1)
+
+
+def _dependence_on_words(
+    evidence: Evidence, k: int, codes: np.ndarray, contributions: np.ndarray
+) -> Markup:
+    """Draw the mean contribution of every word, the most frequent ones, and of missing cells."""
+    column = evidence.columns[k]
+    levels, place_of, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    means = np.bincount(place_of, weights=contributions) / counts
+    frequent = np.argsort(-counts, kind="stable")[:MOST_WORDS]
+    shown = frequent[np.argsort(-means[frequent], kind="stable")]
+    names = [cell(column, levels[j]) for j in shown]
+    cut = [n if len(n) <= NAME_LENGTH else cut_in_the_middle(n, NAME_LENGTH - 1) for n in names]
+    left = max(LETTER * len(name) for name in cut) + 10
+    height = 22.0 * len(shown) + 46
+    axes = Axes(
+        (min(means[shown].min(), 0), max(means[shown].max(), 0)),
+        (-len(shown) + 0.4, 0.6),
+        Room(left=left, right=18),
+        height,
+    )
+    parts = []
+    for number, text in labelled(ticks(*axes.x_range)):
+        x = place(axes.x(number))
+        kind = "zero" if number == 0 else "grid"
+        parts.append(element("line", x1=x, x2=x, y1=axes.room.top, y2=axes.bottom, class_=kind))
+        parts.append(write(text, x, axes.bottom + 15, "middle", class_="tick"))
+    zero = axes.x(0.0)
+    for j, (name, level) in enumerate(zip(cut, shown, strict=True)):
+        end, y = axes.x(means[level]), axes.y(-j)
+        parts.append(
+            element(
+                "rect",
+                x=place(min(zero, end)),
+                y=place(y - 7),
+                width=place(abs(end - zero)),
+                height=14,
+                class_="good" if means[level] >= 0 else "bad",
+            )
+        )
+        parts.append(write(name, left - 6, y + 4, "end"))
+    caption = f"{raw_unit(evidence)}, mean"
+    if len(levels) > len(shown):
+        caption += f"; the {len(shown)} most frequent of {len(levels):,}"
+    parts.append(write(caption, axes.right, height - 6, "end"))
+    label = (
+        f"Mean contribution of {evidence.task.feature_names[k]} to the prediction, in"
+        f" {raw_unit(evidence)}: "
+        + ", ".join(f"{name} {means[j]:+.3g}" for name, j in zip(names, shown, strict=True))
+        + "."
+    )
+    return svg(label, *parts, height=height)
+
+
+def _names_beside(
+    evidence: Evidence, axes: Axes, x: np.ndarray, y: np.ndarray, named: Iterable[int]
+) -> Markup:
+    """Write names beside points where they hide neither points nor each other."""
+    pixels = np.column_stack([axes.x(x), -axes.y(y)])  # the second axis upwards
+    frame = Box(
+        np.array([axes.room.left, -axes.bottom]), np.array([axes.right + 8, -axes.room.top + 8])
+    )
+    taken: list[Box] = []
+    parts = []
+    for k in named:
+        text = short_name(evidence, k)
+        size = np.array([LETTER * len(text), SIZE])
+        found = place_beside(pixels[k], size, pixels, 7.0, taken, frame, is_needed=False)
+        if found is None:
+            continue
+        taken.append(found[0])
+        center = (found[0].low + found[0].high) / 2
+        parts.append(write(text, center[0], -center[1] + 4, "middle", class_="name"))
+    return join(*parts)
+
+
+def _point(x: SupportsFloat, y: SupportsFloat, evidence: Evidence, k: int) -> Markup:
+    """Return a feature's point, coloured by its verdict, hollow where few rows carry it."""
+    kind = MARKS.get(evidence.verdicts.words[k], "other")
+    if evidence.doubtful[k]:
+        kind += " hollow"
+    return element("circle", cx=place(x), cy=place(y), r=4, class_=kind)
+
+
+def _half_width(result: GlobalAttribution) -> np.ndarray:
+    """Return half the 95 % intervals."""
+    return result.confidence_interval()[:, 1] - result.values
+
+
+def _size(values: np.ndarray) -> float:
+    """Return the largest size, 1 if all are 0."""
+    return np.abs(values).max(initial=0.0) or 1.0
+
+
+def _runs(x: np.ndarray) -> list[np.ndarray]:
+    """Return the rows of bins of ordered values.
+
+    A value that many rows share has a bin of its own, and the other rows are cut into bins of about
+    the same number.
+    """
+    starts = np.flatnonzero(np.append(True, x[1:] > x[:-1]))
+    runs = np.split(np.arange(len(x)), starts[1:])
+    if len(runs) <= N_BINS:
+        return runs
+    is_large = [len(run) > len(x) / N_BINS for run in runs]
+    n_others = sum(len(run) for run, large in zip(runs, is_large, strict=True) if not large)
+    bins: list[np.ndarray] = []
+    waiting: list[np.ndarray] = []
+    for run, large in zip(runs, is_large, strict=True):
+        if not large:
+            waiting.append(run)
+        if waiting and (large or sum(map(len, waiting)) >= n_others / N_BINS):
+            bins.append(np.concatenate(waiting))
+            waiting = []
+        if large:
+            bins.append(run)
+    return [*bins, np.concatenate(waiting)] if waiting else bins
+
+
+def _some(x: np.ndarray, y: np.ndarray, n_shown: int) -> list[tuple[float, float]]:
+    """Return a few of many pairs, the first and the last among them."""
+    some = np.unique(np.linspace(0, len(x) - 1, min(len(x), n_shown)).round().astype(int))
+    return [(x[j], y[j]) for j in some]
+
+
+def _listed(evidence: Evidence, features: Iterable[int], what: Callable[[int], str]) -> str:
+    """Return a sentence that says something of each of some features."""
+    said = [f"{shortened(evidence.task.feature_names[k])}: {what(k)}" for k in features]
+    return "; ".join(said) + "."

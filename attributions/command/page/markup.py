@@ -1,0 +1,79 @@
+"""Elements of HTML and SVG as text: what is no markup is escaped, so nothing has to be trusted.
+
+A name of a column may be ``<script>``, hold quotation marks, or letters that run from right to
+left. It gets into the page as a plain string, and `element` escapes every string that is not
+`Markup`.
+"""
+
+import json
+import re
+from html import escape
+from typing import Any
+
+from attributions.names import on_one_line
+
+VOID = {"br", "input"}  # elements without an end
+LONG_WORD = 18  # letters that do not fit beside other columns of a table on a phone
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def element(tag: str, *children: Any, **attributes: Any) -> Markup:
+    """Return an element.
+
+    Parameters
+    ----------
+    tag : str
+    *children
+        `Markup` as it is, None as nothing, anything else as escaped text.
+    **attributes
+        ``class_`` stands for ``class``, ``aria_label`` for ``aria-label``. None and False are left
+        out, True is an attribute without a value.
+    """
+    given = "".join(_attribute(name, value) for name, value in attributes.items())
+    if tag in VOID:
+        return Markup(f"<{tag}{given}>")
+    return Markup(f"<{tag}{given}>{join(*children)}</{tag}>")
+
+
+def join(*children: Any) -> Markup:
+    """Return children one after the other."""
+    return Markup("".join(map(_escaped, children)))
+
+
+def name(text: str) -> Markup:
+    """Return a name as text; letters that run from right to left do not reorder what is beside it.
+
+    It may break behind signs that join words, and anywhere if it has long words.
+    """
+    words = re.split(r"(?<=[_./ -])", on_one_line(text))
+    is_long = max(map(len, words)) > LONG_WORD
+    pieces = [piece for word in words for piece in (Markup("<wbr>"), word)][1:]
+    return element("bdi", *pieces, class_="long" if is_long else None)
+
+
+def data(identifier: str, content: Any) -> Markup:
+    """Return data for the page's script: JSON in which no letter can end the element."""
+    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(f'<script type="application/json" id="{identifier}">{text}</script>')
+
+
+def _escaped(child: Any) -> str:
+    """Return the text of a child."""
+    if child is None:
+        return ""
+    return child if isinstance(child, Markup) else escape(str(child))
+
+
+def _attribute(key: str, value: Any) -> str:
+    """Return an attribute with the blank before it."""
+    if value is None or value is False:
+        return ""
+    key = key.rstrip("_").replace("_", "-")
+    return f" {key}" if value is True else f' {key}="{escape(str(value))}"'

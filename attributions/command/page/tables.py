@@ -1,0 +1,215 @@
+"""The tables of the report: scores, features, columns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import attributions.command.page.figures as figures
+from attributions.command.page.cells import cell, shortened
+from attributions.command.page.evidence import Evidence
+from attributions.command.page.markup import Markup, element, join, name
+from attributions.command.printed import N_SCORE_DECIMALS, ranks
+from attributions.command.table.columns import Column
+
+SCORES = {  # what each measure is, for readers who do not know it
+    "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
+    "accuracy": "share of rows whose most probable class is the true one; best 1",
+    "log-loss": "how surprised the predictions are by the truth; best 0",
+    "R^2": "share of the target's variance that is explained; best 1",
+    "root mean squared error": "a typical error, in the unit of the target; best 0",
+}
+
+
+def scores(evidence: Evidence) -> Markup:
+    """Return how good the model is beside a constant, and beside XGBoost if it was there."""
+    others = evidence.of_xgboost
+    head = ["measure", "this model", "constant", *(["XGBoost"] if others else [])]
+    rows = [
+        [
+            join(score.name, element("small", SCORES.get(score.name, ""))),
+            *_alike(
+                [
+                    score.of_model,
+                    score.of_constant,
+                    *([others[score.name]] if others else []),
+                ]
+            ),
+        ]
+        for score in evidence.findings.scores
+    ]
+    n_rows = len(evidence.task.y_valid)
+    return table(f"How good predictions of {n_rows:,} held-out rows are", head, rows)
+
+
+def features(evidence: Evidence) -> Markup:
+    """Return all features with importance, interval, p-value and verdict; sorted by the script."""
+    useful, said = evidence.findings.inner, evidence.verdicts
+    ends, gain_rank = useful.confidence_interval(), ranks(evidence.findings.gain)
+    low, high = figures.interval_range(evidence)
+    head = [
+        ("feature", False),
+        ("verdict", False),
+        ("importance, %", True),
+        ("95 % interval", True),
+        ("p-value, adjusted", True),
+        ("share of gain, %", True),
+        ("rank by gain", True),
+    ]
+    rows = []
+    for k in useful.ranking():
+        value, (start, end) = useful.values[k], ends[k]
+        digits = _digits(end - start)
+        cells = [
+            element("th", name(useful.feature_names[k]), scope="row"),
+            element(
+                "td",
+                said.words[k],
+                "*" * bool(evidence.doubtful[k]),
+                class_=_verdict_class(said.words[k]),
+            ),
+            element("td", _fixed(value, digits), data_value=float(value), class_="number"),
+            element(
+                "td",
+                figures.interval_bar(evidence, k, low, high),
+                element("span", f"{_fixed(start, digits)} to {_fixed(end, digits)}", class_="ends"),
+                data_value=float(start),
+                class_="number",
+            ),
+            element("td", _p_value(said.p_values[k]), data_value=float(said.p_values[k])),
+            element(
+                "td",
+                f"{100 * said.gain_share[k]:.2f}",
+                data_value=float(said.gain_share[k]),
+                class_="number",
+            ),
+            element("td", gain_rank[k], data_value=int(gain_rank[k]), class_="number"),
+        ]
+        rows.append(element("tr", *cells))
+    headings = [
+        element(
+            "th",
+            element("button", text, type="button", data_numbers=is_number),
+            scope="col",
+            aria_sort="descending" if text.startswith("importance") else "none",
+        )
+        for text, is_number in head
+    ]
+    caption = (
+        f"All {len(rows):,} features, the most important first. Importance is in per cent of the"
+        " constant model's loss on held-out rows; below 0 the feature made predictions worse."
+    )
+    return _scrolled(
+        "All features",
+        element("caption", caption),
+        element("thead", element("tr", *headings)),
+        element("tbody", *rows),
+        id="features",
+    )
+
+
+def columns(evidence: Evidence) -> Markup:
+    """Return what the columns of the table hold, and what became of them."""
+    source = evidence.task.source
+    known = source.columns if source else {c.name: c for c in evidence.columns}
+    left_out, features = (source.left_out, set(evidence.task.feature_names)) if source else ({}, ())
+    rows = []
+    for label, column in known.items():
+        if source and label == source.target:
+            role = "target"
+        else:
+            role = "feature" if label not in left_out or label in features else "left out: "
+            role += left_out.get(label, "") if role.endswith(": ") else ""
+        is_missing = np.isnan(column.numbers)
+        rows.append(
+            [
+                name(label),
+                column.kind,
+                f"{column.n_distinct:,}",
+                f"{100 * is_missing.mean():.1f}",
+                _range(column, is_missing),
+                role,
+            ]
+        )
+    head = [
+        "column",
+        "holds",
+        "different values",
+        "missing, %",
+        "from ... to, or examples",
+        "used as",
+    ]
+    return table("Columns of the table", head, rows)
+
+
+def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+    """Return a table whose rows begin with a heading."""
+    return _scrolled(
+        caption,
+        element("caption", caption),
+        element("thead", element("tr", *(element("th", text, scope="col") for text in head))),
+        element(
+            "tbody",
+            *(
+                element(
+                    "tr",
+                    element("th", first, scope="row"),
+                    *(element("td", text) for text in others),
+                )
+                for first, *others in rows
+            ),
+        ),
+    )
+
+
+def _scrolled(label: str, *parts: Markup, **attributes: Any) -> Markup:
+    """Return a table in a region of its own, which small screens move sideways."""
+    return element(
+        "div",
+        element("table", *parts, **attributes),
+        class_="scroll",
+        role="region",
+        aria_label=label,
+        tabindex=0,
+    )
+
+
+def _range(column: Column, is_missing: np.ndarray) -> str:
+    """Return the least and the largest of numbers, or the most frequent words."""
+    if is_missing.all():
+        return ""
+    known = column.numbers[~is_missing]
+    if column.words:
+        counts = np.bincount(known.astype(np.int64))
+        frequent = np.argsort(-counts, kind="stable")[:3]
+        shown = ", ".join(shortened(column.words[j]) for j in frequent if counts[j])
+        return shown + ", ..." * (column.n_distinct > len(frequent))
+    return f"{cell(column, known.min())} to {cell(column, known.max())}"
+
+
+def _verdict_class(word: str) -> str:
+    """Return the class of a verdict's cell."""
+    return f"verdict {figures.MARKS.get(word, 'other')}"
+
+
+def _alike(values: Sequence[float]) -> list[str]:
+    """Return numbers with equally many decimals, four digits of the largest."""
+    largest = max(map(abs, values))
+    digits = max(3 - int(np.floor(np.log10(largest))), 0) if largest > 0 else 0
+    if digits > N_SCORE_DECIMALS:
+        return [f"{value:.3e}" for value in values]
+    return [_fixed(value, digits) for value in values]
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Return a number with so many decimals; what rounds to 0 has no sign."""
+    return f"{round(value, digits) + 0.0:,.{digits}f}"
+
+
+def _p_value(value: float) -> str:
+    return "<0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def _digits(width: float) -> int:
+    """Return how many decimals show two digits of an interval's width, and not more than five."""
+    return int(np.clip(1 - np.floor(np.log10(width)), 0, 5)) if width > 0 else 0

@@ -1,0 +1,214 @@
+"""What the command does: read a table or a model, fit, judge on held-out rows, print and write.
+
+Without a table it fits the paper's standard model to the paper's simulated data; see
+``attributions.__main__``.
+"""
+
+import argparse
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import file_digest
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from attributions.command.findings import Findings, findings_of
+from attributions.command.in_batches import judge_file
+from attributions.command.judgement import judge
+from attributions.command.model_file import ModelFile, UnusableModelError, read_model
+from attributions.command.options import check_places, program_name, read_options
+from attributions.command.page.evidence import Origin, gather
+from attributions.command.page.page import page
+from attributions.command.printed import WIDTH, draw, report, write_table
+from attributions.command.table.batches import open_batches
+from attributions.command.table.file import UnusableTableError, listed, read_table
+from attributions.command.table.task import Question, Task, table_task, task_of_model
+from attributions.simulated import simulated
+from gbt import __version__
+from gbt.estimators import GBTClassifier, GBTRegressor
+from gbt.model.ensemble import Ensemble
+
+STANDARD: dict[str, Any] = {
+    "n_estimators": 400,
+    "learning_rate": 0.01,
+    "max_depth": 4,
+    "min_child_weight": 1.0,
+    "reg_lambda": 1.0,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line asks for; return the exit status."""
+    options = read_options(arguments)
+    try:
+        check_places(options)
+        given = read_model(options.model) if options.model else None
+        file = open_batches(options.data) if given and options.report is None else None
+        if given is not None and file is not None:
+            question = _question(options, given, options.data, [*file.names])
+            task, findings = judge_file(file, question, given.ensemble)
+            _describe(task)
+            model = given.ensemble
+        else:
+            task = _task(options, given)
+            _describe(task)
+            model = fit(task) if given is None else _named(given.ensemble, task)
+            findings = findings_of(model, task)
+        whence = (options.model.name, given.doubt) if given else ("", "")
+        judgement = judge(model, task, findings, *whence)
+        if given is None or options.report is None:
+            _say("", *report(judgement), "")
+        if options.out is not None:
+            _write_folder(task, findings, options.out)
+        if options.report is not None:
+            origin = _origin(options, given, sys.argv[1:] if arguments is None else arguments)
+            text = page(gather(judgement, origin))
+            options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
+            _say(f"Report: {options.report}")
+    except (UnusableTableError, UnusableModelError) as error:
+        print(f"{program_name()}: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # whoever read the output has gone, as ``head`` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        places = [f"--{n} {p}" for n in ("out", "report") if (p := getattr(options, n))]
+        print(
+            f"{program_name()}: results cannot be written to {' or '.join(places)}"
+            f" ({error.strerror}); name another place.",
+            file=sys.stderr,
+        )
+        return 2
+    return 0
+
+
+def _describe(task: Task) -> None:
+    """Say what is done."""
+    _say(*(line for text in task.description for line in wrap(text, WIDTH)))
+
+
+def _write_folder(task: Task, findings: Findings, folder: Path) -> None:
+    """Write the table of all features and the picture, and say where they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _say(f"All features: {write_table(task, findings, folder)}")
+    if find_spec("matplotlib") is None:
+        _say("No picture: Matplotlib is not installed (pip install matplotlib).")
+    else:
+        _say(f"Used against useful: {draw(task, findings, folder)}")
+
+
+def _origin(
+    options: argparse.Namespace, given: ModelFile | None, arguments: Sequence[str]
+) -> Origin:
+    """Say how the report comes about."""
+    versions = {"gbt-attributions": __version__, "Python": platform.python_version()}
+    for package in ("numpy", "numba", "scipy", "scikit-learn", *(["xgboost"] if not given else [])):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue  # of the packages here only XGBoost need not be there
+    checksum = ""
+    if options.data is not None:
+        with options.data.open("rb") as file:
+            checksum = file_digest(file, "sha256").hexdigest()
+    return Origin(
+        command=shlex.join([*program_name().split(), *map(str, arguments)]),
+        seed=options.seed,
+        made_on=f"{datetime.now(UTC):%Y-%m-%d}",
+        versions=versions,
+        parameters={} if given else STANDARD,
+        checksum=checksum,
+    )
+
+
+def _say(*lines: str) -> None:
+    """Print lines at once."""
+    print(*lines, sep="\n", flush=True)
+
+
+def fit(task: Task) -> Ensemble:
+    """Fit the paper's standard model, with the names of the table's columns."""
+    estimator = (GBTClassifier if task.is_classification else GBTRegressor)(**STANDARD)
+    return _named(estimator.fit(task.X_train, task.y_train).ensemble_, task)
+
+
+def _named(model: Ensemble, task: Task) -> Ensemble:
+    """Return a model whose features have the names of the table's columns."""
+    return replace(model, feature_names=task.feature_names)
+
+
+def simulated_task(kind: str, seed: int) -> Task:
+    """Take the paper's simulated data."""
+    data = simulated(kind, random_state=seed)
+    return Task(
+        [
+            f"Simulated {kind} (seed {seed}): 1,000 training and 1,000 held-out rows, 50 features.",
+            "Feature xj has j + 1 distinct values. Five of the first ten are relevant, marked *.",
+        ],
+        kind == "classification",
+        data.X_train,
+        data.y_train,
+        data.X_valid,
+        data.y_valid,
+        data.feature_names,
+        tuple(data.relevant.tolist()),
+    )
+
+
+def _task(options: argparse.Namespace, given: ModelFile | None) -> Task:
+    """Return the task that the options ask for."""
+    if options.data is None:
+        return simulated_task(options.task or "classification", options.seed)
+    table = read_table(options.data)
+    question = _question(options, given, table.path, [*table.columns])
+    if given is None:
+        return table_task(table, question)
+    return task_of_model(table, question, given.ensemble)
+
+
+def _question(
+    options: argparse.Namespace, given: ModelFile | None, path: Path, names: list[str]
+) -> Question:
+    """Return what the options ask of a table; a given model says what it predicts."""
+    if options.target is None:
+        raise UnusableTableError(
+            f"Say with --target which column of {path} to predict; it has {listed(names)}."
+        )
+    question = Question(
+        options.target, options.task, options.positive, options.keep, options.drop, options.seed
+    )
+    if given is None:
+        return question
+    loss, several = given.ensemble.loss.name, given.ensemble.n_outputs > 1
+    is_classification = loss in ("half_logistic", "softmax")
+    if several and question.positive is not None:
+        raise UnusableTableError(
+            f"--positive {question.positive}: the model tells {given.ensemble.n_outputs} classes"
+            " apart, and is judged by all of them; leave --positive away."
+        )
+    task = "classification" if is_classification else "regression"
+    if options.task not in (None, task) or (options.positive and not is_classification):
+        asked = f"--positive {options.positive}" if options.positive else f"--task {options.task}"
+        raise UnusableTableError(
+            f"{asked}: the model predicts {'classes' if is_classification else 'numbers'}; leave"
+            f" {asked.split()[0]} away."
+        )
+    if options.positive in given.classes[:-1]:
+        raise UnusableTableError(
+            f"--positive {options.positive}: the model predicts the probability of"
+            f" {given.classes[-1]!r}; leave --positive away."
+        )
+    positive = options.positive or (given.classes[-1] if given.classes else None)
+    return replace(
+        question,
+        task=task,
+        positive=positive if is_classification and not several else None,
+        classes=given.classes if several else None,
+    )

@@ -1,0 +1,174 @@
+"""What a target holds says what kind of task it is: classes, or numbers.
+
+``CLASSES_OR_NUMBERS`` states the rule, and it is printed, with what says otherwise: whole numbers
+of few different values are classes more often than amounts, but not always.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attributions.command.table.columns import FEW, Column, reason_to_leave_out
+from attributions.command.table.file import UnusableTableError, listed, nearest
+from attributions.names import elided
+
+CLASSES_OR_NUMBERS = (
+    f"words, two different values, and whole numbers of which at most {FEW} are different, are"
+    " classes; other numbers are regressed"
+)
+MOST_CLASSES = 50  # every one has a tree in each of 400 rounds
+LARGEST = 1e100  # sums of squares of targets up to this do not overflow
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The target of every row, nan where it is missing, and what kind it is and why.
+
+    Where there are more than two ``classes``, in words, y has their numbers.
+    """
+
+    y: np.ndarray
+    is_classification: bool
+    description: str
+    classes: tuple[str, ...] = ()
+
+
+def read_target(
+    column: Column,
+    task: str | None = None,
+    positive: str | None = None,
+    classes: Sequence[str] | None = None,
+) -> Target:
+    """Take a target for classes or numbers.
+
+    Parameters
+    ----------
+    column : Column
+    task : {"classification", "regression"} or None
+        What the user says it is; None: see ``CLASSES_OR_NUMBERS``.
+    positive : str or None
+        The class that becomes 1, all others 0. None: the last of two; more are all told apart.
+    classes : sequence of str or None
+        What a given model calls its classes, where it has more than two.
+    """
+    name = repr(elided(column.name))
+    if column.kind == "dates":
+        raise UnusableTableError(
+            f"The target {name} holds {reason_to_leave_out(column)}; it must hold classes or"
+            " numbers: choose another column."
+        )
+    if column.n_strays:
+        raise UnusableTableError(
+            f"The target {name} holds numbers, and {column.n_strays:,} times something else, such"
+            f" as {elided(column.stray)!r}; correct these cells, or empty them to leave their rows"
+            " out."
+        )
+    if column.n_distinct < 2:
+        values = f"one value alone, {elided(column.example)!r}" if column.n_distinct else "no value"
+        raise UnusableTableError(
+            f"The target {name} holds {values}; it must hold two classes, or numbers that differ."
+        )
+    is_asked = task is not None or positive is not None
+    names: tuple[str, ...] = ()
+    if task == "regression" or not (is_asked or _looks_like_classes(column)):
+        if column.kind == "words":
+            raise UnusableTableError(
+                f"The target {name} holds words such as {elided(column.example)!r}, which cannot be"
+                " regressed; choose a target of numbers, or leave away the --task or --model that"
+                " asks for it."
+            )
+        y, what = column.numbers, f"regression of {name}"
+        if np.nanmax(np.abs(y)) > LARGEST or np.nanmax(y) - np.nanmin(y) < 1 / LARGEST:
+            raise UnusableTableError(
+                f"The target {name} ranges from {np.nanmin(y):.3g} to {np.nanmax(y):.3g}, and its"
+                " squares do not fit into floating point; write it in another unit."
+            )
+    elif classes is not None or (positive is None and column.n_distinct > 2):
+        y, names = _several_classes(column, classes)
+        counts = np.bincount(y[~np.isnan(y)].astype(np.intp))
+        largest, share = elided(names[counts.argmax()]), 100 * counts.max() / counts.sum()
+        what = (
+            f"classification of {name}, {len(names)} classes, the largest {largest!r}"
+            f" ({share:.1f} % of rows)"
+        )
+    else:
+        y, of_two = _two_classes(column, positive)
+        what = f"classification of {name}, {of_two}"
+    why = f"because it holds {column.n_distinct:,} different {column.kind}"
+    rule = f" (The rule: {CLASSES_OR_NUMBERS}; --task says otherwise.)"
+    why, rule = ("as asked for", "") if is_asked else (why, rule)
+    return Target(y, y is not column.numbers, f"Task: {what}, {why}.{rule}", names)
+
+
+def _looks_like_classes(column: Any) -> bool:
+    """Say whether values are classes by the rule."""
+    known = column.numbers[~np.isnan(column.numbers)]
+    is_few = column.n_distinct <= FEW and bool((known == np.floor(known)).all())
+    return column.kind == "words" or column.n_distinct == 2 or is_few
+
+
+def _two_classes(column: Any, positive: str | None) -> tuple[np.ndarray, str]:
+    """Return 0 and 1, nan where missing, and words for the two."""
+    values, labels = _values_and_labels(column)
+    name = repr(elided(column.name))
+    place = _place(positive, labels, name) if positive is not None else 1
+    y = np.where(np.isnan(column.numbers), np.nan, column.numbers == values[place])
+    others = f"the other {len(labels) - 1} classes"
+    others = repr(elided(labels[1 - place])) if len(labels) == 2 else others
+    return y, f"{elided(labels[place])!r} ({100 * np.nanmean(y):.1f} % of rows) against {others}"
+
+
+def _several_classes(
+    column: Any, classes: Sequence[str] | None
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the number of each row's class, nan where missing, and the classes in words."""
+    values, labels = _values_and_labels(column)
+    name = repr(elided(column.name))
+    counts = np.array([np.sum(column.numbers == value) for value in values])
+    if classes is None:
+        others = "choose --positive LABEL, one class against the rest"
+        others += ", or, if they are amounts, --task regression" * (column.kind == "numbers")
+        if len(labels) > MOST_CLASSES:
+            raise UnusableTableError(
+                f"The target {name} holds {len(labels):,} classes: {listed(labels)}. At most"
+                f" {MOST_CLASSES} are told apart; {others}."
+            )
+        if (counts < 2).any():
+            raise UnusableTableError(
+                f"The target {name} holds {elided(labels[counts.argmin()])!r} in one row alone: a"
+                " class is needed in both halves. Empty this cell to leave the row out, or"
+                f" {others}."
+            )
+        classes = labels
+    unknown = [label for label in labels if label not in classes]
+    if unknown:
+        raise UnusableTableError(
+            f"The target {name} holds {listed(unknown)}, and the model's classes are"
+            f" {listed([*classes])}. Give rows of these, by these names."
+        )
+    place = {value: classes.index(label) for value, label in zip(values, labels, strict=True)}
+    y = np.array([place.get(number, np.nan) for number in column.numbers.tolist()], dtype=float)
+    return y, tuple(classes)
+
+
+def _values_and_labels(column: Any) -> tuple[np.ndarray, list[str]]:
+    """Return the different values of a column, ascending, and how a file would write them."""
+    values = np.unique(column.numbers[~np.isnan(column.numbers)])
+    return values, list(column.words) or [f"{value:.15g}" for value in values]
+
+
+def _place(label: str, labels: list[str], name: str) -> int:
+    """Return which label is meant; 1.0 means the number 1."""
+    if label not in labels:
+        with suppress(ValueError):
+            label = f"{float(label):.15g}"
+    if label not in labels:
+        hint = nearest(label, labels, f"; it holds {listed(labels)}.")
+        raise UnusableTableError(
+            f"The target {name} holds no {label!r}, the class to predict by --positive or"
+            f" --model{hint}"
+        )
+    return labels.index(label)

@@ -1,0 +1,381 @@
+"""A table becomes a task: what is predicted, from which columns, and on which rows it is judged.
+
+What the target holds says which kind of task it is (``attributions.command.table.target``), and
+what a column holds says whether it can be a feature (``attributions.command.table.columns``). Half
+of the rows are to train on and half are held out, at random, so that a file sorted by its target
+does no harm; each half gets the same share of every class.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from attributions.command.table.columns import (
+    LEFT_OUT,
+    Column,
+    LevelPlaces,
+    as_column,
+    reason_to_leave_out,
+)
+from attributions.command.table.file import (
+    SEPARATORS,
+    TableFile,
+    UnusableTableError,
+    listed,
+    nearest,
+)
+from attributions.command.table.target import Target, read_target
+from attributions.names import elided
+from gbt.model.ensemble import Ensemble
+from gbt.tables.categories import EncodedRows
+
+N_COUNTED = 8  # columns of words that are named
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a table: the options of the command line that are about it.
+
+    Parameters
+    ----------
+    target : str
+        The column to predict.
+    task : {"classification", "regression"} or None
+        None for what the target's values say.
+    positive : str or None
+        The class whose probability is modelled, against all others.
+    classes : sequence of str or None
+        What a given model calls its classes, where it has more than two.
+    keep, drop : collections of str
+        Columns that are features, or are none, whatever they look like.
+    seed : int
+        Of the split into two halves.
+    """
+
+    target: str
+    task: str | None = None
+    positive: str | None = None
+    keep: Collection[str] = ()
+    drop: Collection[str] = ()
+    seed: int = 0
+    classes: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The table that a task was made of, for whoever shows its rows and columns in words.
+
+    Parameters
+    ----------
+    path : Path
+    target : str
+        Name of the column that is predicted.
+    columns : dict of str to Column
+        All columns of the table, the target and those that became no features included.
+    left_out : dict of str to str
+        Columns that became no features, and why.
+    held_out : int64 array
+        Which rows of the table are held out, in the order of the task's.
+    """
+
+    path: Path
+    target: str
+    columns: Mapping[str, Column]
+    left_out: Mapping[str, str]
+    held_out: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Rows to fit on and rows to judge on; of more than two ``classes`` y has the numbers.
+
+    ``relevant`` is the truth where it is known, ``source`` the table where there is one. There are
+    no rows to fit on where a model is given; ``unseen`` then is, of every feature, the share of
+    known cells that hold a level which the model has not learned.
+
+    Rows are floats or, where columns hold words, objects: floats and words, None where missing.
+    """
+
+    description: list[str]
+    is_classification: bool
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_valid: np.ndarray
+    y_valid: np.ndarray
+    feature_names: tuple[str, ...]
+    relevant: tuple[int, ...] | None = None
+    source: Source | None = None
+    classes: tuple[str, ...] = ()
+    unseen: np.ndarray | None = None
+
+
+def table_task(table: TableFile, question: Question) -> Task:
+    """Make of a table what is asked."""
+    columns, target = _read(table, question)
+    features, reasons = _features(columns, question)
+    labelled = np.flatnonzero(~np.isnan(target.y))
+    X = _rows_of(features)[labelled]
+    y = target.y[labelled]
+    train, valid = halves(y, target.is_classification, question.seed)
+    if not all(len(half) and np.ptp(y[half]) for half in (train, valid)):
+        raise UnusableTableError(
+            f"{table.path} has {len(y):,} rows with a target: too few to have"
+            f" {'every class' if target.is_classification else 'different values'} in both halves;"
+            " it needs more rows."
+        )
+    n_rows, n_columns = len(target.y), len(table.columns)
+    n_unlabelled = n_rows - len(y)
+    return Task(
+        description=[
+            f"{table.path.name}: {n_rows:,} rows, {n_columns} columns (read as {table.read_as}).",
+            target.description,
+            f"Rows: {len(train):,} to train on and {len(valid):,} held out, at random (seed"
+            f" {question.seed})"
+            + ", with the same share of each class" * target.is_classification
+            + f"; {n_unlabelled:,} without a target are left out" * (n_unlabelled > 0)
+            + ".",
+            *_what_became_of(table, features, reasons, question.drop),
+        ],
+        is_classification=target.is_classification,
+        X_train=X[train],
+        y_train=y[train],
+        X_valid=X[valid],
+        y_valid=y[valid],
+        feature_names=tuple(column.name for column in features),
+        source=_source(table, question, columns, reasons, labelled[valid]),
+        classes=target.classes,
+    )
+
+
+def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task:
+    """Make of a table the rows on which a given model is judged: all that have a target.
+
+    The model's features are the columns of their names. A model that does not know the names of its
+    columns takes the table's columns in their order, if there are as many. Words are looked up
+    among the levels that the model has learned.
+    """
+    columns, target = _read(table, question)
+    names, are_by_name = features_of_model([*columns], question, model.feature_names)
+    features = [columns[name] for name in names]
+    X, unseen = _as_model_takes(features, table, model)
+    labelled = rows_to_judge_on(table.path, target.y)
+    nothing = np.empty((0, len(features)))
+    used = {column.name for column in features}
+    reasons = {c.name: "the model does not take it" for c in columns.values()}
+    reasons = {name: why for name, why in reasons.items() if name not in {*used, question.target}}
+    return Task(
+        description=[
+            f"{table.path.name}: {len(target.y):,} rows, {len(table.columns)} columns (read as"
+            f" {table.read_as}).",
+            target.description,
+            *rows_of_model(len(labelled), are_by_name),
+        ],
+        is_classification=target.is_classification,
+        X_train=nothing,
+        y_train=np.empty(0),
+        X_valid=X[labelled],
+        y_valid=target.y[labelled],
+        feature_names=tuple(column.name for column in features),
+        source=_source(table, question, columns, reasons, labelled),
+        classes=target.classes,
+        unseen=unseen,
+    )
+
+
+def rows_to_judge_on(path: Path, y: np.ndarray) -> np.ndarray:
+    """Return which rows have a target; refuse a table where a model cannot be judged."""
+    labelled = np.flatnonzero(~np.isnan(y))
+    if len(labelled) < 2 or not np.ptp(y[labelled]):
+        raise UnusableTableError(
+            f"{path} has {len(labelled):,} rows with a target, all with the same value; a model can"
+            " be judged on rows of different targets only."
+        )
+    return labelled
+
+
+def rows_of_model(n_rows: int, are_by_name: bool) -> list[str]:
+    """Say on which rows a given model is judged, and how its columns were found."""
+    lines = [f"Rows: {n_rows:,} with a target, all of them to judge the model on."]
+    if not are_by_name:
+        lines.append("The model does not know the names of its features: columns are in order.")
+    return lines
+
+
+def _rows_of(columns: Sequence[Column]) -> np.ndarray:
+    """Return the columns beside each other: words as they are, which the trainer takes, floats."""
+    if all(column.kind != "words" for column in columns):
+        return np.column_stack([column.numbers for column in columns])
+    rows = np.empty((len(columns[0].numbers), len(columns)), dtype=object)
+    for k, column in enumerate(columns):
+        rows[:, k] = column.numbers
+        if column.kind == "words":
+            words = np.array([*column.words, None], dtype=object)
+            rows[:, k] = words[np.nan_to_num(column.numbers, nan=-1.0).astype(np.intp)]
+    return rows
+
+
+def halves(y: np.ndarray, is_classification: bool, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Split rows at random into two halves, each class for itself; return ascending indices."""
+    order = np.random.default_rng(seed).permutation(len(y))
+    if is_classification:
+        order = order[np.argsort(y[order], kind="stable")]
+    return np.sort(order[::2]), np.sort(order[1::2])
+
+
+def _read(table: TableFile, question: Question) -> tuple[dict[str, Column], Target]:
+    """Return all columns of a table by name, and what is to be predicted."""
+    check_names(table.path, [*table.columns], question)
+    columns = {
+        name: as_column(name, cells, table.has_decimal_commas)
+        for name, cells in table.columns.items()
+    }
+    return columns, read_target(
+        columns[question.target], question.task, question.positive, question.classes
+    )
+
+
+def _source(
+    table: TableFile,
+    question: Question,
+    columns: dict[str, Column],
+    reasons: dict[str, str],
+    held_out: np.ndarray,
+) -> Source:
+    """Remember the table that a task is made of."""
+    left_out = {**dict.fromkeys(question.drop, "as asked for"), **reasons}
+    return Source(table.path, question.target, columns, left_out, held_out)
+
+
+def check_names(path: Path, names: Sequence[str], question: Question) -> None:
+    """Raise UnusableTableError for a column that is asked for and not there."""
+    for option, asked in (
+        ("--target", [question.target]),
+        ("--keep", question.keep),
+        ("--drop", question.drop),
+    ):
+        for name in asked:
+            if name not in names:
+                hint = nearest(name, names, f"; its columns are {listed(names)}.")
+                raise UnusableTableError(f"{option}: {path} has no column {name!r}{hint}")
+    if len(names) < 2:
+        raise UnusableTableError(
+            f"{path} has no column beside the target {question.target!r}; is it separated by"
+            f" {', '.join(SEPARATORS.values())}?"
+        )
+    for name in question.drop:
+        if name == question.target or name in question.keep:
+            raise UnusableTableError(f"--drop {name!r}: the same column is asked for; choose one.")
+
+
+def _features(
+    columns: dict[str, Column], question: Question
+) -> tuple[list[Column], dict[str, str]]:
+    """Return the columns that are features, and why each of the others is none."""
+    others = [column for column in columns.values() if column.name != question.target]
+    reasons = {c.name: reason_to_leave_out(c) for c in others if c.name not in question.keep}
+    reasons = {name: why for name, why in reasons.items() if why and name not in question.drop}
+    features = [c for c in others if c.name not in reasons and c.name not in question.drop]
+    if not features:
+        reasons |= dict.fromkeys(question.drop, "--drop")
+        left_out = "; ".join(f"{elided(name)}: {why}" for name, why in reasons.items())
+        raise UnusableTableError(
+            f"No column is left to predict {question.target!r} from ({left_out}); --keep NAME takes"
+            " one in."
+        )
+    return features, reasons
+
+
+def features_of_model(
+    columns: Sequence[str], question: Question, names: Sequence[str]
+) -> tuple[list[str], bool]:
+    """Return the columns that a model takes, in its order, and whether they were found by name."""
+    others = [name for name in columns if name != question.target and name not in question.drop]
+    by_name = {name.replace(" ", "_"): name for name in others}  # as LightGBM writes it
+    by_name |= {name: name for name in others}
+    are_by_name = all(name in by_name for name in names)
+    if not are_by_name and (len(others) != len(names) or any(name in by_name for name in names)):
+        absent = [name for name in names if name not in by_name]
+        raise UnusableTableError(
+            f"The model has {len(names)} features, and the table has no column for"
+            f" {listed(absent)}. Its columns beside the target are {listed(others)}. Rename"
+            " columns, or leave out with --drop what the model does not take."
+        )
+    return [by_name[name] for name in names] if are_by_name else others, are_by_name
+
+
+def refuse_words(names: Sequence[str]) -> None:
+    """Refuse columns of words where a model takes numbers."""
+    if names:
+        raise UnusableTableError(
+            f"The model takes numbers, and these columns hold words: {listed(names)}. Give a table"
+            " with the numbers that the model was trained on."
+        )
+
+
+def _as_model_takes(
+    features: Sequence[Column], table: TableFile, model: Ensemble
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of numbers, and which share of each feature's known cells are unseen levels.
+
+    Levels become the numbers that the model has for them. They are looked up as the table writes
+    them, because a column of words that look like numbers has become numbers: 007 is 7.
+    """
+    categories = model.categories
+    levels = [None] * len(features) if categories is None else categories
+    unseen = np.nan if model.unseen_is_missing else np.inf
+    refuse_words(
+        [c.name for c, known in zip(features, levels, strict=True) if c.words and known is None]
+    )
+    X = np.column_stack(
+        [
+            column.numbers if known is None else LevelPlaces(known).of(table.columns[column.name])
+            for column, known in zip(features, levels, strict=True)
+        ]
+    )
+    is_unseen = np.isinf(X)  # numbers of columns are finite
+    shares = is_unseen.sum(axis=0) / np.maximum((~np.isnan(X)).sum(axis=0), 1)
+    X[is_unseen] = unseen
+    return X if categories is None else X.view(EncodedRows), shares
+
+
+def _what_became_of(
+    table: TableFile, features: Sequence[Column], reasons: dict[str, str], dropped: Collection[str]
+) -> list[str]:
+    """Say how cells became features, and which columns became none."""
+    lines = []
+    if table.is_latin_1_assumed:
+        lines.append(
+            "The file is not UTF-8, so Latin-1 was assumed: letters beyond ASCII may be wrong."
+        )
+    with_commas = [elided(column.name) for column in features if column.has_decimal_commas]
+    if with_commas:
+        lines.append(f"Decimal commas were read in: {', '.join(with_commas)}.")
+    lines += [
+        f"{elided(column.name)}: cells that are no finite numbers count as missing"
+        f" ({column.n_strays:,}, such as {elided(column.stray)!r})."
+        for column in features
+        if column.n_strays
+    ]
+    words = sorted(
+        (column for column in features if column.kind == "words"), key=lambda c: -c.n_distinct
+    )
+    if words:
+        counts = [f"{elided(column.name)} ({column.n_distinct:,})" for column in words[:N_COUNTED]]
+        more = f", and {len(words) - N_COUNTED} more" * (len(words) > N_COUNTED)
+        lines.append(
+            f"Words are categories in {len(words)} of {len(features)} features, with so many"
+            f" different words: {', '.join(counts)}{more}."
+        )
+    dates = [elided(column.name) for column in features if column.kind == "dates"]
+    if dates:
+        lines.append(f"Dates became seconds since 1970: {', '.join(dates)}.")
+    if dropped:
+        lines.append(f"Left out, as asked for: {', '.join(map(elided, dropped))}.")
+    if reasons:
+        left_out = "; ".join(f"{elided(name)} ({reason})" for name, reason in reasons.items())
+        lines.append(
+            f"Left out: {left_out}. --keep NAME takes a column in. (The rule: {LEFT_OUT}.)"
+        )
+    return lines

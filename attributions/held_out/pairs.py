@@ -1,0 +1,155 @@
+"""TreeInner by pairs: how much of a feature's importance was earned below a split on another.
+
+A split deep in a tree speaks of the rows that the splits above have sent there. What feature k
+earned at a node t is therefore shared, in equal parts, by the other features that the path splits
+on above t, because without any one of them the node would not be there; where there is none, it is
+k's alone. With A_t for the features above t other than k = v(t), or {k} where there are none,
+
+    pair(k, l) = -(1/alpha) sum_i w_i sum_m g_im  sum over t on the path of x_i with v(t) = k and
+                 l in A_t of (p(child taken) - p(t)) / |A_t|
+
+and sum over l of pair(k, l) is `tree_inner` of k, exactly, for every row. So it says how much
+of k's help needed l first. Large pair(k, l) and small pair(l, k): k helps mostly among rows that l
+has chosen. It does not say that k and l interact in the data, because a sum of two curves needs
+deep trees, too.
+
+Which pairs a change belongs to is a matter of the node, so they are listed once for each, and rows
+only add (``attributions.kernels.pairs``). Only pairs that occur are kept; a block of rows has one
+number for each.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from attributions.held_out.steps import JudgedRows
+from attributions.inputs import count_seen_rows, warn_of_seen_rows
+from attributions.kernels.pairs import Credits, add_pair_changes
+from attributions.per_row.bound import Judge
+from attributions.per_row.predecomp import PathChanges
+from attributions.results import PairAttribution
+from attributions.statistics.row_sums import sum_over_rows
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import columns_of, transposed
+from gbt.parallel.chunks import Chunk
+from gbt.parallel.in_order import ROWS_PER_BLOCK
+
+NUMBERS_AT_ONCE = 2**21  # of a block of rows: 16 MB
+
+
+def tree_inner_pairs(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    ifa: Any = "predecomp",
+    sample_weight: Any = None,
+    groups: Any = None,
+    n_jobs: int | None = None,
+) -> PairAttribution:
+    """Divide every feature's `tree_inner` by the features that were split on above.
+
+    Parameters
+    ----------
+    model, X, y, sample_weight, groups, n_jobs
+        As for `tree_inner`.
+    ifa : {"predecomp", "saabas"} or attribution along paths
+        Others, such as TreeSHAP, do not say at which split a feature earned what.
+
+    Returns
+    -------
+    PairAttribution
+        ``result["income", "region"]`` is what income earned below splits on region, and
+        ``result["income", "income"]`` what it earned where no other feature was above.
+        ``result.importance()`` is `tree_inner`.
+
+    Notes
+    -----
+    What a feature earned below several others is shared by these in equal parts. Standard errors
+    are those of sums over rows, as for `tree_inner`. The result describes how this model's trees
+    are built: a pair says that one feature's steps came after the other's, not that the two
+    interact in the data.
+    """
+    judge = Judge.of(model, ifa)
+    ensemble = judge.ensemble
+    rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups))
+    n_seen = count_seen_rows(ensemble, rows.X, rows.y, n_jobs)
+    warn_of_seen_rows(n_seen, len(rows.X), stacklevel=2)
+    if not rows.have_paths:
+        raise ValueError(
+            f"ifa={judge.ifa_name!r} does not credit single splits, so nothing is earned below"
+            " another; use 'predecomp' or 'saabas'."
+        )
+    p = ensemble.n_features
+    listed = [pairs_of_nodes(output) for output in ensemble.outputs]
+    codes = np.unique(np.concatenate([code for _, code in listed]))
+    credits = [
+        _credits(len(output.feature), node, np.searchsorted(codes, code))
+        for output, (node, code) in zip(ensemble.outputs, listed, strict=True)
+    ]
+
+    def contributions(block: slice) -> tuple[np.ndarray, None]:
+        by_pair = np.zeros((block.stop - block.start, len(codes)))
+        columns, weight = transposed(rows.X[block]), rows.weight[block]
+        for output, trees, gradient, _ in rows.steps(columns, block):
+            bound = judge.bounds[output]
+            assert isinstance(bound, PathChanges)
+            links = bound.ensemble.predictor.links.of(trees)
+            add_pair_changes(
+                columns_of(columns),
+                links,
+                bound.change,
+                credits[output],
+                -weight * gradient,
+                by_pair,
+            )
+        return rows.per_unit_of_step(by_pair), None
+
+    rows_per_block = max(1, min(ROWS_PER_BLOCK, NUMBERS_AT_ONCE // max(len(codes), 1)))
+    sums = sum_over_rows(contributions, len(rows.X), n_jobs, rows.groups, rows_per_block)
+    return PairAttribution(
+        values=sums.total,
+        standard_error=sums.standard_error,
+        pairs=np.column_stack([codes // p, codes % p]),
+        n_samples=len(rows.X),
+        feature_names=ensemble.feature_names,
+        method=f"tree_inner_pairs({judge.ifa_name})",
+    )
+
+
+def pairs_of_nodes(ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
+    """List nodes that split, each as often as it has pairs, and the pairs k p + l.
+
+    All nodes go up by one level at a time, until each has met the features above it.
+
+    Returns
+    -------
+    node, pair : int64 arrays of one length, sorted by node
+    """
+    p, feature = ensemble.n_features, ensemble.feature.astype(np.int64)
+    splits = np.flatnonzero(ensemble.left >= 0)
+    root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))[splits]
+    parent = np.full(len(feature), -1)
+    for child in (ensemble.left, ensemble.right):
+        parent[root + child[splits]] = splits
+    node, at = splits, parent[splits]
+    met = [np.empty(0, dtype=np.int64)]
+    while len(node):
+        is_below = at >= 0
+        node, at = node[is_below], at[is_below]
+        is_other = feature[at] != feature[node]
+        met.append(node[is_other] * p + feature[at[is_other]])
+        at = parent[at]
+    node, above = np.divmod(np.unique(np.concatenate(met)), max(p, 1))
+    alone = np.setdiff1d(splits, node)
+    node = np.concatenate([node, alone])
+    above = np.concatenate([above, feature[alone]])
+    order = np.argsort(node, kind="stable")
+    return node[order], (feature[node] * p + above)[order]
+
+
+def _credits(n_nodes: int, node: np.ndarray, pair: np.ndarray) -> Credits:
+    """Return where each node's pairs begin, the pairs, and what each gets of a change."""
+    count = np.bincount(node, minlength=n_nodes)
+    first = np.concatenate([[0], np.cumsum(count)])
+    return Credits(first.astype(np.int64), pair.astype(np.int64), 1.0 / np.maximum(count, 1))

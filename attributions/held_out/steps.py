@@ -1,0 +1,225 @@
+"""What each row adds to TreeInner and its relatives, block by block.
+
+A `Judge` is a model with an individual attribution that is bound to it. It holds no rows, so it can
+be sent to where rows are, once to each worker of a cluster. `JudgedRows` are rows there, checked
+and converted. Block by block and for some trees at a time, they work out the prediction before each
+tree and the gradients there, and call the attribution once with the gradients as weights. The
+equations stand in ``attributions.held_out.tree_inner``.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from attributions.inputs import as_rows, as_target, as_weight
+from attributions.kernels.paths import judge_shape
+from attributions.per_row.bound import Judge
+from attributions.per_row.predecomp import PathChanges
+from attributions.results import GlobalAttribution
+from attributions.statistics.groups import Groups, labels_of
+from attributions.statistics.row_sums import sum_over_rows
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import transposed
+from gbt.model.stages import Stage, stages, start_of, values_in_start
+from gbt.parallel.chunks import Chunk
+from gbt.parallel.in_order import merge_blocks
+
+Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """Rows that a `Judge` has taken in."""
+
+    judge: Judge
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    groups: Groups | None
+
+    @classmethod
+    def of(cls, judge: Judge, rows: Chunk) -> "JudgedRows":
+        """Check the rows, and what stands beside them."""
+        X = as_rows(judge.ensemble, rows.X)
+        return cls(
+            judge,
+            X,
+            as_target(judge, judge.ensemble, rows.y, len(X)),
+            as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part),
+            Groups.of(rows.groups, len(X)),
+        )
+
+    def of_weight(self) -> "JudgedRows":
+        """Return those that weigh something."""
+        kept = self.weight > 0
+        if kept.all():
+            return self
+        return JudgedRows(self.judge, self.X[kept], self.y[kept], self.weight[kept], None)
+
+    @property
+    def have_paths(self) -> bool:
+        """Whether the rows of a leaf share their contributions, so that gradients can be summed."""
+        return all(isinstance(bound, PathChanges) for bound in self.judge.bounds)
+
+    def sum(
+        self,
+        contributions: Callable,
+        name: str,
+        standard_error: bool,
+        n_jobs: int | None,
+        detail: str = "",
+        second_moments: bool = False,
+    ) -> GlobalAttribution:
+        """Add up the contributions of all rows."""
+        sums = sum_over_rows(
+            contributions, len(self.X), n_jobs, self.groups, second_moments=second_moments
+        )
+        return GlobalAttribution(
+            values=sums.total,
+            standard_error=sums.standard_error if standard_error else None,
+            n_samples=len(self.X),
+            feature_names=self.judge.ensemble.feature_names,
+            method=f"{name}({', '.join(filter(None, [self.judge.ifa_name, detail]))})",
+            per_tree=sums.per_tree,
+            groups=labels_of(self.groups),
+            contributions=sums.by_group if standard_error else None,
+            second_moments=sums.products,
+        )
+
+    def sum_by_leaf(self, name: str, n_jobs: int | None) -> GlobalAttribution:
+        """Add up gradients by leaf, and multiply at the end; see `PathChanges.sum_by_tree`."""
+
+        def sums_of(rows: slice) -> list[np.ndarray]:
+            return self.sum_gradients(transposed(self.X[rows], dtype=self.X.dtype), rows)
+
+        def merge(sums: list[np.ndarray], others: list[np.ndarray]) -> list[np.ndarray]:
+            return [np.add(one, other, out=one) for one, other in zip(sums, others, strict=True)]
+
+        by_tree = self.by_tree(merge_blocks(sums_of, merge, len(self.X), n_jobs))
+        by_tree = self.per_unit_of_step(by_tree)
+        return GlobalAttribution(
+            values=by_tree.sum(axis=0),
+            standard_error=None,
+            n_samples=len(self.X),
+            feature_names=self.judge.ensemble.feature_names,
+            method=f"{name}({self.judge.ifa_name})",
+            per_tree=by_tree,
+            groups=labels_of(self.groups),
+        )
+
+    def by_tree(self, sums: list[np.ndarray]) -> np.ndarray:
+        """Return what sums of gradients by leaf are worth, of shape (M, p)."""
+        of_outputs = [
+            bound.sum_by_tree(-output.predictor.of_nodes(of_output))  # type: ignore[attr-defined]
+            for bound, output, of_output in zip(
+                self.judge.bounds, self.judge.ensemble.outputs, sums, strict=True
+            )
+        ]
+        return np.stack(of_outputs, axis=1).reshape(
+            self.judge.ensemble.n_trees, self.judge.ensemble.n_features
+        )
+
+    def sum_gradients(self, block: np.ndarray, rows: slice) -> list[np.ndarray]:
+        """Return, for each output, the sum of w g over the rows that reach each node or place."""
+        ensemble, y, weight = self.judge.ensemble, self.y[rows], self.weight[rows]
+        if ensemble.loss.kind != GIVEN:
+            start, kind = float(start_of(ensemble)[0]), ensemble.loss.kind
+            return [ensemble.predictor.sum_gradients(block, start, kind, y, weight)]
+        predictors = [output.predictor for output in ensemble.outputs]
+        sums = [np.zeros(len(predictor.reached_value)) for predictor in predictors]
+        for k, trees, gradient, _ in self.steps(block, rows):
+            leaves = predictors[k].find_leaves(block, trees).astype(np.int64)
+            terms = (weight * gradient).ravel()
+            sums[k] += np.bincount(leaves.ravel(), terms, minlength=len(sums[k]))
+        return sums
+
+    def steps(self, block: np.ndarray, rows: slice) -> Iterator[Stage]:
+        """Yield the derivatives of the rows of a transposed block *before* each tree."""
+        return stages(self.judge.ensemble, block, self.y[rows])
+
+    def tree_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
+        """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
+        block, weight = transposed(self.X[rows]), self.weight[rows]
+        n_outputs = self.judge.ensemble.n_outputs
+        q, r = np.zeros((2, *block.shape[1:]))
+        by_tree = np.zeros((self.judge.ensemble.n_trees, len(q)))
+        for output, trees, gradient, _ in self.steps(block, rows):
+            bound = self.judge.bounds[output]
+            row_weight = -weight * gradient
+            bound.add(block, trees, row_weight, q)
+            if per_tree and not self.have_paths:
+                touched = self.judge.touched[output][trees.start : trees.stop]
+                for m, k in zip(trees, touched, strict=True):
+                    r[k] = 0.0
+                    bound.add(block, range(m, m + 1), row_weight[m - trees.start :][:1], r)
+                    by_tree[m * n_outputs + output, k] = r[k].sum(axis=1)
+        if per_tree and self.have_paths:
+            by_tree = self.by_tree(self.sum_gradients(block, rows))
+        return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
+
+    def partial_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
+        """Return w_i q_ik of the partial form, and with ``per_tree`` its sum by tree."""
+        block, weight = transposed(self.X[rows]), self.weight[rows]
+        n_outputs = self.judge.ensemble.n_outputs
+        q, step, *earlier = np.zeros((2 + n_outputs, *block.shape[1:]))
+        ones = np.ones((1, len(weight)))
+        by_tree = np.zeros((self.judge.ensemble.n_trees, len(q)))
+        for output, trees, gradient, hessian in self.steps(block, rows):
+            for m, g, h in zip(trees, gradient, hessian, strict=True):
+                k = self.judge.touched[output][m]
+                step[k] = 0.0
+                self.judge.bounds[output].add(block, range(m, m + 1), ones, step)
+                judge_shape(k, g, h, weight, step, earlier[output], q)
+                if per_tree:
+                    by_tree[m * n_outputs + output, k] = step[k].sum(axis=1)
+        return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
+
+    def forest_inner(self, rows: slice, variant: str) -> Contributions:
+        """Return w_i q_ik of ForestInner."""
+        block, y, weight = transposed(self.X[rows]), self.y[rows], self.weight[rows]
+        n_outputs = self.judge.ensemble.n_outputs
+        forests = np.zeros((n_outputs, *block.shape[1:]))
+        others = np.zeros((n_outputs, len(y)))
+        for output, trees, gradient, _ in self.steps(block, rows):
+            self.judge.bounds[output].add(block, trees, np.ones(gradient.shape), forests[output])
+            for g in gradient:
+                others[output] -= g
+        if variant == "target":
+            is_class = y.ndim == 1 and n_outputs > 1
+            others = y == np.arange(n_outputs)[:, np.newaxis] if is_class else np.atleast_2d(y.T)
+        products = [
+            forest * (weight * other) for forest, other in zip(forests, others, strict=True)
+        ]
+        return self.by_row(sum(products[1:], start=products[0])), None
+
+    def base_share(self, rows: slice) -> np.ndarray:
+        """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m.
+
+        What of them is in the prediction at which the trees are judged is no move from there.
+        """
+        share = np.zeros(rows.stop - rows.start)
+        block = transposed(self.X[rows])
+        moves = [
+            bound.base_values - values_in_start(output)
+            for bound, output in zip(self.judge.bounds, self.judge.ensemble.outputs, strict=True)
+        ]
+        for output, trees, gradient, _ in self.steps(block, rows):
+            for m, g in zip(trees, gradient, strict=True):
+                share -= moves[output][m] * g
+        return self.per_unit_of_step(share)
+
+    def by_row(self, products: np.ndarray) -> np.ndarray:
+        """Return products of shape (p, n) as (n, p), in units of the step."""
+        return np.ascontiguousarray(self.per_unit_of_step(products).T)
+
+    def per_unit_of_step(self, products: np.ndarray) -> np.ndarray:
+        """Divide by alpha: products of shrunk steps become comparable with total gain."""
+        return products / self.judge.ensemble.learning_rate
+
+
+def sum_by_output(ensemble: Ensemble, by_tree: np.ndarray) -> np.ndarray:
+    """Return sums by output, (K, p), of what every tree brings, (M, p)."""
+    shape = (ensemble.n_rounds, ensemble.n_outputs, by_tree.shape[1])
+    return by_tree.reshape(shape).sum(axis=0)

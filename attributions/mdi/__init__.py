@@ -1,0 +1,14 @@
+"""The MDI family: every tree is a linear model of its splits, and a better one can be fitted.
+
+Read ``stump_problem`` first (a tree as columns of stumps), then ``local_mdi`` (one row of numbers a
+sample) and ``mdi_plus`` (one number a feature, from rows that a fit has not used).
+``training_trees`` finds what each tree learned from. The linear models, by name in
+``linear_models``: ``least_squares`` (with the ridge), ``elastic_net``, ``logistic_ridge`` and
+``logistic_elastic_net`` (both by Newton's method, ``logistic``), and ``explicit`` for any of
+scikit-learn's.
+"""
+
+from attributions.mdi.local_mdi import LocalMDI, local_mdi
+from attributions.mdi.mdi_plus import mdi_oob, mdi_plus
+
+__all__ = ["LocalMDI", "local_mdi", "mdi_oob", "mdi_plus"]

@@ -1,0 +1,80 @@
+"""Any linear model of scikit-learn on the explicit columns of a tree.
+
+Here the matrix of stumps and raw columns *is* made, n rows times splits and features, so this is
+slow and takes memory. It serves models that have no solver of their own (Huber, Lasso with other
+rules of choice), and it is what the solvers of `attributions.mdi.least_squares` are tested against.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from attributions.mdi.least_squares import Coefficients
+from attributions.mdi.stump_problem import StumpProblem
+
+
+def explicit_columns(problem: StumpProblem) -> np.ndarray:
+    """Return the columns of all training rows, stumps in preorder and then raw ones: (n, S + q)."""
+    inner = np.flatnonzero(problem.tree.left >= 0)
+    position = np.zeros(problem.tree.n_nodes, dtype=np.int64)
+    position[inner] = np.arange(len(inner))
+    of_node = np.zeros((problem.tree.n_nodes, len(inner)))
+    for t in range(1, len(of_node)):  # parents come first
+        above = problem.parent[t]
+        of_node[t] = of_node[above]
+        of_node[t, position[above]] = problem.stumps.ends[above, int(problem.tree.left[above] != t)]
+    rows = slice(0, len(problem.rows.leaves))
+    return np.hstack([of_node[problem.rows.leaves], problem.columns(rows)[1:].T])
+
+
+def fit_explicit(estimator: Any, problem: StumpProblem) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Fit a clone of an estimator; return fitted values of nodes, raw coefficients and the clone.
+
+    A tree without splits has no columns, so nothing is fitted there: the estimator is None, and the
+    value is the mean response, for a classifier the logarithm of its odds.
+    """
+    from sklearn.base import clone, is_classifier
+
+    rows = problem.rows
+    inner = np.flatnonzero(problem.tree.left >= 0)
+    if not len(inner):
+        mean = np.average(rows.response, weights=rows.weight)
+        with np.errstate(divide="ignore"):
+            value = np.log(mean / (1 - mean)) if is_classifier(estimator) else mean
+        return np.array([value]), np.empty(0), None
+    fitted = clone(estimator).fit(
+        explicit_columns(problem), rows.response, sample_weight=rows.weight
+    )
+    coefficients = np.ravel(fitted.coef_)  # a classifier has a line a class
+    beta = np.zeros(problem.tree.n_nodes)
+    beta[inner] = coefficients[: len(inner)]
+    value = np.full(problem.tree.n_nodes, np.ravel(fitted.intercept_)[0])
+    for t in inner:
+        for side, child in enumerate((problem.tree.left[t], problem.tree.right[t])):
+            value[child] = value[t] + problem.stumps.ends[t, side] * beta[t]
+    return value, coefficients[len(inner) :], fitted
+
+
+class Explicit:
+    """A linear model of scikit-learn, fitted to the explicit columns: slow, and any kind.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``fit(X, y, sample_weight)``, ``coef_`` and ``intercept_``, as ElasticNetCV or Lasso;
+        a classifier, as LogisticRegression, for labels. It is cloned for every tree.
+    """
+
+    folds = 1
+
+    def __init__(self, estimator: Any):
+        from sklearn.base import is_classifier
+
+        self.estimator = estimator
+        self.name = type(estimator).__name__
+        self.is_for_labels = bool(is_classifier(estimator))
+
+    def fit(self, problem: StumpProblem) -> Coefficients:
+        """Fit one tree."""
+        value, gamma, _ = fit_explicit(self.estimator, problem)
+        return Coefficients(value, gamma, np.nan)

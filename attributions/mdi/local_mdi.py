@@ -1,0 +1,382 @@
+r"""Local MDI+: a linear model on the splits of every tree explains each row (arXiv:2506.08928).
+
+Tree m is turned into columns, one for each of its splits and one for each feature that it splits on
+(`attributions.mdi.stump_problem`), and *one* linear model is fitted to them all. Feature k's part
+of the linear predictor is its score in row x:
+
+    r_mk(x) = sum over splits t on k of beta_t psi_t(x)  +  gamma_k (scaled x_k)
+
+Trees of a forest are averaged, those of a boosted model added with the learning rate: there tree m
+has the response -g/h and the weights h. Least squares without raw columns, on the rows that grew
+the tree, gives back the tree and its Saabas contributions. Everything else explains a *surrogate*
+and not the model, so its prediction stands beside the scores.
+
+Where this departs from the authors' program, imodels 3.0: forests of classifiers are explained by
+the squared error of the 0/1 label unless a logistic model is asked for; of K classes each has a
+linear model of its own label; boosted models have the weights h and the learning rate; a missing
+value is at its column's mean, and categories have no raw columns.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice, pairwise
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from attributions.inputs import row_labels
+from attributions.kernels.stumps import add_raw_columns
+from attributions.mdi.least_squares import Coefficients, LinearModel
+from attributions.mdi.linear_models import as_linear_model
+from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
+from attributions.mdi.training_trees import TrainingTrees
+from attributions.per_row.aggregates import AGGREGATES, aggregate_trees
+from attributions.per_row.individual import attribute, names_of_outputs
+from attributions.per_row.predecomp import PathChanges
+from attributions.results import LocalAttribution
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
+from gbt.parallel.blas import one_blas_thread
+from gbt.parallel.threads import effective_n_jobs, run_all
+
+if TYPE_CHECKING:
+    import shap
+
+RAW_COLUMN = np.dtype(
+    [("feature", np.int64), ("slope", np.float64), ("centre", np.float64)], align=True
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalMDI(LocalAttribution):
+    """Contributions of every feature to the prediction of a surrogate.
+
+    Beside those of `LocalAttribution`:
+
+    Parameters
+    ----------
+    surrogate_prediction : float64 array of shape (n,), or (n, K)
+        What the linear models predict, whatever the aggregate: in the units of the model's raw
+        prediction, or log-odds if the linear models are logistic.
+    model_prediction : float64 array of shape (n,), or (n, K)
+        What the model predicts, its raw prediction.
+    penalty : float64 array of shape (M,)
+        Of every tree's linear model.
+    aggregate : str
+        How trees were put together. Only by "sum" are scores parts of the surrogate's prediction;
+        sizes and ranks start from 0, their base value.
+    is_logistic : bool
+        Whether the surrogate predicts log-odds where the model predicts probabilities.
+    """
+
+    surrogate_prediction: np.ndarray = field(kw_only=True)
+    model_prediction: np.ndarray = field(kw_only=True)
+    penalty: np.ndarray = field(kw_only=True)
+    aggregate: str = field(kw_only=True)
+    is_logistic: bool = field(kw_only=True, default=False)
+
+    @property
+    def surrogate_residual(self) -> np.ndarray:
+        """The model's prediction less the surrogate's, in the units of the model's.
+
+        Log-odds of a logistic surrogate are turned into probabilities first.
+        """
+        surrogate = self.surrogate_prediction
+        return self.model_prediction - (expit(surrogate) if self.is_logistic else surrogate)
+
+    def residual(self, raw_prediction: ArrayLike) -> np.ndarray:
+        """Return what is left unexplained; refuse scores that do not add up to a prediction."""
+        self._refuse_other_aggregates("residual")
+        return super().residual(raw_prediction)
+
+    def to_shap(self) -> "shap.Explanation":
+        """Return a shap.Explanation; refuse scores that do not add up to a prediction."""
+        self._refuse_other_aggregates("to_shap")
+        return super().to_shap()
+
+    def _refuse_other_aggregates(self, name: str) -> None:
+        if self.aggregate != "sum":
+            raise ValueError(
+                f"{name} takes scores for parts of a prediction, and those of"
+                f" aggregate={self.aggregate!r} are not: use aggregate='sum'."
+            )
+
+    def _of_output(self, k: int) -> dict[str, Any]:
+        n_outputs = self.values.shape[2]
+        return {
+            **super()._of_output(k),
+            "surrogate_prediction": self.surrogate_prediction[:, k],
+            "model_prediction": self.model_prediction[:, k],
+            "penalty": self.penalty[k::n_outputs],
+        }
+
+
+def local_mdi(
+    model: Any,
+    X_train: Any,
+    y_train: Any,
+    X: Any = None,
+    *,
+    linear_model: Any = "elastic_net",
+    raw: bool = True,
+    rows: str = "all",
+    aggregate: str = "sum",
+    solver: str = "closed_form",
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> LocalMDI:
+    """Explain rows by linear models on the splits of the trees.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        A random forest or extra trees of scikit-learn, or a boosted model that
+        ``gbt.formats.as_ensemble`` takes.
+    X_train : array of shape (n, p)
+        All rows that the model was fitted on, in their order; this is checked.
+    y_train : array of shape (n,), or (n, K) for K targets
+        Their targets, or labels.
+    X : array of shape (n_new, p), optional
+        Rows to explain; None for the training rows.
+    linear_model : str, linear model or estimator
+        What is fitted to every tree: "elastic_net", "ridge" or "ols"; for forests of classifiers
+        "logistic_elastic_net" or "logistic_ridge", too. See ``attributions.mdi.linear_models`` for
+        objects with options, and for other estimators.
+    raw : bool
+        Whether the features that a tree splits on join as columns of their own; categories do not.
+    rows : {"all", "inbag", "oob", "uniform"}
+        Which training rows it is fitted to: all, each as often as the tree drew it, or once where
+        it did not; those that grew the tree; those that did not; or all of them once. The stumps
+        always come from the rows that grew the tree.
+    aggregate : {"sum", "absolute", "rank", "rank_where_used"}
+        How trees are put together, see ``attributions.per_row.aggregates``. What the paper calls
+        LMDI+ in its experiments is ``"rank_where_used"``.
+    solver : {"closed_form", "reference"}
+        ``"reference"`` fits scikit-learn's estimators to the explicit columns, which takes long and
+        should find the same (``attributions.mdi.scikit_learn_models``).
+    sample_weight : array of shape (n,), optional
+        The weights that the model was fitted with.
+    n_jobs : int, optional
+        Threads; None for all cores.
+
+    Returns
+    -------
+    LocalMDI
+        For boosted models in link space; for a classifier's forest in units of probability, or of
+        log-odds if the linear models are logistic. Values are (n, p), or (n, p, K) for K classes or
+        targets.
+
+    Notes
+    -----
+    Only ``aggregate="sum"`` with ``linear_model="ols", raw=False, rows="inbag"`` and, for boosted
+    models, no penalty on leaves adds up to the model's prediction. ``surrogate_residual`` says how
+    far it is elsewhere.
+    """
+    if aggregate not in AGGREGATES:
+        raise ValueError(f"aggregate={aggregate!r}; use one of {AGGREGATES}.")
+    training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows, n_jobs)
+    fitted_by = as_linear_model(linear_model, training, solver)
+    fitted = StumpModels.fit(training, fitted_by, raw, n_jobs)
+    ensemble = training.ensemble
+    explained = training.X if X is None else X
+    signed = attribute(ensemble, explained, fitted, n_jobs)
+    values, base_values = signed.values, signed.base_values
+    if aggregate != "sum":
+        values = aggregate_trees(ensemble, explained, fitted, aggregate, n_jobs)
+        base_values = np.zeros_like(base_values)
+    return LocalMDI(
+        values=values,
+        base_values=base_values,
+        feature_names=signed.feature_names,
+        method=f"local_mdi({fitted_by.name}, {aggregate})",
+        data=signed.data,
+        categories=signed.categories,
+        output_names=names_of_outputs(model, ensemble) if ensemble.n_outputs > 1 else None,
+        index=row_labels(X_train if X is None else X),
+        surrogate_prediction=signed.base_values + signed.values.sum(axis=1),
+        model_prediction=ensemble.raw_predict(explained, n_jobs),
+        penalty=fitted.penalty,
+        aggregate=aggregate,
+        is_logistic=fitted_by.is_for_labels,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class TreeModel:
+    """The linear model of one tree, with where its raw columns come from.
+
+    Parameters
+    ----------
+    coefficients : Coefficients
+    features : int64 array of shape (n_raw,)
+        Of the raw columns.
+    centre, factor : float64 arrays of shape (n_raw,)
+        What is taken off them, in standard units, and what they are then multiplied by.
+    """
+
+    coefficients: Coefficients
+    features: np.ndarray
+    centre: np.ndarray
+    factor: np.ndarray
+
+
+class StumpModels:
+    """The linear models of all trees, as an individual attribution.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    trees : list of TreeModel
+        In the order of the ensemble's.
+    raw : RawColumns or None
+    """
+
+    name = "local_mdi"
+
+    def __init__(self, ensemble: Ensemble, trees: list[TreeModel], raw: RawColumns | None):
+        n_outputs = ensemble.n_outputs
+        self.penalty = np.array([tree.coefficients.penalty for tree in trees])
+        self.outputs = [
+            BoundStumpModels(output, trees[k::n_outputs], raw)
+            for k, output in enumerate(ensemble.outputs)
+        ]
+
+    @classmethod
+    def fit(
+        cls,
+        training: TrainingTrees,
+        linear_model: LinearModel,
+        raw: bool,
+        n_jobs: int | None = None,
+    ) -> "StumpModels":
+        """Fit a linear model to every tree."""
+
+        def fit_one(problem: StumpProblem) -> TreeModel:
+            found = linear_model.fit(problem)
+            return TreeModel(found, problem.raw_features, problem.centre, problem.factor)
+
+        columns, problems = stump_problems(training, linear_model, raw)
+        return cls(training.ensemble, over_trees(fit_one, problems, n_jobs), columns)
+
+    def bind(self, ensemble: Ensemble) -> "BoundStumpModels":
+        """Return the linear models of a model that has one output, or of one output of several."""
+        for output in self.outputs:
+            if output.ensemble is ensemble:
+                return output
+        raise ValueError("These linear models were fitted to the trees of another model.")
+
+
+class BoundStumpModels:
+    """The linear models of the trees of one output."""
+
+    def __init__(self, ensemble: Ensemble, trees: list[TreeModel], raw: RawColumns | None):
+        rate = ensemble.learning_rate
+        value = np.concatenate([np.empty(0), *(tree.coefficients.value for tree in trees)])
+        self.ensemble = ensemble
+        self.stumps = PathChanges(ensemble, rate * value)
+        self.base_values = self.stumps.base_values
+        self.mean = np.zeros(ensemble.n_features) if raw is None else raw.mean
+        self.first = np.cumsum([0, *(len(tree.coefficients.gamma) for tree in trees)])
+        self.columns = np.empty(self.first[-1], dtype=RAW_COLUMN)
+        for tree, (start, stop) in zip(trees, pairwise(self.first), strict=True):
+            if raw is not None and stop > start:
+                own, k = self.columns[start:stop], tree.features
+                own["feature"] = k
+                own["slope"] = rate * tree.coefficients.gamma * tree.factor / raw.scale[k]
+                own["centre"] = raw.mean[k] + raw.scale[k] * tree.centre
+
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
+        """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
+        self.stumps.add(X, trees, row_weight, out)
+        first = self.first[trees.start : trees.stop + 1]
+        add_raw_columns(X, first, self.columns, self.mean, row_weight, out)
+
+
+Problem = tuple[Tree, TreeRows, RawColumns | None, np.ndarray]
+
+
+def stump_problems(
+    training: TrainingTrees, linear_model: LinearModel, raw: bool
+) -> tuple[RawColumns | None, Iterator[Problem]]:
+    """Return the raw columns, and an iterator over what makes the problems of all trees.
+
+    Rows are put in the order of the linear model's folds, once.
+    """
+    labels = training.labels if linear_model.is_for_labels else None
+    order, edges = fold_order(linear_model.folds, len(training.X), labels)
+    X = training.X if order is None else training.X[order]
+    columns = RawColumns.of(X, training.ensemble.categories) if raw else None
+
+    def problems() -> Iterator[Problem]:
+        for tree, rows in training:
+            yield tree, rows if order is None else rows.take(order), columns, edges
+
+    return columns, problems()
+
+
+def over_trees(
+    work: Callable[[StumpProblem], Any], problems: Iterator[Problem], n_jobs: int | None
+) -> list:
+    """Return what ``work`` makes of every tree's `StumpProblem`, some trees at a time."""
+    results: list = []
+    n_threads = effective_n_jobs(n_jobs)
+    with one_blas_thread():
+        while batch := list(islice(problems, n_threads)):
+            found: list = [None] * len(batch)
+
+            def run(i: int, batch: list[Problem], found: list) -> None:
+                found[i] = work(StumpProblem(*batch[i]))
+
+            run_all([partial(run, i, batch, found) for i in range(len(batch))])
+            results += found
+    return results
+
+
+def fold_order(
+    folds: Any, n_rows: int, labels: np.ndarray | None = None
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return an order of the rows in which folds are parts, None for their own, and the edges.
+
+    A number of folds cuts the table into parts; with ``labels`` every class into such parts.
+    """
+    if isinstance(folds, str):
+        if folds != "loo":
+            raise ValueError(f"folds={folds!r}; use a number, a fold number a row, or 'loo'.")
+        return None, np.array([0, n_rows])
+    if isinstance(folds, Integral):
+        folds = int(folds)
+        if not 1 <= folds <= n_rows:
+            raise ValueError(f"folds={folds}; use from 2 to the number of rows, {n_rows}.")
+        if labels is None or folds == 1:
+            sizes = np.full(folds, n_rows // folds)
+            sizes[: n_rows % folds] += 1
+            return None, np.cumsum([0, *sizes])
+        folds = _stratified(labels, folds)
+    numbers = np.asarray(folds)
+    if numbers.shape != (n_rows,):
+        raise ValueError(f"folds has shape {numbers.shape}; it needs a number a row, ({n_rows},).")
+    order = np.argsort(numbers, kind="stable")
+    _, counts = np.unique(numbers, return_counts=True)
+    if len(counts) < 2:
+        raise ValueError("folds puts all rows in one fold; at least two are needed.")
+    return order, np.cumsum([0, *counts])
+
+
+def _stratified(labels: np.ndarray, folds: int) -> np.ndarray:
+    """Return the fold of every row, as ``StratifiedKFold`` has them."""
+    from sklearn.model_selection import StratifiedKFold
+
+    least = np.unique(labels, return_counts=True)[1].min()
+    if least < folds:
+        raise ValueError(
+            f"folds={folds}, and one of the classes has {least} rows: every fold needs a row of"
+            " every class. Use fewer folds, or give a penalty."
+        )
+    numbers = np.empty(len(labels), dtype=np.int64)
+    for number, (_, inside) in enumerate(StratifiedKFold(folds).split(labels, labels)):
+        numbers[inside] = number
+    return numbers

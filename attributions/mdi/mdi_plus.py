@@ -1,0 +1,293 @@
+r"""MDI+ and MDI-oob: what each feature is worth to a forest, on rows that a fit has not used.
+
+MDI, the gain importance of a forest, is the R^2 of least squares on the stumps of a feature, on the
+very rows that chose the splits: n MDI_k = sum over splits on k of N_t beta_t^2. That favours
+features which can be cut in many places. Both methods here judge by other rows:
+
+==============  ================================================================================
+``mdi_plus``    (arXiv:2307.01932) For each tree a ridge or logistic fit to its stumps and raw
+                columns; each row is predicted from feature k's columns alone by coefficients that
+                were found without it. The importance is how far that beats the mean, as R^2,
+                log-loss, or any metric; averaged over trees.
+``mdi_oob``     (Li et al. 2019) The covariance of y and feature k's contribution on the rows that a
+                tree did not draw. On the rows that it drew this would be MDI.
+==============  ================================================================================
+
+For boosted models ask ``tree_inner``, which is their MDI-oob.
+"""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from attributions.kernels.stumps import trace_rows
+from attributions.mdi.least_squares import Ridge, RidgeSolution
+from attributions.mdi.linear_models import as_linear_model
+from attributions.mdi.local_mdi import StumpModels, over_trees, stump_problems
+from attributions.mdi.logistic_ridge import CLIPPED, LogisticRidge
+from attributions.mdi.stump_problem import StumpProblem
+from attributions.mdi.training_trees import TrainingTrees
+from attributions.per_row.individual import as_individual
+from attributions.results import GlobalAttribution
+from attributions.statistics.row_sums import RowSums
+from gbt.model.predictor import transposed
+from gbt.model.stages import TREES_AT_ONCE, tree_blocks
+
+ROWS_AT_ONCE = 1008
+
+
+def mdi_plus(
+    model: Any,
+    X_train: Any,
+    y_train: Any,
+    *,
+    linear_model: Any = None,
+    raw: bool = True,
+    metric: Any = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """Return how well each feature's part of every tree predicts rows that are left out.
+
+    Parameters
+    ----------
+    model : RandomForestRegressor, RandomForestClassifier or extra trees
+        Of scikit-learn; one output, at most two classes.
+    X_train, y_train
+        All rows that it was fitted on, in their order; this is checked.
+    linear_model : Ridge or LogisticRidge, optional
+        None is, for numbers, a ridge whose penalty is chosen by leaving out single rows, and for
+        labels a logistic ridge, both from ``attributions``' modules ``stump_models`` and
+        ``logistic_ridge``. Leaving out is exact for the first and one Newton step for the second.
+    raw : bool
+        Whether the features that a tree splits on join as columns of their own.
+    metric : callable, optional
+        ``(y, prediction)`` to a number that is larger for better predictions; of labels, 0 and 1,
+        predictions are probabilities. None is the R^2, or the negative log-loss.
+    sample_weight : array of shape (n,), optional
+        The weights that the forest was fitted with. The linear models have them, too; metrics do
+        not.
+    n_jobs : int, optional
+        Threads; None for all cores.
+
+    Returns
+    -------
+    GlobalAttribution
+        The mean over trees of metric(y, predictions from feature k) - metric(y, mean of y); 0 for
+        a feature that no tree uses. Below 0, which all features of a forest may be, a feature's
+        part alone predicts rows worse than the mean does; that is not the harm of which
+        `tree_inner` speaks. ``per_tree`` has that of every tree over their number. A metric is no
+        sum over rows, so there is no standard error.
+
+    Notes
+    -----
+    Leaving out a row of the linear model does not leave it out of the tree, whose splits it has
+    chosen: a feature of many values that only fits noise is punished less than by `mdi_oob`.
+    """
+    training = _forest_training(
+        model, X_train, y_train, sample_weight, "uniform", n_jobs, "mdi_plus"
+    )
+    is_labels = hasattr(model, "classes_")
+    if linear_model is None:
+        linear_model = LogisticRidge() if is_labels else Ridge(folds="loo")
+    score = metric or (_negative_log_loss if is_labels else _r2)
+    linear_model = as_linear_model(linear_model, training)
+    if not isinstance(linear_model, Ridge | LogisticRidge):
+        raise ValueError(
+            f"linear_model={linear_model.name!r}; mdi_plus leaves out rows of a ridge or a logistic"
+            " ridge, and other models have no formula for it."
+        )
+    if not isinstance(linear_model.folds, str | Integral):
+        raise ValueError("mdi_plus needs the rows in their order: folds must be a number or 'loo'.")
+    link = linear_model.is_for_labels
+    y = training.y
+    constant = score(y, np.full(len(y), np.average(y, weights=training.weight)))
+
+    def importance(problem: StumpProblem) -> np.ndarray:
+        values = np.zeros(training.ensemble.n_features)
+        predictions = left_out_predictions(problem, linear_model)
+        for k, prediction in zip(problem.features, predictions.T, strict=True):
+            if link:
+                prediction = 1 / (1 + np.exp(-prediction))
+            values[k] = score(y, prediction) - constant
+        return values
+
+    _, problems = stump_problems(training, linear_model, raw)
+    per_tree = np.array(over_trees(importance, problems, n_jobs)) / training.ensemble.n_trees
+    name = getattr(score, "__name__", type(score).__name__).lstrip("_")
+    return GlobalAttribution(
+        values=per_tree.sum(axis=0),
+        standard_error=None,
+        n_samples=len(y),
+        feature_names=training.ensemble.feature_names,
+        method=f"mdi_plus({linear_model.name}, {name})",
+        per_tree=per_tree,
+    )
+
+
+def mdi_oob(
+    model: Any,
+    X_train: Any,
+    y_train: Any,
+    *,
+    linear_model: Any = None,
+    raw: bool = True,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """Return the covariance of target and contribution on the rows that each tree did not draw.
+
+    Parameters
+    ----------
+    model : RandomForestRegressor, RandomForestClassifier or extra trees
+        Of scikit-learn, fitted with ``bootstrap=True``; one output, at most two classes.
+    X_train, y_train
+        All rows that it was fitted on, in their order; this is checked.
+    linear_model : {"elastic_net", "ridge", "ols"} or LinearModel, optional
+        Whose contributions; see `local_mdi`. It is fitted to the rows that the tree drew. None is
+        Saabas, which makes this the MDI-oob of Li et al.
+    raw : bool
+        Whether features join a linear model as columns of their own.
+    n_jobs : int, optional
+        Threads; None for all cores.
+
+    Returns
+    -------
+    GlobalAttribution
+        (1/M) sum over trees of the mean over their fresh rows of y_i r_mk(x_i), y less its mean,
+        with standard errors.
+
+    Notes
+    -----
+    The standard error takes the forest as given and rows as independent. Every row is fresh for
+    some trees and has grown the others, so it is an approximation.
+
+    Contributions do not average 0 on fresh rows, so a constant added to y would be credited to some
+    feature. Subtracting the mean of y changes nothing on the average and takes out that noise.
+    """
+    training = _forest_training(model, X_train, y_train, None, "inbag", n_jobs, "mdi_oob")
+    if not training.has_fresh_rows:
+        raise ValueError(
+            "mdi_oob needs rows that a tree did not draw, and every tree drew all of them; fit the"
+            " forest with bootstrap=True."
+        )
+    ensemble = training.ensemble
+    individual, name = as_individual("saabas"), "saabas"
+    if linear_model is not None:
+        linear_model = as_linear_model(linear_model, training)
+        individual = StumpModels.fit(training, linear_model, raw, n_jobs)
+        name = f"local_mdi({linear_model.name})"
+    else:
+        for _ in training:  # which checks the rows
+            pass
+    bound = individual.bind(ensemble)
+    centred, rows_of = training.y - training.y.mean(), training.drawn()
+    total = np.zeros(training.X.shape)
+    for trees in tree_blocks(ensemble.n_trees):
+        fresh = np.empty((TREES_AT_ONCE, len(centred)))
+        for m in range(len(trees)):
+            is_fresh = next(rows_of) == 0
+            fresh[m] = is_fresh * centred / max(1, is_fresh.sum())
+        for start in range(0, len(centred), ROWS_AT_ONCE):
+            rows = slice(start, min(start + ROWS_AT_ONCE, len(centred)))
+            out = np.zeros((ensemble.n_features, rows.stop - rows.start))
+            weight = np.ascontiguousarray(fresh[: len(trees), rows])
+            bound.add(transposed(training.X[rows]), trees, weight, out)
+            total[rows] += out.T
+    sums = RowSums.of(total)
+    return GlobalAttribution(
+        values=sums.total,
+        standard_error=sums.standard_error,
+        n_samples=sums.n_rows,
+        feature_names=ensemble.feature_names,
+        method=f"mdi_oob({name})",
+    )
+
+
+def left_out_predictions(problem: StumpProblem, linear_model: Any) -> np.ndarray:
+    """Predict every row from one feature's columns, by coefficients found without the row.
+
+    Returns
+    -------
+    float64 array of shape (n, features of the tree)
+        Intercept plus block, in the units of the linear predictor; other blocks are at 0, their
+        mean over the rows that grew the tree.
+
+    Notes
+    -----
+    Without row i the coefficients are theta - J^-1 x_i c_i with c_i = w_i e_i / (1 - h_i), so block
+    k changes by its part of x_i' J^-1 x_i, which ``trace_rows`` finds on the row's path.
+    """
+    solution, _, *step = linear_model.solve(problem)
+    problem = step[0] if step else problem  # the weighted problem of the last Newton step
+    n_rows, n_blocks = len(problem.rows.leaves), len(problem.features)
+    out = np.empty((n_rows, n_blocks))
+    for rows in problem.blocks():
+        leaves, weight = problem.rows.leaves[rows], problem.rows.weight[rows]
+        columns = problem.columns(rows)
+        own = own_by_block(problem, solution, leaves, columns)
+        say = np.minimum(weight * own.sum(axis=1), 1 - 1e-10)
+        parts, fitted = parts_by_block(problem, solution, leaves, columns)
+        taken = weight * (columns[0] - fitted) / (1 - say)
+        left_out = parts - taken[:, np.newaxis] * own
+        out[rows] = left_out[:, :-1] + left_out[:, -1:]
+    return out
+
+
+def parts_by_block(
+    problem: StumpProblem, solution: RidgeSolution, leaves: np.ndarray, columns: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return each block's part of the fitted values, the intercept's last, and their sum."""
+    value = solution.value
+    steps = np.zeros((len(value), len(problem.features) + 1))
+    steps[0, -1] = value[0]
+    for t in range(1, len(value)):  # parents come first
+        above = problem.parent[t]
+        steps[t] = steps[above]
+        steps[t, problem.slot[above]] += value[t] - value[above]
+    parts = steps[leaves]
+    parts[:, problem.raw_blocks] += (columns[1:] * solution.gamma[:, np.newaxis]).T
+    return parts, parts.sum(axis=1)
+
+
+def own_by_block(
+    problem: StumpProblem, solution: RidgeSolution, leaves: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
+    """Return each block's part of x_i' J^-1 x_i, the intercept's last: (n, blocks + 1)."""
+    gamma = np.ascontiguousarray(solution.own_gamma(leaves, columns))
+    own = np.empty((len(leaves), len(problem.features) + 1))
+    smoothed = np.ascontiguousarray(solution.smoothed[:, 1:])
+    fitted = (smoothed, solution.pull, solution.share, solution.variance[0])
+    trace_rows(problem.stumps, (problem.parent, problem.slot), fitted, leaves, gamma, own)
+    own[:, problem.raw_blocks] += gamma * columns[1:].T
+    return own
+
+
+def _forest_training(
+    model: Any, X: Any, y: Any, sample_weight: Any, rows: str, n_jobs: int | None, name: str
+) -> TrainingTrees:
+    """Check the arguments; refuse what is no forest."""
+    training = TrainingTrees.of(model, X, y, sample_weight, rows, n_jobs)
+    if not training.is_forest:
+        raise ValueError(
+            f"{name} averages trees that were all grown on y: a random forest or extra trees of"
+            f" scikit-learn. Got {type(model).__name__}; for boosted models use tree_inner."
+        )
+    if training.ensemble.n_outputs > 1:
+        raise ValueError(
+            f"{name} judges one target or two classes, and the forest has"
+            f" {training.ensemble.n_outputs}: fit one forest a class or target. local_mdi and"
+            " tree_inner take it as it is."
+        )
+    return training
+
+
+def _r2(y: np.ndarray, prediction: np.ndarray) -> float:
+    """Return 1 - sum of squared errors over the sum of squares about the mean."""
+    return 1 - ((y - prediction) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+
+
+def _negative_log_loss(y: np.ndarray, prediction: np.ndarray) -> float:
+    """Return the mean log-likelihood of labels 0 and 1, probabilities kept off 0 and 1."""
+    p = np.clip(prediction, *CLIPPED)
+    return np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))

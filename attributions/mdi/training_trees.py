@@ -1,0 +1,209 @@
+"""What the trees of a model learned from: leaves, responses and weights of the training rows.
+
+A tree has the response -g/h with the weight h, at the predictions before it: then a node's mean
+response is -G/H. In a forest no tree builds on another, and the response is y itself. Rows that a
+tree did not see are *out of bag*. Whether the rows given are those that the model grew on is
+checked, tree by tree: the leaves must add up to the G, H and counts that the model keeps. Where it
+keeps no G, the values of its leaves must be the steps of these rows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attributions.inputs import as_rows, as_target, as_weight
+from attributions.mdi.stump_problem import TreeRows
+from gbt.formats import import_model
+from gbt.formats.training_rows import discrepancy
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
+
+ROWS = ("all", "inbag", "oob", "uniform")
+# Sums over the rows may differ from the model's by this share of the sum of their absolute terms:
+# our own trainer stores float64 sums; other libraries add up float32 gradients, also those that
+# compare rows in float64 (LightGBM, HistGradientBoosting).
+OWN, FOREIGN = 1e-9, 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingTrees:
+    """A model with the rows that it was fitted on.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    ensemble : Ensemble
+    X : array of shape (n, p)
+    y : float64 array of shape (n,), or (n, K) for K targets or classes of a forest
+    weight : float64 array of shape (n,)
+    rows : {"all", "inbag", "oob", "uniform"}
+        Which of them a linear model is fitted to.
+    n_jobs : int, optional
+        Threads that find the leaves of rows; None for all cores.
+    """
+
+    model: Any
+    ensemble: Ensemble
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    rows: str
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        rows: str = "all",
+        n_jobs: int | None = None,
+    ) -> "TrainingTrees":
+        """Check the arguments of the public functions."""
+        if rows not in ROWS:
+            raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
+        imported = import_model(model)
+        ensemble = imported.ensemble
+        X = as_rows(ensemble, X)
+        target = as_target(model, ensemble, y, len(X))
+        weight = as_weight(sample_weight, len(X))
+        if imported.leaves_are_steps:
+            of_rows = ensemble.refit_statistics(X, target, weight)
+            _refuse_other_rows(discrepancy(ensemble, of_rows, np.abs(target).max(), {"steps"}))
+        found = cls(model, ensemble, X, target, weight, rows, n_jobs)
+        if rows == "oob" and not found.has_fresh_rows:
+            raise ValueError(
+                "rows='oob' needs rows that a tree did not see, and every tree saw all of them: the"
+                " model was fitted without bootstrap or subsample, or does not tell. Use"
+                " rows='inbag'."
+            )
+        return found
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether trees are averaged, each grown on y."""
+        return is_forest(self.model)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Number of every row's class, where targets are labels."""
+        return self.y if self.y.ndim == 1 else self.y.argmax(axis=1)
+
+    @property
+    def has_fresh_rows(self) -> bool:
+        """Whether some tree did not see some row."""
+        return any((drawn == 0).any() for drawn in self.drawn())
+
+    def __iter__(self) -> Iterator[tuple[Tree, TreeRows]]:
+        loss, n_outputs = self.ensemble.loss, self.ensemble.n_outputs
+        start = np.atleast_1d(self.ensemble.base_score)
+        raw_prediction = np.tile(start, (len(self.X), 1))
+        is_in_draws = draws_by_weight(self.model)
+        for m, (tree, drawn) in enumerate(zip(self.ensemble.trees, self.drawn(), strict=True)):
+            k = m % n_outputs
+            if k == 0:  # all trees of a round were grown on the derivatives before the round
+                before = raw_prediction if n_outputs > 1 else raw_prediction[:, 0]
+                derivatives = loss.gradient_hessian(self.y, before)
+            gradient, hessian = (of if of.ndim == 1 else of[:, k] for of in derivatives)
+            leaves = tree.find_leaves(np.asarray(self.X, dtype=np.float64), self.n_jobs)
+            response = np.divide(-gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0)
+            grown_on = drawn if is_in_draws else self.weight * drawn
+            self._check(m, tree, leaves, response, hessian * grown_on, grown_on)
+            if not self.ensemble.is_forest:
+                raw_prediction[:, k] += tree.value[leaves]
+            is_fresh = drawn == 0
+            in_model = {
+                "all": np.where(is_fresh, self.weight, grown_on),
+                "inbag": grown_on,
+                "oob": self.weight * is_fresh,
+                "uniform": self.weight,
+            }
+            fitted_on = in_model[self.rows]
+            yield tree, TreeRows(leaves, response, hessian * grown_on, hessian * fitted_on)
+
+    def drawn(self) -> Iterator[np.ndarray]:
+        """Yield how often each tree saw every row."""
+        if self.is_forest:
+            for drawn in drawn_counts(self.model, len(self.X)):
+                # Each tree of a forest counts once for each output.
+                yield from [drawn] * self.ensemble.n_outputs
+            return
+        for m in range(self.ensemble.n_trees):
+            drawn = np.ones(len(self.X))
+            if hasattr(self.model, "sampled_rows"):
+                seen = self.model.sampled_rows(m)
+                drawn[:] = 0.0
+                if len(seen) and seen[-1] >= len(drawn):
+                    raise ValueError(
+                        f"The model was fitted on {seen[-1] + 1} rows or more, and X_train has"
+                        f" {len(drawn)}; give all rows that it was fitted on, in their order."
+                    )
+                drawn[seen] = 1.0
+            yield drawn
+
+    def _check(
+        self,
+        m: int,
+        tree: Any,
+        leaves: np.ndarray,
+        response: np.ndarray,
+        weight: np.ndarray,
+        count: np.ndarray,
+    ) -> None:
+        """Refuse rows that do not add up to what the leaves of a tree keep."""
+        leaf = tree.left < 0
+        n_nodes = tree.n_nodes
+        is_own = hasattr(self.model, "ensemble_") or self.ensemble.seen_rows is not None
+        tolerance = OWN if is_own else FOREIGN
+        size = np.abs(self.y).reshape(len(self.y), -1).max(axis=1)
+        terms = weight * (np.abs(response) + size + 1.0)
+        allowed = tolerance * np.bincount(leaves, terms, minlength=n_nodes)
+        facts = {
+            "gradients": ("sum of gradients", -tree.sum_gradient, weight * response),
+            "hessians": ("sum of hessians", tree.sum_hessian, weight),
+            "counts": ("number of rows", tree.n_samples, (count > 0) * 1.0),
+        }
+        for statistic in sorted(self.ensemble.statistics & facts.keys()):
+            name, kept, rows = facts[statistic]
+            found = np.bincount(leaves, rows, minlength=n_nodes)
+            is_count = statistic == "counts"
+            wrong = leaf & (np.abs(found - kept) > (0.0 if is_count else allowed))
+            if wrong.any():
+                node = int(np.argmax(wrong))
+                _refuse_other_rows(
+                    f"leaf {node} of tree {m} keeps a {name} of {kept[node]:.9g}, and these rows"
+                    f" give {found[node]:.9g}"
+                )
+
+
+def _refuse_other_rows(wrong: str | None) -> None:
+    """Raise ValueError if it is said where rows contradict a model."""
+    if wrong is not None:
+        raise ValueError(
+            f"X_train and y_train are not what the model was fitted on: {wrong}. Give all training"
+            " rows with their targets and weights, in their order; a boosted model that does not"
+            " tell which rows it sampled is not supported."
+        )
+
+
+def is_forest(model: Any) -> bool:
+    """Say whether a model is a random forest or extra trees of scikit-learn."""
+    names = {f"{cls.__module__}.{cls.__name__}" for cls in type(model).__mro__}
+    return "sklearn.ensemble._forest.BaseForest" in names
+
+
+def draws_by_weight(model: Any) -> bool:
+    """Say whether a row's weight was its chance of being drawn, and nothing that trees saw.
+
+    So scikit-learn's bootstrap does it that keeps the weights of the fit; before, trees saw them.
+    """
+    return is_forest(model) and model.bootstrap and hasattr(model, "_sample_weight")
+
+
+def drawn_counts(forest: Any, n_rows: int) -> Iterator[np.ndarray]:
+    """Yield how often each tree drew every row, float64 of shape (n,)."""
+    for rows in forest.estimators_samples_:
+        yield np.bincount(rows, minlength=n_rows).astype(np.float64)

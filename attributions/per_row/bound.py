@@ -1,0 +1,68 @@
+"""A model with an individual attribution that is bound to each of its outputs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attributions.inputs import trees_of
+from attributions.per_row.individual import BoundAttribution, IndividualAttribution, as_individual
+from gbt.model.ensemble import Ensemble
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """A model, and an individual attribution bound to each of its outputs.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    classes_ : array or None
+        The labels of a classifier.
+    ifa_name : str
+    bounds : list of BoundAttribution
+        One an output.
+    touched : list of lists of arrays
+        Of each output, tree by tree, the columns that the attribution may fill.
+    """
+
+    ensemble: Ensemble
+    classes_: Any
+    ifa_name: str
+    bounds: list[BoundAttribution]
+    touched: list[list[np.ndarray]]
+
+    @classmethod
+    def of(cls, model: Any, ifa: Any, training: Any = None) -> "Judge":
+        """Take the model and the attribution that a public function was given."""
+        ensemble = trees_of(model, training)
+        individual = as_individual(ifa)
+        return cls(
+            ensemble,
+            getattr(model, "classes_", None),
+            individual.name,
+            [individual.bind(output) for output in ensemble.outputs],
+            [touched_features(output, individual) for output in ensemble.outputs],
+        )
+
+    def refuse_forest(self) -> None:
+        """Raise ValueError if no tree was grown after others, whose work could be added back."""
+        if self.ensemble.is_forest:
+            raise ValueError(
+                "partial_inner adds a feature's earlier contributions back to the residual; the"
+                " trees of a forest have no earlier ones in theirs. Use tree_inner."
+            )
+
+
+def touched_features(ensemble: Ensemble, individual: IndividualAttribution) -> list[np.ndarray]:
+    """Return, tree by tree, the columns that an attribution may fill.
+
+    An attribution that says so credits features that the tree splits on and no others, so a wide
+    table costs no more than a narrow one. Anything else may fill any column.
+    """
+    n_trees, p = ensemble.n_trees, ensemble.n_features
+    if not getattr(individual, "credits_splits_only", False):
+        return [np.arange(p)] * n_trees
+    tree = np.repeat(np.arange(n_trees), np.diff(ensemble.tree_offset))
+    pairs = np.unique((tree * p + ensemble.feature)[ensemble.left >= 0])
+    return np.split(pairs % p, np.searchsorted(pairs, p * np.arange(1, n_trees)))[:n_trees]

@@ -1,0 +1,294 @@
+"""Individual feature attributions: r_mk(x), for tree m and row x one number a feature k.
+
+An attribution is used in two steps. ``bind`` prepares what depends on the model alone (node means,
+the shares of cover along paths); the bound attribution then adds blocks of rows, many trees at a
+time:
+
+    out[k, i] += sum over m of row_weight[m, i] * r_mk(x_i)
+
+Summing over trees with weights 1 explains predictions (``attribute``); TreeInner sums over rows
+with the negative gradients as weights. Nothing of shape (M, n, p) is ever held.
+
+To write an attribution of your own, give a function ``(ensemble, m, X) -> (n, p)`` wherever an
+attribution is asked for, or an object with ``name`` and ``bind``. docs/testing.md writes one and
+has it checked (``attributions.testing``).
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+
+from attributions.inputs import finite_rows, row_labels
+from attributions.results import LocalAttribution
+from attributions.results.in_chunks import explain_rows
+from gbt.formats import as_ensemble
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import over_transposed, transposed
+from gbt.model.stages import TREES_AT_ONCE, tree_blocks
+from gbt.parallel.chunks import Chunk
+from gbt.parallel.threads import over_blocks
+from gbt.tables.categories import EncodedRows
+
+ROWS_IN_CACHE = (
+    480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.rows.descent
+)
+
+HOME = {
+    "predecomp": ("attributions.per_row.predecomp", "PreDecomp"),
+    "saabas": ("attributions.per_row.saabas", "Saabas"),
+    "tree_shap": ("attributions.per_row.tree_shap", "TreeShap"),
+}
+
+
+class BoundAttribution(Protocol):
+    """An attribution that knows its model."""
+
+    base_values: np.ndarray
+    """float64 of shape (M,): what the contributions to each tree start from."""
+
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
+        """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]`` for some trees.
+
+        X is a block of rows as made by ``gbt.model.predictor.transposed``, of shape (2, p, n);
+        ``row_weight`` is float64 of shape (len(trees), n), ``out`` of (p, n), both C-contiguous.
+        Trees are added in order, and rows do not depend on one another. So callers may divide both
+        into blocks of any size, and call from several threads at once.
+        """
+        ...
+
+
+class IndividualAttribution(Protocol):
+    """A way to split the prediction of one tree for one row among the features.
+
+    One that has ``credits_splits_only = True`` promises that r_mk is 0 for every feature k on which
+    tree m does not split. Those columns are then left alone, tree by tree, which on wide tables
+    saves most of the work.
+    """
+
+    name: str
+
+    def bind(self, ensemble: Ensemble) -> BoundAttribution:
+        """Prepare the attribution for a model."""
+        ...
+
+
+def as_individual(ifa: Any) -> IndividualAttribution:
+    """Turn a name, an attribution or a function into an attribution.
+
+    Parameters
+    ----------
+    ifa : {"predecomp", "saabas", "tree_shap"}, object with ``bind``, or callable
+        A callable takes ``(ensemble, m, X)`` and returns r_mk(x_i) of shape (n, p). It sees blocks
+        of rows, from several threads.
+
+    Returns
+    -------
+    IndividualAttribution
+    """
+    if isinstance(ifa, str) and ifa in HOME:
+        module, name = HOME[ifa]
+        return getattr(import_module(module), name)()
+    if hasattr(ifa, "bind") and not isinstance(ifa, type):
+        return ifa
+    if callable(ifa) and not isinstance(ifa, type):
+        return FunctionAttribution(ifa)
+    raise ValueError(
+        f"ifa={ifa!r} is not an individual attribution; use one of {sorted(HOME)}, an object with"
+        " a bind method, or a function (ensemble, m, X) -> (n, p)."
+    )
+
+
+def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) -> LocalAttribution:
+    """Sum an individual attribution over the trees of a model.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    X : array of shape (n, p)
+        Rows to explain; nan is a missing value.
+    individual : str, IndividualAttribution or callable
+        See `as_individual`.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    LocalAttribution
+        Of values (n, p), or (n, p, K) for K outputs; the base value is the base score plus the
+        attribution's, tree by tree.
+    """
+    ensemble = as_ensemble(model)
+    individual = as_individual(individual)
+    bounds = [individual.bind(output) for output in ensemble.outputs]
+    names = None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble)
+    explain = partial(_explained, ensemble, individual.name, bounds, names, n_jobs)
+    nothing = np.empty((0, ensemble.n_features)).view(EncodedRows)
+    return explain_rows(explain, Chunk(X), of_none=explain(Chunk(nothing)))
+
+
+def _explained(
+    ensemble: Ensemble,
+    method: str,
+    bounds: list[BoundAttribution],
+    output_names: tuple | None,
+    n_jobs: int | None,
+    chunk: Chunk,
+) -> LocalAttribution:
+    """Explain some rows."""
+    X = finite_rows(ensemble, chunk.X)
+    values = np.empty((*X.shape, ensemble.n_outputs))
+
+    def add(block: np.ndarray, rows: slice) -> None:
+        ones = np.ones((TREES_AT_ONCE, block.shape[2]))
+        for k, bound in enumerate(bounds):
+            out = np.zeros(block.shape[1:])
+            for trees in tree_blocks(ensemble.n_rounds):
+                bound.add(block, trees, ones[: len(trees)], out)
+            values[rows, :, k] = out.T
+
+    over_transposed(add, X, chunk.n_jobs(n_jobs), ROWS_IN_CACHE)
+    starts = [
+        output.base_score + np.sum(bound.base_values)
+        for output, bound in zip(ensemble.outputs, bounds, strict=True)
+    ]
+    base_values = np.tile(starts, (len(X), 1))
+    is_one = ensemble.n_outputs == 1
+    return LocalAttribution(
+        values=values[:, :, 0] if is_one else values,
+        base_values=base_values[:, 0] if is_one else base_values,
+        output_names=output_names,
+        feature_names=ensemble.feature_names,
+        method=method,
+        data=X,
+        index=row_labels(chunk.X),
+        categories=ensemble.categories,
+    )
+
+
+def attribute_per_tree(
+    model: Any, X: Any, individual: Any, n_jobs: int | None = None
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield the attribution of every tree in turn, in one pass over the model.
+
+    While it runs, it holds two more copies of the rows, transposed.
+
+    Parameters
+    ----------
+    model, X, individual, n_jobs
+        As for `attribute`.
+
+    Yields
+    ------
+    m : int
+        Number of the tree.
+    values : float64 array of shape (n, p)
+        r_mk(x_i), of the output m mod K of K; a new array each time.
+    """
+    ensemble = as_ensemble(model)
+    individual = as_individual(individual)
+    bounds = [individual.bind(output) for output in ensemble.outputs]
+    X = finite_rows(ensemble, X)
+    blocks = [
+        (slice(start, start + ROWS_IN_CACHE), transposed(X[start : start + ROWS_IN_CACHE]))
+        for start in range(0, len(X), ROWS_IN_CACHE)
+    ]
+    for m in range(ensemble.n_trees):
+        values = np.empty(X.shape)
+
+        def add(first: int, last: int, m: int = m, values: np.ndarray = values) -> None:
+            own, bound = m // ensemble.n_outputs, bounds[m % ensemble.n_outputs]
+            for rows, block in blocks[first:last]:
+                out = np.zeros(block.shape[1:])
+                bound.add(block, range(own, own + 1), np.ones((1, block.shape[2])), out)
+                values[rows] = out.T
+
+        over_blocks(add, len(blocks), n_jobs, min_rows=1)
+        yield m, values
+
+
+def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple:
+    """Return what the outputs are called: the classes of an estimator, or their numbers."""
+    classes = getattr(model, "classes_", None)
+    if classes is not None and len(classes) == ensemble.n_outputs:
+        return tuple(np.asarray(classes).tolist())
+    return tuple(range(ensemble.n_outputs))
+
+
+class FunctionAttribution:
+    """A function ``(ensemble, m, X) -> (n, p)`` as an attribution whose base values are 0."""
+
+    def __init__(self, function: Callable[[Ensemble, int, np.ndarray], np.ndarray]):
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def bind(self, ensemble: Ensemble) -> "_BoundFunction":
+        """Remember the model."""
+        return _BoundFunction(self, ensemble)
+
+
+class _BoundFunction:
+    """A function with its model; refuses what is not one finite number a row and feature."""
+
+    def __init__(self, attribution: FunctionAttribution, ensemble: Ensemble):
+        self.attribution = attribution
+        self.ensemble = ensemble
+        self.base_values = np.zeros(ensemble.n_trees)
+
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
+        """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
+        rows = np.ascontiguousarray(X[0].T)
+        if self.ensemble.categories is not None:
+            rows = rows.view(EncodedRows)
+        for m, weight in zip(trees, row_weight, strict=True):
+            out += weight * self.values_of(m, rows).T
+
+    def values_of(self, m: int, rows: np.ndarray) -> np.ndarray:
+        """Return r_mk of rows of shape (n, p), checked."""
+        name = self.attribution.name
+        values = np.asarray(self.attribution.function(self.ensemble, m, rows), dtype=np.float64)
+        if values.shape != rows.shape:
+            raise ValueError(
+                f"{name} returned shape {values.shape} for tree {m} and {len(rows)} rows; an"
+                f" individual attribution returns one number a row and feature, {rows.shape}."
+            )
+        if not np.isfinite(values).all():
+            row, feature = np.argwhere(~np.isfinite(values))[0]
+            raise ValueError(
+                f"{name} returned {values[row, feature]} for tree {m} and feature"
+                f" {self.ensemble.feature_names[feature]!r}; contributions must be finite."
+            )
+        return values
+
+
+def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:
+    """Return what every node weighed in training: its hessian sum, or its number of rows.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    cover : {"hessian", "count"}
+
+    Returns
+    -------
+    float64 array of shape (n_nodes,)
+    """
+    other = {"hessian": "count", "count": "hessian"}
+    if cover not in other:
+        raise ValueError(f"Nodes are weighed by 'hessian' or by 'count'; got {cover!r}.")
+    statistic, array = {"hessian": ("hessians", "sum_hessian"), "count": ("counts", "n_samples")}[
+        cover
+    ]
+    weight = getattr(ensemble, array)
+    if statistic not in ensemble.statistics or (len(weight) and not weight.any()):
+        about = ensemble.about_gradients if cover == "hessian" else None
+        reason = "" if about is None else f" {about}."
+        raise ValueError(
+            f"Nodes cannot be weighed by {cover!r}: the model does not have their {statistic}."
+            f"{reason} Use {other[cover]!r}, or take them from the rows that it was trained on and"
+            " explain what this returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
+        )
+    return weight.astype(np.float64)

@@ -1,0 +1,90 @@
+"""PreDecomp: a prediction split by the features along its path (Sun 2022, equation 9).
+
+Every node t of a tree has a value p(t), what it would predict had growth stopped there. Going down
+from t to a child changes the value, and the change is credited to the feature that t splits on:
+
+    f_mk(x) = sum over the inner nodes t on the path of x that split on k of p(child taken) - p(t)
+
+The sum telescopes, so f_m(x) = p(root) + sum_k f_mk(x) for any row (Proposition 1). The cost is
+that of predicting.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from attributions.kernels.paths import add_up_leaves, add_value_changes
+from attributions.per_row.individual import attribute
+from attributions.results import LocalAttribution
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import columns_of
+
+
+class PreDecomp:
+    """Changes of the node values p(t) = -learning_rate G/(H + reg_lambda) along the path."""
+
+    name = "predecomp"
+    credits_splits_only = True
+
+    def bind(self, ensemble: Ensemble) -> "PathChanges":
+        """Take the values that the model keeps."""
+        ensemble.require("values", what="predecomp")
+        return PathChanges(ensemble, ensemble.value)
+
+
+class PathChanges:
+    """Changes along the path of any ``node_value``, float64 of shape (n_nodes,)."""
+
+    def __init__(self, ensemble: Ensemble, node_value: np.ndarray):
+        self.ensemble = ensemble
+        self.node_value = node_value
+        self.base_values = node_value[ensemble.tree_offset[:-1]]
+        self.feature = np.maximum(ensemble.feature, 0).astype(np.uint64)  # -1 at a leaf
+        self.lower = ensemble.predictor.links.lower[: len(node_value)]  # of nodes
+        self.change = node_value[self.lower] - node_value[:, np.newaxis]  # 0 at a leaf
+        node = ensemble.predictor.links.node  # that stands at a place
+        self.reached_feature, self.reached_change = self.feature[node], self.change[node]
+
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
+        """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
+        links = self.ensemble.predictor.links.of(trees)
+        add_value_changes(
+            columns_of(X), links, self.reached_feature, self.reached_change, row_weight, out
+        )
+
+    def sum_by_tree(self, leaf_weight: np.ndarray) -> np.ndarray:
+        """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from what reached the leaves.
+
+        ``leaf_weight``, float64 of shape (n_nodes,), has at every leaf the sum of the weights of
+        its rows. All rows that take an edge meet the same change of value, so their sum is that
+        change times their weight.
+        """
+        ensemble, weight = self.ensemble, leaf_weight.copy()
+        add_up_leaves(self.lower, weight)
+        worth = (self.change * weight[self.lower]).sum(axis=1)
+        tree = np.repeat(np.arange(ensemble.n_trees), np.diff(ensemble.tree_offset))
+        shape = (ensemble.n_trees, ensemble.n_features)
+        cell = tree * ensemble.n_features + self.feature.astype(np.int64)
+        return np.bincount(cell, worth, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def predecomp(model: Any, X: Any, *, n_jobs: int | None = None) -> LocalAttribution:
+    """Split predictions among the features along the paths of the trees.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    X : array of shape (n, p)
+        Rows to explain; nan is a missing value. Of an array or a frame of Dask the result is a
+        `ChunkedAttribution`, not computed yet.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    LocalAttribution
+        Contributions of shape (n, p). The base value is the base score plus the values of all
+        roots, so base value and contributions add up to the raw prediction.
+    """
+    return attribute(model, X, PreDecomp(), n_jobs)

@@ -1,0 +1,79 @@
+"""Saabas: PreDecomp with the mean leaf value below a node in place of the node's own value.
+
+    p~(t) = sum over the leaves l below t of W_l p(l) / sum of W_l      p~(leaf) = p(leaf)
+
+This is the "alternative definition" of Sun 2022; bottom-up it is the second of recurrences (23),
+where the node values p^ of PreDecomp follow the first:
+
+    p~(t) =  W_l       / W_t       p~(left) +  W_r       / W_t       p~(right)
+    p^(t) = (H_l + l2) / (H_t + l2) p^(left) + (H_r + l2) / (H_t + l2) p^(right)
+
+With hessian weights, W = H, the two agree when the penalty l2 is 0, for every loss. Weights by row
+count, W = n, are the rule of the treeinterpreter package (Saabas 2014). XGBoost's
+``approx_contribs`` uses the hessian.
+"""
+
+from typing import Any
+
+from attributions.kernels.paths import average_leaves
+from attributions.per_row.individual import attribute, node_cover
+from attributions.per_row.predecomp import PathChanges
+from attributions.results import LocalAttribution
+from gbt.model.ensemble import Ensemble
+
+
+class Saabas:
+    """Changes of the mean leaf value p~(t) along the path.
+
+    Parameters
+    ----------
+    weights : {"hessian", "count"}
+        What a leaf weighs in the mean: its hessian sum or its number of training rows.
+    """
+
+    credits_splits_only = True
+
+    def __init__(self, weights: str = "hessian"):
+        self.weights = weights
+
+    @property
+    def name(self) -> str:
+        """The method, with what is not its default."""
+        return "saabas" if self.weights == "hessian" else f"saabas(weights={self.weights!r})"
+
+    def bind(self, ensemble: Ensemble) -> PathChanges:
+        """Average the leaves below every node.
+
+        Where no leaf below a node weighs anything, its children count alike.
+        """
+        leaf_weight = node_cover(ensemble, self.weights)
+        mean_value = ensemble.value.copy()
+        average_leaves(ensemble.tree_offset, ensemble.left, ensemble.right, leaf_weight, mean_value)
+        return PathChanges(ensemble, mean_value)
+
+
+def saabas(
+    model: Any, X: Any, *, weights: str = "hessian", n_jobs: int | None = None
+) -> LocalAttribution:
+    """Split predictions by the changes of the mean leaf value along the paths of the trees.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    X : array of shape (n, p)
+        Rows to explain; nan is a missing value. Of an array or a frame of Dask the result is a
+        `ChunkedAttribution`, not computed yet.
+    weights : {"hessian", "count"}
+        What a leaf weighs in the mean: its hessian sum (the paper's alternative definition), or its
+        number of training rows (vanilla Saabas). They differ for the logistic loss.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    LocalAttribution
+        Contributions of shape (n, p). The base value is the base score plus the mean leaf value of
+        every tree, so base value and contributions add up to the raw prediction.
+    """
+    return attribute(model, X, Saabas(weights), n_jobs)

@@ -1,0 +1,133 @@
+"""Whether a column says something about y that the other columns do not say.
+
+The other held-out measures ask about one model's use of a column, and a noisy copy of a useful
+column is of use. This one asks about the column. What the model makes of column k for row i is its
+sum of contributions F_ik over all trees (Saabas'). Both F and y are first rid of what the other
+columns say of them, by two models that do not see column k, fitted to the training rows:
+
+    q_ik = (F_ik - said of F_ik by the others) (-g_i)       g_i = dL(y_i, f)/df at the prediction f
+                                                            of a model fitted without column k
+
+If y does not depend on the column given the others, the expectation of q is the mean product of the
+errors of the two models, which is small beside either. So neither has to be perfect, as the model
+of a column would have to be from which copies are drawn. If it does depend, F points in the
+direction in which it does, and the sum is positive. This is the projected covariance measure
+(Lundborg, Kim, Shah and Samworth 2024) with the contributions of a boosted model as the projection,
+and without its weights. It takes two more fits a column; docs/inference.md measures what they buy.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from attributions.inputs import (
+    as_rows,
+    as_target,
+    as_training,
+    count_seen_rows,
+    trees_of,
+    warn_of_seen_rows,
+)
+from attributions.per_row.saabas import saabas
+from attributions.refits.measures import refuse_no_estimator
+from attributions.refits.without_column import clone_for
+from attributions.results import GlobalAttribution
+from attributions.statistics.groups import Groups, labels_of
+from attributions.statistics.row_sums import sum_over_rows
+from gbt.formats import as_ensemble
+from gbt.tables.given import column_names
+
+
+def given_others(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    training: Any,
+    regressor: Any,
+    groups: Any = None,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """Test every column for what it says about y beyond the other columns.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; of ours, or one that ``gbt.formats.as_ensemble`` takes. A clone of it is fitted
+        without each column in turn; if it is ours, ``categorical_features`` and
+        ``monotone_constraints`` go with their columns. Parameters of other libraries that say which
+        columns they mean are refused; so it is with ``regressor``.
+    X : array or DataFrame of shape (n, p)
+        Rows that the model has not seen, of at least two columns.
+    y : array of shape (n,)
+    training : (X, y) or (X, y, sample_weight)
+        The rows that the model was fitted on, on which the others are fitted, without weights:
+        these serve only where the model's library did not keep the sums of its nodes.
+    regressor : estimator
+        Learns what the other columns say of a column's contributions, which are numbers whatever
+        the task; a clone is fitted for each column. It should follow both lines and curves: the
+        simulations have a linear model and 50 small trees for what it leaves.
+    groups : array of shape (n,), optional
+        Labels of rows that belong together, as for `tree_inner`.
+    n_jobs : int, optional
+        Threads of what is computed here; the estimators have their own.
+
+    Returns
+    -------
+    GlobalAttribution
+        Sums over rows with standard errors and p-values, for single features and, by
+        ``scipy.stats.false_discovery_control``, for all. Columns that the model does not use have
+        the value 0 and p = 1.
+
+    Notes
+    -----
+    The null hypothesis is that y does not depend on the column given the others. Of two columns
+    that say the same neither is found, since each is spared by the other; look at those together.
+    Both models should fit well: what an underfitted one leaves of the other columns, too few trees
+    at too small a learning rate, say, is taken for the column's.
+    """
+    refuse_no_estimator(regressor, "regressor")
+    ensemble = trees_of(model, training)
+    rows = as_rows(ensemble, X)
+    target = as_target(model, ensemble, y, len(rows))
+    n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
+    warn_of_seen_rows(n_seen, len(rows), stacklevel=2)
+    X_fit, y_fit, _ = as_training(training)
+    n_features = ensemble.n_features
+    if n_features < 2:
+        raise ValueError("X has one column; what it says beyond others needs at least two.")
+    contributed_fit, contributed = (
+        saabas(ensemble, table, n_jobs=n_jobs).values.reshape(len(table), n_features, -1)
+        for table in (X_fit, X)
+    )
+    names = column_names(X_fit) or ensemble.feature_names
+    product = np.zeros((len(rows), n_features))
+    for k in np.unique(ensemble.feature[ensemble.left >= 0]):
+        others = [j for j in range(n_features) if j != k]
+        own_fit, own = (_safe_indexing(table, others, axis=1) for table in (X_fit, X))
+        without = clone_for(model, names, others).fit(own_fit, y_fit)
+        left = _residuals(without, own, y, n_jobs)
+        for output in range(left.shape[1]):
+            learner = clone_for(regressor, names, others)
+            said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
+            product[:, k] += (contributed[:, k, output] - said) * left[:, output]
+    together = Groups.of(groups, len(rows))
+    sums = sum_over_rows(lambda block: (product[block], None), len(rows), 1, together)
+    return GlobalAttribution(
+        values=sums.total,
+        standard_error=sums.standard_error,
+        n_samples=len(rows),
+        feature_names=ensemble.feature_names,
+        method="given_others(saabas)",
+        groups=labels_of(together),
+    )
+
+
+def _residuals(model: Any, X: Any, y: Any, n_jobs: int | None) -> np.ndarray:
+    """Return minus the derivative of the loss at a model's predictions, (n, K) for K outputs."""
+    ensemble = as_ensemble(model)
+    rows = as_rows(ensemble, X)
+    target = as_target(model, ensemble, y, len(rows))
+    gradient, _ = ensemble.loss.gradient_hessian(target, ensemble.raw_predict(rows, n_jobs))
+    return -gradient.reshape(len(rows), -1)

@@ -1,0 +1,55 @@
+"""What a measure that is handed on must take: a model, rows and targets."""
+
+from collections.abc import Callable
+from inspect import Parameter, signature
+from typing import Any
+
+from attributions.inputs import has_lost_sums
+
+
+def refuse_no_estimator(estimator: Any, name: str) -> None:
+    """Raise TypeError unless an argument can be cloned and fitted, as scikit-learn's can."""
+    can_be_cloned = hasattr(estimator, "get_params") or hasattr(estimator, "__sklearn_clone__")
+    if isinstance(estimator, type) or not (can_be_cloned and hasattr(estimator, "fit")):
+        raise TypeError(
+            f"{name} must be an estimator, an object with the methods fit and predict, such as"
+            f" GBTRegressor() or sklearn's Ridge(); got {estimator!r}."
+        )
+
+
+def refuse_no_measure(measure: Any, *by_name: str) -> None:
+    """Raise TypeError unless a measure takes a model, rows and targets, and these by name.
+
+    It may ask for ``training``, too: whoever hands a measure on holds the training rows.
+    """
+    if not callable(measure):
+        raise TypeError(
+            "measure must be a function of (model, X, y), such as tree_inner itself and not its"
+            f" name; got {measure!r}."
+        )
+    try:
+        asked = signature(measure)
+        takes_training = ["training"] * ("training" in asked.parameters)
+        asked.bind(None, None, None, **dict.fromkeys([*by_name, *takes_training]))
+    except TypeError as error:
+        also = "".join(f", {name}=..." for name in by_name)
+        raise TypeError(
+            f"measure must take (model, X, y{also}), as tree_inner and partial_inner do, or"
+            " functools.partial of one with its other arguments;"
+            f" {getattr(measure, '__name__', repr(measure))} does not: {error}."
+        ) from error
+
+
+def as_option(training: Any, measure: Callable) -> dict[str, Any]:
+    """Return the training rows as an option of a measure, if it takes them and has not got any."""
+    parameter = signature(measure).parameters.get("training")
+    if parameter is None or not (parameter.default is None or parameter.default is Parameter.empty):
+        return {}
+    return {"training": training}
+
+
+def needed_option(training: Any, measure: Callable, model: Any) -> dict[str, Any]:
+    """Return the same, if the measure cannot do without them: always, or because sums are lost."""
+    option = as_option(training, measure)
+    is_required = option and signature(measure).parameters["training"].default is Parameter.empty
+    return option if is_required or has_lost_sums(model) else {}

@@ -1,0 +1,95 @@
+"""Features that belong together: one number for the weather, not one for rain and one for wind.
+
+Measures that add up contributions of features add up over features, too, signs included: what one
+member of a group saved and what another cost cancel. The standard error of such a sum needs to know
+how its members vary together, so it is made of the rows' contributions, summed over members first.
+Where rows are too many to be kept, or lie in Dask, their second moments S are enough, p x p
+numbers: the sum of a group's features, b'z with b of 0 and 1, has the squares b'Sb about its mean.
+Where members cancel, this loses the digits that they share, which sums of rows do not.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attributions.methods import ADDITIVE, kind_of
+from attributions.statistics.row_sums import RowSums
+
+
+def grouped(result: Any, members: Mapping[str, Iterable[str]]) -> Any:
+    """Return a result with sums over groups of features; other features stay as they are.
+
+    Parameters
+    ----------
+    result : GlobalAttribution
+        Of `tree_inner` or its relatives; if it is to have standard errors, made by ``from_rows`` or
+        with ``second_moments=True``. Or a total gain.
+    members : dict of str to list of str
+        The features of every group. No feature may be in two.
+
+    Returns
+    -------
+    GlobalAttribution
+        The groups first, in their order.
+    """
+    if kind_of(result.method) not in ADDITIVE:
+        raise ValueError(
+            f"{result.method} does not add up over features. Measures that do are"
+            f" {', '.join(ADDITIVE)}."
+        )
+    names, belongs = _membership(result.feature_names, members)
+    rows, moments = result.contributions, result.second_moments
+    if result.standard_error is not None and rows is None and moments is None:
+        raise ValueError(
+            "The standard error of a sum over features needs the contributions of single rows, or"
+            " how features vary together, which this result does not keep. Make it with"
+            " GlobalAttribution.from_rows(tree_inner_rows(model, X, y)), or, of many rows, with"
+            " tree_inner(model, X, y, second_moments=True)."
+        )
+    values = result.values @ belongs
+    contributions, standard_error = None, None
+    if moments is not None:
+        moments = belongs.T @ moments @ belongs
+        squares = np.maximum(np.diag(moments), 0.0)  # rounding may leave less where members cancel
+        standard_error = RowSums(result.n_draws, values, squares).standard_error
+    if rows is not None:
+        contributions = rows @ belongs
+        standard_error = RowSums.of(contributions).standard_error
+    return replace(
+        result,
+        values=values,
+        standard_error=standard_error,
+        feature_names=names,
+        per_tree=None if result.per_tree is None else result.per_tree @ belongs,
+        per_output=None if result.per_output is None else result.per_output @ belongs,
+        contributions=contributions,
+        kurtosis=None,
+        second_moments=moments,
+    )
+
+
+def _membership(feature_names: tuple[str, ...], members: Any) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of the sums, and a matrix of 0 and 1: which feature is in which of them."""
+    position = {name: k for k, name in enumerate(feature_names)}
+    group_of: dict[str, str] = {}
+    for group, features in members.items():
+        if isinstance(features, str):
+            raise ValueError(f"Group {group!r} is the string {features!r}; give a list of names.")
+        for name in features:
+            if name not in position:
+                raise ValueError(f"Group {group!r} names {name!r}, which is not a feature.")
+            if name in group_of:
+                raise ValueError(f"{name!r} is in the groups {group_of[name]!r} and {group!r}.")
+            group_of[name] = group
+    alone = [name for name in feature_names if name not in group_of]
+    taken = sorted(set(members) & set(alone))
+    if taken:
+        raise ValueError(f"{taken[0]!r} is the name of a group and of a feature outside of it.")
+    names = (*members, *alone)
+    belongs = np.zeros((len(feature_names), len(names)))
+    column = {name: j for j, name in enumerate(names)}
+    for name, k in position.items():
+        belongs[k, column[group_of.get(name, name)]] = 1.0
+    return names, belongs

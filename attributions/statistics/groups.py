@@ -1,0 +1,166 @@
+"""Rows that belong together: visits of one patient, hours of one day, products of one order.
+
+Standard errors count independent draws. Where rows share something that the model does not know,
+such as a patient's noise, their contributions are not independent, but those of different groups
+are. So contributions are summed within groups first, and the sums z_1k + ... + z_Gk take the place
+of rows in every formula of ``attributions.statistics.row_sums``:
+
+    standard_error_k = sqrt(G / (G - 1) * sum_g (z_gk - mean_k)^2)          mean_k = sum_g z_gk / G
+
+A group may lie anywhere in the table: its sum is gathered over the blocks. That takes one table of
+G rows and p columns. A model must not have been fitted on other rows of the groups that judge it
+(``sklearn.model_selection.GroupKFold`` keeps groups whole).
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+ENOUGH_GROUPS = 30  # for the normal tail; with 30, Student's p of 2.0 errors is .027, not .023
+
+
+class FewGroupsWarning(UserWarning):
+    """So few groups give a standard error that normal intervals and p-values are too small."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which rows belong together.
+
+    Parameters
+    ----------
+    labels : array of shape (G,)
+        The distinct labels, sorted.
+    of_row : intp array of shape (n,)
+        The number of each row's label.
+    """
+
+    labels: np.ndarray
+    of_row: np.ndarray
+
+    @classmethod
+    def of(cls, groups: Any, n_rows: int) -> "Groups | None":
+        """Take one label a row; None stays None: all rows are independent."""
+        if groups is None:
+            return None
+        given = np.asarray(groups)
+        if given.shape != (n_rows,):
+            raise ValueError(
+                f"groups has shape {given.shape}; it needs one label a row of X, ({n_rows},)."
+            )
+        try:
+            is_missing = any(g is None or g != g for g in given.tolist())
+            labels, of_row = np.unique(given, return_inverse=True)
+        except TypeError as error:
+            raise ValueError(
+                "groups mixes labels that cannot be compared, such as numbers and strings or"
+                " missing ones; give labels of one kind."
+            ) from error
+        if is_missing:
+            raise ValueError("groups has missing labels; every row needs one.")
+        return cls(labels, of_row.reshape(-1))
+
+    def within(self, rows: slice, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which groups a block of rows has, and the sums of its ``values`` by group."""
+        order = np.argsort(self.of_row[rows], kind="stable")
+        present, first = np.unique(self.of_row[rows][order], return_index=True)
+        return present, np.add.reduceat(values[order], first, axis=0)
+
+
+def labels_of(groups: Groups | None) -> np.ndarray | None:
+    """Return the distinct labels, for a result to keep."""
+    return None if groups is None else groups.labels
+
+
+def warn_of_few_groups(labels: np.ndarray | None, stacklevel: int) -> None:
+    """Warn if the errors of normal intervals and p-values come from few groups."""
+    if labels is not None and len(labels) < ENOUGH_GROUPS:
+        warnings.warn(
+            f"The standard errors come from {len(labels)} groups. With fewer than"
+            f" {ENOUGH_GROUPS} or so, normal intervals are too narrow and p-values too small: judge"
+            " by more groups, or take neither at face value.",
+            FewGroupsWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def check_apart(
+    labels: np.ndarray | None, others: np.ndarray | None, may_share: bool = False
+) -> None:
+    """Refuse to merge results of which one counts groups, or which share a group.
+
+    They may share groups where the sums of groups are kept, or where no error is asked for.
+    """
+    if labels is None and others is None:
+        return
+    if labels is None or others is None:
+        raise ValueError(
+            "Only one of the attributions was computed with groups; compute both with them or both"
+            " without."
+        )
+    shared = np.intersect1d(labels, others)
+    if len(shared) and not may_share:
+        raise ValueError(
+            f"{len(shared)} groups have rows in both attributions, {shared[0]!r} for one. Cut the"
+            " rows so that every group lies in one piece."
+        )
+
+
+def merge_groups(
+    labels: np.ndarray, sums: np.ndarray | None, others: np.ndarray, others_sums: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the labels of the groups of two results, and their sums where both results have them.
+
+    A group that has rows in both has the sum of its two sums.
+    """
+    merged, place = np.unique(np.concatenate([labels, others]), return_inverse=True)
+    if sums is None or others_sums is None:
+        return merged, None
+    total = np.zeros((len(merged), sums.shape[1]))
+    np.add.at(total, place.reshape(-1), np.concatenate([sums, others_sums]))
+    return merged, total
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """Sums by group of the rows seen so far.
+
+    Parameters
+    ----------
+    n_groups : int
+        Of all rows.
+    present : intp array
+        The groups that have been met.
+    total : float64 array of shape (len(present), p)
+    per_tree : float64 array of shape (M, p), optional
+        Sum over all rows, tree by tree.
+    """
+
+    n_groups: int
+    present: np.ndarray
+    total: np.ndarray
+    per_tree: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls,
+        groups: Groups,
+        block: slice,
+        contributions: Callable[[slice], tuple[np.ndarray, np.ndarray | None]],
+    ) -> "GroupSums":
+        """Sum a block of rows."""
+        values, per_tree = contributions(block)
+        return cls(len(groups.labels), *groups.within(block, values), per_tree)
+
+    def merge(self, other: "GroupSums") -> "GroupSums":
+        """Return the sums over the rows of both; reuses this one's table if it has all groups."""
+        total = self.total
+        if len(total) < self.n_groups:
+            total = np.zeros((self.n_groups, self.total.shape[1]))
+            total[self.present] = self.total
+        total[other.present] += other.total
+        per_tree = None if self.per_tree is None else self.per_tree + other.per_tree
+        return GroupSums(self.n_groups, np.arange(self.n_groups), total, per_tree)

@@ -1,0 +1,169 @@
+r"""Unbiased gain: of a split's gain, one of two factors comes from rows that did not choose it.
+
+With no regularisation the gain of a split of node t into l and r is, for one hessian h, a square,
+
+    gain(t) = n_l n_r / n_t  *  (mean g_l - mean g_r)  *  (mean g_l - mean g_r) / h
+
+and a square is above 0 also where both children have the same expectation: that is the bias. Zhang,
+Zhang and Li (2023) take one factor from the training rows, which chose the split, and the other
+from validation rows (marked '). The forms differ in that other factor:
+
+==============  ====================================================================================
+``symmetric``   n_l n_r / n_t * (mean g_l - mean g_r) * (mean g'_l - mean g'_r) / mean h'_t
+``paper``       G_l U'_l + G_r U'_r - G_t U'_t, with U' the mean of sum g' / sum h' over *all*
+                subsets of k = min(n'_l, n'_r) validation rows of the node (equations 5 and 7)
+``sampled``     the same with the mean over 100 random subsets, as in the authors' code
+==============  ====================================================================================
+
+All are without the paper's factor 1 / (2 n), in the units of total gain. If, within a node, the
+pairs (g', h') of the validation rows are exchangeable, that is, do not depend on which child a row
+goes to, all have the expectation 0. The first and second have it exactly, over the orders in which
+the pairs may be dealt out: mean g'_l and mean g'_r have one expectation and h' is pooled, or U' of
+random subsets averages to U' of the node (equal sizes matter: a ratio of sums depends on them). The
+symmetric form is the default because it also does not change when a constant is added to every g.
+Away from exchangeability its mean is that of the gain of a population whose hessian is that of the
+parent everywhere. From the second tree on this no longer holds, see docs/unbiased_gain.md.
+
+The cost is one pass of training and validation rows down the trees, in which leaves add up their
+rows, and for standard errors another along the paths of the validation rows.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from attributions.inputs import warn_of_seen_rows
+from attributions.results import GlobalAttribution
+from attributions.unbiased.closed_forms import Splits
+from attributions.unbiased.in_chunks import SplitTable
+from attributions.unbiased.node_sums import SplitRows
+from attributions.unbiased.subsets import Sampler, gain_of_subsets, mean_ratio
+from gbt.formats import as_ensemble
+from gbt.model.ensemble import Ensemble
+from gbt.model.seen_rows import SeenRows
+from gbt.parallel.chunks import Chunk
+
+FORMS = ("symmetric", "paper", "sampled")
+
+
+def unbiased_gain(
+    model: Any,
+    X_train: Any,
+    y_train: Any,
+    X_valid: Any,
+    y_valid: Any,
+    form: str = "symmetric",
+    *,
+    sample_weight_train: Any = None,
+    sample_weight_valid: Any = None,
+    groups_valid: Any = None,
+    min_samples: int = 5,
+    per_tree: bool = False,
+    standard_error: bool = True,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """Sum, over the splits on each feature, the gain that validation rows confirm.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes. Its splits and predictions are used; sums of
+        gradients and hessians are those of the given rows, along its predictions.
+    X_train, y_train : arrays of shape (n, p) and (n,)
+        The rows that the model was fitted on; nan is a missing value. Targets, or labels of
+        ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss. Both tables may be
+        Dask's; the sums of their chunks are added up where they are, and the result is that of all
+        rows. Forms other than ``"symmetric"`` need the validation rows in memory.
+    X_valid, y_valid : arrays of shape (n', p) and (n',)
+        Rows that were not used for fitting, tuning or early stopping. A `SeenRowsWarning` is given
+        if they are found among the training rows.
+    form : {"symmetric", "paper", "sampled"}
+        See the module's docstring. ``"paper"`` takes long unless all hessians and weights are
+        equal; ``"sampled"`` always does, and is there to check the other two.
+    sample_weight_train, sample_weight_valid : arrays of shape (n,) and (n',), optional
+        Not negative; rows of weight 0 are left out. In the symmetric form a weight of 2 is a row
+        given twice. The others draw rows, and a row's g' and h' are multiplied by its weight.
+    groups_valid : array of shape (n',), optional
+        Labels of validation rows that belong together, such as those of one patient. Standard
+        errors then count groups as independent, not rows; values do not change.
+    min_samples : int
+        Validation rows that either child needs, or the split counts 0; 5 in the authors' code. A
+        rule that looks at sizes alone leaves expectations of 0 as they are.
+    per_tree : bool
+        Also return the (M, p) contributions of the trees. Only the first is promised an expectation
+        of 0 for a feature without effect.
+    standard_error : bool
+        Whether to return standard errors, which takes about as long as all the rest, and a byte or
+        two for every validation row and tree, up to 512 MB.
+    random_state : int, optional
+        Of the random subsets of ``"sampled"``.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    GlobalAttribution
+        In the units of total gain. Standard errors are over draws of the validation rows, with
+        model and training rows held fixed, to first order in them (the delta method); there are
+        none for ``"sampled"``. ``n_samples`` counts validation rows. Two results cannot be merged,
+        since ratios of sums are not sums over rows: give rows in chunks as a table of Dask.
+
+    Notes
+    -----
+    A feature without effect has the expectation 0 in the first tree only, so there are no p-values;
+    ``attributions.partial_inner`` is made for tests.
+    """
+    if form not in FORMS:
+        raise ValueError(f"form must be one of {FORMS}; got {form!r}.")
+    if not min_samples >= 1:
+        raise ValueError(f"min_samples={min_samples!r}; either child needs at least 1 row.")
+    ensemble = as_ensemble(model)
+    given_train = Chunk(X_train, y_train, sample_weight_train)
+    given_valid = Chunk(X_valid, y_valid, sample_weight_valid, groups_valid)
+    train = SplitTable.of(model, ensemble, "train", given_train, n_jobs)
+    valid = SplitTable.of(model, ensemble, "valid", given_valid, n_jobs)
+    if form != "symmetric":
+        valid.in_memory()  # refuses chunks before any work is done
+    has_errors = standard_error and form != "sampled"
+    of_train = train.node_totals()
+    of_valid = valid.node_totals(_seen_rows(ensemble, train.rows, n_jobs), has_errors)
+    warn_of_seen_rows(of_valid.n_seen, of_valid.n_rows, stacklevel=2)
+
+    splits = Splits.of(ensemble, of_train.of_node, of_valid.of_node, min_samples)
+    if form == "symmetric":
+        gain = splits.symmetric_gain()
+    else:
+        gain = _gain_by_ratios(splits, valid.in_memory(), form, random_state)
+    by_tree = splits.by_tree(gain)
+    errors = None
+    if has_errors:
+        part = splits.symmetric_parts() if form == "symmetric" else splits.ratio_parts()
+        errors = valid.standard_error(splits.feature, part)
+    return GlobalAttribution(
+        values=by_tree.sum(axis=0),
+        standard_error=errors,
+        n_samples=of_valid.n_rows,
+        feature_names=ensemble.feature_names,
+        method=f"unbiased_gain({form})",
+        per_tree=by_tree if per_tree else None,
+        groups=of_valid.groups,
+    )
+
+
+def _gain_by_ratios(
+    splits: Splits, valid: SplitRows, form: str, random_state: int | None
+) -> np.ndarray:
+    """Return the gain of every split by one of the paper's forms."""
+    if form == "sampled":
+        return gain_of_subsets(splits, valid, Sampler(random_state).mean_ratio)
+    if valid.have_one_hessian:
+        return splits.ratio_gain()
+    return gain_of_subsets(splits, valid, mean_ratio)
+
+
+def _seen_rows(ensemble: Ensemble, train: SplitRows | None, n_jobs: int | None) -> SeenRows | None:
+    """Return the rows that the model has seen: as it remembers, or those that are given."""
+    if ensemble.seen_rows is not None:  # it also knows the rows that stopped it
+        return ensemble.seen_rows
+    return None if train is None else SeenRows.of((train.X, train.y), None, n_jobs)

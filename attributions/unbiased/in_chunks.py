@@ -1,0 +1,208 @@
+r"""Tables whose rows are judged at splits, in memory or in chunks of Dask.
+
+Unbiased gain is no sum over rows, but all that it needs of rows are two sums, one after the other::
+
+    chunks of X_train  ->  sums of nodes  \
+                                           splits  ->  gain, and what a row moves it by
+    chunks of X_valid  ->  sums of nodes  /                          |
+    chunks of X_valid  ->  what each row moves the gain by  <--------+
+                           squares of it add up  ->  standard error
+
+So chunks give what all rows in one table give. A chunk is checked and converted wherever it is
+looked at; rows in memory once.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from attributions.results import GlobalAttribution
+from attributions.statistics.groups import labels_of
+from attributions.unbiased.node_sums import SplitRows
+from gbt.model.ensemble import Ensemble
+from gbt.model.seen_rows import SeenRows
+from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTotals:
+    """What some rows add up to.
+
+    Parameters
+    ----------
+    of_node : float64 array of shape (4, n_nodes)
+        Sums of w g, w h, w and 1 over the rows of every node.
+    n_rows : int
+    n_seen : int
+        Rows among them that the model has seen, as far as that is known.
+    targets : tuple of two floats
+        The least and the largest.
+    groups : array or None
+        The distinct labels of rows that belong together.
+    """
+
+    of_node: np.ndarray
+    n_rows: int
+    n_seen: int
+    targets: tuple[float, float]
+    groups: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls, seen: SeenRows | None, keep: bool, rows: SplitRows, n_jobs: int | None
+    ) -> "NodeTotals":
+        """Send rows down all trees; ``keep`` see `SplitRows.node_sums`."""
+        return cls(
+            rows.node_sums(n_jobs, keep),
+            len(rows.y),
+            0 if seen is None else seen.count(rows.X, rows.y, n_jobs),
+            (float(rows.y.min()), float(rows.y.max())),
+            labels_of(rows.groups),
+        )
+
+    def merge(self, other: "NodeTotals") -> "NodeTotals":
+        """Return what the rows of both add up to."""
+        (least, largest), (least_other, largest_other) = self.targets, other.targets
+        groups = None
+        if self.groups is not None and other.groups is not None:
+            groups = np.union1d(self.groups, other.groups)
+        return NodeTotals(
+            self.of_node + other.of_node,
+            self.n_rows + other.n_rows,
+            self.n_seen + other.n_seen,
+            (min(least, least_other), max(largest, largest_other)),
+            groups,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """Makes `SplitRows` of what a public function was given; is sent to where chunks are.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    classes_ : array or None
+        The labels of a classifier.
+    """
+
+    ensemble: Ensemble
+    classes_: Any
+
+    def take(self, chunk: Chunk) -> SplitRows:
+        """Check and convert some rows."""
+        return SplitRows.of(self, self.ensemble, chunk)
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTable:
+    """Training or validation rows, and how many threads may look at them.
+
+    Parameters
+    ----------
+    intake : Intake
+    which : str
+        Whose rows they are: "train" or "valid".
+    given : Chunk
+        The rows as the caller gave them.
+    rows : SplitRows or None
+        The same, checked and converted; None if they are Dask's.
+    n_jobs : int or None
+    """
+
+    intake: Intake
+    which: str
+    given: Chunk
+    rows: SplitRows | None
+    n_jobs: int | None
+
+    @classmethod
+    def of(
+        cls, model: Any, ensemble: Ensemble, which: str, given: Chunk, n_jobs: int | None
+    ) -> "SplitTable":
+        """Take in the rows if they are in memory."""
+        intake = Intake(ensemble, getattr(model, "classes_", None))
+        with _named(which):
+            rows = None if any(map(is_in_chunks, given)) else intake.take(given)
+        return cls(intake, which, given, rows, n_jobs)
+
+    def in_memory(self) -> SplitRows:
+        """Return the rows, for forms of gain that look at all rows of a node together."""
+        if self.rows is None:
+            raise ValueError(
+                f"X_{self.which} is Dask's, and this form of gain needs all rows of a node"
+                ' together, in memory. form="symmetric" takes chunks.'
+            )
+        return self.rows
+
+    def node_totals(self, seen: SeenRows | None = None, standard_error: bool = False) -> NodeTotals:
+        """Add the rows up; count those that were ``seen``; say if `standard_error` will follow."""
+        keep = standard_error and self.rows is not None  # chunks are taken in anew
+        totals = self._over(partial(NodeTotals.of, seen, keep), NodeTotals.merge)
+        least, largest = totals.targets
+        if self.intake.ensemble.loss.name == "half_logistic" and least == largest:
+            raise ValueError(
+                f"y_{self.which} holds one class only; how gradients differ between the"
+                " children of a split would then be the model's doing alone. Give rows of both"
+                " classes."
+            )
+        return totals
+
+    def standard_error(self, feature: np.ndarray, part: np.ndarray) -> np.ndarray | None:
+        """Return the standard error of what rows bring parts to, see `SplitRows.sum_parts`."""
+        moved = self._over(partial(_moved, feature, part), GlobalAttribution.merge)
+        return moved.standard_error
+
+    def _over(
+        self,
+        part_of: Callable[[SplitRows, int | None], Part],
+        merge: Callable[[Part, Part], Part],
+    ) -> Part:
+        """Make a part of all rows, or of every chunk where it lies, and merge these."""
+        if self.rows is not None:
+            return part_of(self.rows, self.n_jobs)
+        of_chunk = partial(_part_of_chunk, self.intake, part_of, self.n_jobs)
+        with _named(self.which):
+            return over_chunks(of_chunk, merge, self.given)
+
+
+@contextmanager
+def _named(which: str) -> Iterator[None]:
+    """Say in errors whose rows they are about; `Chunk` calls them X, y and sample_weight."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"Of X_{which}, y_{which}, sample_weight_{which}: {error}") from error
+
+
+def _part_of_chunk(
+    intake: Intake,
+    part_of: Callable[[SplitRows, int | None], Part],
+    n_jobs: int | None,
+    chunk: Chunk,
+) -> Part | None:
+    """Make the part of a chunk; one in which all rows weigh nothing has none."""
+    rows = intake.take(chunk)
+    return part_of(rows, chunk.n_jobs(n_jobs)) if len(rows.y) else None
+
+
+def _moved(
+    feature: np.ndarray, part: np.ndarray, rows: SplitRows, n_jobs: int | None
+) -> GlobalAttribution:
+    """Return what rows move the gain by, added up: its square, or that of groups, is wanted."""
+    sums = rows.sum_parts(feature, part, n_jobs)
+    return GlobalAttribution(
+        values=sums.total,
+        standard_error=sums.standard_error,
+        n_samples=len(rows.y),
+        feature_names=rows.ensemble.feature_names,
+        method="first-order moves",
+        groups=labels_of(rows.groups),
+        contributions=sums.by_group,
+    )

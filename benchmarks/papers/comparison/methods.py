@@ -1,0 +1,122 @@
+"""The importances that are compared: what they are fitted on, and what they call a finding.
+
+Half of the rows are for training and half are held out. The importances of a greedy model that need
+held-out rows take both halves for what they are; the trainers that need none, cross-validated
+boosting and UnbiasedGBM, take all rows for training.
+
+A method with standard errors finds a feature where the value is so many standard errors above 0
+that a normal variable exceeds it with probability .05. For most of them that is the p-value;
+unbiased gain has none, because it promises noise a mean of 0 in the first tree only. Any other
+method finds what is above 0, which is how a user who has only that would read it.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.stats
+
+from attributions import (
+    partial_inner,
+    permutation,
+    total_gain,
+    tree_inner,
+    tree_shap,
+    unbiased_gain,
+)
+from benchmarks.papers.comparison.designs import Drawn
+from gbt import GBTClassifier, GBTRegressor
+
+P_VALUE = 0.05
+N_TREES, MAX_DEPTH = 100, 4
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a method says of every feature, and the seconds that it took beside the fit."""
+
+    values: np.ndarray
+    is_found: np.ndarray
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Halves:
+    """A greedy model of one half of the rows, and both halves."""
+
+    model: GBTRegressor | GBTClassifier
+    train: tuple
+    held_out: tuple
+    seed: int
+
+
+def fitted(drawn: Drawn, X, y, splitter: str, n_trees: int, seed: int):
+    """Return a model of some rows."""
+    cls = GBTClassifier if drawn.is_class else GBTRegressor
+    model = cls(
+        n_estimators=n_trees, max_depth=MAX_DEPTH, splitter=splitter, random_state=seed, n_jobs=1
+    )
+    return model.fit(X, y)
+
+
+def by_values(result) -> tuple[np.ndarray, np.ndarray]:
+    """Find what is above 0."""
+    return result.values, result.values > 0
+
+
+def by_p_values(result) -> tuple[np.ndarray, np.ndarray]:
+    """Find what has a p-value below .05."""
+    return result.values, result.p_values() < P_VALUE
+
+
+def by_standard_errors(result) -> tuple[np.ndarray, np.ndarray]:
+    """Find what is significantly above 0, for a measure that has no p-values."""
+    return result.values, result.values > scipy.stats.norm.isf(P_VALUE) * result.standard_error
+
+
+def mean_shap(halves: Halves):
+    """Return the mean absolute TreeSHAP values of held-out rows."""
+    shap = tree_shap(halves.model, halves.held_out[0], n_jobs=1)
+    values = np.abs(shap.values).mean(axis=0)
+    return values, values > 0
+
+
+OF_GREEDY: dict[str, Callable[[Halves], tuple[np.ndarray, np.ndarray]]] = {
+    "total gain": lambda h: by_values(total_gain(h.model)),
+    "mean absolute SHAP": mean_shap,
+    "permutation": lambda h: by_p_values(
+        permutation(h.model, *h.held_out, random_state=h.seed, n_jobs=1)
+    ),
+    "tree_inner": lambda h: by_p_values(tree_inner(h.model, *h.held_out, n_jobs=1)),
+    "partial_inner": lambda h: by_p_values(partial_inner(h.model, *h.held_out, n_jobs=1)),
+    "unbiased gain": lambda h: by_standard_errors(
+        unbiased_gain(h.model, *h.train, *h.held_out, n_jobs=1)
+    ),
+}
+TRAINERS = {
+    "cross-validated boosting, gain": ("cross_validated", lambda m: total_gain(m).values),
+    "UnbiasedGBM, scores": ("unbiased", lambda m: m.split_scores_),
+}
+METHODS = (*OF_GREEDY, *TRAINERS)
+
+
+def compared(drawn: Drawn, n_trees: int, seed: int) -> dict[str, Found]:
+    """Return what every method finds in one table, all from the same rows."""
+    half = len(drawn.y) // 2
+    train = drawn.X.iloc[:half], drawn.y[:half]
+    held_out = drawn.X.iloc[half:], drawn.y[half:]
+    start = time.perf_counter()
+    model = fitted(drawn, *train, "greedy", n_trees, seed)
+    of_fit = time.perf_counter() - start
+    halves = Halves(model, train, held_out, seed)
+    found = {}
+    for name, method in OF_GREEDY.items():
+        start = time.perf_counter()
+        values, is_found = method(halves)
+        found[name] = Found(values, is_found, of_fit + time.perf_counter() - start)
+    for name, (splitter, importance) in TRAINERS.items():
+        start = time.perf_counter()
+        values = importance(fitted(drawn, drawn.X, drawn.y, splitter, n_trees, seed))
+        found[name] = Found(values, values > 0, time.perf_counter() - start)
+    return found

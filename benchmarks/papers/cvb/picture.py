@@ -1,0 +1,85 @@
+"""The paper's figures in kind: a box a feature and method, one picture for each kind of data.
+
+Gain and permutation importances on test rows of both simulations are its Figures 1 and 2, the four
+measures on Amazon its Figure 3. SHAP values, which the paper has for LightGBM and CatBoost, are
+here for every method.
+"""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+from benchmarks.papers.cvb import simulations
+from benchmarks.papers.cvb.measures import TREE_INNER, numbers, scaled
+from benchmarks.papers.cvb.real import AMAZON
+from benchmarks.study.tables import chosen, values_of
+from benchmarks.study.whole_tables import WHOLE
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#999999", "#e69f00")
+LABELS = {
+    "gain": "share of the gain",
+    "permuted": "permutation importance,\ntest rows",
+    "trained": "permutation importance,\ntraining rows",
+    "shap": "share of the\nabsolute SHAP values",
+}
+
+
+def boxes(ax, rows, names, measure: str, as_shares: bool) -> None:
+    """Draw boxes of one of ``LABELS``; outliers are shown, which the paper hides."""
+    methods = values_of(rows, "method")
+    for i, method in enumerate(methods):
+        if measure != "gain" and method == TREE_INNER:
+            continue
+        values = np.array([numbers(row[measure]) for row in chosen(rows, method=method)])
+        if as_shares:
+            values = np.apply_along_axis(scaled, 1, values)
+        at = np.arange(len(names)) + (i - (len(methods) - 1) / 2) * 0.14
+        ax.boxplot(
+            values, positions=at, widths=0.11, patch_artist=True, manage_ticks=False,
+            flierprops={"marker": ".", "markersize": 2, "markeredgecolor": COLOURS[i]},
+            medianprops={"color": "black"}, boxprops={"facecolor": COLOURS[i]},
+        )  # fmt: skip
+        ax.plot([], [], color=COLOURS[i], linewidth=6, label=method)
+    ax.set_xticks(np.arange(len(names)), names)
+    ax.set_ylabel(LABELS[measure])
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def save(figure, ax, path: Path) -> None:
+    """Put the names of the methods above the panels, and write the picture."""
+    figure.legend(*ax.get_legend_handles_labels(), ncols=6, loc="outside upper center")
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def draw_simulations(tables, path: Path) -> None:
+    """Draw the null case beside the power case, a line a measure."""
+    cases = {"null": "Null: no feature matters", "power": "Power: x1 alone matters"}
+    measures = ("gain", "permuted", "shap")
+    figure, axes = plt.subplots(3, 2, figsize=(14, 10), layout="constrained")
+    for column, (case, title) in zip(axes.T, cases.items(), strict=True):
+        column[0].set_title(title, loc="left")
+        for ax, measure in zip(column, measures, strict=True):
+            boxes(ax, tables[case], simulations.NAMES, measure, as_shares=False)
+    save(figure, axes[0, 0], path)
+
+
+def draw_amazon(rows, path: Path) -> None:
+    """Draw Amazon, a line a measure; permutation importances as shares, as in the paper."""
+    figure, axes = plt.subplots(4, 1, figsize=(14, 13), layout="constrained")
+    names = [name.replace("ROLE_", "ROLE_\n") for name in WHOLE[AMAZON].categories]
+    axes[0].set_title("Amazon employee access, 30 folds", loc="left")
+    for ax, measure in zip(axes, LABELS, strict=True):
+        boxes(ax, rows, names, measure, as_shares=True)
+        ax.set_ylabel(LABELS[measure].replace("permutation", "share of the\npermutation"))
+    save(figure, axes[0], path)
+
+
+def draw(tables: dict[str, list[dict]], folder: Path) -> None:
+    """Draw ``cvb.svg`` from the simulations and ``cvb_amazon.svg``."""
+    draw_simulations(tables, folder / "cvb.svg")
+    draw_amazon(chosen(tables["real"], data=AMAZON), folder / "cvb_amazon.svg")

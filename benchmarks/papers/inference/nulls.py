@@ -1,0 +1,101 @@
+"""Global nulls: y has nothing to do with X, so everything that is found is false.
+
+1,000 rows to fit on and 1,000 to judge on, 300 trees at learning rate .1. The target is normal, has
+two degrees of freedom (no variance), is lognormal, or is a column of real prices; X is 16
+independent normal columns, or the columns of a real table, which are correlated and skewed.
+"""
+
+from itertools import product
+
+import numpy as np
+
+from benchmarks.papers.inference import judging
+from benchmarks.papers.inference.judging import counted, measured
+from benchmarks.study import data
+from benchmarks.study.part import Part
+from benchmarks.study.tables import any_share, chosen, markdown, share, short_share, values_of
+
+N = 1000
+PRICES, REAL_X = "house_prices_kaggle", "jm1"
+METHODS = {
+    "tree_inner": ("tree_inner", {}),
+    "partial_inner": ("partial_inner", {}),
+    "partial_inner, PreDecomp": ("partial_inner", {"ifa": "predecomp"}),
+    "permutation": ("permutation", {}),
+}
+GUARDED = ("tree_inner", "partial_inner")
+
+
+def target_of(name: str, n: int, rng) -> np.ndarray:
+    """Draw a target that knows nothing of X."""
+    if name == "prices":
+        return rng.choice(data.table(PRICES)[1], size=n) / 1e5
+    draw = {
+        "normal": rng.normal,
+        "t2": lambda size: rng.standard_t(2, size=size),
+        "lognormal": lambda size: rng.lognormal(size=size),
+    }
+    return draw[name](size=n)
+
+
+def experiment(cell, rng, size):
+    """Fit noise, and count what is found in it."""
+    n = N if size == "full" else 60
+    X = rng.normal(size=(2 * n, 16)) if cell["X"] == "normal" else data.drawn(REAL_X, rng, 2 * n)[0]
+    y = target_of(cell["y"], len(X), rng)
+    model = judging.regressor(size, max_depth=cell["depth"], reg_lambda=cell["lambda"])
+    model.fit(X[:n], y[:n])
+    is_null = np.ones(X.shape[1], dtype=bool)
+    for method, (name, options) in METHODS.items():
+        training = {"training": (X[:n], y[:n])} if method in GUARDED else {}
+        result, _ = measured(name, model, X[n:], y[n:], rng, **options, **training)
+        row = {"method": method, **counted(result, is_null)}
+        trusted = is_null if result.is_reliable is None else result.is_reliable
+        p = result.p_values()
+        yield {
+            **row,
+            "n_flagged": int((~trusted).sum()),
+            "false_trusted": int((p[trusted] < judging.P_VALUE).sum()),
+            "n_trusted": int(trusted.sum()),
+        }
+
+
+def table(rows) -> str:
+    """Tabulate false positives at .05: a line a law of X, y and penalty, and all of them."""
+    lines = []
+    for X, y, reg_lambda in product(*(values_of(rows, n) for n in ("X", "y", "lambda"))):
+        cell = chosen(rows, X=X, y=y, **{"lambda": reg_lambda})
+        lines.append([X, y, reg_lambda, *rates(cell)])
+    lines.append(["**all**", "", "", *rates(rows)])
+    names = map(judging.as_code, METHODS)
+    return markdown(
+        ["X", "y", "lambda", *names, "BH: tree", "BH: partial", "flagged, partial", "not flagged"],
+        lines,
+    )
+
+
+def rates(cell) -> list[str]:
+    """Return false positives of every method, how often BH finds any, and what the guard does."""
+    by_method = {method: chosen(cell, method=method) for method in METHODS}
+    partial = by_method["partial_inner"]
+    return [
+        *(share(of_method, "false", "n_null") for of_method in by_method.values()),
+        *(any_share(by_method[method], "false_bh") for method in GUARDED),
+        short_share(partial, "n_flagged", "n_null"),
+        short_share(partial, "false_trusted", "n_trusted"),
+    ]
+
+
+PART = Part(
+    "nulls",
+    tuple(
+        {"X": X, "y": y, "depth": depth, "lambda": reg_lambda}
+        for X, y, depth, reg_lambda in product(
+            ("normal", "real"), ("normal", "t2", "lognormal", "prices"), (4, 8), (1, 10, 30)
+        )
+    ),
+    experiment,
+    60,
+    table,
+    needs=(PRICES, REAL_X),
+)

@@ -1,0 +1,45 @@
+"""All parts by name, in the order of the page."""
+
+from benchmarks.papers.inference import (
+    crossed,
+    dependence,
+    gates,
+    guard,
+    nulls,
+    paper,
+    real,
+    shadows,
+)
+from benchmarks.papers.inference.paper import SETTINGS, PaperPart
+from benchmarks.study.part import Part
+
+COVERAGE = PaperPart(
+    "coverage",
+    tuple({"setting": setting.name} for setting in SETTINGS),
+    paper.coverage_of_model,
+    1,
+    lambda rows: gates.coverage_table({"coverage": rows}),
+)
+TESTS = PaperPart(
+    "tests",
+    tuple({"setting": setting.name} for setting in SETTINGS if setting.is_gated),
+    paper.tests_of_data_set,
+    80,
+    lambda rows: gates.tests_table({"tests": rows}),
+)
+PARTS: dict[str, Part] = {
+    part.name: part
+    for part in (
+        COVERAGE,
+        TESTS,
+        guard.PART,
+        guard.OTHER,
+        nulls.PART,
+        real.PART,
+        dependence.COPIES,
+        dependence.ROWS,
+        crossed.PART,
+        shadows.SIMULATED,
+        shadows.REAL,
+    )
+}

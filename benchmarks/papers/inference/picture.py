@@ -1,0 +1,82 @@
+"""The picture of the page: coverage, false positives and power, a line a setting."""
+
+from attributions.plots import BLUE, GREY, INK, VERMILION
+from benchmarks.papers.inference.gates import coverage_of_features, rates
+from benchmarks.papers.inference.judging import P_VALUE
+from benchmarks.papers.inference.paper import LEVEL
+
+SKY = "#56B4E9"
+TESTS = {"tree_inner": (BLUE, -0.13), "partial_inner": (VERMILION, 0.13)}  # color, height
+
+
+def draw(tables, path):
+    """Draw coverage, false positives and power, a line a setting."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    coverage = coverage_of_features(tables["coverage"])
+    settings = list(dict.fromkeys(setting for setting, _ in coverage))
+    sizes = list(dict.fromkeys(n_rows for _, n_rows in coverage))
+    with matplotlib.rc_context(
+        {"svg.hashsalt": "inference", "font.size": 9, "legend.frameon": False}
+    ):
+        figure = Figure(figsize=(10, 4.6), layout="constrained")
+        intervals, noise, power = figure.subplots(1, 3, sharey=True, width_ratios=(3, 2, 2))
+        _draw_coverage(intervals, coverage, settings, sizes)
+        _draw_rates(noise, tables, settings, "noise, p < .05")
+        noise.axvline(P_VALUE, color=GREY, linewidth=0.8, zorder=0)
+        noise.set(xlim=(0, 0.1), xlabel="noise features with p < .05")
+        _draw_rates(power, tables, settings, "power, BH")
+        power.set(xlim=(-0.03, 1.03), xlabel="relevant features found")
+        figure.legend(*intervals.get_legend_handles_labels(), loc="outside upper left", ncols=3)
+        figure.legend(*noise.get_legend_handles_labels(), loc="outside upper right", ncols=2)
+        for axes in (intervals, noise, power):
+            axes.grid(axis="x", color="#EEEEEE")
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right", "left"]].set_visible(False)
+            axes.tick_params(axis="y", length=0)
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def _draw_coverage(axes, coverage, settings, sizes):
+    """Draw the mean over features as a point, the way to the worst feature as a line."""
+    lowest = 0.84
+    for k, (n_rows, color) in enumerate(zip(sizes, (SKY, BLUE, INK), strict=False)):
+        for line, setting in enumerate(settings):
+            features = coverage[setting, n_rows]
+            height = line + 0.22 * (k - (len(sizes) - 1) / 2)
+            worst = max(features.min(), lowest)
+            axes.plot([worst, features.mean()], [height] * 2, color=color, linewidth=1)
+            if features.min() < lowest:
+                axes.plot(lowest, height, marker="<", color=color, markersize=4, clip_on=False)
+            label = f"{n_rows} rows" if line == 0 else None
+            axes.plot(features.mean(), height, "o", color=color, markersize=4, label=label)
+    axes.axvspan(0.94, 0.96, color="#F1F1F1", zorder=0)
+    axes.axvline(LEVEL, color=GREY, linewidth=0.8, zorder=0)
+    axes.set(
+        yticks=range(len(settings)),
+        yticklabels=settings,
+        ylim=(len(settings) - 0.4, -0.6),
+        xlim=(lowest, 0.965),
+        xlabel="coverage of 95 % intervals",
+    )
+
+
+def _draw_rates(axes, tables, settings, rate):
+    """Draw one rate of both tests with two simulation errors either way."""
+    tested = {row["setting"] for row in tables["tests"]}
+    for method, (color, shift) in TESTS.items():
+        for line, setting in enumerate(settings):
+            if setting in tested:
+                found = rates(tables["tests"], method, [setting])[rate]
+                label = method if line == 0 else None
+                axes.errorbar(
+                    found.value,
+                    line + shift,
+                    xerr=2 * found.error,
+                    fmt="o",
+                    color=color,
+                    markersize=4,
+                    elinewidth=1,
+                    label=label,
+                )

@@ -1,0 +1,500 @@
+"""Propositions 2 and 4 of Sun 2022 by simulation: how fast finite samples come near them.
+
+    python -m benchmarks.papers.propositions --write        about three minutes on two quiet cores
+    python -m benchmarks.papers.propositions --write --from-results         tables and picture alone
+
+Both propositions speak of the population, of infinitely many rows with independent features. So
+what can be measured is a distance and how it shrinks as the rows grow in number.
+
+``recovery``  Proposition 2. y is a sum of one function of each feature plus noise of standard
+              deviation 1, and F_k(x) = sum_m f_mk(x) should be the k-th function, less its mean.
+              Distance: root mean square of the difference over fresh rows and all features. The
+              last entry of every series is the *floor*: the distance that infinitely many rows
+              leave. With features of three values the population is a table of 81 weighted rows
+              without noise and is fitted as such; else it is 100,000 rows without noise.
+``noise``     Proposition 4. The paper's simulated data: (1/n) ForestInner of the 45 features
+              without effect, on n rows not seen, for n training rows.
+``standard``  The same features at the paper's standard setting and 1,000 rows.
+
+One replication has one stream of seeds, so results do not depend on ``--jobs``. A slope is that of
+log distance over log n by least squares; its standard error is the jackknife's over replications.
+Without ``--write`` the tables are printed only; with it they go to docs/propositions.md, every
+number to benchmarks/results/propositions.csv and the picture to docs/propositions.svg.
+"""
+
+import argparse
+import csv
+import platform
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import joblib
+import numpy as np
+
+import gbt
+from attributions import forest_inner, partial_inner, predecomp, tree_inner
+from attributions.simulated import TASKS, simulated
+from benchmarks.study.tables import mean_and_error
+from gbt import GBTClassifier, GBTRegressor
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks/results/propositions.csv"
+PAGE = ROOT / "docs/propositions.md"
+PICTURE = ROOT / "docs/propositions.svg"
+COMMAND = "python -m benchmarks.papers.propositions --write"
+
+SEED = 2211_04409
+POPULATION = np.inf
+
+# ------------------------------------------------------------------------ Proposition 2: recovery
+
+
+@dataclass(frozen=True)
+class Design:
+    """A law of the rows, and how trees are grown on them."""
+
+    name: str
+    words: str
+    max_depth: int | None
+    n_estimators: int
+    learning_rate: float = 0.1
+    continuous: bool = False
+    copied: float = 0.0  # probability that feature 2 is a copy of feature 1
+
+
+DESIGNS = (
+    Design("stumps", "3 values, depth 1, 400 trees", 1, 400),
+    Design("full trees", "3 values, any depth, 100 trees", None, 100),
+    Design("depth 3", "3 values, depth 3, 400 trees", 3, 400),
+    Design("usual setting", "continuous, depth 4, 100 trees", 4, 100, continuous=True),
+    Design("dependent", "3 values, half of x2 copied from x1, any depth", None, 100, copied=0.5),
+)
+
+# Components of mean 0 and root mean square 1, .71, .5 and 0: rows are features, columns values.
+OF_LEVELS = np.array([[1, 0, -1], [0.5, -1, 0.5], [-0.5, -0.5, 1], [0, 0, 0]])
+OF_LEVELS[0] *= np.sqrt(3 / 2)
+OF_LEVELS[2] *= np.sqrt(1 / 2)
+N_LEVELS = 3
+N_FRESH = 4000
+N_ORACLE = 100_000
+
+
+def components(design: Design, X: np.ndarray) -> np.ndarray:
+    """Return what each feature adds to the mean of y, centred, for rows of the design."""
+    if not design.continuous:
+        return np.column_stack([OF_LEVELS[k, X[:, k].astype(int)] for k in range(len(OF_LEVELS))])
+    wave = np.sqrt(2) * np.sin(2 * np.pi * X[:, 0])
+    bowl = np.sqrt(90) * ((X[:, 1] - 0.5) ** 2 - 1 / 12)
+    step = np.where(X[:, 2] > 0.5, 0.5, -0.5)
+    return np.column_stack([wave, bowl, step, np.zeros(len(X))])
+
+
+def draw_features(design: Design, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw rows; independent columns unless the design copies some."""
+    shape = (n, len(OF_LEVELS))
+    if design.continuous:
+        return rng.random(shape)
+    X = rng.integers(0, N_LEVELS, shape).astype(float)
+    X[:, 1] = np.where(rng.random(n) < design.copied, X[:, 0], X[:, 1])
+    return X
+
+
+def all_cells(design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """Return every row that the design can draw, and its probability."""
+    X = np.array(list(product(range(N_LEVELS), repeat=len(OF_LEVELS))), dtype=float)
+    given_x1 = np.where(X[:, 1] == X[:, 0], design.copied, 0.0) + (1 - design.copied) / N_LEVELS
+    return X, given_x1 / N_LEVELS ** (len(OF_LEVELS) - 1)
+
+
+def fit(design: Design, X, y, sample_weight=None):
+    """Fit the design's trees."""
+    return GBTRegressor(
+        n_estimators=design.n_estimators,
+        learning_rate=design.learning_rate,
+        max_depth=design.max_depth,
+        n_jobs=1,
+    ).fit(X, y, sample_weight)
+
+
+def distances(design: Design, model, X, probability=None) -> dict[str, float]:
+    """Return two root mean squares over rows: attributions (and features) and prediction.
+
+    Of F_k(x) less the true component, and of the prediction less the sum of the components.
+    """
+    truth = components(design, X)
+    attribution = ((predecomp(model, X, n_jobs=1).values - truth) ** 2).mean(axis=1)
+    prediction = (model.predict(X) - truth.sum(axis=1)) ** 2
+    squares = {"distance": attribution, "prediction": prediction}
+    return {q: float(np.sqrt(np.average(squares[q], weights=probability))) for q in squares}
+
+
+def recovery(design: Design, n: float, replication: int, seed: int):
+    """Return the distances after fitting n rows, or those of the population."""
+    stream = np.random.SeedSequence([seed, 2, DESIGNS.index(design), replication])
+    training, fresh = map(np.random.default_rng, stream.spawn(2))
+    probability = None
+    if n == POPULATION and not design.continuous:
+        X_fresh, probability = all_cells(design)
+        y = components(design, X_fresh).sum(axis=1)
+        model = fit(design, X_fresh, y, 1e8 * probability)  # beside which lambda = 1 is nothing
+    else:
+        X = draw_features(design, N_ORACLE if n == POPULATION else n, training)
+        y = components(design, X).sum(axis=1)
+        model = fit(design, X, y if n == POPULATION else y + training.normal(size=n))
+        X_fresh = draw_features(design, N_FRESH, fresh)
+    found = distances(design, model, X_fresh, probability)
+    return [("recovery", design.name, n, replication, what, found[what]) for what in found]
+
+
+# ---------------------------------------------------------- Proposition 4: features without effect
+
+
+def forest_inner_centred(model, X, y) -> np.ndarray:
+    """Return ForestInner against the target less its mean, which Definition 5 does not subtract."""
+    return predecomp(model, X, n_jobs=1).values.T @ (y - y.mean()) / model.learning_rate
+
+
+FOREST_SCORES = {
+    "ForestInner, residual": lambda *rows: forest_inner(*rows, n_jobs=1).values,
+    "ForestInner, target": lambda *rows: forest_inner(*rows, variant="target", n_jobs=1).values,
+}
+ALL_SCORES = {
+    "TreeInner": lambda *rows: tree_inner(*rows, n_jobs=1).values,
+    "partial": lambda *rows: partial_inner(*rows, n_jobs=1).values,
+    **FOREST_SCORES,
+    "ForestInner, target centred": forest_inner_centred,
+}
+STANDARD = {"n_estimators": 400, "learning_rate": 0.01}
+SHORT = {"n_estimators": 40, "learning_rate": 0.1}  # the same total step, a tenth of the time
+
+
+def noise(experiment: str, task: str, n: int, replication: int, seed: int):
+    """Return, for every score, the per-row values of the features without effect in three numbers.
+
+    Their mean, their root mean square, and the share of them that are below 0.
+    """
+    stream = np.random.SeedSequence([seed, 4, TASKS.index(task), replication])
+    data = simulated(task, n, n, random_state=int(stream.generate_state(1)[0]))
+    estimator, base_score = (
+        (GBTRegressor, 0.0) if task == "regression" else (GBTClassifier, 0.5)
+    )  # the paper's
+    parameters, scores = (
+        (STANDARD, ALL_SCORES) if experiment == "standard" else (SHORT, FOREST_SCORES)
+    )
+    model = estimator(max_depth=4, base_score=base_score, n_jobs=1, **parameters)
+    model.fit(data.X_train, data.y_train)
+    without_effect = np.setdiff1d(np.arange(data.X_train.shape[1]), data.relevant)
+    records = []
+    for score, function in scores.items():
+        per_row = function(model, data.X_valid, data.y_valid) / n
+        values = per_row[without_effect]
+        for quantity, value in (
+            ("mean", values.mean()),
+            ("rms", np.sqrt(np.mean(values**2))),
+            ("share below 0", np.mean(values < 0)),
+            ("rms of relevant", np.sqrt(np.mean(per_row[data.relevant] ** 2))),
+        ):
+            records.append((experiment, f"{task}, {score}", n, replication, quantity, float(value)))
+    return records
+
+
+# ------------------------------------------------------------------------------------ all of it
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is simulated."""
+
+    n_rows: tuple[int, ...] = (250, 1000, 4000, 16_000, 64_000)
+    n_replications: int = 12
+    n_standard: int = 1000
+    n_standard_replications: int = 40
+
+
+def calls_for(size: Size, seed: int) -> list[tuple]:
+    """List the calls that make all records, those of most rows first."""
+    calls = [
+        (recovery, design, n, replication, seed)
+        for design in DESIGNS
+        for n in (*size.n_rows, POPULATION)
+        for replication in range(1 if n == POPULATION else size.n_replications)
+    ]
+    for task in TASKS:
+        for n in size.n_rows:
+            calls += [(noise, "noise", task, n, r, seed) for r in range(size.n_replications)]
+        for r in range(size.n_standard_replications):
+            calls.append((noise, "standard", task, size.n_standard, r, seed))
+    return sorted(calls, key=lambda call: -call[-3])
+
+
+def simulate(size: Size, seed: int, jobs: int) -> list[tuple]:
+    """Return all records (experiment, series, n, replication, quantity, value), in fixed order."""
+    parallel = joblib.Parallel(n_jobs=jobs)
+    found = parallel(joblib.delayed(call[0])(*call[1:]) for call in calls_for(size, seed))
+    return sorted(record for records in found for record in records)
+
+
+def table_of(records, experiment: str, series: str, quantity: str):
+    """Return the numbers of rows, ascending, and the values: replications x numbers of rows."""
+    chosen = {
+        (n, replication): value
+        for e, s, n, replication, q, value in records
+        if (e, s, q) == (experiment, series, quantity) and n != POPULATION
+    }
+    n_rows = sorted({n for n, _ in chosen})
+    replications = sorted({replication for _, replication in chosen})
+    return np.array(n_rows), np.array([[chosen[n, r] for n in n_rows] for r in replications])
+
+
+def floor_of(records, design: Design, quantity: str = "distance") -> float:
+    """Return the distance that the population leaves."""
+    ((*_, value),) = (r for r in records if (*r[1:3], r[4]) == (design.name, POPULATION, quantity))
+    return value
+
+
+def root_mean_square(values: np.ndarray) -> np.ndarray:
+    """Return one number a column."""
+    return np.sqrt(np.mean(values**2, axis=0))
+
+
+def slope(n_rows: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Return the slope of log root mean square over log n, and its jackknife standard error."""
+
+    def of(rows):
+        return np.polyfit(np.log(n_rows), np.log(root_mean_square(rows)), 1)[0]
+
+    n = len(values)
+    left_out = np.array([of(np.delete(values, r, axis=0)) for r in range(n)])
+    error = np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
+    return float(of(values)), float(error)
+
+
+# ------------------------------------------------------------------------------- tables and files
+
+
+def number(value: float) -> str:
+    """Write three significant digits without an exponent where that reads well."""
+    if value != 0 and abs(value) < 1e-3:
+        return f"{value:.1e}"
+    return f"{value:#.3g}".rstrip(".")
+
+
+def with_error(value: float, error: float) -> str:
+    """Write a value with its standard error in the digits that the error allows."""
+    digits = max(0, 1 - int(np.floor(np.log10(error)))) if error > 0 else 2
+    return f"{value:.{digits}f} ({error:.{digits}f})"
+
+
+def markdown(header: list[str], rows: list[list[str]]) -> str:
+    """Lay a table out."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def recovery_table(records) -> str:
+    """Tabulate the distances of Proposition 2."""
+    rows = []
+    for design in DESIGNS:
+        n_rows, values = table_of(records, "recovery", design.name, "distance")
+        cells = [number(v) for v in root_mean_square(values)]
+        floors = [number(floor_of(records, design, q)) for q in ("distance", "prediction")]
+        rate = with_error(*slope(n_rows, values))
+        rows.append([design.name, design.words, *cells, rate, *floors])
+    header = ["series", "features and trees", *[f"n = {n:,}" for n in n_rows]]
+    return markdown([*header, "slope (s.e.)", "floor", "floor of the prediction"], rows)
+
+
+def noise_table(records) -> str:
+    """Tabulate mean and root mean square of both ForestInners over the features without effect."""
+    rows = []
+    for task, score in product(TASKS, FOREST_SCORES):
+        series = f"{task}, {score}"
+        n_rows, values = table_of(records, "noise", series, "rms")
+        _, means = table_of(records, "noise", series, "mean")
+        of_means = [with_error(m, e) for m, e in zip(*mean_and_error(means), strict=True)]
+        rows.append([series, "mean (s.e.)", *of_means, ""])
+        spread = [number(v) for v in root_mean_square(values)]
+        rows.append(["", "root mean square", *spread, with_error(*slope(n_rows, values))])
+        _, relevant = table_of(records, "noise", series, "rms of relevant")
+        rows.append(
+            ["", "the same, relevant features", *map(number, root_mean_square(relevant)), ""]
+        )
+    return markdown(["score", "", *[f"n = {n:,}" for n in n_rows], "slope (s.e.)"], rows)
+
+
+def standard_table(records) -> str:
+    """Tabulate where the features without effect lie at the paper's standard setting."""
+    rows = []
+    for task, score in product(TASKS, ALL_SCORES):
+        (means,), (below,) = (
+            table_of(records, "standard", f"{task}, {score}", quantity)[1].T
+            for quantity in ("mean", "share below 0")
+        )
+        (mean, error), share = mean_and_error(means), mean_and_error(below)
+        row = [task, score, with_error(mean, error), f"{mean / error:+.1f}"]
+        rows.append([*row, with_error(*share), f"{np.sum(means < 0)} of {len(means)}"])
+    header = ["task", "score", "mean (s.e.)", "mean / s.e.", "share of features below 0 (s.e.)"]
+    return markdown([*header, "data sets with mean below 0"], rows)
+
+
+TABLES = {"recovery": recovery_table, "noise": noise_table, "standard": standard_table}
+
+
+def insert_tables(page: str, records) -> str:
+    """Return the page with what stands between each table's two markers replaced."""
+    for name, table in TABLES.items():
+        start, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        before, rest = page.split(start)
+        page = f"{before}{start}\n{table(records)}\n{rest[rest.index(end) :]}"
+    return page
+
+
+def versions() -> str:
+    """Name what the numbers depend on."""
+    return f"gbt {gbt.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"
+
+
+def write_csv(records, path: Path, seed: int) -> None:
+    """Write one line a number, under a comment that says where they come from."""
+    with path.open("w", newline="") as file:
+        file.write(f"# {COMMAND}; seed {seed}; {versions()}\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["experiment", "series", "n", "replication", "quantity", "value"])
+        writer.writerows([*record[:-1], f"{record[-1]:.6g}"] for record in records)
+
+
+def read_csv(path: Path) -> list[tuple]:
+    """Read what `write_csv` wrote."""
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return [
+        (
+            line["experiment"],
+            line["series"],
+            POPULATION if line["n"] == "inf" else int(line["n"]),
+            int(line["replication"]),
+            line["quantity"],
+            float(line["value"]),
+        )
+        for line in lines
+    ]
+
+
+# ---------------------------------------------------------------------------------- the picture
+
+BLUE, VERMILION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#AA4499", "#7A7A7A"
+INK = "#333333"
+COLORS = dict(zip([d.name for d in DESIGNS], [BLUE, GREEN, VERMILION, PURPLE, GREY], strict=True))
+
+
+def draw(records, path: Path) -> None:
+    """Draw distance over number of rows, one panel a proposition, each line named at its end."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    matplotlib.rcParams["svg.hashsalt"] = "propositions"  # the same file from the same numbers
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(
+        1, 2, figsize=(12.5, 5.4), layout="constrained", width_ratios=[1.12, 1]
+    )
+    lines = []
+    for design in DESIGNS:
+        n_rows, values = table_of(records, "recovery", design.name, "distance")
+        level, floor = root_mean_square(values), floor_of(records, design)
+        label = f"{design.name}\n{slope_in_words(n_rows, values)}"
+        if floor > level[-1] / 3:
+            label += f", floor {number(floor)}"
+            left.plot(n_rows[[-2, -1]], [floor, floor], ":", color=COLORS[design.name], lw=1.5)
+        lines.append((level, COLORS[design.name], "-", label))
+    draw_lines(left, n_rows, lines)
+    lines = []
+    for task, color in zip(TASKS, [VERMILION, BLUE], strict=True):
+        for variant, dashes in (("residual", "-"), ("target", "--")):
+            series = f"{task}, ForestInner, {variant}"
+            n_rows, values = table_of(records, "noise", series, "rms")
+            label = f"{task}, {variant}\n{slope_in_words(n_rows, values)}"
+            lines.append((root_mean_square(values), color, dashes, label))
+    draw_lines(right, n_rows, lines)
+    left.set_title("Proposition 2: PreDecomp against the true components\n", loc="left")
+    right.set_title("Proposition 4: features without effect\n", loc="left")
+    for ax, what in (
+        (left, "distance, root mean square over rows and features"),
+        (right, "(1/n) ForestInner, root mean square over features and data sets"),
+    ):
+        ax.text(0, 1.03, what, transform=ax.transAxes, color=INK, fontsize=9)
+        ax.set_xlabel("training rows n", color=INK)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    pyplot.close(figure)
+
+
+def slope_in_words(n_rows, values) -> str:
+    """Return what is written beside a line."""
+    rate, error = slope(n_rows, values)
+    return f"slope {rate:.3f} \u00b1 {error:.3f}".replace("-", "\u2212")
+
+
+def draw_lines(ax, n_rows, lines) -> None:
+    """Draw (level, color, dashes, label) series, labels to the right and clear of one another."""
+    for level, color, dashes, _ in lines:
+        ax.loglog(n_rows, level, dashes, marker="o", markersize=4, color=color, linewidth=1.8)
+    low, high = np.log(ax.get_ylim())
+    lines = sorted(lines, key=lambda line: line[0][-1])
+    heights = move_apart(np.log([level[-1] for level, *_ in lines]), 0.085 * (high - low))
+    for (_, color, _, label), height in zip(lines, heights, strict=True):
+        beside = (n_rows[-1] * 1.3, np.exp(height))
+        ax.text(*beside, label, color=color, va="center", fontsize=9, linespacing=1.1)
+    ax.set_xticks(n_rows, [f"{n:,}" for n in n_rows])
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.minorticks_off()
+    ax.grid(color="#E6E6E6", linewidth=0.8)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(colors=INK)
+
+
+def move_apart(heights, gap: float) -> np.ndarray:
+    """Return ascending heights at least a gap apart, each group centred where it was."""
+    groups = []
+    for height in heights:
+        groups.append([height])
+        while len(groups) > 1 and lowest(groups[-1], gap) - highest(groups[-2], gap) < gap:
+            groups[-2:] = [groups[-2] + groups[-1]]
+    return np.concatenate([lowest(g, gap) + gap * np.arange(len(g)) for g in groups])
+
+
+def lowest(group, gap):
+    """Return the place of the first label of a group that is set around its mean."""
+    return np.mean(group) - gap * (len(group) - 1) / 2
+
+
+def highest(group, gap):
+    """Return the place of its last label."""
+    return np.mean(group) + gap * (len(group) - 1) / 2
+
+
+def main(arguments=None):
+    """Simulate, print the tables and, if asked, write them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="write page, numbers and picture")
+    parser.add_argument("--jobs", type=int, default=2, help="processes; change nothing else")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--from-results", action="store_true", help="read the CSV, do not simulate")
+    options = parser.parse_args(arguments)
+    if options.from_results:
+        records = read_csv(RESULTS)
+    else:
+        records = simulate(Size(), options.seed, options.jobs)
+    for table in TABLES.values():
+        print(table(records), end="\n\n")
+    if options.write:
+        if not options.from_results:
+            RESULTS.parent.mkdir(exist_ok=True)
+            write_csv(records, RESULTS, options.seed)
+            records = read_csv(RESULTS)  # the page shows what the file has, rounding included
+        PAGE.write_text(insert_tables(PAGE.read_text(), records))
+        draw(records, PICTURE)
+
+
+if __name__ == "__main__":
+    main()

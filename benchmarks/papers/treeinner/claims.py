@@ -1,0 +1,177 @@
+"""What the paper says of its results, as statements that a program finds true or false.
+
+Each comes with its margin, above 0 where it is true, and where replications can say so with the
+standard error of that margin: both sides of a comparison are measured on the same data sets, so it
+is that of the paired differences.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.papers.treeinner.methods import CELLS, Cell
+from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS
+from benchmarks.papers.treeinner.runs import Results, mean_and_error
+from benchmarks.papers.treeinner.table import markdown
+
+IDENTITY_ERROR = 1e-9
+HELD_OUT = Cell("TreeInner", "valid", "PreDecomp")
+HELD_OUT_SHAP = Cell("TreeInner", "valid", "TreeSHAP")
+OURS = (HELD_OUT, HELD_OUT_SHAP)
+
+BEST = "TreeInner on held-out rows is best"
+HELD_OUT_WINS = "held-out rows beat training rows"
+PREDECOMP_WINS = "PreDecomp >= TreeSHAP inside held-out TreeInner"
+NEGATIVE = "held-out TreeInner gives noise features negative scores"
+ONLY = "no other score gives noise features negative scores"
+GROWS = "the gap between held-out and training rows grows"
+IDENTITY = f"Proposition 3: total gain and TreeInner differ by less than {IDENTITY_ERROR:g}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement about one case.
+
+    Parameters
+    ----------
+    statement, case : str
+    margin : float
+        Above 0 where the statement holds.
+    error : float or None
+        Standard error of the margin.
+    detail : str
+        What the margin is the difference of.
+    at_zero : bool
+        Whether a margin of exactly 0 will do: "at least" instead of "more than".
+    """
+
+    statement: str
+    case: str
+    margin: float
+    error: float | None = None
+    detail: str = ""
+    at_zero: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the statement is true here."""
+        return bool(self.margin >= 0 if self.at_zero else self.margin > 0)
+
+
+def check(results: Results) -> list[Claim]:
+    """Check every claim that the settings run so far can decide."""
+    tasks = results.tasks(TASKS)
+    claims = [best(results, task) for task in tasks]
+    for score in ("TreeInner", "ForestInner", "Permutation"):
+        claims += [c for task in tasks for c in held_out_wins(results, task, score)]
+    claims += [predecomp_wins(results, task) for task in tasks]
+    claims += [c for task in tasks for c in negative_scores(results, task)]
+    for name in ("depth", "rounds"):
+        claims += [gap_grows(results, task, name) for task in results.tasks_of(SWEEPS[name])]
+    return claims + identity(results)
+
+
+def best(results: Results, task) -> Claim:
+    """Compare the better held-out TreeInner with the best of all other cells."""
+    mean = {cell: float(results.scores(task, cell).mean()) for cell in CELLS}
+    first = max(OURS, key=lambda cell: mean[cell])
+    second = max((cell for cell in CELLS if cell not in OURS), key=lambda cell: mean[cell])
+    margin = results.scores(task, first) - results.scores(task, second)
+    detail = f"{first} {mean[first]:.4f}, {second} {mean[second]:.4f}"
+    return Claim(BEST, task.name, *mean_and_error(margin), detail)
+
+
+def held_out_wins(results: Results, task, score: str) -> list[Claim]:
+    """Compare the AUC of a score on held-out rows with that on training rows."""
+    claims = []
+    for cell in CELLS:
+        if cell.score == score and cell.rows == "valid":
+            held_out = results.scores(task, cell)
+            train = results.scores(task, cell._replace(rows="train"))
+            detail = f"{held_out.mean():.4f}, {train.mean():.4f}"
+            name = " ".join(part for part in (score, cell.attribution) if part != "-")
+            margin = mean_and_error(held_out - train)
+            claims.append(Claim(f"{name}: {HELD_OUT_WINS}", task.name, *margin, detail))
+    return claims
+
+
+def predecomp_wins(results: Results, task) -> Claim:
+    """Compare the two individual attributions inside held-out TreeInner."""
+    ours, shap = (results.scores(task, cell) for cell in OURS)
+    detail = f"{ours.mean():.4f}, {shap.mean():.4f}"
+    return Claim(PREDECOMP_WINS, task.name, *mean_and_error(ours - shap), detail, at_zero=True)
+
+
+def negative_scores(results: Results, task) -> list[Claim]:
+    """Look at the mean score of noisy features, at unit l2 norm: ours below 0, no other is."""
+    noisy = {cell: mean_and_error(results.scores(task, cell, "noisy")) for cell in CELLS}
+    claims = [
+        Claim(NEGATIVE, f"{task.name}, {cell.attribution}", -noisy[cell][0], noisy[cell][1])
+        for cell in OURS
+    ]
+    lowest = min((cell for cell in CELLS if cell not in OURS), key=lambda cell: noisy[cell][0])
+    below = [str(c) for c in CELLS if c not in OURS and noisy[c][0] < 0]
+    detail = "below 0: " + ", ".join(below) if below else f"lowest: {lowest}"
+    return [*claims, Claim(ONLY, task.name, *noisy[lowest], detail, at_zero=True)]
+
+
+def gap_grows(results: Results, task, sweep: str) -> Claim:
+    """Compare held-out minus training TreeInner at the largest value with that at the smallest."""
+    gaps = [
+        results.scores(task, HELD_OUT, setting=setting)
+        - results.scores(task, HELD_OUT._replace(rows="train"), setting=setting)
+        for setting in SWEEPS[sweep].settings
+    ]
+    detail = ", ".join(f"{gap.mean():.3f}" for gap in gaps)
+    margin = mean_and_error(gaps[-1] - gaps[0])
+    return Claim(f"{GROWS} with {sweep}", task.name, *margin, detail)
+
+
+def identity(results: Results) -> list[Claim]:
+    """Look at the largest error of Proposition 3 over every model, task by task."""
+    worst: dict[str, float] = {}
+    n_models: dict[str, int] = {}
+    for (kind, task, _), records in results.records.items():
+        if kind == "model":
+            errors = [record["identity_error"] for record in records.values()]
+            worst[task.name] = max([worst.get(task.name, 0.0), *errors])
+            n_models[task.name] = n_models.get(task.name, 0) + len(errors)
+    return [
+        Claim(
+            IDENTITY,
+            name,
+            IDENTITY_ERROR - error,
+            detail=f"largest of {n_models[name]} models: {error:.1e}",
+        )
+        for name, error in worst.items()
+    ]
+
+
+def table(claims: list[Claim]) -> str:
+    """Return all claims with their margins."""
+    rows = []
+    for claim in claims:
+        is_small = 0 < abs(claim.margin) < 1e-4
+        margin = f"{claim.margin:.1e}" if is_small else f"{claim.margin:+.4f}"
+        error = "" if claim.error is None else f"{claim.error:.4f}"
+        holds = "true" if claim.holds else "**false**"
+        rows.append([holds, claim.statement, claim.case, margin, error, claim.detail])
+    return markdown(["", "claim", "case", "margin", "s.e.", "compared"], rows, 3)
+
+
+def summary(claims: list[Claim]) -> str:
+    """Count by statement."""
+    by_statement: dict[str, list[Claim]] = {}
+    for claim in claims:
+        by_statement.setdefault(claim.statement, []).append(claim)
+    rows = [
+        [
+            statement,
+            f"{sum(c.holds for c in of_statement)} of {len(of_statement)}",
+            f"{min(c.margin for c in of_statement):.2g}",
+            f"{np.median([c.margin for c in of_statement]):.2g}",
+            f"{max(c.margin for c in of_statement):.2g}",
+        ]
+        for statement, of_statement in by_statement.items()
+    ]
+    return markdown(["claim", "true in", "least margin", "median", "largest"], rows)

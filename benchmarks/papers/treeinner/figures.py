@@ -1,0 +1,236 @@
+"""Figures 1 to 3 and 5 to 29: five quantities along each of five sweeps, mean and standard error.
+
+=======  =============================================================  ======================
+figure   quantity, on the axes of the paper                             sweep
+=======  =============================================================  ======================
+1, 2, 3  identity, AUC, noisy                                           depth
+5 to 9   log10 of the error of Proposition 3; AUC; mean score of noisy  eta
+         and of relevant features at unit l2 norm; held-out risk
+10 - 14  the same                                                       depth
+15 - 19  the same                                                       min_child_weight
+20 - 24  the same                                                       rounds
+25 - 29  the same                                                       lambda
+=======  =============================================================  ======================
+
+(Figure 4 is a drawing of two trees.) Each has one panel a task. Colour and shape tell the score, an
+empty marker TreeSHAP, a dotted line training rows: all of it can be told without colour. Points of
+one value stand a little apart, so that their errors can be seen.
+"""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attributions.plots import BLUE, GREY, INK, VERMILION
+from benchmarks.papers.treeinner.claims import IDENTITY_ERROR
+from benchmarks.papers.treeinner.methods import CELLS, Cell
+from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS, Sweep, Task
+from benchmarks.papers.treeinner.runs import Results, mean_and_error
+
+QUANTITIES = {
+    "identity": "log10 of max |total gain \u2212 TreeInner|, both at unit l1 norm",
+    "auc": "AUC, relevant against noisy",
+    "noisy": "mean score of noisy features, at unit l2 norm",
+    "relevant": "mean score of relevant features, at unit l2 norm",
+    "risk": "held-out risk",
+}
+OF_MODELS = Cell("model", "-", "-")  # quantities that belong to no score
+SHORTEST_ERROR = 1e-17  # where total gain and TreeInner agree to the last bit
+
+FIGURES = {
+    **{number: ("depth", quantity) for number, quantity in enumerate(list(QUANTITIES)[:3], 1)},
+    **{
+        5 + 5 * s + q: (sweep, quantity)
+        for s, sweep in enumerate(SWEEPS)
+        for q, quantity in enumerate(QUANTITIES)
+    },
+}
+
+COLOR = {"TreeInner": INK, "ForestInner": VERMILION, "Abs": BLUE, "Permutation": "#E69F00"}
+MARKER = {"TreeInner": "o", "ForestInner": "s", "Abs": "^", "Permutation": "D"}
+FILE_FIELDS = (
+    "sweep",
+    "value",
+    "data",
+    "task",
+    "quantity",
+    "score",
+    "rows",
+    "attribution",
+    "mean",
+    "standard_error",
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One marker: a mean over replications at one value of the swept parameter."""
+
+    sweep: str
+    value: float
+    task: Task
+    quantity: str
+    cell: Cell
+    mean: float
+    error: float
+
+
+def points(results: Results, sweep: Sweep) -> list[Point]:
+    """Return all markers of the five figures of a sweep, for the tasks that were run."""
+    found = []
+    for value, setting in zip(sweep.values, sweep.settings, strict=True):
+        for task in results.tasks_of(sweep):
+
+            def add(quantity, cell, values, value=value, task=task):
+                found.append(
+                    Point(sweep.name, value, task, quantity, cell, *mean_and_error(values))
+                )
+
+            errors = results.of_models(task, "identity_error", setting)
+            add("identity", OF_MODELS, np.log10(np.maximum(errors, SHORTEST_ERROR)))
+            add("risk", OF_MODELS, results.of_models(task, "risk", setting))
+            for quantity in ("auc", "noisy", "relevant"):
+                for cell in CELLS:
+                    add(quantity, cell, results.scores(task, cell, quantity, setting))
+    return found
+
+
+def write_points(shown: list[Point], path: Path, header: str) -> None:
+    """Write markers as CSV."""
+    with path.open("w", newline="") as file:
+        file.write(f"{header}\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(FILE_FIELDS)
+        for p in shown:
+            key = (p.sweep, f"{p.value:g}", p.task.data, p.task.kind, p.quantity, *p.cell)
+            writer.writerow([*key, f"{p.mean:.6g}", f"{p.error:.3g}"])
+
+
+def read_points(path: Path) -> list[Point]:
+    """Read what `write_points` wrote."""
+    with path.open(newline="") as file:
+        next(file)
+        return [
+            Point(
+                row["sweep"],
+                float(row["value"]),
+                Task(row["data"], row["task"]),
+                row["quantity"],
+                Cell(row["score"], row["rows"], row["attribution"]),
+                float(row["mean"]),
+                float(row["standard_error"]),
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def draw(shown: list[Point], number: int, path: Path) -> None:
+    """Draw one figure into a file, SVG or PNG by its name."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    sweep, quantity = FIGURES[number]
+    chosen = [p for p in shown if (p.sweep, p.quantity) == (sweep, quantity)]
+    tasks = [task for task in TASKS if any(p.task == task for p in chosen)]
+    has_legend = quantity in ("auc", "noisy", "relevant")
+    style: Any = {"svg.hashsalt": "treeinner", "font.size": 9, "axes.edgecolor": GREY}
+    with matplotlib.rc_context(style):
+        n_lines = -(-len(tasks) // 2)
+        height = 0.5 + (2.9 if has_legend else 2.2) * n_lines + (0.7 if has_legend else 0)
+        figure = Figure(figsize=(9.5, height), layout="constrained")
+        panels = figure.subplots(n_lines, 2, squeeze=False).ravel()
+        for panel, task in zip(panels, tasks, strict=True):
+            _draw_panel(panel, [p for p in chosen if p.task == task], SWEEPS[sweep], quantity)
+            panel.set_title(_title(task, quantity), loc="left", fontsize=10, color=INK)
+        figure.supylabel(QUANTITIES[quantity], color=INK, fontsize=9)
+        figure.supxlabel(SWEEPS[sweep].label, color=INK, fontsize=9)
+        if has_legend:
+            _draw_legend(figure)
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=110)
+
+
+def _title(task, quantity):
+    of_risk = f": {task.metric}" if quantity == "risk" else ""
+    return f"{task.data}, {task.kind}{of_risk}"
+
+
+def _draw_panel(panel, chosen: list[Point], sweep: Sweep, quantity: str) -> None:
+    """Draw one line a score over the values of the sweep, which stand at equal distances."""
+    place = {value: x for x, value in enumerate(sweep.values)}
+    if quantity == "identity":
+        panel.axhline(np.log10(IDENTITY_ERROR), color=GREY, linewidth=0.9, linestyle="--")
+        panel.set_ylim(np.log10(SHORTEST_ERROR), -8)
+    if quantity in ("noisy", "relevant"):
+        panel.axhline(0, color=GREY, linewidth=0.9)
+    if quantity == "auc":
+        panel.axhline(0.5, color=GREY, linewidth=0.9)
+        panel.set_ylim(0, 1.02)
+    cells = list(dict.fromkeys(p.cell for p in chosen))
+    for c, cell in enumerate(cells):
+        line = sorted((p for p in chosen if p.cell == cell), key=lambda p: place[p.value])
+        apart = 0.5 * (c / max(len(cells) - 1, 1) - 0.5) if len(cells) > 1 else 0.0
+        x = [place[p.value] + apart for p in line]
+        panel.errorbar(x, [p.mean for p in line], yerr=[p.error for p in line], **line_style(cell))
+    panel.set_xticks(range(len(sweep.values)), [f"{value:g}" for value in sweep.values])
+    panel.set_xlim(-0.5, len(sweep.values) - 0.5)
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.tick_params(colors=INK, length=3)
+    panel.grid(axis="y", color="#E8E8E8", linewidth=0.7)
+    panel.set_axisbelow(True)
+
+
+def line_style(cell: Cell) -> dict:
+    """Return how a line looks."""
+    color = COLOR.get(cell.score, INK)
+    is_first = cell.score in ("TreeInner", "model")
+    return {
+        "color": color,
+        "linestyle": ":" if cell.rows == "train" else "-",
+        "linewidth": 1.6 if is_first else 1.0,
+        "elinewidth": 0.8,
+        "marker": MARKER.get(cell.score, "o"),
+        "markersize": 4.5 if is_first else 4,
+        "markerfacecolor": "white" if cell.attribution == "TreeSHAP" else color,
+        "markeredgewidth": 0.9,
+        "zorder": 3 if is_first else 2,
+    }
+
+
+def _draw_legend(figure) -> None:
+    """Explain colours and shapes, then markers, then lines, each on its own."""
+    from matplotlib.lines import Line2D
+
+    plain: Any = {"color": INK, "markersize": 5, "markeredgewidth": 0.9}
+    entries = [
+        *(
+            Line2D([], [], label=score, color=COLOR[score], marker=MARKER[score], markersize=5)
+            for score in COLOR
+        ),
+        Line2D([], [], label="held-out rows", linestyle="-", color=INK),
+        Line2D([], [], label="training rows", linestyle=":", color=INK, linewidth=1.6),
+        Line2D([], [], label="PreDecomp", linestyle="", marker="o", **plain),
+        Line2D(
+            [], [], label="TreeSHAP", linestyle="", marker="o", markerfacecolor="white", **plain
+        ),
+    ]
+    figure.legend(handles=entries, loc="outside upper center", ncols=4, frameon=False)
+
+
+def draw_all(results: Results, folder: Path, header: str, formats=("svg", "png")) -> list[int]:
+    """Draw every figure whose sweep was run, and write what it shows; return their numbers."""
+    drawn = []
+    for name, sweep in SWEEPS.items():
+        if not results.tasks_of(sweep):
+            continue
+        folder.mkdir(exist_ok=True)
+        shown = points(results, sweep)
+        write_points(shown, folder / f"points_{name}.csv", header)
+        for number, (of_sweep, _) in FIGURES.items():
+            if of_sweep == name:
+                for suffix in formats:
+                    draw(shown, number, folder / f"figure_{number:02}.{suffix}")
+                drawn.append(number)
+    return sorted(drawn)

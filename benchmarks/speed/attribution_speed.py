@@ -1,0 +1,247 @@
+"""Time predictions and attributions against the C++ libraries, after checking that they agree.
+
+    python -m benchmarks.speed.attribution_speed
+
+One XGBoost model a case, imported by ``gbt.formats.as_ensemble``, so that both explain the same
+trees; reg_lambda is 0, where XGBoost's ``approx_contribs`` are PreDecomp and Saabas at once.
+LightGBM explains a model of its own of the same shape. Rows are float32, what XGBoost takes without
+a copy; its DMatrix is made beforehand. ``shap.TreeExplainer`` hands XGBoost models to XGBoost, so
+its time is that of XGBoost and of the way there.
+
+Every pair runs in turn, several times; the ratio of a pair is that of two neighbouring runs, so it
+holds when the machine's speed drifts, and the table gives medians over the pairs. No time is
+printed unless predictions, contributions and Shapley values are those of XGBoost to float32
+accuracy and add up to the predictions. (First-call times, compilation included, are not in here.)
+TreeInner has no peer: it is compared with what it cannot do without, one prediction of its rows.
+On training rows it needs no pass at all, see ``attributions.total_gain``.
+
+Needs the extra ``peers``.
+"""
+
+import argparse
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from llvmlite.binding import get_host_cpu_name
+
+import gbt
+from attributions import predecomp, saabas, tree_inner, tree_shap
+from benchmarks.speed.settling import settle
+from gbt.formats import as_ensemble
+from gbt.parallel.cores import available_cores
+
+N_COLUMNS = 50
+N_ROWS = 5_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """The shape of a model, the ratios aimed at, and the rows for the slow peers."""
+
+    n_trees: int
+    max_depth: int
+    predict: float
+    path: float
+    shap: float
+    n_shap_rows: int = N_ROWS
+
+    @property
+    def name(self):
+        """The shape as the table has it."""
+        return f"{self.n_trees} trees, depth {self.max_depth}"
+
+
+CASES = [
+    Case(400, 4, predict=4, path=4, shap=25),
+    Case(100, 6, predict=1.5, path=1.7, shap=20),
+    Case(100, 10, predict=1, path=1, shap=10, n_shap_rows=1_000),
+]
+INNER = {"with standard errors": (True, 0.5), "without": (False, 1.5)}
+
+
+def data_of(n_rows, seed=0):
+    """Return float32 rows and targets with signal, interaction and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, N_COLUMNS)).astype(np.float32)
+    y = X[:, :5].sum(axis=1) + X[:, 0] * X[:, 1] + rng.normal(size=n_rows)
+    return X, y.astype(np.float32).astype(float)
+
+
+def boosted(case, X, y):
+    """Train the model that both explain."""
+    import xgboost
+
+    parameters = {"max_depth": case.max_depth, "eta": 0.1, "reg_lambda": 0.0, "base_score": 0.5}
+    parameters["nthread"] = available_cores()
+    return xgboost.train(parameters, xgboost.DMatrix(X, y), case.n_trees)
+
+
+def boosted_by_lightgbm(case, X, y):
+    """Train a LightGBM model of the same number of trees and the same depth."""
+    import lightgbm
+
+    parameters = {
+        "max_depth": case.max_depth,
+        "num_leaves": 2**case.max_depth,
+        "learning_rate": 0.1,
+        "min_data_in_leaf": 1,
+        "num_threads": available_cores(),
+        "verbose": -1,
+    }
+    return lightgbm.train(parameters, lightgbm.Dataset(X, y), case.n_trees)
+
+
+def contributions_of(booster, X, **options):
+    """Return XGBoost's contributions, the base value last."""
+    import xgboost
+
+    return booster.predict(xgboost.DMatrix(X), pred_contribs=True, **options)
+
+
+def is_verified(booster, ensemble, X):
+    """Say whether all numbers are those of XGBoost, up to what float32 sums of trees allow."""
+    accuracy = 64 * np.finfo(np.float32).eps * np.abs(ensemble.value).max() * ensemble.n_trees
+    prediction = ensemble.raw_predict(X)
+    differences = [prediction - booster.inplace_predict(X)]
+    approximate = contributions_of(booster, X, approx_contribs=True)
+    for explain, theirs in (
+        (predecomp, approximate),
+        (saabas, approximate),
+        (tree_shap, contributions_of(booster, X)),
+    ):
+        ours = explain(ensemble, X)
+        differences += [ours.values - theirs[:, :-1], ours.residual(prediction)]
+    return all(np.abs(difference).max() < accuracy for difference in differences)
+
+
+def seconds(run: Callable) -> float:
+    """Return the time of one run."""
+    settle()
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
+
+
+@dataclass
+class Pairs:
+    """What the timings of one thing against its peer gave."""
+
+    seconds: float
+    ratio: float
+    target: float
+
+    @classmethod
+    def of(cls, ours: Callable, peer: Callable, target: float, repeats: int) -> "Pairs":
+        """Run both in turn."""
+        ours()  # compiled, and in the caches
+        own, ratios = [], []
+        for _ in range(repeats):
+            own.append(seconds(ours))
+            ratios.append(seconds(peer) / own[-1])
+        return cls(statistics.median(own), statistics.median(ratios), target)
+
+    def print(self, what, shape, rows, peer):
+        """Print a line of the table."""
+        milliseconds = f"{1e3 * self.seconds:.{0 if self.seconds > 0.1 else 1}f}"
+        print(
+            f"| {what} | {shape} | {rows:,} | {milliseconds} | {peer} | {self.ratio:.1f}"
+            f" | {self.target:g} |",
+            flush=True,
+        )
+
+
+def time_paths(case, booster, ensemble, X, repeats):
+    """Predictions and what costs about as much."""
+    import xgboost
+
+    data = xgboost.DMatrix(X)
+
+    def theirs():
+        booster.predict(data, pred_contribs=True, approx_contribs=True)
+
+    for what, ours, peer, name, target in (
+        (
+            "raw_predict",
+            lambda: ensemble.raw_predict(X),
+            lambda: booster.inplace_predict(X),
+            "XGBoost inplace_predict",
+            case.predict,
+        ),
+        ("predecomp", lambda: predecomp(ensemble, X), theirs, "XGBoost approx_contribs", case.path),
+        ("saabas", lambda: saabas(ensemble, X), theirs, "XGBoost approx_contribs", case.path),
+    ):
+        Pairs.of(ours, peer, target, repeats).print(what, case.name, len(X), name)
+
+
+def time_shap(case, booster, ensemble, X, y, repeats):
+    """TreeSHAP against all peers; the target holds for the best of them."""
+    import shap
+    import xgboost
+
+    rows = X[: case.n_shap_rows]
+    data, other = xgboost.DMatrix(rows), boosted_by_lightgbm(case, X, y)
+    explainer = shap.TreeExplainer(booster)
+    peers = {
+        "XGBoost pred_contribs": lambda: booster.predict(data, pred_contribs=True),
+        "LightGBM pred_contrib": lambda: other.predict(rows, pred_contrib=True),
+        "shap TreeExplainer": lambda: explainer.shap_values(rows),
+    }
+    for name, peer in peers.items():
+        pairs = Pairs.of(lambda: tree_shap(ensemble, rows), peer, case.shap, repeats)
+        pairs.print("tree_shap", case.name, len(rows), name)
+
+
+def time_inner(case, booster, ensemble, n_rows, repeats):
+    """TreeInner on new rows against one prediction of them."""
+    X, y = data_of(n_rows, seed=1)
+    for what, (standard_error, target) in INNER.items():
+        Pairs.of(
+            lambda standard_error=standard_error: tree_inner(
+                ensemble, X, y, standard_error=standard_error
+            ),
+            lambda: booster.inplace_predict(X),
+            target,
+            repeats,
+        ).print(f"tree_inner {what}", case.name, n_rows, "XGBoost inplace_predict")
+
+
+def main():
+    """Verify, then time, and print a Markdown table."""
+    import lightgbm
+    import shap
+    import xgboost
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--inner-rows", type=int, default=1_000_000)
+    parser.add_argument("--without-shap", action="store_true", help="leave out the slow peers")
+    options = parser.parse_args()
+    versions = {"XGBoost": xgboost, "LightGBM": lightgbm, "shap": shap}
+    print(
+        f"{platform.machine()}, {get_host_cpu_name()}, {available_cores()} threads,"
+        f" Python {platform.python_version()},"
+        f" gbt {gbt.__version__}, "
+        + ", ".join(f"{name} {library.__version__}" for name, library in versions.items())
+        + f"; float32 rows of {N_COLUMNS} columns; medians of {options.repeats} paired runs\n"
+    )
+    print("| what | model | rows | ours, ms | peer | peer / ours | target |")
+    print("|---|---|---|---|---|---|---|")
+    X, y = data_of(N_ROWS)
+    for case in CASES:
+        booster = boosted(case, X, y)
+        ensemble = as_ensemble(booster)
+        if not is_verified(booster, ensemble, X[:200]):
+            raise SystemExit(f"{case.name}: not the numbers of XGBoost; nothing timed")
+        time_paths(case, booster, ensemble, X, options.repeats)
+        if case is CASES[0]:
+            time_inner(case, booster, ensemble, options.inner_rows, options.repeats)
+        if not options.without_shap:
+            time_shap(case, booster, ensemble, X, y, options.repeats)
+
+
+if __name__ == "__main__":
+    main()

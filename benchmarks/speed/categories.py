@@ -1,0 +1,321 @@
+"""Categories against other libraries: test AUC or RMSE on tables with columns of words.
+
+    python -m benchmarks.speed.categories --data FOLDER [--splits 5] [--methods greedy unbiased]
+    [--write]
+    python -m benchmarks.speed.categories --from-results --write  # the page again, from the CSV
+    python -m benchmarks.speed.categories --data FOLDER --seconds     # how long fits take
+
+FOLDER holds ``NAME.csv.gz`` and ``MANIFEST.csv``, whose columns ``name``, ``target``, ``task`` and
+``categorical`` (names between semicolons) say what is what. All tables with categorical columns and
+one numeric target or two classes are taken, each split at random into 3/4 for training and 1/4 for
+testing, with the same splits for all. Every library treats categories in its own way, at its own
+defaults; all else is alike: 100 trees, learning rate 0.1, depth 6, lambda 1, no row or column
+sampling, one row is enough for a leaf, one thread. scikit-learn takes at most 255 levels: columns
+of more are given to it as the numbers of their levels. Targets of regressions are logarithms, as in
+the paper of Adler and Painsky; a library that is not installed is left out.
+
+Results are appended to a CSV file line by line, and lines that are there are not computed again.
+``--seconds`` wants a quiet machine, and has a file of its own because the other may have grown
+beside other work.
+"""
+
+import argparse
+import csv
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
+
+from benchmarks.study.files import DOCS, header, page_with, without_header
+from gbt import GBTClassifier, GBTRegressor
+
+FIELDS = ("table", "task", "rows", "most_levels", "split", "method", "score", "seconds")
+OUT = Path(__file__).parents[1] / "results" / "categories.csv"
+OUT_OF_SECONDS = OUT.with_name("categories_seconds.csv")
+TIMED = ["greedy", "LightGBM", "XGBoost", "scikit-learn"]
+PAGE = DOCS / "categories.md"
+# What tells rows apart and nothing else, and parts of the target.
+DROPPED = {
+    "bike_kaggle_train": ["casual", "registered"],
+    "house_prices_kaggle": ["Id"],
+    "churn_modelling": ["RowNumber", "CustomerId"],
+    "hr_analysis_jobchange": ["enrollee_id"],
+    "av_loan_prediction": ["Loan_ID"],
+    "ibm_hr_attrition": ["EmployeeNumber"],
+    "estonia": ["PassengerId"],
+    "marketing_campaign": ["ID"],
+}
+
+
+class Table(NamedTuple):
+    """A table to learn: frames whose categorical columns have the dtype of categories."""
+
+    name: str
+    X: pd.DataFrame
+    y: np.ndarray
+    is_classification: bool
+
+    @property
+    def categorical(self) -> list[str]:
+        """The names of the categorical columns."""
+        return [name for name in self.X if self.X[name].dtype == "category"]
+
+    @property
+    def most_levels(self) -> int:
+        """The largest number of levels of a column."""
+        return max(self.X[name].nunique() for name in self.categorical)
+
+
+def tables_in(folder: Path) -> list[Table]:
+    """Read all tables that have categorical columns and a target that all libraries take."""
+    manifest = pd.read_csv(folder / "MANIFEST.csv").fillna("")
+    return [
+        read_table(folder / f"{row.name_}.csv.gz", row)
+        for row in manifest.rename(columns={"name": "name_"}).itertuples()
+        if row.categorical and row.task in ("binary", "regression")
+    ]
+
+
+def read_table(path: Path, row: Any) -> Table:
+    """Read one table as its line of the manifest says."""
+    frame = pd.read_csv(path, skipinitialspace=True, na_values=["?"], encoding="utf-8-sig")
+    frame = frame.drop(columns=DROPPED.get(row.name_, []))
+    names = row.categorical.split(";")
+    if "datetime_hour(derive)" in names:
+        frame.insert(0, "hour", pd.to_datetime(frame.pop("datetime")).dt.hour)
+        names = ["hour", *names[1:]]
+    frame = frame[frame[row.target].notna()]
+    y = frame.pop(row.target)
+    for name in [n for n in names if n in frame]:
+        words = frame[name].astype(object)
+        words = words.map(lambda v: str(int(v)) if isinstance(v, float) and v == v else v)
+        frame[name] = words.where(frame[name].isna(), words.astype(str)).astype("category")
+    is_classification = row.task == "binary"
+    target = (y == sorted(y.unique())[1]) if is_classification else np.log1p(y)
+    frame = frame.select_dtypes(["number", "category", "bool"]).reset_index(drop=True)
+    return Table(row.name_, frame, np.asarray(target, dtype=float), is_classification)
+
+
+def ours(table: Table, rows: np.ndarray, **parameters: Any) -> Any:
+    """Fit this project's model."""
+    make = GBTClassifier if table.is_classification else GBTRegressor
+    return make(random_state=0, n_jobs=1, **parameters).fit(
+        table.X.iloc[rows], table.y[rows]
+    ), table.X
+
+
+def lightgbm(table: Table, rows: np.ndarray) -> Any:
+    """Fit LightGBM, whose leaves are as many as the depth allows."""
+    import lightgbm as library
+
+    make = library.LGBMClassifier if table.is_classification else library.LGBMRegressor
+    model = make(
+        n_estimators=100, learning_rate=0.1, max_depth=6, num_leaves=64, reg_lambda=1.0,
+        min_child_weight=1.0, min_child_samples=1, verbose=-1, random_state=0, n_jobs=1,
+    )  # fmt: skip
+    return model.fit(table.X.iloc[rows], table.y[rows]), table.X
+
+
+def xgboost(table: Table, rows: np.ndarray) -> Any:
+    """Fit XGBoost."""
+    import xgboost as library
+
+    make = library.XGBClassifier if table.is_classification else library.XGBRegressor
+    model = make(
+        n_estimators=100, learning_rate=0.1, max_depth=6, reg_lambda=1.0, min_child_weight=1.0,
+        tree_method="hist", enable_categorical=True, random_state=0, n_jobs=1,
+    )  # fmt: skip
+    return model.fit(table.X.iloc[rows], table.y[rows]), table.X
+
+
+def catboost(table: Table, rows: np.ndarray) -> Any:
+    """Fit CatBoost, to which a missing category is a word."""
+    import catboost as library
+
+    X = table.X.copy()
+    for name in table.categorical:
+        X[name] = X[name].astype(object).where(X[name].notna(), "missing").astype(str)
+    make = library.CatBoostClassifier if table.is_classification else library.CatBoostRegressor
+    model = make(
+        iterations=100, learning_rate=0.1, depth=6, l2_leaf_reg=1.0, verbose=0, random_seed=0,
+        cat_features=table.categorical, allow_writing_files=False, thread_count=1,
+    )  # fmt: skip
+    return model.fit(X.iloc[rows], table.y[rows]), X
+
+
+def scikit_learn(table: Table, rows: np.ndarray) -> Any:
+    """Fit scikit-learn's histogram boosting."""
+    from sklearn import ensemble as library
+
+    X = table.X.copy()
+    for name in table.categorical:
+        if X[name].nunique() > 254:
+            X[name] = X[name].cat.codes.astype(float)
+    make = (
+        library.HistGradientBoostingClassifier
+        if table.is_classification
+        else library.HistGradientBoostingRegressor
+    )
+    model = make(
+        max_iter=100, learning_rate=0.1, max_depth=6, max_leaf_nodes=None, l2_regularization=1.0,
+        min_samples_leaf=1, early_stopping=False, categorical_features="from_dtype", random_state=0,
+    )  # fmt: skip
+    return model.fit(X.iloc[rows], table.y[rows]), X
+
+
+METHODS: dict[str, Callable[[Table, np.ndarray], Any]] = {
+    "greedy": ours,
+    "cross_validated": lambda table, rows: ours(table, rows, splitter="cross_validated"),
+    "unbiased": lambda table, rows: ours(table, rows, splitter="unbiased"),
+    "LightGBM": lightgbm,
+    "CatBoost": catboost,
+    "XGBoost": xgboost,
+    "scikit-learn": scikit_learn,
+}
+
+
+def judge(table: Table, split: int, method: str) -> dict[str, Any]:
+    """Fit one model and return its line: AUC or RMSE on the test rows, seconds of the fit."""
+    everything = np.arange(len(table.y))
+    stratify = table.y if table.is_classification else None
+    train, test = train_test_split(
+        everything, test_size=0.25, random_state=split, stratify=stratify
+    )
+    start = time.perf_counter()
+    with threadpool_limits(1):  # scikit-learn has no parameter for it
+        model, X = METHODS[method](table, train)
+    seconds = time.perf_counter() - start
+    rows = X.iloc[test]
+    if table.is_classification:
+        score = roc_auc_score(table.y[test], model.predict_proba(rows)[:, 1])
+    else:
+        score = float(np.sqrt(np.mean((model.predict(rows) - table.y[test]) ** 2)))
+    return {
+        "table": table.name,
+        "task": "AUC" if table.is_classification else "RMSE",
+        "rows": len(table.y),
+        "most_levels": table.most_levels,
+        "split": split,
+        "method": method,
+        "score": f"{score:.5f}",
+        "seconds": f"{seconds:.2f}",
+    }
+
+
+def run(folder: Path, n_splits: int, out: Path, methods: list[str]) -> None:
+    """Compute what is not in the file yet, line by line."""
+    done = set()
+    if out.exists():
+        done = {(r["table"], int(r["split"]), r["method"]) for r in read_lines(out)}
+    else:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        made = header("python -m benchmarks.speed.categories --data FOLDER", "splits from 0")
+        out.write_text(f"{made}\n{','.join(FIELDS)}\n")
+    for table in tables_in(folder):
+        for split in range(n_splits):
+            for method in methods:
+                if (table.name, split, method) in done:
+                    continue
+                try:
+                    line = judge(table, split, method)
+                except ImportError as error:
+                    print(f"{method} is left out: {error}")
+                    continue
+                with out.open("a", newline="") as file:
+                    csv.DictWriter(file, FIELDS).writerow(line)
+                print(*line.values(), flush=True)
+
+
+def read_lines(path: Path) -> list[dict[str, str]]:
+    """Return the lines of a file of results."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(without_header(file)))
+
+
+def means_over_splits(path: Path) -> pd.DataFrame:
+    """Return the mean scores of the splits that all methods have: a row a table, a column a method.
+
+    Rows are known by task, table and largest number of levels.
+    """
+    lines = pd.DataFrame(read_lines(path)).astype({"score": float})
+    n_methods = lines.groupby(["table", "split"])["method"].transform("nunique")
+    lines = lines[n_methods == lines["method"].nunique()]
+    return lines.pivot_table(
+        index=["task", "table", "most_levels"], columns="method", values="score", sort=False
+    )[[m for m in METHODS if m in set(lines["method"])]]
+
+
+def report(path: Path) -> str:
+    """Return the page's table: means over the splits, and means of these over the tables.
+
+    Targets of regressions have units of their own, hence a geometric mean.
+    """
+    means = means_over_splits(path)
+    lines = [
+        [f"{table} ({task})", f"{int(most_levels):,}", *(f"{score:.4f}" for score in scores)]
+        for (task, table, most_levels), scores in zip(means.index, means.to_numpy(), strict=True)
+    ]
+    of_tasks = {
+        "mean AUC": means.loc["AUC"].mean(),
+        "geometric mean RMSE": np.exp(np.log(means.loc["RMSE"]).mean()),
+    }
+    for words, scores in of_tasks.items():
+        lines.append([f"**{words}**", "", *(f"**{score:.4f}**" for score in scores)])
+    return markdown(["table", "largest number of levels", *means.columns], lines)
+
+
+def report_of_seconds(path: Path) -> str:
+    """Return the table of seconds: medians over the splits, and means of ratios over the tables."""
+    seconds = pd.DataFrame(read_lines(path)).astype({"seconds": float, "rows": int})
+    medians = seconds.pivot_table(
+        index=["table", "rows"], columns="method", values="seconds", aggfunc="median", sort=False
+    )[TIMED]
+    lines = [
+        [table, f"{rows:,}", *(f"{number:.2f}" for number in numbers)]
+        for (table, rows), numbers in zip(medians.index, medians.to_numpy(), strict=True)
+    ]
+    ratios = np.exp(np.log(medians.div(medians["greedy"], axis=0)).mean())
+    words = "**geometric mean, greedy is 1**"
+    lines.append([words, "", *(f"**{ratio:.2f}**" for ratio in ratios)])
+    return markdown(["seconds of a fit, one thread", "rows", *TIMED], lines)
+
+
+def markdown(head: list[str], lines: list[list[str]]) -> str:
+    """Return a table whose first column is of words."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *lines])
+
+
+def main() -> None:
+    """Read the command line, run, and print the table of all results."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, help="folder of tables and manifest")
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--out", type=Path, help=f"{OUT.name}, or {OUT_OF_SECONDS.name}")
+    parser.add_argument("--methods", nargs="+", choices=[*METHODS])
+    parser.add_argument("--seconds", action="store_true", help="report the seconds of fits")
+    parser.add_argument("--from-results", action="store_true", help="compute nothing")
+    parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
+    given = parser.parse_args()
+    out = given.out or (OUT_OF_SECONDS if given.seconds else OUT)
+    if not given.from_results:
+        if given.data is None:
+            parser.error("--data FOLDER is needed, or --from-results")
+        run(
+            given.data, given.splits, out, given.methods or (TIMED if given.seconds else [*METHODS])
+        )
+    table = report_of_seconds(out) if given.seconds else report(out)
+    print(table)
+    if given.write:
+        block = "seconds" if given.seconds else "libraries"
+        PAGE.write_text(page_with({block: table}, PAGE.read_text(), PAGE.name))
+
+
+if __name__ == "__main__":
+    main()

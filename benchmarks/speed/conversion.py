@@ -1,0 +1,161 @@
+"""How long other libraries' models take to become an `Ensemble`: 500 trees of depth 8 of each.
+
+    python -m benchmarks.speed.conversion [--repeats 7] [--out benchmarks/results/conversion.csv]
+
+A row a library: nodes, seconds of one conversion (of processors, one thread; median and best),
+and what part of it the library takes to hand its model over at all (to write it down as text or
+bytes, where it has no arrays). Nothing is timed before raw predictions have been found equal to the
+library's: to 1e-5 of their largest for XGBoost, which predicts in float32, to 1e-12 for the others.
+Needs the extra ``peers``.
+"""
+
+import argparse
+import csv
+import importlib
+import os
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.formats import as_ensemble
+from gbt.formats.imported import forget
+from gbt.formats.lightgbm.text import text_of
+
+N_ROWS, N_FEATURES = 8_000, 20
+
+
+class Library(NamedTuple):
+    """How to train a model of a library, predict with it, and have it hand itself over."""
+
+    module: str
+    fit: Callable[[Any, np.ndarray, np.ndarray, int], Any]  # module, X, y, number of trees
+    hand_over: Callable[[Any], Any]
+    within: float = 1e-12
+
+
+def fit_xgboost(xgboost, X, y, n_trees):
+    """Train trees of depth 8."""
+    asked = {"n_estimators": n_trees, "max_depth": 8, "learning_rate": 0.1, "n_jobs": 1}
+    return xgboost.XGBRegressor(**asked).fit(X, y)
+
+
+def fit_lightgbm(lightgbm, X, y, n_trees):
+    """Train trees of at most depth 8."""
+    asked = {"n_estimators": n_trees, "max_depth": 8, "num_leaves": 256, "n_jobs": 1}
+    return lightgbm.LGBMRegressor(min_child_samples=5, verbose=-1, **asked).fit(X, y)
+
+
+def fit_catboost(catboost, X, y, n_trees):
+    """Train symmetric trees of depth 8."""
+    asked = {"iterations": n_trees, "depth": 8, "verbose": 0, "thread_count": 1}
+    return catboost.CatBoostRegressor(allow_writing_files=False, **asked).fit(X, y)
+
+
+def fit_histograms(ensemble, X, y, n_trees):
+    """Train trees of at most depth 8."""
+    asked = {"max_iter": n_trees, "max_depth": 8, "max_leaf_nodes": 256, "min_samples_leaf": 5}
+    return ensemble.HistGradientBoostingRegressor(early_stopping=False, **asked).fit(X, y)
+
+
+def fit_boosting(ensemble, X, y, n_trees):
+    """Train trees of depth 8."""
+    asked = {"n_estimators": n_trees, "max_depth": 8, "max_features": 4, "random_state": 0}
+    return ensemble.GradientBoostingRegressor(**asked).fit(X, y)
+
+
+def fit_forest(ensemble, X, y, n_trees):
+    """Train trees of depth 8."""
+    asked = {"n_estimators": n_trees, "max_depth": 8, "max_features": 4, "random_state": 0}
+    return ensemble.RandomForestRegressor(n_jobs=1, **asked).fit(X, y)
+
+
+LIBRARIES = {
+    "XGBoost": Library("xgboost", fit_xgboost, lambda m: m.get_booster().save_raw("ubj"), 1e-5),
+    "LightGBM": Library("lightgbm", fit_lightgbm, lambda m: text_of(m.booster_)),
+    "CatBoost": Library("catboost", fit_catboost, lambda m: m._serialize_model()),
+    "HistGradientBoosting": Library("sklearn.ensemble", fit_histograms, lambda m: m._predictors),
+    "GradientBoosting": Library("sklearn.ensemble", fit_boosting, lambda m: m.estimators_),
+    "RandomForest": Library("sklearn.ensemble", fit_forest, lambda m: m.estimators_),
+}
+
+
+def data() -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of float32 numbers and targets."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_ROWS, N_FEATURES)).astype(np.float32)
+    return X, X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2]) + rng.normal(size=N_ROWS)
+
+
+def seconds_of(work: Callable[[], Any], repeats: int) -> list[float]:
+    """Return the seconds of processors that each call took."""
+    seconds = []
+    for _ in range(repeats):
+        started = time.process_time()
+        work()
+        seconds.append(time.process_time() - started)
+    return seconds
+
+
+def measure(name: str, n_trees: int, repeats: int) -> dict[str, Any]:
+    """Train a model, check what it becomes, and time that."""
+    library = LIBRARIES[name]
+    module = importlib.import_module(library.module)
+    X, y = data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = library.fit(module, X, y, n_trees)
+
+        def convert() -> Any:
+            forget(getattr(model, "booster_", model))
+            if hasattr(model, "get_booster"):
+                forget(model.get_booster())
+            return as_ensemble(model)
+
+        ensemble = convert()
+        predicted = model.predict(X).astype(np.float64)
+        difference = np.abs(ensemble.raw_predict(X) - predicted).max() / np.abs(predicted).max()
+        if not difference <= library.within:
+            raise SystemExit(f"{name}: predictions differ by {difference:.2g}; nothing timed")
+        seconds = seconds_of(convert, repeats)
+        own = seconds_of(lambda: library.hand_over(model), repeats)
+    version = importlib.import_module(library.module.split(".")[0]).__version__
+    return {
+        "library": name,
+        "version": version,
+        "trees": ensemble.n_trees,
+        "nodes": len(ensemble.feature),
+        "seconds": f"{statistics.median(seconds):.3f}",
+        "best": f"{min(seconds):.3f}",
+        "of these the library's own": f"{statistics.median(own):.3f}",
+        "difference": f"{difference:.1g}",
+        "load": f"{os.getloadavg()[0]:.0f}",
+    }
+
+
+def main() -> int:
+    """Measure every library and print a row of each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--trees", type=int, default=500)
+    parser.add_argument("--out", type=Path, help="a file for the table")
+    asked = parser.parse_args()
+    rows = []
+    for name in LIBRARIES:
+        rows.append(measure(name, asked.trees, asked.repeats))
+        print(", ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
+    if asked.out:
+        with asked.out.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,299 @@
+"""Local MDI+ beside imodels: are the scores the same, how long does each take, and how it grows.
+
+    pip install -e '.[imodels]'                              imodels 3.0.4
+    python -m benchmarks.speed.local_mdi_speed agree               scores on the same forests
+    python -m benchmarks.speed.local_mdi_speed time           both on the same forests, side by side
+    python -m benchmarks.speed.local_mdi_speed grow          rows from 10,000 to 1,000,000; boosting
+    python -m benchmarks.speed.local_mdi_speed report        the tables of all, to docs/local_mdi.md
+
+``agree`` and ``time`` give both programs the same fitted forest. imodels has the settings of its
+authors' experiments, ElasticNetCV with three folds and l1_ratio .1, .5 and .99 on all rows; so have
+we by default. One thread each, of BLAS too, the same forest, in turn; seconds are of processor
+time, which other programs on the machine lengthen less. ``agree`` tightens the solver of
+scikit-learn as well, to tell the solvers' tolerance from a difference in what is computed, and ends
+with an error where scores differ by more than they should, or where ranks do once imodels' scores
+that are 0 but for rounding are 0. Each part writes its table to benchmarks/results.
+"""
+
+import argparse
+import platform
+import time
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from importlib.metadata import version
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import ElasticNet as SklearnElasticNet
+from sklearn.linear_model import ElasticNetCV, LogisticRegression, LogisticRegressionCV
+from sklearn.linear_model import Ridge as SklearnRidge
+from threadpoolctl import threadpool_limits
+
+import gbt
+from attributions import local_mdi
+from attributions.mdi.elastic_net import ElasticNet
+from attributions.mdi.least_squares import Ridge
+from attributions.mdi.logistic_elastic_net import LogisticElasticNet
+from attributions.mdi.logistic_ridge import LogisticRidge
+from benchmarks.study.files import DOCS, RESULTS, page_with
+from gbt import GBTClassifier, GBTRegressor
+
+RATIOS = [0.1, 0.5, 0.99]
+SHAPE = 2000, 50
+PAGE = DOCS / "local_mdi.md"
+PARTS = ("agree", "time", "grow")
+TIGHT = {"tol": 1e-9, "max_iter": 10**6}
+ROUNDING = 1e-12  # of a score that should be 0; imodels has some 1e-18
+# Two kinds of forests, and parameters that make them.
+FORESTS = {"leaves of 5 rows": {"min_samples_leaf": 5, "max_features": 0.33}, "fully grown": {}}
+
+
+def data(n_rows: int, n_columns: int, seed: int = 0):
+    """Return a table whose float64 values are also float32, which is what forests compare."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_columns)).astype(np.float32).astype(np.float64)
+    return X, X[:, :5].sum(axis=1) + 2 * rng.normal(size=n_rows)
+
+
+def imodels_scores(forest, X, y, linear_model):
+    """Return imodels' scores, what made them, and the seconds that fitting and scoring took."""
+    from imodels.tree.rf_plus.feature_importance.rfplus_explainer import LMDIPlus
+    from imodels.tree.rf_plus.rf_plus import rf_plus_models
+
+    is_labels = hasattr(forest, "classes_")
+    kind = "RandomForestPlusClassifier" if is_labels else "RandomForestPlusRegressor"
+    started = time.process_time()
+    plus = getattr(rf_plus_models, kind)(
+        rf_model=forest, prediction_model=linear_model, fit_on="all", verbose=False
+    )
+    plus.fit(X, y, n_jobs=None)
+    explainer = LMDIPlus(plus)
+    scores = explainer.get_lmdi_plus_scores(X, y)
+    seconds = time.process_time() - started
+    return scores, explainer, seconds
+
+
+def ranks_without_rounding(explainer, X, y) -> np.ndarray:
+    """Return imodels' mean ranks where a tree's scores that are 0 but for rounding are 0."""
+    of_trees = explainer._get_LFI_subtract_intercept(X, 1)
+    exact = np.where(np.abs(of_trees) < ROUNDING, 0.0, of_trees)
+    explainer._get_LFI_subtract_intercept = lambda X, njobs: exact
+    return explainer.get_lmdi_plus_scores(X, y, ranking=True)
+
+
+def agree(_) -> Iterator[str]:
+    """Compare scores and ranks; where they differ by more than is allowed, that is an error.
+
+    Scores may differ by a share of the largest one, ranks by a number of places, and that only
+    where folds choose penalties: ours may end at a neighbour of the one that ElasticNetCV chooses.
+    """
+    X, y = data(600, 20)
+    labels = (y > 0).astype(int)
+    settings = {"min_samples_leaf": 5, "max_features": 0.33, "random_state": 0}
+    of_numbers = RandomForestRegressor(20, **settings).fit(X, y), y
+    of_labels = RandomForestClassifier(20, **settings).fit(X, labels), labels
+    folds = {"cv": 3, "l1_ratio": RATIOS, "random_state": 0}
+    tight = LogisticRegression(C=0.2, tol=1e-10, max_iter=10**5)
+    rows = [
+        ("ridge, penalty 5", of_numbers, SklearnRidge(5.0), Ridge(5.0), 1e-10, 0),
+        (
+            "elastic net, penalty 0.05, ratio 0.5, tol 1e-9",
+            of_numbers,
+            SklearnElasticNet(0.05, l1_ratio=0.5, **TIGHT),
+            ElasticNet(0.05, 0.5),
+            1e-6,
+            0,
+        ),
+        (
+            "elastic net, three folds, tol 1e-4",
+            of_numbers,
+            ElasticNetCV(**folds, max_iter=2000),
+            ElasticNet(),
+            0.05,
+            1,
+        ),
+        (
+            "elastic net, three folds, tol 1e-9",
+            of_numbers,
+            ElasticNetCV(**folds, **TIGHT),
+            ElasticNet(),
+            0.05,
+            1,
+        ),
+        ("logistic ridge, C = 0.2", of_labels, tight, LogisticRidge(5.0), 1e-4, 0),
+        (
+            "logistic elastic net, C = 0.2, ratio 0.5, tol 1e-6",
+            of_labels,
+            _sparse_logistic(C=0.2, l1_ratio=0.5, tol=1e-6, max_iter=10**5, random_state=0),
+            LogisticElasticNet(5.0, 0.5),
+            1e-2,
+            0,
+        ),
+    ]
+    yield (
+        "| model of both | largest score | largest difference | largest difference of ranks |"
+        " the same without imodels' rounding | same penalty |"
+    )
+    yield "|---|--:|--:|--:|--:|--:|"
+    for name, (forest, target), peer, own, allowed, allowed_rank in rows:
+        scores, explainer, _ = imodels_scores(forest, X, target, peer)
+        explain = partial(local_mdi, forest, X, target, linear_model=own, n_jobs=1)
+        found, ranked = explain(), explain(aggregate="rank_where_used")
+        largest, gap = np.abs(scores).max(), np.abs(found.values - scores).max()
+        if not gap <= allowed * largest:
+            raise SystemExit(f"{name}: scores differ by {gap:.2g}, the largest is {largest:.3g}")
+        ranks = explainer.get_lmdi_plus_scores(X, target, ranking=True)
+        exact = ranks_without_rounding(explainer, X, target)
+        of_ranks, of_exact = (np.abs(ranked.values - theirs).max() for theirs in (ranks, exact))
+        if not of_exact <= allowed_rank:
+            raise SystemExit(f"{name}: ranks differ by {of_exact:.2g} without imodels' rounding")
+        yield (
+            f"| {name} | {largest:.3g} | {gap:.2g} | {of_ranks:.2g} | {of_exact:.2g} |"
+            f" {same_penalties(peer, forest, X, target, found)} |"
+        )
+
+
+def same_penalties(peer, forest, X, y, found) -> str:
+    """Say for how many trees folds chose the same penalty."""
+    if not isinstance(peer, ElasticNetCV):
+        return "given"
+    reference = local_mdi(forest, X, y, linear_model=ElasticNet(), solver="reference", n_jobs=1)
+    n_same = np.isclose(reference.penalty, found.penalty, rtol=1e-6).sum()
+    return f"{n_same} of {len(found.penalty)} trees"
+
+
+def _sparse_logistic(**settings):
+    """Return a LogisticRegression with an elastic net, whose kind older versions must be told."""
+    kind = {"penalty": "elasticnet"} if LogisticRegression().penalty == "l2" else {}
+    return LogisticRegression(solver="saga", **kind, **settings)
+
+
+def _chosen_logistic():
+    """Return what the authors fit to the trees of a classifier."""
+    kind = {"penalty": "elasticnet"} if LogisticRegression().penalty == "l2" else {}
+    settings = {"cv": 3, "l1_ratios": RATIOS, "tol": 5e-4, "max_iter": 2000, "random_state": 0}
+    return LogisticRegressionCV(solver="saga", **kind, **settings)
+
+
+def compare(options) -> Iterator[str]:
+    """Compare the seconds of both for forests of two kinds, and of labels."""
+    X, y = data(*SHAPE)
+    peer = ElasticNetCV(cv=3, l1_ratio=RATIOS, max_iter=2000, random_state=0)
+    own = {
+        "elastic net": {"linear_model": ElasticNet()},
+        "ridge, penalty by folds": {"linear_model": Ridge()},
+        "least squares, no raw columns": {"linear_model": "ols", "raw": False},
+    }
+    of_labels = {
+        "logistic elastic net": {"linear_model": "logistic_elastic_net"},
+        "logistic ridge, left-out rows": {"linear_model": "logistic_ridge"},
+        "elastic net of 0 and 1": {"linear_model": "elastic_net"},
+    }
+    n, repeats = options.trees, options.repeats
+    yield (
+        f"`python -m benchmarks.speed.local_mdi_speed time --trees {n} --label-trees"
+        f" {options.label_trees} --repeats {repeats}`: {X.shape[0]:,} rows x {X.shape[1]}, medians"
+        f" of {repeats}, seconds of processor time a tree; {conditions()}"
+    )
+    yield ""
+    yield "| forest | splits a tree | imodels | ours | s a tree | ratio |"
+    yield "|---|--:|--:|---|--:|--:|"
+    tasks = [
+        (name, RandomForestRegressor(n, random_state=0, n_jobs=1, **settings).fit(X, y), y, own)
+        for name, settings in FORESTS.items()
+    ]
+    forest = RandomForestClassifier(options.label_trees, min_samples_leaf=3, random_state=0)
+    labels = (y > 0).astype(int)
+    tasks.append(("labels, leaves of 3", forest.fit(X, labels), labels, of_labels))
+    for name, forest, target, models in tasks:
+        peer = _chosen_logistic() if hasattr(forest, "classes_") else peer
+        n_trees = len(forest.estimators_)
+        splits = np.mean([tree.get_n_leaves() - 1 for tree in forest.estimators_])
+        seconds: dict = {label: [] for label in (*models, "imodels")}
+        for settings in models.values():  # compiles
+            local_mdi(forest, X, target, n_jobs=1, **settings)
+        for _ in range(repeats):
+            for label, settings in models.items():
+                started = time.process_time()
+                local_mdi(forest, X, target, n_jobs=1, **settings)
+                seconds[label].append(time.process_time() - started)
+            seconds["imodels"].append(imodels_scores(forest, X, target, peer)[-1])
+        theirs = np.median(seconds["imodels"]) / n_trees
+        for label in models:
+            mine = np.median(seconds[label]) / n_trees
+            yield (
+                f"| {name} | {splits:.0f} | {theirs:.2f} | {label} | {mine:.4f} |"
+                f" {theirs / mine:.0f} |"
+            )
+
+
+def grow(_) -> Iterator[str]:
+    """Measure how time grows with rows, and what a boosted model takes."""
+    yield (
+        "| model | rows x columns | linear model | s of processors | ns a row and tree |"
+        " s on the clock |"
+    )
+    yield "|---|---|---|--:|--:|--:|"
+    trees = RandomForestRegressor(5, max_leaf_nodes=64, max_samples=10_000, random_state=0)
+    tasks = [
+        ("forest, 5 trees of 64 leaves", trees, n, name)
+        for n in (10_000, 100_000, 1_000_000)
+        for name in ("ridge", "elastic_net")
+    ]
+    tasks += [
+        (f"boosted, 400 trees of depth 6, {loss}", estimator(400, n_jobs=2), 100_000, name)
+        for loss, estimator in (("squared", GBTRegressor), ("logistic", GBTClassifier))
+        for name in ("ridge", "elastic_net")
+    ]
+    for label, estimator, n_rows, name in tasks:
+        X, y = data(n_rows, 20)
+        y = y > 0 if isinstance(estimator, GBTClassifier) else y
+        model = estimator.fit(X, y)
+        small = type(estimator)(2).fit(X[:1000], y[:1000])
+        local_mdi(small, X[:1000], y[:1000], linear_model=name)  # compiles
+        started, clock = time.process_time(), time.perf_counter()
+        local_mdi(model, X, y, linear_model=name)
+        seconds, passed = time.process_time() - started, time.perf_counter() - clock
+        n_trees = 5 if label.startswith("forest") else 400
+        yield (
+            f"| {label} | {n_rows:,} x 20 | {name} | {seconds:.2f} |"
+            f" {1e9 * seconds / n_rows / n_trees:.0f} | {passed:.2f} |"
+        )
+
+
+def main(arguments=None) -> None:
+    """Run one part, or write the report."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("part", choices=[*PARTS, "report"])
+    parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--label-trees", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args(arguments)
+    if options.part == "report":
+        tables = {part: path_of(part).read_text().rstrip() for part in PARTS}
+        PAGE.write_text(page_with(tables, PAGE.read_text(), PAGE.name))
+        return
+    lines = []
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
+        warnings.simplefilter("ignore")
+        for line in {"agree": agree, "time": compare, "grow": grow}[options.part](options):
+            print(line, flush=True)
+            lines.append(line)
+    path_of(options.part).write_text("\n".join(lines) + "\n")
+
+
+def conditions() -> str:
+    """Say where it was measured."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("imodels", "scikit-learn", "numpy"))
+    python = f"Python {platform.python_version()}"
+    return f"{platform.machine()}, gbt {gbt.__version__}, {versions}, {python}"
+
+
+def path_of(part: str):
+    """Return the file of a part's table."""
+    return RESULTS / f"local_mdi_speed_{part}.md"
+
+
+if __name__ == "__main__":
+    main()

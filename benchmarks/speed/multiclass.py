@@ -1,0 +1,188 @@
+"""Several classes: accuracy and time beside XGBoost's hist and LightGBM, with verified trees.
+
+    python -m benchmarks.speed.multiclass [--repeats 3] [--out benchmarks/results/multiclass.md]
+
+Data like those of *covertype* are simulated: ten numeric columns, in which the classes are mixtures
+of overlapping clouds, and forty-four indicators of which each class likes some. Half of the classes
+are rare. (The table itself is not in reach of a benchmark that downloads nothing.) With K classes a
+round is K trees for everyone, of the same depth, rate and penalty.
+
+No time is printed unless the first round's trees give the probabilities of XGBoost's exact method
+to float32 accuracy. Seconds of processors are those of all threads together, waiting in a loop
+included, and depend less on what else the machine does. Everyone has all cores and prepares columns
+inside the time; ratios are of neighbouring runs, and the table has their medians. Needs the extra
+``peers``.
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import gbt
+from benchmarks.speed.settling import settle
+from gbt.parallel.cores import available_cores
+
+DEPTH, RATE, PENALTY = 6, 0.1, 1.0
+
+
+class Case(NamedTuple):
+    """How many classes, rows to train on, and rounds."""
+
+    n_classes: int
+    n_rows: int
+    n_rounds: int
+
+
+CASES = [
+    Case(7, 20_000, 10),
+    Case(7, 20_000, 100),
+    Case(7, 100_000, 3),
+    Case(10, 20_000, 10),
+    Case(10, 100_000, 3),
+    Case(50, 20_000, 2),
+    Case(50, 100_000, 2),
+]
+
+
+def data_of(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return training rows and classes, and as many rows to judge by."""
+    rng = np.random.default_rng(case.n_classes)
+    n, n_classes = 2 * case.n_rows, case.n_classes
+    share = np.where(np.arange(n_classes) < (n_classes + 1) // 2, 4.0, 1.0)
+    y = rng.choice(n_classes, size=n, p=share / share.sum())
+    y[:n_classes] = np.arange(n_classes)
+    cloud = rng.integers(3, size=n)
+    centre = rng.normal(scale=0.9, size=(n_classes, 3, 10))
+    numbers = centre[y, cloud] + rng.normal(size=(n, 10))
+    liked = rng.dirichlet(np.full(44, 0.3), size=n_classes).cumsum(axis=1)
+    which = (rng.random(n)[:, np.newaxis] > liked[y]).sum(axis=1).clip(max=43)
+    X = np.column_stack([numbers, which[:, np.newaxis] == np.arange(44)]).astype(np.float32)
+    half = case.n_rows
+    return X[:half], y[:half], X[half:], y[half:]
+
+
+def fit_ours(case, X, y):
+    """Fit, and return what predicts probabilities."""
+    model = gbt.GBTClassifier(case.n_rounds, RATE, DEPTH, reg_lambda=PENALTY)
+    return model.fit(X, y).predict_proba
+
+
+def fit_xgboost(case, X, y, tree_method="hist", start=None):
+    """Fit, DMatrix included, from log shares where they are given."""
+    import xgboost
+
+    data = xgboost.DMatrix(X, y)
+    margin = None if start is None else np.tile(start, (len(X), 1))
+    if margin is not None:
+        data.set_base_margin(margin)
+    asked = {
+        "objective": "multi:softprob", "num_class": case.n_classes, "tree_method": tree_method,
+        "max_depth": DEPTH, "eta": RATE, "lambda": PENALTY, "nthread": available_cores(),
+    }  # fmt: skip
+    booster = xgboost.train(asked, data, case.n_rounds)
+
+    def predict(rows):
+        given = xgboost.DMatrix(rows)
+        if start is not None:
+            given.set_base_margin(np.tile(start, (len(rows), 1)))
+        return booster.predict(given)
+
+    return predict
+
+
+def fit_lightgbm(case, X, y):
+    """Fit trees of the same depth, binning included."""
+    import lightgbm
+
+    asked = {
+        "objective": "multiclass", "num_class": case.n_classes, "max_depth": DEPTH,
+        "num_leaves": 2**DEPTH, "learning_rate": RATE, "lambda_l2": PENALTY,
+        "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1.0, "num_threads": available_cores(),
+        "verbose": -1,
+    }  # fmt: skip
+    return lightgbm.train(asked, lightgbm.Dataset(X, y), case.n_rounds).predict
+
+
+def largest_difference(case, X, y):
+    """Return how far the probabilities after one round are from those of XGBoost's exact method."""
+    one = case._replace(n_rounds=1)
+    start = np.log(np.bincount(y) / len(y))
+    ours, theirs = fit_ours(one, X, y)(X), fit_xgboost(one, X, y, "exact", start)(X)
+    return float(np.abs(ours - theirs).max())
+
+
+def measure(case, rows, repeats):
+    """Return medians of our seconds and the peers' ratios to them, on the clock and of processors.
+
+    Also everyone's accuracy and log loss.
+    """
+    X, y, X_new, y_new = rows
+    fits = (fit_ours, fit_xgboost, fit_lightgbm)
+    runs, quality = [], []
+    for _ in range(repeats):
+        seconds, used, quality = [], [], []
+        for fit in fits:
+            settle()
+            started, busy = time.perf_counter(), time.process_time()
+            predict = fit(case, X, y)
+            seconds.append(time.perf_counter() - started)
+            used.append(time.process_time() - busy)
+            p = predict(X_new)
+            likelihood = np.log(np.maximum(p[np.arange(len(y_new)), y_new], 1e-15))
+            quality.append((np.mean(p.argmax(axis=1) == y_new), -likelihood.mean()))
+        runs.append(
+            [part for own, *peers in (seconds, used) for part in (own, *(p / own for p in peers))]
+        )
+    return [statistics.median(column) for column in zip(*runs, strict=True)], quality
+
+
+def main():
+    """Verify, then time, and print a Markdown table."""
+    import lightgbm
+    import xgboost
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, help="a file for the table")
+    asked = parser.parse_args()
+    lines = [
+        f"{platform.machine()}, {available_cores()} threads, gbt {gbt.__version__}, XGBoost"
+        f" {xgboost.__version__}, LightGBM {lightgbm.__version__}; depth {DEPTH}; medians of"
+        f" {asked.repeats} runs side by side; load {os.getloadavg()[0]:.1f} at the start",
+        "",
+        "| classes | rows | rounds | ours, s of processors | XGBoost hist / ours | LightGBM / ours"
+        " | ours, s on the clock | XGBoost hist / ours | LightGBM / ours"
+        " | accuracy: ours, XGBoost, LightGBM | log loss | largest difference of probabilities from"
+        " XGBoost exact, one round |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    print("\n".join(lines), flush=True)
+    fit_ours(Case(3, 600, 2), *data_of(Case(3, 600, 2))[:2])  # compiled before anything is timed
+    for case in CASES:
+        rows = data_of(case)
+        difference = largest_difference(case, *rows[:2])
+        if difference > 1e-5:
+            raise SystemExit(f"{case}: {difference:.2g} from XGBoost exact; nothing timed")
+        (ours, hist, lgb, used, hist_used, lgb_used), quality = measure(case, rows, asked.repeats)
+        accuracy, loss = (", ".join(f"{q[i]:.3f}" for q in quality) for i in (0, 1))
+        line = (
+            f"| {case.n_classes} | {case.n_rows:,} | {case.n_rounds} | {used:.3g}"
+            f" | {hist_used:.2f} | {lgb_used:.2f} | {ours:.3g} | {hist:.2f} | {lgb:.2f}"
+            f" | {accuracy} | {loss} | {difference:.1g} |"
+        )
+        lines.append(line)
+        print(line, flush=True)
+    if asked.out:
+        asked.out.write_text("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

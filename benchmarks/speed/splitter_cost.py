@@ -1,0 +1,435 @@
+"""What a fit costs by the way in which nodes choose their splits, verified, then timed.
+
+    python -m benchmarks.speed.splitter_cost --write          some ten minutes on two quiet cores
+    python -m benchmarks.speed.splitter_cost --only policies      one table alone, printed
+    python -m benchmarks.speed.splitter_cost --n-jobs 1           everyone with one thread
+    python -m benchmarks.speed.splitter_cost --quick              tries the machinery: no numbers
+
+============  ======================================================================================
+``policies``  20,000 x 50 continuous numbers, 100 rounds, beside XGBoost's exact method
+``rows``      the same with ever more rows, 10 rounds: to what power of the rows time grows
+``hundred``   20,000 x 50 of 100 levels, 20 rounds: as numbers and as categories
+``levels``    100,000 x 8 of 10 to 10,000 levels, 10 rounds: as numbers and as categories
+============  ======================================================================================
+
+Trees have depth 6. Levels are uneven, as in real tables: of 10,000 in 100,000 rows the first has
+1,000 rows and six hundred have twenty or more, so that they stand for themselves.
+
+Greedy trees grow by the histogram search of ``gbt.training.histogram_growth``, which no other
+policy has and which searches columns of at most 255 levels as it searches numbers. "greedy, plain
+scan" asks greedy as all others are asked: every cut is scanned, without histograms.
+
+No time is printed unless all splits of a small draw of the case are those of the page of plain
+loops (``benchmarks.speed.checked_policy``), and the first trees of the whole table are the same to
+the last bit for one thread and two. Greedy trees are compared with XGBoost's, too.
+
+Everyone prepares columns inside the time, and has all cores unless ``--n-jobs`` says otherwise.
+Seconds of processors are those of all threads together, and depend less on what else the machine
+does. Ratios are of neighbouring runs; tables have medians. Targets, which we set ourselves, are in
+brackets. ``--write`` puts the tables into benchmarks/results/splitter_cost.md, docs/cvb.md and
+docs/categories.md. Needs the extra ``peers``.
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import gbt
+from benchmarks.speed import training_speed
+from benchmarks.speed.checked_policy import Checked
+from benchmarks.speed.growth import exponent
+from benchmarks.speed.settling import settle
+from benchmarks.study.files import DOCS, page_with
+from gbt.parallel.cores import available_cores
+from gbt.reference import boosting as reference
+from gbt.splitting import CrossValidated, Greedy, Unbiased
+
+RESULTS = Path(__file__).parents[1] / "results" / "splitter_cost.md"
+PAGES = {DOCS / "cvb.md": ("policies", "rows"), DOCS / "categories.md": ("hundred", "levels")}
+
+
+class PlainScan(Greedy):
+    """Greedy splits by a scan of every cut: the histogram search is for the class itself alone."""
+
+
+POLICIES = {"greedy": Greedy(), "cross_validated": CrossValidated(), "unbiased": Unbiased()}
+WITH_PLAIN_SCAN = {"greedy": Greedy(), "greedy, plain scan": PlainScan(), **POLICIES}
+EXACT = "XGBoost exact"
+MOST_OF_EXACT = {"cross_validated": 1.2, "unbiased": 0.9}  # of its time
+MOST_OF_CONTINUOUS = {"cross_validated": 1.0}  # what columns of 100 levels take
+LARGEST_POWER = 1.1  # of the rows: linear, but for what the caches do
+MOST_OF_NUMBERS = 2.0  # what categories take, of the time of numbers
+DEPTH = 6
+NUMBERS, CATEGORIES, ALL_LEVELS = "numbers", "categories", "categories, smoothing 0"
+SMOOTHING = {CATEGORIES: 20.0, ALL_LEVELS: 0.0}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured."""
+
+    policies: tuple[int, int, int] = (20_000, 50, 100)  # rows, columns, rounds
+    rows: tuple[int, ...] = (5_000, 20_000, 80_000, 320_000)
+    columns_of_rows: int = 50
+    rounds_of_rows: int = 10
+    hundred: tuple[int, int, int] = (20_000, 50, 20)
+    levels: tuple[int, ...] = (10, 100, 1_000, 10_000)
+    table_of_levels: tuple[int, int, int] = (100_000, 8, 10)
+    small: tuple[int, int, int] = (200, 4, 40)  # rows, columns and most levels of a small draw
+
+
+QUICK = Plan(
+    policies=(400, 6, 3),
+    rows=(200, 400),
+    columns_of_rows=6,
+    rounds_of_rows=2,
+    hundred=(400, 6, 2),
+    levels=(10, 40),
+    table_of_levels=(400, 3, 2),
+    small=(60, 3, 10),
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of numbers: continuous, or whole, of so many levels."""
+
+    n_rows: int
+    n_columns: int
+    n_levels: int | None = None
+
+    def data(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return float32 rows and targets."""
+        if self.n_levels is None:
+            case = training_speed.Case("", self.n_rows, self.n_columns, DEPTH, 0)
+            return training_speed.data_of(case)
+        rng = np.random.default_rng(self.n_levels)
+        place = rng.random(size=(self.n_rows, self.n_columns))
+        X = np.floor(self.n_levels * place**2).astype(np.float32)
+        y = 4 * place[:, :5].sum(axis=1) + place[:, 0] * place[:, 1] + rng.normal(size=self.n_rows)
+        return X, y
+
+    def small(self, plan: Plan) -> "Table":
+        """Return the same kind of table, small enough for the page."""
+        n_rows, n_columns, most_levels = plan.small
+        n_levels = None if self.n_levels is None else min(self.n_levels, most_levels)
+        return Table(n_rows, n_columns, n_levels)
+
+
+def fit_ours(policy, kind, n_rounds, X, y, n_jobs, max_depth=DEPTH):
+    """Fit, columns prepared inside, which are all of one kind."""
+    return gbt.GBTRegressor(
+        n_rounds, max_depth=max_depth, base_score=0.5, splitter=policy,
+        categorical_features=None if kind == NUMBERS else list(range(X.shape[1])),
+        categorical_smoothing=SMOOTHING.get(kind, 20.0), n_jobs=n_jobs, random_state=0,
+    ).fit(X, y)  # fmt: skip
+
+
+def fit_xgboost(n_rounds, X, y, n_jobs):
+    """Fit XGBoost's exact method, DMatrix included."""
+    import xgboost
+
+    asked = {
+        "tree_method": "exact", "max_depth": DEPTH, "eta": 0.1, "base_score": 0.5,
+        "nthread": n_jobs or available_cores(),
+    }  # fmt: skip
+    return xgboost.train(asked, xgboost.DMatrix(X, y), n_rounds)
+
+
+# ------------------------------------------------------------------------------------- verifying
+
+
+@cache
+def check_small(policy: Any, kind: str, table: Table) -> None:
+    """Stop unless all splits of two small trees are those of the page."""
+    X, y = table.data()
+    if type(policy) is Greedy:
+        levels: dict[str, Any] = {}
+        if kind != NUMBERS:
+            smoothing = SMOOTHING[kind]
+            levels = {"categorical": range(X.shape[1]), "categorical_smoothing": smoothing}
+        expected = reference.boost(
+            X, y, n_estimators=2, max_depth=3, base_score=0.5, fixed_point=True, **levels
+        )
+        own = fit_ours(policy, kind, 2, X, y, 1, max_depth=3).predict(X)
+        if np.abs(own - expected.raw_predict(X)).max() > 1e-12 * np.abs(y).max():
+            raise SystemExit("greedy: not the trees of the page; nothing timed")
+        return
+    checked = Checked(policy)
+    fit_ours(checked, kind, 2, X, y, 1, max_depth=3)
+    if not checked.n_checked:
+        raise SystemExit(f"{policy}: no split was compared; nothing timed")
+
+
+def verify(policy: Any, kind: str, table: Table, plan: Plan) -> None:
+    """Stop unless a small draw is right and the whole table is the same for 1 and 2 threads."""
+    check_small(policy, kind, table.small(plan))
+    X, y = table.data()
+    one, two = (fit_ours(policy, kind, 2, X, y, n_jobs).predict(X) for n_jobs in (1, 2))
+    if (one != two).any():
+        raise SystemExit(f"{policy}: trees depend on the number of threads; nothing timed")
+
+
+def verify_beside_xgboost(n_rows: int, n_columns: int, n_rounds: int) -> None:
+    """Stop unless greedy trees are those of XGBoost's exact method."""
+    case = training_speed.Case("", n_rows, n_columns, DEPTH, n_rounds)
+    if not training_speed.is_verified(case, *training_speed.data_of(case)):
+        raise SystemExit("greedy: not the trees of XGBoost exact; nothing timed")
+
+
+# ---------------------------------------------------------------------------------------- timing
+
+
+class Seconds(NamedTuple):
+    """Of one fit."""
+
+    clock: float
+    processors: float
+
+
+def in_turn(fits: dict[str, Callable[[], Any]], repeats: int) -> dict[str, list[Seconds]]:
+    """Time all fits one after the other, several times."""
+    found: dict[str, list[Seconds]] = {name: [] for name in fits}
+    for _ in range(repeats):
+        for name, fit in fits.items():
+            settle()
+            started, busy = time.perf_counter(), time.process_time()
+            fit()
+            seconds = Seconds(time.perf_counter() - started, time.process_time() - busy)
+            found[name].append(seconds)
+    return found
+
+
+def median(runs: list[Seconds]) -> Seconds:
+    """Return the medians."""
+    return Seconds(*map(statistics.median, zip(*runs, strict=True)))
+
+
+def ratio(runs: list[Seconds], others: list[Seconds]) -> Seconds:
+    """Return the medians of the ratios of neighbouring runs."""
+    pairs = zip(runs, others, strict=True)
+    return median([Seconds(a.clock / b.clock, a.processors / b.processors) for a, b in pairs])
+
+
+def times(seconds: Seconds) -> str:
+    """Write two times into one cell."""
+    return f"{seconds.clock:.3g}, {seconds.processors:.3g}"
+
+
+def ratios(seconds: Seconds, target: float | None = None) -> str:
+    """Write two ratios into one cell, with their target if there is one."""
+    cell = f"{seconds.clock:.2f}, {seconds.processors:.2f}"
+    return cell if target is None else f"{cell} ({target:g})"
+
+
+def markdown(head: list[str], lines: list[list[str]]) -> str:
+    """Return a table."""
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, ["---"] * len(head), *lines])
+
+
+class Found(NamedTuple):
+    """A table of results, and whether its targets are reached, by processor time."""
+
+    text: str
+    is_reached: bool = True
+
+
+def measure_policies(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+    """Time all policies on one table of continuous numbers beside XGBoost."""
+    n_rows, n_columns, n_rounds = plan.policies
+    table = Table(n_rows, n_columns)
+    X, y = table.data()
+    verify_beside_xgboost(*plan.policies)
+    fits: dict[str, Callable[[], Any]] = {}
+    for name, policy in POLICIES.items():
+        verify(policy, NUMBERS, table, plan)
+        fits[name] = partial(fit_ours, policy, NUMBERS, n_rounds, X, y, n_jobs)
+    fits[EXACT] = partial(fit_xgboost, n_rounds, X, y, n_jobs)
+    runs = in_turn(fits, repeats)
+    lines, is_reached = [], True
+    for name, own in runs.items():
+        beside, target = ratio(own, runs[EXACT]), MOST_OF_EXACT.get(name)
+        is_reached &= target is None or beside.processors <= target
+        lines.append([name, times(median(own)), ratios(beside, target)])
+    head = [
+        f"{n_rows:,} x {n_columns} continuous, {n_rounds} rounds",
+        "seconds: on the clock, of processors",
+        f"ratio to {EXACT}: on the clock, of processors",
+    ]
+    return Found(markdown(head, lines), is_reached)
+
+
+def measure_rows(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+    """Time all policies on more and more rows."""
+    found: dict[str, list[Seconds]] = {}
+    for n_rows in plan.rows:
+        table = Table(n_rows, plan.columns_of_rows)
+        X, y = table.data()
+        fits: dict[str, Callable[[], Any]] = {}
+        for name, policy in POLICIES.items():
+            verify(policy, NUMBERS, table, plan)
+            fits[name] = partial(fit_ours, policy, NUMBERS, plan.rounds_of_rows, X, y, n_jobs)
+        fits[EXACT] = partial(fit_xgboost, plan.rounds_of_rows, X, y, n_jobs)
+        for name, own in in_turn(fits, repeats).items():
+            found.setdefault(name, []).append(median(own))
+    sizes = np.array(plan.rows, dtype=float)
+    lines, is_reached = [], True
+    for name, of_sizes in found.items():
+        grows = Seconds(*(exponent(sizes, np.array(part)) for part in zip(*of_sizes, strict=True)))
+        target = LARGEST_POWER if name in MOST_OF_EXACT else None
+        is_reached &= target is None or grows.processors <= target
+        lines.append([name, *map(times, of_sizes), ratios(grows, target)])
+    head = [
+        f"seconds on the clock, of processors ({plan.columns_of_rows} columns,"
+        f" {plan.rounds_of_rows} rounds)",
+        *(f"{n_rows:,} rows" for n_rows in plan.rows),
+        "time grows with the power",
+    ]
+    return Found(markdown(head, lines), is_reached)
+
+
+def measure_hundred(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+    """Time columns of 100 levels beside continuous ones of the same size, and beside XGBoost."""
+    n_rows, n_columns, n_rounds = plan.hundred
+    levels, continuous = Table(n_rows, n_columns, 100), Table(n_rows, n_columns)
+    lines, is_reached = [], True
+    for name, policy in WITH_PLAIN_SCAN.items():
+        fits: dict[str, Callable[[], Any]] = {}
+        for label, kind, table in (
+            ("continuous", NUMBERS, continuous),
+            (NUMBERS, NUMBERS, levels),
+            (CATEGORIES, CATEGORIES, levels),
+        ):
+            verify(policy, kind, table, plan)
+            fits[label] = partial(fit_ours, policy, kind, n_rounds, *table.data(), n_jobs)
+        fits[EXACT] = partial(fit_xgboost, n_rounds, *levels.data(), n_jobs)
+        runs = in_turn(fits, repeats)
+        target = MOST_OF_CONTINUOUS.get(name)
+        beside = {kind: ratio(runs[kind], runs["continuous"]) for kind in (NUMBERS, CATEGORIES)}
+        is_reached &= target is None or max(r.processors for r in beside.values()) <= target
+        lines.append(
+            [
+                name,
+                *(times(median(runs[kind])) for kind in (NUMBERS, CATEGORIES, "continuous")),
+                *(ratios(of, target) for of in beside.values()),
+                *(ratios(ratio(runs[kind], runs[EXACT])) for kind in beside),
+            ]
+        )
+    head = [
+        f"{n_rows:,} x {n_columns}, {n_rounds} rounds; seconds on the clock, of processors",
+        "100 levels as numbers",
+        "as categories",
+        "continuous",
+        "numbers / continuous",
+        "categories / continuous",
+        f"numbers / {EXACT} with numbers",
+        f"categories / {EXACT} with numbers",
+    ]
+    return Found(markdown(head, lines), is_reached)
+
+
+def measure_levels(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+    """Time categorical columns against numeric ones of as many distinct values."""
+    n_rows, n_columns, n_rounds = plan.table_of_levels
+    lines, is_reached = [], True
+    for name, policy in WITH_PLAIN_SCAN.items():
+        for n_levels in plan.levels:
+            table = Table(n_rows, n_columns, n_levels)
+            X, y = table.data()
+            fits: dict[str, Callable[[], Any]] = {}
+            for kind in (NUMBERS, *SMOOTHING):
+                verify(policy, kind, table, plan)
+                fits[kind] = partial(fit_ours, policy, kind, n_rounds, X, y, n_jobs)
+            runs = in_turn(fits, repeats)
+            beside = ratio(runs[CATEGORIES], runs[NUMBERS])
+            is_reached &= beside.processors <= MOST_OF_NUMBERS
+            lines.append(
+                [
+                    name,
+                    f"{n_levels:,}",
+                    times(median(runs[NUMBERS])),
+                    ratios(beside, MOST_OF_NUMBERS),
+                    ratios(ratio(runs[ALL_LEVELS], runs[NUMBERS])),
+                ]
+            )
+    head = [
+        f"{n_rows:,} x {n_columns}, {n_rounds} rounds",
+        "levels",
+        "numbers, seconds on the clock, of processors",
+        "categories / numbers",
+        "the same with `categorical_smoothing=0`",
+    ]
+    return Found(markdown(head, lines), is_reached)
+
+
+TABLES = {
+    "policies": measure_policies,
+    "rows": measure_rows,
+    "hundred": measure_hundred,
+    "levels": measure_levels,
+}
+
+
+def heading(repeats: int, n_jobs: int | None) -> str:
+    """Say what measured a table, and where."""
+    import xgboost
+
+    return (
+        f"`python -m benchmarks.speed.splitter_cost`: {platform.machine()},"
+        f" {n_jobs or available_cores()} threads, Python {platform.python_version()},"
+        f" gbt {gbt.__version__}, XGBoost {xgboost.__version__};"
+        f" depth {DEPTH}; medians of {repeats} runs in turn;"
+        f" load {os.getloadavg()[0]:.1f} at the start"
+    )
+
+
+def write(tables: dict[str, str], results: Path, pages: bool) -> None:
+    """Put tables into the file of results, where others stay, and into the pages."""
+    if not results.exists():
+        marks = [f"<!-- {name}: begin -->\n<!-- {name}: end -->\n" for name in TABLES]
+        results.write_text("\n".join(marks))
+    results.write_text(page_with(tables, results.read_text(), results.name))
+    for page, named in PAGES.items() if pages else ():
+        own = {name: text for name, text in tables.items() if name in named}
+        page.write_text(page_with(own, page.read_text(), page.name))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Verify, time, print and, if asked, write; return 1 if a target is missed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.speed.splitter_cost", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--only", nargs="+", choices=TABLES, default=[*TABLES])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--n-jobs", type=int, help="threads of everyone; all cores if not given")
+    parser.add_argument("--out", type=Path, help="a file for the tables")
+    parser.add_argument("--write", action="store_true", help=f"{RESULTS.name} and the pages")
+    parser.add_argument("--quick", action="store_true", help="tiny tables, which tell nothing")
+    asked = parser.parse_args(arguments)
+    if asked.quick and asked.write:
+        parser.error("--quick measures nothing that a page should have")
+    plan = QUICK if asked.quick else Plan()
+    first_line, tables, is_reached = heading(asked.repeats, asked.n_jobs), {}, True
+    for name in asked.only:
+        found = TABLES[name](plan, asked.repeats, asked.n_jobs)
+        is_reached &= found.is_reached
+        tables[name] = f"{first_line}\n\n{found.text}"
+        print(tables[name], end="\n\n", flush=True)
+        if asked.write or asked.out:
+            write({name: tables[name]}, asked.out or RESULTS, asked.write)
+    print(f"All targets reached: {is_reached}")
+    return 0 if is_reached or asked.quick else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""Our own model files: JSON that is exact to the last bit, and is written as a whole or not at all.
+
+A file is one object::
+
+    format     "gbt"
+    version    2, 3 with categories               of this layout, not of the library
+    kind       "Ensemble", "GBTRegressor" or "GBTClassifier"
+    ensemble   every field of `Ensemble`, node arrays as flat lists
+    estimator  for the two estimators: parameters, what ``fit`` learned beside the trees, and how
+               rows were sampled
+
+Floats are written as Python writes them, with the fewest digits that give the same float64 back, so
+the round trip is exact. A model holds neither nan nor infinities. Files of version 1 did not say
+which statistics a model has, and had zeros where one was not known.
+
+This module writes what a model says of itself and imports no model, so that models can save
+themselves; ``gbt.loading`` reads it and imports all of them.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gbt.files.whole_files import write_whole
+from gbt.losses.known import as_loss, describe_loss
+
+FORMAT = "gbt"
+VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
+KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
+# Parameters that were added after the first files. They are written where they differ from their
+# default, so that a file without them, old or new, means the default.
+ADDED_LATER = (
+    "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
+    "monotone_constraints",
+)  # fmt: skip
+LABEL_DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64",
+)  # fmt: skip
+
+
+def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
+    """Write what a model says of itself to a file that `gbt.load` reads.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the model's class.
+    parts : dict
+        "ensemble", and for an estimator "estimator".
+    path : str or path-like
+        See `write_whole`.
+    """
+    if kind not in KINDS:
+        raise ValueError(
+            "Only an Ensemble, a GBTRegressor and a GBTClassifier can be saved; got a"
+            f" {kind}. Save the trees alone: model.ensemble_.save(path)."
+        )
+    has_categories = "categories" in parts["ensemble"]
+    version = VERSION if has_categories else VERSION_WITHOUT_CATEGORIES
+    document = {"format": FORMAT, "version": version, "kind": kind, **parts}
+    write_whole(json.dumps(document, allow_nan=False), path)
+
+
+def describe_estimator(model: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a fitted estimator is beside its trees, as JSON has it."""
+    defaults = type(model)().get_params(deep=False)
+    description = {
+        "parameters": {
+            name: _plain(name, value)
+            for name, value in parameters.items()
+            if name not in ADDED_LATER or _or_none(value) != _or_none(defaults[name])
+        },
+        "has_feature_names": hasattr(model, "feature_names_in_"),
+        "evals_result": _finite(model.evals_result_),
+        "sampling": {**vars(model._sampling), "left_out": model._sampling.left_out.tolist()},
+    }
+    if model.split_scores_ is not None:
+        description["split_scores"] = model.split_scores_.tolist()
+    if hasattr(model, "classes_"):
+        description["classes"] = _describe_labels(model.classes_)
+    return description
+
+
+def _or_none(value: Any) -> Any:
+    """Return a parameter's value, None in place of one that is false or empty."""
+    return (value.tolist() if isinstance(value, np.ndarray) else value) or None
+
+
+def _describe_labels(classes: np.ndarray) -> dict[str, Any]:
+    kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    if kind == "object" and not all(isinstance(label, str) for label in classes):
+        kind = f"object of {type(classes[0]).__name__}"
+    if kind not in ("str", "object", *LABEL_DTYPES):
+        raise ValueError(f"Labels of dtype {kind} cannot be saved; numbers, booleans, strings can.")
+    return {"dtype": kind, "values": classes.tolist()}
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Return the value of a parameter as JSON has it, a dict as pairs: its keys may be numbers."""
+    if name == "loss" and not isinstance(value, str | None):
+        return describe_loss(as_loss(value))
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, Mapping):
+        return [[_plain(name, key), _plain(name, number)] for key, number in value.items()]
+    if name in ("categorical_features", "monotone_constraints") and not isinstance(
+        value, str | None
+    ):
+        return np.asarray(value).tolist()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise ValueError(
+        f"{name}={value!r} cannot be saved: a file holds numbers and names, no objects. Save the"
+        " trees with model.ensemble_.save(path), or give the parameter a plain value with"
+        f" set_params({name}=...), which leaves the trees as they are."
+    )
+
+
+def _finite(evals_result: dict[str, list[float]]) -> dict[str, list[float]]:
+    for name, losses in evals_result.items():
+        if not np.isfinite(losses).all():
+            raise ValueError(f"evals_result_[{name!r}] is not finite everywhere: cannot be saved.")
+    return evals_result

@@ -1,0 +1,92 @@
+"""Levels of CatBoost's categorical columns, which rows tell: it keeps their hashes alone.
+
+A split of a column of few levels (``one_hot_max_size``) asks whether x is one level. Of this level
+the model has 32 bits of a hash. Rows have levels, CatBoost says which of its hashes each has, and
+so levels are found by value. They need not be the training rows, but must have every level that
+the model splits. A level whose hash the model does not have, one that was not there in training
+among them, is none of those split: it goes right everywhere, as in CatBoost. So does a missing
+value, of which CatBoost has none in columns of categories.
+
+Two levels can have one hash. CatBoost takes them for one, and so the sets here have both.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gbt.formats.catboost.binary import Model
+from gbt.formats.listed_levels import Listed
+from gbt.parallel.chunks import refuse_chunks
+from gbt.tables.categories import Categories, Level, learn
+from gbt.tables.given import refuse_other_columns
+
+Hashed = dict[int, np.ndarray]  # of a column's levels, which of the model's hashes they have
+
+
+def levels_of(model: Model, X: Any) -> Categories | None:
+    """Return the levels of the categorical columns in some rows; of unsplit ones, none are needed.
+
+    Raises
+    ------
+    ValueError
+        Without rows, if the model splits levels.
+    """
+    if not model.categorical:
+        return None
+    names = model.feature_names
+    if X is not None:
+        refuse_chunks(X)
+        if np.shape(X)[1:] != (len(names),):
+            raise ValueError(
+                f"X has shape {np.shape(X)}; the model needs a table with {len(names)} columns."
+            )
+        refuse_other_columns(X, names)
+        levels, _ = learn(X, [*model.categorical], names)
+        return levels
+    split = [names[k] for k in model.categorical if (model.feature[model.level >= 0] == k).any()]
+    if split:
+        raise ValueError(
+            f"This CatBoost model splits levels of {', '.join(map(repr, split))} and keeps their"
+            " hashes alone. Give rows that have these levels, such as those that it was trained"
+            " on, and use what this returns in place of the model:"
+            " gbt.formats.as_ensemble(model, X=X_train)."
+        )
+    return tuple(() if k in model.categorical else None for k in range(len(names)))
+
+
+def hashed(model: Model, booster: Any, categories: Categories | None) -> Hashed:
+    """Return which of the model's hashes the levels of each column have."""
+    found: Hashed = {}
+    for place, k in enumerate(model.categorical):
+        n_hashes = int((model.feature[model.level >= 0] == k).sum())
+        if not n_hashes:
+            continue
+        levels = (categories or ())[k] or ()
+        has = [booster._calc_cat_feature_perfect_hash(_text(level), place) for level in levels]
+        found[k] = np.array(has, dtype=np.int64)
+        n_absent = n_hashes - len({*has} & {*range(n_hashes)})
+        if n_absent:
+            raise ValueError(
+                f"This CatBoost model splits {n_hashes} levels of {model.feature_names[k]!r}, and"
+                f" the rows have all but {n_absent} of them. Give those that it was trained on."
+            )
+    return found
+
+
+def _text(level: Level) -> str:
+    """Return a level as the text that CatBoost hashes; booleans are 0 and 1 there."""
+    return level if isinstance(level, str) else str(int(level))
+
+
+def listed(model: Model, split: np.ndarray, levels: Hashed) -> Listed:
+    """Return the level that goes left at each node that splits one; ``split`` is of nodes."""
+    of_split = [
+        np.flatnonzero(levels[k] == number) if number >= 0 else np.empty(0, np.int64)
+        for k, number in zip(model.feature.tolist(), model.level.tolist(), strict=True)
+    ]
+    size = np.array([*map(len, of_split), 0], dtype=np.int64)  # 1, but for levels of one hash
+    first = np.cumsum(size) - size
+    node = np.repeat(np.arange(len(split)), size[split])
+    within = np.arange(len(node)) - np.repeat(np.cumsum(size[split]) - size[split], size[split])
+    level = np.concatenate([np.empty(0, np.int64), *of_split])[first[split[node]] + within]
+    return Listed(np.append(model.level, -1)[split] >= 0, node, level)

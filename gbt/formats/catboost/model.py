@@ -1,0 +1,124 @@
+"""CatBoost models: trees on numbers and on single levels of categories.
+
+They are read from the bytes in which CatBoost keeps a model, which is faster than its JSON
+(``gbt.formats.catboost.binary``), and put in preorder (``gbt.formats.catboost.trees``). Of levels
+CatBoost keeps hashes; where some are split, rows must tell which these are
+(``gbt.formats.catboost.levels``). Combinations of categories are statistics of the targets, and are
+refused.
+
+Of a leaf CatBoost keeps its value and the weight W of its training rows. Under RMSE that is H, and
+G = -(value / eta) (W + lambda); but where rows are weighted, lambda has been multiplied by their
+mean weight, which nothing tells. So G is taken for known only if the sums of every tree follow from
+the tree before it (``gbt.formats.origin``). Under Logloss H is lost. Where W is whole everywhere it
+is taken for the number of rows, unless something tells that rows were weighted. Numbers and borders
+are float32.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gbt.formats.catboost.binary import Model, read_model
+from gbt.formats.catboost.levels import Hashed, hashed, levels_of, listed
+from gbt.formats.catboost.trees import read_trees
+from gbt.formats.imported import Imported, kept
+from gbt.formats.nodes import to_ensemble
+from gbt.formats.origin import Start, contradiction
+from gbt.losses.half import LOSSES
+from gbt.losses.several_outputs import Softmax
+from gbt.model.statistics import node_step
+from gbt.tables.categories import Categories
+
+LOSS_OF_FUNCTION = {"RMSE": "half_squared_error", "Logloss": "half_logistic"}
+OF_CLASSES = "MultiClass"
+
+
+def import_catboost(model: Any, X: Any = None) -> Imported | None:
+    """Turn a model of CatBoost into an `Ensemble`; None for what is no model.
+
+    ``X`` are rows that have the levels of categories which the model splits. Refused are other
+    losses than RMSE, Logloss and MultiClass, several targets, and features that are combinations of
+    categories, text or embeddings, by name.
+    """
+    if not hasattr(model, "get_all_params"):
+        return None
+    if not model.is_fitted():
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError("This CatBoost model is not fitted yet; call fit first.")
+    state = model._serialize_model()
+    read = read_model(state)
+    if read.others:
+        raise ValueError(
+            f"A CatBoost model with {' and '.join(read.others)} features cannot be imported: of"
+            " these it keeps statistics. Train with numbers in their place, or, where columns of"
+            " categories have few levels, with one_hot_max_size as large as their number."
+        )
+    categories = levels_of(read, X)
+    return kept(
+        model,
+        (hash(state), categories),
+        lambda: _import(
+            read, model.get_all_params(), categories, hashed(read, model._object, categories)
+        ),
+    )
+
+
+def _import(
+    model: Model, parameters: dict[str, Any], categories: Categories | None, levels: Hashed
+) -> Imported:
+    function = parameters.get("loss_function")
+    if function not in (*LOSS_OF_FUNCTION, OF_CLASSES):
+        allowed = [*LOSS_OF_FUNCTION, OF_CLASSES]
+        raise ValueError(f"loss_function={function!r} cannot be imported, only {allowed} can.")
+    n_outputs = model.n_outputs if function == OF_CLASSES else 1
+    if model.n_outputs != n_outputs or len(model.bias) != n_outputs or model.scale != 1:
+        raise ValueError("A CatBoost model of several targets, or rescaled, cannot be imported.")
+    bias = float(model.bias[0]) if n_outputs == 1 else model.bias
+    of_one = LOSSES[LOSS_OF_FUNCTION.get(function, "half_logistic")]
+    loss = of_one if n_outputs == 1 else Softmax(n_outputs, 1.0)
+    nodes = read_trees(model)
+    tree, value, weight = nodes.tree, nodes.value, nodes.tree.add_up(nodes.weight)
+    leaf = tree.is_leaf
+    eta, reg_lambda = float(parameters["learning_rate"]), float(parameters["l2_leaf_reg"])
+    G = tree.add_up(np.where(leaf, -value / eta * (weight + reg_lambda), 0.0))
+    unknown: str | None = f"CatBoost does not keep it under {function}"
+    if function == "RMSE":
+        mean = Start(bias, bool(parameters.get("boost_from_average")), False, (), False)
+        unknown = contradiction(tree, G, weight, value, loss, mean)
+        if unknown is not None:
+            unknown += ". Rows may have been weighted, which multiplies l2_leaf_reg"
+    is_count = not parameters.get("class_weights") and bool((weight % 1 == 0).all())
+    if function == "RMSE":
+        is_count = is_count and unknown is None
+    feature = np.append(model.feature, 0)[nodes.split]
+    sets: dict[str, Any] = {}
+    if categories is not None:
+        known = {k: [*of] for k, of in enumerate(categories) if of is not None}
+        of_nodes = listed(model, nodes.split, levels)
+        sets = of_nodes.as_sets("CatBoost", feature, model.feature_names, known)
+    ensemble = to_ensemble(
+        tree,
+        feature=feature,
+        threshold=np.append(model.border, 0)[nodes.split].astype(np.float64),
+        missing_left=~np.append(model.nan_is_large, True)[nodes.split],
+        value=np.where(leaf, value, eta * node_step(G, weight, reg_lambda)),
+        sum_gradient=G if unknown is None else None,
+        sum_hessian=weight if unknown is None else None,
+        n_samples=weight if is_count else None,
+        values_are_known=unknown is None,
+        base_score=bias,
+        learning_rate=eta,
+        reg_lambda=reg_lambda,
+        loss=loss,
+        feature_names=model.feature_names,
+        input_dtype=np.float32,
+        **sets,
+    )
+    return Imported(
+        ensemble,
+        "CatBoost",
+        unknown,
+        counts_are_weights=True,
+        has_levels_of_rows=categories is not None,
+    )

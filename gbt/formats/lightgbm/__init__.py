@@ -1,0 +1,9 @@
+"""LightGBM's models.
+
+``model`` makes an `Imported` of a booster: read it first. ``text`` reads the text in which LightGBM
+saves one, and ``trees`` puts its nodes in preorder.
+"""
+
+from gbt.formats.lightgbm.model import from_lightgbm, import_lightgbm
+
+__all__ = ["from_lightgbm", "import_lightgbm"]

@@ -1,0 +1,325 @@
+"""LightGBM models: boosters of trees, with the gradient sums that they let us work out.
+
+Everything is read from the text in which LightGBM saves a booster. Of a leaf it has the value v,
+the hessian sum H and the count to the last bit, of an inner node only six digits. So the sums of
+inner nodes are those of the leaves below them, and with eta the learning rate
+
+    G(leaf) = -(v - b) / eta (H + lambda)
+
+where b is the start value. LightGBM begins with the mean of the targets (``boost_from_average``;
+its log-odds for two classes) and hides it in the first tree: b is added to its nodes. There the G
+of all rows is 0, so b is the mean of the leaves' values weighed by H + lambda. (If rows were
+sampled, it is not quite, and G is unknown.) Later trees say their eta (``shrinkage``), the first
+says 1 if it hides something. After splits of categories lambda is larger, see
+``gbt.formats.lightgbm.trees``.
+
+**DART** has multiplied the values of its trees already. They were grown on gradients at the
+predictions of those trees that were not dropped, which nothing tells again: G is unknown, unless
+every tree has kept its rate, so that none was dropped.
+
+Nothing is taken on trust: the values of inner nodes must follow from the leaves, within their six
+digits, and sums of later trees from those of earlier ones (``gbt.formats.origin``).
+"""
+
+import os
+from itertools import compress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.files.documents import InvalidModelError
+from gbt.formats.imported import Imported, kept
+from gbt.formats.lightgbm.text import (
+    Text,
+    as_number,
+    hides_gradients,
+    is_sampled,
+    labels_are_weighted,
+    parameter,
+    split,
+    starts_from_mean,
+    text_of,
+)
+from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
+from gbt.formats.nodes import Preorder, to_ensemble
+from gbt.formats.origin import Start, contradiction
+from gbt.losses.amounts import Gamma, Poisson, Tweedie
+from gbt.losses.half import LOSSES
+from gbt.losses.loss import Loss
+from gbt.losses.robust import Absolute, Huber, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.ensemble import Ensemble
+from gbt.model.statistics import node_step
+
+LOSS_OF_OBJECTIVE = {
+    "regression": "half_squared_error",
+    "binary sigmoid:1": "half_logistic",
+    "cross_entropy": "half_logistic",
+}
+OF_CLASSES = ("multiclass", "multiclassova")
+OTHERS = (*OF_CLASSES, "poisson", "gamma", "tweedie", "quantile", "regression_l1", "huber")
+# Leaves that LightGBM refits to quantiles: -G/(H + lambda) is lost.
+REFITTED = ("quantile", "absolute")
+DIGITS_OF_INNER = 1e-5  # share of a tree's largest value; rounding to six digits is 5e-6
+
+
+def from_lightgbm(model: Any) -> Ensemble:
+    """Turn a model of LightGBM into an `Ensemble`, or say what in it cannot be.
+
+    Parameters
+    ----------
+    model : Booster, LGBMModel, str or path-like
+        A booster, a fitted model of LightGBM's scikit-learn interface, or the name of a file that
+        ``Booster.save_model`` wrote. Trees are taken up to the best iteration, as ``predict`` does.
+
+    Returns
+    -------
+    Ensemble
+        Raw predictions are those of ``raw_score=True`` without an ``init_score``. Where the
+        gradient sums cannot be worked out (``lambda_l1``, ``max_delta_step``, ``path_smooth``,
+        monotone constraints, learning rates that change, a start that is not the mean, a first tree
+        on a sample, trees that DART has dropped), it has no gradients, and ``about_gradients`` says
+        why; `gbt.formats.as_ensemble` takes them from training rows.
+
+    Raises
+    ------
+    ValueError
+        For what an `Ensemble` cannot express: other objectives than ``LOSS_OF_OBJECTIVE`` and
+        ``OTHERS``, linear trees, levels that are no words, whole numbers or booleans.
+    gbt.files.documents.InvalidModelError
+        Also a ValueError: the text does not describe a booster.
+    """
+    return import_lightgbm(model).ensemble
+
+
+def import_lightgbm(model: Any) -> Imported:
+    """Do what `from_lightgbm` does, and say what could not be found out."""
+    if isinstance(model, str | os.PathLike):
+        return _import(Path(model).read_text(encoding="utf-8"))
+    # LGBMClassifier and its like wrap a booster.
+    booster = model.booster_ if hasattr(type(model), "booster_") else model
+    if not hasattr(booster, "model_to_string"):
+        raise TypeError(
+            "from_lightgbm takes a lightgbm.Booster, a fitted lightgbm.LGBMModel, or the name of a"
+            f" file; got {type(model).__name__}."
+        )
+    text = text_of(booster)
+    return kept(booster, hash(text), lambda: _import(text))
+
+
+def _import(text: str) -> Imported:
+    parts = split(text)
+    loss, is_forest = _refuse_other_models(parts)
+    trees = read_trees(parts)
+    nodes, leaf = trees.tree, trees.tree.is_leaf
+    value, H = trees.leaf_value, nodes.add_up(trees.leaf_weight)
+    reg_lambda, penalty = parameter(parts, "lambda_l2", 0.0), penalties(parts, trees)
+    rates = _read_rates(parts)
+    eta, has_start = rates.learning_rate, rates.has_start
+    roots = nodes.tree_offset[:-1]
+    starts, start_of = np.zeros(loss.n_outputs), np.zeros(len(value))
+    if is_forest:
+        eta = 1 / len(roots)
+        value = value * eta
+    elif has_start:
+        starts, start_of = _hidden_starts(nodes, value, H + penalty, loss.n_outputs)
+        value = value - start_of
+    start_value = float(starts[0]) if loss.n_outputs == 1 else starts
+    G = nodes.add_up(np.where(leaf, -value / eta * (H + penalty), 0.0))
+
+    why = _why_unknown(parts, loss, rates, is_forest)
+    without_weight = np.flatnonzero(H[roots] == 0)
+    if why is None and len(without_weight):
+        why = f"tree {without_weight[0]} is a single leaf, of which LightGBM keeps no sums"
+    follows = eta * node_step(G, H, penalty)
+    kept_value = trees.internal_value * (eta if is_forest else 1.0)
+    kept_value -= start_of
+    is_exact = why is None or rates.has_dropped  # DART's weights change all values of a tree alike
+    if is_exact and (wrong := _first_far(nodes, follows, kept_value, value, starts)) >= 0:
+        m, node = nodes.of_tree(wrong)
+        is_exact = False
+        why = f"the value of node {node} of tree {m} does not follow from the leaves below it"
+    if why is None and not is_forest:
+        p = 0.0 if loss.n_outputs > 1 else float(loss.inverse_link(np.array(start_value)))
+        start = Start(start_value, starts_from_mean(parts), False, (p,), is_sampled(parts))
+        why = contradiction(nodes, G, H, value, loss, start)
+        is_exact = why is None
+    names = tuple(parts.head["feature_names"].split(" "))
+    ensemble = to_ensemble(
+        nodes,
+        feature=trees.feature,
+        threshold=trees.threshold,
+        missing_left=trees.missing_left,
+        value=np.where(leaf, value, follows if is_exact else kept_value),
+        sum_gradient=G if why is None else None,
+        sum_hessian=None if len(without_weight) else H,
+        n_samples=nodes.add_up(trees.leaf_count),
+        base_score=start_value,
+        learning_rate=eta,
+        reg_lambda=reg_lambda,
+        loss=loss,
+        feature_names=names,
+        is_forest=is_forest,
+        zero_is_missing=trees.zero_is_missing,
+        **trees.listed.as_sets("LightGBM", trees.feature, names, levels_of(parts)),
+    )
+    has_hidden_start = has_start and not (is_forest or rates.has_dropped)
+    is_binary = loss.name == "half_logistic"
+    return Imported(
+        ensemble,
+        "LightGBM",
+        why,
+        has_hidden_start=has_hidden_start,
+        weight_of_1=parameter(parts, "scale_pos_weight", 1.0) if is_binary else 1.0,
+        has_dropped=rates.has_dropped,
+    )
+
+
+def _hidden_starts(
+    nodes: Preorder, value: np.ndarray, weight: np.ndarray, n_outputs: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the start value of each output, and at every node what its tree hides."""
+    starts, start_of = np.zeros(n_outputs), np.zeros(len(value))
+    for k in range(n_outputs):
+        first = slice(*nodes.tree_offset[k : k + 2])
+        weights = np.where(nodes.is_leaf, weight, 0.0)[first]
+        starts[k] = np.average(value[first], weights=weights if weights.any() else None)
+        start_of[first] = starts[k]
+    return starts, start_of
+
+
+class _Rates(NamedTuple):
+    """What the trees say of the learning rate."""
+
+    learning_rate: float
+    differ: bool
+    has_start: bool  # the first tree hides the start value
+    has_dropped: bool  # DART has dropped a tree, whose rate it has changed, or the next one's
+
+
+def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str | None:
+    """Say what of the training makes gradients unknown, None if nothing does."""
+    has_start = rates.has_start and not is_forest
+    hidden_by = hides_gradients(parts)
+    for holds, why in (
+        (hidden_by is not None, f"it was trained with {hidden_by}"),
+        (loss.name in REFITTED, "its leaves are refitted to quantiles of their rows"),
+        (
+            rates.has_dropped,
+            "boosting='dart' grew its trees at the predictions of some of those before them",
+        ),
+        (
+            has_start and is_sampled(parts),
+            "its first tree was grown on a sample of rows and hides the start value",
+        ),
+        (
+            has_start
+            and loss.name in ("half_logistic", "several_targets")
+            and labels_are_weighted(parts),
+            "its first tree hides the start value, the mean of labels that weigh alike there",
+        ),
+        (
+            has_start and loss.name == "huber",
+            "its first tree hides the start value, at which the gradients do not add up to 0",
+        ),
+        (not parts.parameters, "its text has no parameters"),
+        (rates.differ, "its learning rate changed between rounds"),
+    ):
+        if holds:
+            return why
+    return None
+
+
+def _refuse_other_models(parts: Text) -> tuple[Loss, bool]:
+    """Return the loss of a model of one output, and whether its trees are averaged."""
+    head = parts.head
+    objective = head.get("objective")
+    name, *details = (objective or "").split(" ")
+    if objective not in LOSS_OF_OBJECTIVE and name not in OTHERS:
+        raise ValueError(
+            "A model trained with an objective of its own (a function) cannot be imported."
+            if objective is None
+            else f"objective={objective!r} cannot be imported, only"
+            f" {[*LOSS_OF_OBJECTIVE, *OTHERS]} can."
+        )
+    if name == "multiclassova" and "sigmoid:1" not in details:
+        raise ValueError(f"objective={objective!r} cannot be imported, only with sigmoid=1.")
+    if "sqrt" in details:
+        raise ValueError("reg_sqrt=True cannot be imported: its trees predict roots.")
+    n_classes = as_number(head["num_class"], "num_class") if name in OF_CLASSES else 1
+    if head["num_class"] != head["num_tree_per_iteration"] or int(head["num_class"]) != n_classes:
+        raise InvalidModelError(
+            f"The LightGBM model has the objective {objective!r} with num_class="
+            f"{head['num_class'][:20]!r} and {head['num_tree_per_iteration'][:20]!r} trees a round."
+        )
+    loss = _loss_of(parts, name, int(n_classes))
+    if len(parts.trees) % loss.n_outputs:
+        raise InvalidModelError("The LightGBM model has a round that is not complete.")
+    is_forest = "average_output" in head
+    if is_forest and (loss.name != "half_squared_error" or parameter(parts, "lambda_l2", 0.0) != 0):
+        raise ValueError(
+            "boosting='rf' can be imported with objective='regression' and lambda_l2=0 only."
+        )
+    return loss, is_forest
+
+
+def _loss_of(parts: Text, name: str, n_classes: int) -> Loss:
+    """Return the loss of an objective, with its parameters."""
+    if name == "multiclass":
+        return Softmax(n_classes, n_classes / (n_classes - 1))
+    if name == "multiclassova":
+        return SeveralTargets(n_classes, "half_logistic")
+    if name == "poisson":
+        return Poisson(parameter(parts, "poisson_max_delta_step", 0.7))
+    if name == "tweedie":
+        return Tweedie(parameter(parts, "tweedie_variance_power", 1.5), is_newton=True)
+    if name in ("quantile", "huber"):
+        return (Quantile if name == "quantile" else Huber)(parameter(parts, "alpha", 0.9))
+    if name in ("gamma", "regression_l1"):
+        return Gamma(is_newton=True) if name == "gamma" else Absolute()
+    return LOSSES[LOSS_OF_OBJECTIVE[parts.head["objective"]]]
+
+
+def _read_rates(parts: Text) -> _Rates:
+    """Return the learning rate, whether it changed, and whether the first tree hides a start.
+
+    DART changes the rate of every tree that it drops, and of the one that it grows then. It may
+    have dropped the first tree, with the start that this hides.
+    """
+    rates = [as_number(tree.get("shrinkage", ""), "shrinkage") for tree in parts.trees]
+    # LightGBM writes 1 for a tree of one leaf, which took no step, whatever the rate was.
+    has_split = [tree.get("num_leaves", "").strip() != "1" for tree in parts.trees]
+    said = list(compress(rates, has_split))
+    eta = parameter(parts, "learning_rate", said[-1] if said else 1.0)
+    if not 0 < eta < np.inf:
+        raise InvalidModelError(f"The LightGBM model's learning_rate is {eta}.")
+    n_first = sum(has_split[: int(parts.head["num_tree_per_iteration"])])
+    first = said[0] if n_first else next(iter(rates), eta)
+    has_start = bool(rates) and first == 1.0 and (eta != 1.0 or starts_from_mean(parts))
+    others = said[n_first:] if has_start else said
+    if parts.parameters.get("boosting") == "dart":
+        has_start = bool(rates) and (has_start or (starts_from_mean(parts) and first != eta))
+        others = said[n_first:] if has_start else said
+        has_dropped = any(rate != eta for rate in others) or (has_start and first != 1.0)
+        return _Rates(eta, False, has_start, has_dropped)
+    eta = others[-1] if others else eta
+    return _Rates(eta, any(rate != eta for rate in others), has_start, False)
+
+
+def _first_far(
+    nodes: Preorder,
+    follows: np.ndarray,
+    said: np.ndarray,
+    value: np.ndarray,
+    start_values: np.ndarray,
+) -> int:
+    """Return the first inner node whose value is not what it says within its digits, else -1."""
+    n_nodes = np.diff(nodes.tree_offset)
+    if not len(n_nodes):
+        return -1
+    largest = np.maximum.reduceat(np.abs(value), nodes.tree_offset[:-1])
+    largest[: len(start_values)] += np.abs(start_values)
+    too_far = np.abs(follows - said) > DIGITS_OF_INNER * np.repeat(largest, n_nodes)
+    too_far &= ~nodes.is_leaf
+    return int(np.argmax(too_far)) if too_far.any() else -1

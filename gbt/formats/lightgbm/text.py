@@ -1,0 +1,158 @@
+"""The text in which LightGBM saves a booster: a head, an object for each tree, the parameters.
+
+Lines are ``name=value``; arrays are numbers with blanks between them. Those of all trees are read
+at once, a few NumPy calls an array and not one a tree, since texts have a million numbers. It
+is never trusted: whatever is not as it should be is an `InvalidModelError` that names it.
+"""
+
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.files.documents import InvalidModelError, parse_json
+
+LEVELS_OF_FRAMES = "\npandas_categorical:"
+
+
+class Text(NamedTuple):
+    """What the text of a booster has."""
+
+    head: dict[str, str]
+    trees: list[dict[str, str]]
+    parameters: dict[str, str]
+    levels: list[list[Any]]  # of each categorical column, if it was trained on a frame
+
+
+def text_of(booster: Any) -> str:
+    """Return the text of a booster, by way of a file, which takes half the time.
+
+    ``Booster.model_to_string`` (LightGBM 4) offers a buffer of 1 MB and, if a text is longer, has
+    all of it written again; a file is written once. It is there where no file can be written.
+    """
+    try:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "model.txt"
+            booster.save_model(path)
+            return path.read_text(encoding="utf-8")
+    except Exception:  # LightGBM's own is no OSError
+        return booster.model_to_string()
+
+
+def split(text: str) -> Text:
+    """Cut the text of a booster into its head, its trees and its parameters."""
+    head, *trees = text.split("\nTree=")
+    if not head.startswith("tree\n"):
+        raise InvalidModelError("This is not the text of a LightGBM model: it begins otherwise.")
+    tail = ""
+    if trees:
+        trees[-1], _, tail = trees[-1].partition("\nend of trees")
+    keys = dict(line.split("=", 1) for line in head.split("\n") if "=" in line)
+    keys |= {"average_output": ""} if "\naverage_output\n" in head else {}
+    for key in ("num_class", "num_tree_per_iteration", "max_feature_idx", "feature_names"):
+        if key not in keys:
+            raise InvalidModelError(f"The text of the LightGBM model has no {key}.")
+    return Text(
+        keys,
+        [dict(line.split("=", 1) for line in tree.split("\n") if "=" in line) for tree in trees],
+        dict(re.findall(r"^\[(\w+): (.*)\]$", tail or head, flags=re.MULTILINE)),
+        _levels(tail or head),
+    )
+
+
+def _levels(tail: str) -> list[list[Any]]:
+    """Return the levels that the end of the text has as JSON."""
+    _, found, line = tail.rpartition(LEVELS_OF_FRAMES)
+    try:
+        levels = parse_json(line) if found else None
+    except InvalidModelError as error:
+        raise InvalidModelError(
+            f"What the LightGBM model says of pandas_categorical {error}."
+        ) from error
+    if levels is not None and not (
+        isinstance(levels, list) and all(isinstance(column, list) for column in levels)
+    ):
+        raise InvalidModelError("The LightGBM model's pandas_categorical is not a list of lists.")
+    return levels or []
+
+
+def numbers(
+    text: Text, name: str, n_of_tree: np.ndarray, dtype: type, may_be_absent: bool = False
+) -> np.ndarray:
+    """Return the numbers of one array of all trees, trees end to end.
+
+    Parameters
+    ----------
+    text : Text
+    name : str
+        Of the array.
+    n_of_tree : int64 array of shape (n_trees,)
+        How many numbers each tree has.
+    dtype : numpy.int64 or numpy.float64
+    may_be_absent : bool
+        Whether the array of a tree with one number may be empty, which is a 0.
+    """
+    lines = []
+    for m, (tree, n) in enumerate(zip(text.trees, n_of_tree.tolist(), strict=True)):
+        line = tree.get(name, "").strip()
+        if n == 1 and not line and may_be_absent:
+            line = "0"
+        if (line.count(" ") + 1 if line else 0) != n:
+            raise InvalidModelError(f"Tree {m} of the LightGBM model has not {n} numbers {name}.")
+        if line:
+            lines.append(line)
+    kind = "whole numbers" if dtype is np.int64 else "numbers"
+    try:
+        found: np.ndarray = (
+            np.fromstring(" ".join(lines), dtype, sep=" ") if lines else np.empty(0, dtype)
+        )
+        if len(found) != n_of_tree.sum():
+            raise ValueError
+    except (ValueError, DeprecationWarning):  # so NumPy says that something is no number
+        raise InvalidModelError(f"{name} of the LightGBM model are not {kind}.") from None
+    return found
+
+
+def parameter(text: Text, name: str, default: float) -> float:
+    """Return a number of the training, a default where the text does not say it."""
+    found = text.parameters.get(name, "")
+    return as_number(found, name) if found else default
+
+
+def as_number(text: str, name: str) -> float:
+    """Return the number that a text is."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidModelError(f"The LightGBM model's {name} is {text[:40]!r}.") from None
+
+
+def starts_from_mean(text: Text) -> bool:
+    """Say whether training began with the mean of the targets."""
+    return parameter(text, "boost_from_average", 1.0) == 1.0
+
+
+def is_sampled(text: Text) -> bool:
+    """Say whether a tree may have seen some rows only."""
+    if "goss" in (text.parameters.get("boosting"), text.parameters.get("data_sample_strategy")):
+        return True
+    names = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
+    fraction = min(parameter(text, name, 1.0) for name in names)
+    return fraction < 1 and parameter(text, "bagging_freq", 0.0) > 0
+
+
+def labels_are_weighted(text: Text) -> bool:
+    """Say whether labels of the two classes weigh differently."""
+    weight = parameter(text, "scale_pos_weight", 1.0)
+    return weight != 1 or parameter(text, "is_unbalance", 0.0) != 0
+
+
+def hides_gradients(text: Text) -> str | None:
+    """Return the parameter under which a value is not -eta G / (H + lambda)."""
+    for name in ("lambda_l1", "max_delta_step", "path_smooth"):
+        if (penalty := parameter(text, name, 0.0)) > 0:
+            return f"{name}={penalty:g}"
+    constraints = text.parameters.get("monotone_constraints", "")
+    return f"monotone_constraints={constraints}" if set(constraints) & set("123456789") else None

@@ -1,0 +1,244 @@
+"""The nodes of LightGBM's trees, read from a booster's text and put in preorder.
+
+A tree of L leaves numbers its inner nodes from 0 to L - 2; child -1 is leaf 0, child -2 leaf 1. A
+node says in ``decision_type`` whether it splits categories (bit 0), which way missing values go
+(bit 1), and what they are (bits 2, 3):
+
+====  =======================  ===================================================================
+0     nothing; nan is 0        ``missing_left`` is whether 0 goes left
+1     0 and nan                ``zero_is_missing``
+2     nan                      as here
+====  =======================  ===================================================================
+
+Where categories are split, ``threshold`` says which of the tree's sets goes left: of bits in words
+of 32, one for every number of a level. All others go right, unseen and missing ones among them.
+Numbers are places in ``pandas_categorical``, where that is given, else the levels themselves.
+
+**Penalties.** A split of a column of more than ``max_cat_to_onehot`` levels adds ``cat_l2`` to the
+penalty lambda of its two children, so their values are -eta G / (H + lambda + cat_l2).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.files.documents import InvalidModelError
+from gbt.formats.lightgbm.text import Text, numbers, parameter
+from gbt.formats.listed_levels import Listed
+from gbt.formats.nodes import Preorder, in_preorder
+from gbt.model.ensemble import ZERO_WITHIN
+
+OF_INNER: dict[str, type] = {
+    "split_feature": np.int64,
+    "threshold": np.float64,
+    "decision_type": np.int64,
+    "left_child": np.int64,
+    "right_child": np.int64,
+    "internal_value": np.float64,
+}
+OF_LEAF: dict[str, type] = {
+    "leaf_value": np.float64,
+    "leaf_weight": np.float64,
+    "leaf_count": np.int64,
+}
+LARGEST = float(np.finfo(np.float64).max)
+IS_CATEGORICAL, DEFAULT_LEFT = 1, 2
+NAN_IS_ZERO, ZERO_IS_MISSING = 0, 1
+WORD = 32  # bits in a word
+
+
+class Trees(NamedTuple):
+    """What the text says of all nodes, in preorder; 0 where it says nothing of their kind."""
+
+    tree: Preorder
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    internal_value: np.ndarray
+    leaf_value: np.ndarray
+    leaf_weight: np.ndarray
+    leaf_count: np.ndarray
+    listed: Listed  # the levels that go left where categories are split
+    zero_is_missing: bool
+
+
+def read_trees(text: Text) -> Trees:
+    """Read the nodes of all trees and put them in preorder."""
+    n_leaves = np.array([_count(tree, m) for m, tree in enumerate(text.trees)], dtype=np.int64)
+    for m, tree in enumerate(text.trees):
+        if tree.get("is_linear", "0") != "0":
+            raise ValueError(f"Linear trees cannot be imported, and tree {m} is one.")
+    stops = np.cumsum(2 * n_leaves - 1, dtype=np.int64)
+    starts = stops - (2 * n_leaves - 1)
+    tree_of = np.repeat(np.arange(len(stops)), stops - starts)
+    place = np.arange(len(tree_of)) - starts[tree_of]
+    is_leaf = place >= n_leaves[tree_of] - 1  # leaves are numbered after inner nodes here
+    read: dict[str, np.ndarray] = {}
+    for name, dtype in {**OF_INNER, **OF_LEAF}.items():
+        expected = n_leaves if name in OF_LEAF else n_leaves - 1
+        absent = name in ("leaf_weight", "leaf_count")
+        read[name] = np.zeros(len(tree_of), dtype)
+        read[name][is_leaf == (name in OF_LEAF)] = numbers(text, name, expected, dtype, absent)
+    # A split between missing and present rows has the threshold nan: no number is left of it.
+    read["threshold"] = np.nan_to_num(read["threshold"], nan=-LARGEST)
+    for name, array in read.items():
+        if not np.isfinite(array).all():
+            raise InvalidModelError(f"{name} of the LightGBM model are not finite numbers.")
+    left, right = (
+        _linked(read[name], is_leaf, starts, n_leaves, tree_of)
+        for name in ("left_child", "right_child")
+    )
+    nodes = in_preorder("LightGBM", starts, stops, left, right)
+    node, level = _read_sets(text, read, starts, tree_of)
+    read = {name: array[nodes.order] for name, array in read.items()}
+    n_features = len(text.head["feature_names"].split(" "))
+    feature, inner = read["split_feature"], ~nodes.is_leaf
+    if (inner & ~((feature >= 0) & (feature < n_features))).any():
+        raise InvalidModelError(
+            f"The LightGBM model splits on a column that is none of {n_features}."
+        )
+    has_list = inner & ((read["decision_type"] & IS_CATEGORICAL) != 0)
+    missing_left, zero_is_missing = _missing(read, inner, has_list)
+    # LightGBM takes numbers within ZERO_WITHIN for 0 and cuts there: below it, not at it.
+    threshold = read["threshold"]
+    return Trees(
+        nodes,
+        feature,
+        np.where(threshold == -ZERO_WITHIN, np.nextafter(-ZERO_WITHIN, -np.inf), threshold),
+        missing_left,
+        read["internal_value"],
+        read["leaf_value"],
+        read["leaf_weight"],
+        read["leaf_count"],
+        Listed.of(nodes, has_list, node, level),
+        zero_is_missing,
+    )
+
+
+def _linked(
+    child: np.ndarray,
+    is_leaf: np.ndarray,
+    starts: np.ndarray,
+    n_leaves: np.ndarray,
+    tree_of: np.ndarray,
+) -> np.ndarray:
+    """Return children as they are numbered through all trees, -1 at leaves."""
+    if ((child > len(child)) | (child < -len(child))).any():
+        raise InvalidModelError("The LightGBM model has children that are not numbers of nodes.")
+    place = np.where(child >= 0, child, n_leaves[tree_of] - 2 - child)
+    return np.where(is_leaf, -1, starts[tree_of] + place)
+
+
+def _count(tree: dict[str, str], m: int) -> int:
+    """Return the number of leaves of a tree."""
+    line = tree.get("leaf_value", "").strip()
+    n_leaves = line.count(" ") + 1 if line else 0
+    if tree.get("num_leaves") != str(n_leaves):
+        raise InvalidModelError(
+            f"Tree {m} of the LightGBM model has {n_leaves} numbers leaf_value, and num_leaves="
+            f"{tree.get('num_leaves', '')[:20]!r}."
+        )
+    return n_leaves
+
+
+def _read_sets(
+    text: Text, read: dict[str, np.ndarray], starts: np.ndarray, tree_of: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes that split categories, counted through all trees, and the levels on their left.
+
+    Every level has an entry, with the node that lists it.
+    """
+    nodes, levels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    is_split = (read["decision_type"] & IS_CATEGORICAL) != 0
+    for m in np.unique(tree_of[is_split]).tolist():
+        node = starts[m] + np.flatnonzero(is_split[tree_of == m])
+        tree = text.trees[m]
+        begin, words = (
+            _numbers_of_tree(tree, name, m) for name in ("cat_boundaries", "cat_threshold")
+        )
+        number = read["threshold"][node]
+        is_sound = (
+            len(begin) > 0
+            and begin[0] == 0
+            and begin[-1] == len(words)
+            and (np.diff(begin) >= 0).all()
+            and ((words >= 0) & (words < 2**WORD)).all()
+            and ((number >= 0) & (number < len(begin) - 1) & (number % 1 == 0)).all()
+        )
+        if not is_sound:
+            raise InvalidModelError(
+                f"Tree {m} of the LightGBM model has sets of levels that do not fit together:"
+                " cat_boundaries, cat_threshold, threshold."
+            )
+        for t, s in zip(node.tolist(), number.astype(np.int64).tolist(), strict=True):
+            own = words[begin[s] : begin[s + 1]].astype("<u4").view(np.uint8)
+            listed = np.flatnonzero(np.unpackbits(own, bitorder="little"))
+            nodes.append(np.full(len(listed), t))
+            levels.append(listed)
+    return np.concatenate(nodes), np.concatenate(levels)
+
+
+def _numbers_of_tree(tree: dict[str, str], name: str, m: int) -> np.ndarray:
+    """Return the whole numbers of an array of one tree."""
+    line = tree.get(name, "").strip()
+    n_numbers = np.array([line.count(" ") + 1 if line else 0])
+    return numbers(Text({}, [{name: line}], {}, []), name, n_numbers, np.int64)
+
+
+def _missing(
+    read: dict[str, np.ndarray], inner: np.ndarray, has_list: np.ndarray
+) -> tuple[np.ndarray, bool]:
+    """Return which way missing values go at every node, and whether 0 is one."""
+    decision, compared = read["decision_type"], inner & ~has_list
+    kind = decision >> 2 & 3
+    zero_is_missing = kind[compared] == ZERO_IS_MISSING
+    if zero_is_missing.any() and not zero_is_missing.all():
+        raise ValueError(
+            "A model in which 0 is a missing value in some columns only cannot be imported."
+        )
+    if zero_is_missing.any() and has_list.any():
+        raise ValueError(
+            "zero_as_missing=True cannot be imported with categorical splits: there, 0 is a level."
+        )
+    missing_left = np.where(
+        kind == NAN_IS_ZERO, read["threshold"] >= 0, (decision & DEFAULT_LEFT) != 0
+    )
+    return compared & missing_left, bool(zero_is_missing.any())
+
+
+def levels_of(text: Text) -> dict[int, list[Any]]:
+    """Return the levels of columns that were categories of a frame, in LightGBM's order.
+
+    The text says which columns are categorical, and the levels of all categories of the frame, but
+    not which are whose. If there are as many, one belongs to the other.
+    """
+    if not text.levels:
+        return {}
+    n_features = len(text.head["feature_names"].split(" "))
+    said = text.parameters.get("categorical_feature", "")
+    columns = [int(k) for k in said.split(",") if k.isdecimal() and int(k) < n_features]
+    if len(columns) != len(text.levels):
+        raise ValueError(
+            f"The LightGBM model was trained on a frame with {len(text.levels)} columns of"
+            f" categories, and {len(columns)} of its columns are categorical: which levels belong"
+            " to which column cannot be told. Ordered categories, which LightGBM takes for numbers,"
+            " make such models: train with numbers instead."
+        )
+    return dict(zip(columns, text.levels, strict=True))
+
+
+def penalties(text: Text, trees: Trees) -> np.ndarray:
+    """Return what is added to H of every node in the formula of its value."""
+    penalty = np.full(len(trees.feature), parameter(text, "lambda_l2", 0.0))
+    if not trees.listed.has_list.any():
+        return penalty
+    infos = text.head.get("feature_infos", "").split(" ")
+    n_levels = np.array([info.count(":") + 1 for info in infos])
+    if len(infos) != len(text.head["feature_names"].split(" ")):
+        raise InvalidModelError("The LightGBM model has not one entry a column in feature_infos.")
+    is_sorted = n_levels[trees.feature] > parameter(text, "max_cat_to_onehot", 4.0)
+    parent, left, right = trees.tree.families
+    is_penalised = (trees.listed.has_list & is_sorted)[parent]
+    for child in (left, right):
+        penalty[child[is_penalised]] += parameter(text, "cat_l2", 10.0)
+    return penalty

@@ -1,0 +1,9 @@
+"""scikit-learn's models.
+
+``model`` makes an `Imported` of gradient boosting of both kinds, forests and single trees;
+``categories`` reads those of gradient boosting on histograms.
+"""
+
+from gbt.formats.sklearn.model import import_sklearn
+
+__all__ = ["import_sklearn"]

@@ -1,0 +1,309 @@
+"""scikit-learn's trees: gradient boosting of both kinds, forests and single trees.
+
+===========================  ==========================================================  ==========
+model                        what its nodes keep, and what follows                       x is
+===========================  ==========================================================  ==========
+``GradientBoosting*``        weights W, counts, means of the negative gradients; leaves  float32
+                             the step s. Squared error: s = -G/H with H = W, so all.
+                             Log loss: G and H of leaves are lost.
+``HistGradientBoosting*``    counts, and eta times the step at leaves. Squared error     float64
+                             without weights: H is the count, so all, if these sums
+                             give the values of inner nodes. Else G and H are lost.
+``RandomForest*``            W, counts, means of the targets: the step from b under      float32
+``ExtraTrees*``              half the squared error (of 0 and 1 for two classes, whose
+``DecisionTree*``            mean is the probability), G = -W (mean - b) and H = W.
+===========================  ==========================================================  ==========
+
+A forest of M trees predicts their mean: they are M trees with learning rate 1/M, each grown on the
+gradients at b = 0 (``is_forest``). A single tree is boosting of one round: b is the mean of its
+root, the base score. Both are judged at what they predict before any split (``gbt.model.stages``).
+Of K > 2 classes, or K targets, every tree counts K times, once an output, with the same splits.
+What is lost, training rows supply (``as_ensemble(model, X=X_train, y=y_train)``).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import check_is_fitted
+
+from gbt.formats.imported import Imported, kept
+from gbt.formats.nodes import EPS_32, Preorder, in_preorder, to_ensemble
+from gbt.formats.origin import Start, contradiction
+from gbt.formats.sklearn.categories import columns_in_order, levels_of, listed_levels
+from gbt.losses.amounts import Gamma, Poisson
+from gbt.losses.half import LOSSES
+from gbt.losses.loss import Loss
+from gbt.losses.robust import Absolute, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.statistics import node_step
+
+BOOSTED = (GradientBoostingRegressor, GradientBoostingClassifier)
+HISTOGRAMS = (HistGradientBoostingRegressor, HistGradientBoostingClassifier)
+FORESTS = (
+    RandomForestRegressor, RandomForestClassifier, ExtraTreesRegressor, ExtraTreesClassifier,
+)  # fmt: skip
+TREES = (DecisionTreeRegressor, DecisionTreeClassifier)  # ExtraTree* inherit from these
+BOOSTED_LOSSES = ("squared_error", "log_loss", "absolute_error", "quantile")
+HISTOGRAM_LOSSES = (*BOOSTED_LOSSES, "poisson", "gamma")
+REFITTED = ("absolute_error", "quantile")  # leaves are quantiles of their rows' residuals
+SQUARED_ERRORS = ("squared_error", "friedman_mse")
+IS_CLASSIFIER = "classes_"
+FOLLOWS_WITHIN = 1024 * EPS_32  # of the largest step of a tree: gradients are added up in float32
+
+
+class _Nodes(NamedTuple):
+    """What scikit-learn's ``Tree`` keeps of all nodes, in preorder."""
+
+    tree: Preorder
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    value: np.ndarray  # of two classes that of the second, of several that of the tree's own class
+    weight: np.ndarray
+    n_samples: np.ndarray
+
+
+def import_sklearn(model: Any) -> Imported | None:
+    """Turn a model of scikit-learn's trees into an `Ensemble`; None for other models.
+
+    Refused are losses and criteria that have no loss here, several targets that are classes, an
+    ``init`` of one's own, and ``IsolationForest``.
+    """
+    if isinstance(model, IsolationForest):
+        raise ValueError(
+            "An IsolationForest cannot be imported: it predicts from depths of leaves, and nothing"
+            " that a gradient could be taken of."
+        )
+    if not isinstance(model, (*BOOSTED, *HISTOGRAMS, *FORESTS, *TREES)):
+        return None
+    check_is_fitted(model)
+    classes = getattr(model, IS_CLASSIFIER, (0, 1))
+    if len(classes) < 2 or (hasattr(model, IS_CLASSIFIER) and getattr(model, "n_outputs_", 1) > 1):
+        raise ValueError(
+            f"A {type(model).__name__} of several targets that are classes cannot be imported, or"
+            " of one class only."
+        )
+    if isinstance(model, HISTOGRAMS):
+        return kept(
+            model,
+            tuple(predictor for predictors in model._predictors for predictor in predictors),
+            lambda: _histograms(model),
+        )
+    if isinstance(model, BOOSTED):
+        state = *model.estimators_.ravel(), model.learning_rate
+        return kept(model, state, lambda: _boosted(model))
+    estimators = [model] if isinstance(model, TREES) else model.estimators_
+    state = tuple(estimator.tree_ for estimator in estimators)
+    return kept(model, state, lambda: _averaged(model, estimators))
+
+
+def _averaged(model: Any, estimators: Any) -> Imported:
+    """Import a forest, or a single tree."""
+    if not hasattr(model, IS_CLASSIFIER) and model.criterion not in SQUARED_ERRORS:
+        raise ValueError(
+            f"criterion={model.criterion!r} cannot be imported, only {SQUARED_ERRORS} can: the"
+            " values of others are not means, or not chosen by the squared error."
+        )
+    n_outputs = len(getattr(model, IS_CLASSIFIER, ())) or model.n_outputs_
+    n_outputs = 1 if n_outputs == 2 and hasattr(model, IS_CLASSIFIER) else n_outputs
+    # A tree of K outputs becomes K trees of the same splits, each with the values of one output.
+    trees = [estimator.tree_ for estimator in estimators for _ in range(n_outputs)]
+    nodes = _read_trees(trees, n_outputs)
+    loss = LOSSES["half_squared_error"] if n_outputs == 1 else SeveralTargets(n_outputs)
+    is_forest = isinstance(model, FORESTS)
+    roots = nodes.tree.tree_offset[:-1]
+    base_score = np.zeros(n_outputs) if is_forest else nodes.value[roots]
+    start = np.tile(base_score, len(estimators))  # of every tree
+    step = nodes.value - np.repeat(start, np.diff(nodes.tree.tree_offset))
+    constrained = np.any(model.monotonic_cst if model.monotonic_cst is not None else 0)
+    ensemble = to_ensemble(
+        nodes.tree,
+        feature=nodes.feature,
+        threshold=nodes.threshold,
+        missing_left=nodes.missing_left,
+        value=step / len(estimators),
+        sum_gradient=None if constrained else -nodes.weight * step,
+        sum_hessian=nodes.weight,
+        n_samples=nodes.n_samples,
+        base_score=float(base_score[0]) if n_outputs == 1 else base_score,
+        learning_rate=1 / len(estimators),
+        reg_lambda=0.0,
+        loss=loss,
+        feature_names=_names(model),
+        input_dtype=np.float32,
+        is_forest=is_forest,
+    )
+    unknown = "it was trained with monotonic_cst" if constrained else None
+    is_sampled = bool(getattr(model, "bootstrap", False))
+    return Imported(ensemble, "scikit-learn", unknown, is_sampled=is_sampled)
+
+
+def _boosted(model: Any) -> Imported:
+    """Import gradient boosting, whose leaves are the step, and whose inner nodes are means."""
+    n_outputs = model.estimators_.shape[1]
+    loss = _loss_of(model, model.loss, getattr(model, "alpha", 0.5), n_outputs, BOOSTED_LOSSES)
+    if model.init is not None and model.init != "zero":
+        raise ValueError(
+            f"init={model.init!r} cannot be imported: the trees begin from predictions of a model"
+            " of its own. Train with init=None or init='zero'."
+        )
+    nodes = _read_trees([tree.tree_ for tree in model.estimators_.ravel()], 1)
+    is_squared = model.loss == "squared_error"
+    start = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))
+    ensemble = to_ensemble(
+        nodes.tree,
+        feature=nodes.feature,
+        threshold=nodes.threshold,
+        missing_left=nodes.missing_left,
+        value=model.learning_rate * nodes.value,
+        sum_gradient=-nodes.weight * nodes.value if is_squared else None,
+        sum_hessian=nodes.weight if is_squared else None,
+        n_samples=nodes.n_samples,
+        values_are_known=is_squared,
+        base_score=float(start[0, 0]) if n_outputs == 1 else start[0].astype(np.float64),
+        learning_rate=float(model.learning_rate),
+        reg_lambda=0.0,
+        loss=loss,
+        feature_names=_names(model),
+        input_dtype=np.float32,
+    )
+    unknown = None if is_squared else f"scikit-learn does not keep it under loss={model.loss!r}"
+    return Imported(
+        ensemble,
+        "scikit-learn",
+        unknown,
+        is_sampled=model.subsample < 1,
+        leaves_are_steps=model.loss not in REFITTED,
+    )
+
+
+def _histograms(model: Any) -> Imported:
+    """Import gradient boosting on histograms, whose leaves are eta times the step."""
+    n_outputs = len(model._predictors[0])
+    quantile = getattr(model, "quantile", None)
+    loss = _loss_of(model, model.loss, quantile, n_outputs, HISTOGRAM_LOSSES)
+    predictors = [tree.nodes for of_round in model._predictors for tree in of_round]
+    stops = np.cumsum([len(nodes) for nodes in predictors], dtype=np.int64)
+    starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
+    records = np.concatenate(predictors)
+    start = np.repeat(starts, stops - starts)
+    is_leaf = records["is_leaf"].astype(bool)
+    left, right = (
+        np.where(is_leaf, -1, start + records[side].astype(np.int64)) for side in ("left", "right")
+    )
+    tree = in_preorder("scikit-learn", starts, stops, left, right)
+    records = records[tree.order]
+    records["feature_idx"] = columns_in_order(model)[records["feature_idx"]]
+    known, names = levels_of(model), _names(model)
+    listed = listed_levels(model, tree, records, known)
+    leaf, eta, reg_lambda = tree.is_leaf, float(model.learning_rate), float(model.l2_regularization)
+    n_samples = records["count"].astype(np.float64)
+    value = np.where(leaf, records["value"], eta * records["value"])
+    G = tree.add_up(-value / eta * (n_samples + reg_lambda))
+    follows = eta * node_step(G, n_samples, reg_lambda)
+    # Roots keep no value. Those of the other nodes follow from G and the counts if rows weigh 1.
+    allowed = FOLLOWS_WITHIN * np.repeat(
+        np.maximum.reduceat(np.abs(value), tree.tree_offset[:-1]), np.diff(tree.tree_offset)
+    )
+    is_root = np.zeros(len(leaf), dtype=bool)
+    is_root[tree.tree_offset[:-1]] = True
+    unknown = None
+    is_constrained = model.monotonic_cst is not None and np.any([*_constraints(model)])
+    baseline = np.ravel(model._baseline_prediction).astype(np.float64)
+    base_score = float(baseline[0]) if n_outputs == 1 else baseline
+    if model.loss != "squared_error":
+        unknown = f"scikit-learn does not keep it under loss={model.loss!r}"
+    elif is_constrained:
+        unknown = "it was trained with monotonic_cst"
+    elif (~is_root & ~leaf & (np.abs(follows - value) > allowed)).any():
+        unknown = "the rows were weighted: counts do not make the values of its nodes"
+    else:
+        mean = Start(base_score, True, False, (), False)
+        unknown = contradiction(tree, G, n_samples, value, LOSSES["half_squared_error"], mean)
+    ensemble = to_ensemble(
+        tree,
+        feature=records["feature_idx"],
+        threshold=np.nan_to_num(records["num_threshold"]),  # inf between present and missing
+        missing_left=records["missing_go_to_left"].astype(bool),
+        value=np.where(leaf, value, follows),
+        sum_gradient=G if unknown is None else None,
+        sum_hessian=n_samples if unknown is None else None,
+        n_samples=n_samples,
+        values_are_known=unknown is None,
+        base_score=base_score,
+        learning_rate=eta,
+        reg_lambda=reg_lambda,
+        loss=loss,
+        feature_names=names,
+        **listed.as_sets("scikit-learn", records["feature_idx"], names, known),
+    )
+    are_steps = model.loss not in REFITTED and not is_constrained
+    return Imported(ensemble, "scikit-learn", unknown, leaves_are_steps=are_steps)
+
+
+def _loss_of(model: Any, name: str, alpha: Any, n_outputs: int, allowed: tuple[str, ...]) -> Loss:
+    """Return the loss of boosting; ``alpha`` is the quantile of a quantile loss."""
+    if name not in allowed:
+        raise ValueError(f"loss={name!r} cannot be imported, only {[*allowed]} can.")
+    if name == "log_loss" and n_outputs > 1:
+        # The factor of p (1 - p) with which -G/H gives the leaves: Friedman 2001, equation 34.
+        is_first = isinstance(model, BOOSTED)
+        return Softmax(n_outputs, n_outputs / (n_outputs - 1) if is_first else 1.0)
+    others: dict[str, Loss] = {
+        "squared_error": LOSSES["half_squared_error"],
+        "log_loss": LOSSES["half_logistic"],
+        "absolute_error": Absolute(),
+        "poisson": Poisson(max_delta_step=0.0),
+        "gamma": Gamma(is_newton=True),
+    }
+    return Quantile(alpha) if name == "quantile" else others[name]
+
+
+def _constraints(model: Any) -> list[int]:
+    constraints = model.monotonic_cst
+    return [*constraints.values()] if isinstance(constraints, dict) else [*constraints]
+
+
+def _read_trees(trees: list[Any], n_outputs: int) -> _Nodes:
+    """Read the nodes of all trees; scikit-learn has them in preorder or by gain.
+
+    Of several outputs, tree m gives the values of output m mod K.
+    """
+    stops = np.cumsum([tree.node_count for tree in trees], dtype=np.int64)
+    starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
+    start = np.repeat(starts, stops - starts)
+    child = {
+        name: np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("children_left", "children_right")
+    }
+    left, right = (np.where(links < 0, -1, links + start) for links in child.values())
+    nodes = in_preorder("scikit-learn", starts, stops, left, right)
+    names = ("feature", "threshold", "missing_go_to_left", "weighted_n_node_samples")
+    feature, threshold, missing_left, weight, n_samples = (
+        np.concatenate([getattr(tree, name) for tree in trees])[nodes.order]
+        for name in (*names, "n_node_samples")
+    )
+    values = [tree.value.reshape(tree.node_count, -1) for tree in trees]
+    columns = [m % n_outputs if n_outputs > 1 else -1 for m in range(len(trees))]
+    value = np.concatenate([v[:, k] for v, k in zip(values, columns, strict=True)])[nodes.order]
+    threshold = np.nan_to_num(threshold)  # inf between present and missing
+    return _Nodes(nodes, feature, threshold, missing_left.astype(bool), value, weight, n_samples)
+
+
+def _names(model: Any) -> tuple[str, ...]:
+    names = getattr(model, "feature_names_in_", None)
+    return tuple(
+        map(str, names if names is not None else (f"x{k}" for k in range(model.n_features_in_)))
+    )

@@ -1,0 +1,91 @@
+"""Entries of XGBoost's JSON, which is never trusted: by their keys, and as what they should be.
+
+XGBoost writes parameters as text, "5E-1" or "[5E-1,2E-1]", and arrays of nodes as lists, or in
+UBJSON as arrays. Whatever is not as it should be is an `InvalidModelError` that names it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gbt.files.documents import InvalidModelError, as_array, parse_json, shown
+
+MOST_UNNAMED_COLUMNS = 2**20  # a file that claims more would make us write as many names
+
+
+def entry(mapping: Any, *path: str) -> Any:
+    """Return what the JSON has under these keys."""
+    for key in path:
+        if not isinstance(mapping, dict) or key not in mapping:
+            raise InvalidModelError(
+                f"This is not the JSON of an XGBoost model: {'.'.join(path)} is missing"
+                f" ({key!r} not found)."
+            )
+        mapping = mapping[key]
+    return mapping
+
+
+def number(mapping: Any, key: str) -> float:
+    """Return a number that the JSON has as text, rounded to float32 as XGBoost does."""
+    text = entry(mapping, key)
+    try:
+        (only,) = numbers_in(text)
+        with np.errstate(over="raise"):
+            return float(np.float32(only))
+    except (TypeError, ValueError, FloatingPointError):
+        raise InvalidModelError(
+            f"The XGBoost model's {key} is not a number in text: {shown(text)}."
+        ) from None
+
+
+def numbers_in(text: Any) -> list[float]:
+    """Return the numbers of a text that is one number of JSON, or a list of them."""
+    if not isinstance(text, str):
+        raise TypeError
+    value = parse_json(text)
+    return as_array(
+        value if isinstance(value, list) else [value], "base_score", np.float64
+    ).tolist()
+
+
+def whole(mapping: Any, key: str) -> int:
+    """Return a whole number that the JSON has as text."""
+    text = entry(mapping, key)
+    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > 19:
+        raise InvalidModelError(
+            f"The XGBoost model's {key} is not a whole number in text: {shown(text)}."
+        )
+    return int(text)
+
+
+def numbers_of(mapping: Any, name: str, where: str, dtype: Any) -> np.ndarray:
+    """Return an array of numbers, such as one for every node of a tree."""
+    value = entry(mapping, name)
+    if isinstance(value, np.ndarray) and value.dtype.kind in ("iu", "iuf")[dtype is np.float64]:
+        return value  # from UBJSON
+    if name == "default_left" and isinstance(value, list) and set(map(type, value)) == {bool}:
+        return np.array(value, dtype=dtype)  # from JSON of XGBoost before 1.6
+    return as_array(value, f"{name} of {where} of the XGBoost model", dtype, finite=False)
+
+
+def feature_names_of(learner: Any, n_features: int) -> tuple[str, ...]:
+    """Return the names of the columns; those of XGBoost's own reports if it was given none."""
+    names = learner.get("feature_names", [])
+    if not isinstance(names, list):
+        raise InvalidModelError(f"The XGBoost model's feature_names are {shown(names)}, no list.")
+    if not names and n_features > MOST_UNNAMED_COLUMNS:
+        raise InvalidModelError(
+            f"The XGBoost model's num_feature is {n_features}, and it names none of these columns;"
+            f" up to {MOST_UNNAMED_COLUMNS} are believed."
+        )
+    names = tuple(names or (f"f{k}" for k in range(n_features)))
+    if len(names) != n_features or not all(isinstance(name, str) for name in names):
+        raise InvalidModelError(
+            f"The XGBoost model has {n_features} columns and {len(names)} feature_names."
+        )
+    return names
+
+
+def named(value: Any) -> str:
+    """Return what should be a name, in quotes, or what it is instead."""
+    return repr(value) if isinstance(value, str) else shown(value)

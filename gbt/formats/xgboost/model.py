@@ -1,0 +1,321 @@
+"""XGBoost models: boosters of trees, with the gradient sums that they let us work out.
+
+XGBoost keeps no sum of gradients, but what it keeps at every node determines it: from
+w = -G / (H + lambda) follows G = -w (H + lambda). What its JSON says of a node, and what becomes of
+it (eta is the learning rate, s = eta w the value of a leaf):
+
+====================  ===========================  ================================================
+array                 at an inner node, at a leaf  here
+====================  ===========================  ================================================
+``base_weights``      w, (w or s)                  ``value = eta w`` and G of inner nodes
+``split_conditions``  threshold, s                 ``x < t`` in float32 becomes ``x <= threshold``
+                                                   with the float32 before t; ``value = s``, and
+                                                   G = -(s / eta) (H + lambda) of leaves
+``sum_hessian``       H, H                         ``sum_hessian``
+``categories``        levels that go right         ``level_sets``, see ``gbt.formats.xgboost.trees``
+``loss_changes``      gain, 0                      not read: ``gain`` follows from G and H
+====================  ===========================  ================================================
+
+(The base weight of a leaf is w from ``tree_method="exact"`` but s from ``"hist"`` and ``"approx"``,
+measured with version 3.2, so it is not read.) lambda and eta are no part of the model; what is
+known of them is the matter of ``gbt.formats.xgboost.training``.
+
+**DART** gives every tree a weight, which later drops of that tree have changed, and here multiplies
+its values. Its trees were grown on gradients at the predictions of those trees that were not
+dropped, which nothing tells again. So G is unknown, unless no tree was ever dropped.
+
+**What XGBoost does not keep.** It does not count rows. That an objective was the user's own, or
+that training started from a ``base_margin``, it does not write down; ``gbt.formats.origin`` looks
+for traces. A base margin whose residuals average 0 leaves none, and neither does any if rows were
+sampled. Another marker than nan for missing values leaves none in a booster.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.files.documents import InvalidModelError, parse_json, shown
+from gbt.formats.imported import Imported, kept
+from gbt.formats.nodes import below_in_float32, family_that_does_not_add_up, to_ensemble
+from gbt.formats.origin import contradiction, doubt_of
+from gbt.formats.xgboost.document import (
+    entry,
+    feature_names_of,
+    named,
+    numbers_in,
+    numbers_of,
+    whole,
+)
+from gbt.formats.xgboost.losses import LOSS_OF_OBJECTIVE, OF_CLASSES, OTHERS, REFITTED, loss_of
+from gbt.formats.xgboost.training import (
+    ADD_UP_WITHIN,
+    Training,
+    complete,
+    gradients,
+    read_start,
+    read_training,
+    say_why_not,
+)
+from gbt.formats.xgboost.trees import read_levels, read_trees
+from gbt.formats.xgboost.ubjson import parse_ubjson
+from gbt.losses.loss import Loss
+from gbt.model.ensemble import Ensemble
+
+MOST_OUTPUTS = 2**16
+
+
+class _Trees(NamedTuple):
+    """The trees of a learner as its JSON has them."""
+
+    model: dict[str, Any]
+    trees: list[Any]
+    tree_weight: np.ndarray  # of every tree, 1 but for DART
+
+
+def from_xgboost(
+    model: Any,
+    *,
+    reg_lambda: float | None = None,
+    learning_rate: float | None = None,
+) -> Ensemble:
+    """Turn a model of XGBoost into an `Ensemble`, or say what in it cannot be.
+
+    Parameters
+    ----------
+    model : Booster, XGBModel, dict, str or path-like
+        A booster, a fitted model of XGBoost's scikit-learn interface, a booster's JSON as Python
+        objects, or the name of a file of JSON or UBJSON. All trees are taken, as
+        ``Booster.predict`` does; of a scikit-learn model that stopped early those up to its best
+        iteration, as its ``predict``.
+    reg_lambda : float, optional
+        L2 penalty of the training. Needed where the model does not know it, and it is not 1: for a
+        dict and a file, and for a booster that was read from a file.
+    learning_rate : float, optional
+        Learning rate (eta) of the training. Needed for a booster that was read from a file; for a
+        dict and a file it is read off the leaves.
+
+    Returns
+    -------
+    Ensemble
+        Raw predictions are those of ``output_margin=True`` without a base margin within float32
+        rounding, with ``input_dtype`` float32 and no counts: XGBoost does not count rows. Where the
+        gradient sums cannot be worked out (``reg_alpha``, ``max_delta_step``, monotone constraints,
+        learning rates that change between rounds, an objective of one's own, trees that DART has
+        dropped), it has no gradients either, and ``about_gradients`` says why;
+        `gbt.formats.as_ensemble` takes them from training rows.
+
+    Raises
+    ------
+    ValueError
+        For what an `Ensemble` cannot express: booster "gblinear", other objectives than those of
+        ``gbt.formats.xgboost.losses``, trees of several outputs each, several trees a round (but
+        one round of many, a forest), levels that are no words, whole numbers or booleans.
+    gbt.files.documents.InvalidModelError
+        Also a ValueError: the JSON does not describe a booster.
+    """
+    return import_xgboost(model, reg_lambda, learning_rate).ensemble
+
+
+def import_xgboost(
+    model: Any, reg_lambda: float | None = None, learning_rate: float | None = None
+) -> Imported:
+    """Do what `from_xgboost` does, and say what could not be found out."""
+    for name, given_number in {"reg_lambda": reg_lambda, "learning_rate": learning_rate}.items():
+        if given_number is not None and not (given_number >= 0 and given_number < np.inf):
+            raise ValueError(f"{name} must be 0 or more, and finite; got {given_number!r}.")
+    n_rounds, is_own = None, False
+    if hasattr(model, "get_booster"):  # xgboost.XGBModel
+        is_own = callable(model.objective)
+        model, n_rounds = _refuse_other_estimators(model)
+    given = Training(reg_lambda, learning_rate)
+    if hasattr(model, "save_raw"):  # xgboost.Booster
+        state = bytes(model.save_raw("ubj")), model.save_config(), n_rounds, given, is_own
+
+        def make() -> Imported:
+            return _import(parse_ubjson(state[0]), parse_json(state[1]), *state[2:])
+
+        return kept(model, hash(state), make)
+    if isinstance(model, str | os.PathLike):
+        model = _read_file(model)
+    if not isinstance(model, dict):
+        raise TypeError(
+            "from_xgboost takes an xgboost.Booster, a fitted xgboost.XGBModel, the JSON of one as"
+            f" a dict, or the name of a file; got {type(model).__name__}."
+        )
+    return _import(model, None, None, given, is_own)
+
+
+def _read_file(path: str | os.PathLike) -> Any:
+    """Return what a file of JSON or UBJSON holds."""
+    data = Path(path).read_bytes()
+    try:
+        return parse_ubjson(data) if data[:2] in (b"{L", b"{i") else parse_json(data, finite=False)
+    except InvalidModelError as error:
+        raise InvalidModelError(
+            f"{os.fspath(path)} {error}. A model in XGBoost's old binary format becomes JSON with"
+            " xgboost.Booster(model_file=...).save_model('model.json')."
+        ) from error
+
+
+def _import(
+    document: Any, configuration: Any, n_rounds: int | None, given: Training, is_own: bool
+) -> Imported:
+    learner = entry(document, "learner")
+    trees = _trees_of(learner)
+    loss, n_features, per_round = _refuse_other_models(learner, trees)
+    is_forest = per_round > 1
+    n_trees = None if is_forest or n_rounds is None else n_rounds * loss.n_outputs
+    nodes = read_trees(trees.trees[:n_trees], n_features)
+    tree_weight = trees.tree_weight[:n_trees]
+    training, why = complete(nodes, read_training(configuration), given, per_round)
+    start = read_start(learner, loss, training)
+    assert training.learning_rate is not None
+    assert training.reg_lambda is not None
+
+    leaf, H = nodes.tree.is_leaf, nodes.sum_hessian
+    eta = training.learning_rate
+    G = gradients(nodes, training.reg_lambda, eta)
+    values_are_known = why is None
+    if family_that_does_not_add_up(nodes.tree, H, ADD_UP_WITHIN) is not None:
+        raise InvalidModelError("The sum_hessian of the XGBoost model do not add up.")
+    wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
+    has_dropped = bool((tree_weight != 1).any())
+    if training.hidden_by is not None:
+        why = f"it was trained with {training.hidden_by}"
+    elif entry(learner, "objective", "name") in REFITTED:
+        why, values_are_known = "its leaves are refitted to quantiles of their rows", False
+    elif why is None and wrong is not None:
+        why, values_are_known = say_why_not(nodes, wrong, training), False
+        if given != Training():
+            raise ValueError(f"G of the XGBoost model is unknown: {why}.")
+    elif why is None and has_dropped:
+        why = "booster='dart' grew its trees at the predictions of some of those before them"
+    doubt = None
+    if why is None and not is_forest:
+        why = contradiction(nodes.tree, G, H, nodes.split_condition, loss, start)
+        why = "its objective is a function of your own" if is_own else why
+        doubt = doubt_of(nodes.tree, G, H, loss, start)
+    names = feature_names_of(learner, n_features)
+    levels = nodes.listed.as_sets(
+        "XGBoost", nodes.feature, names, read_levels(trees.model, n_features)
+    )
+    value = np.where(leaf, nodes.split_condition, eta * nodes.base_weight)
+    ensemble = to_ensemble(
+        nodes.tree,
+        feature=nodes.feature,
+        threshold=below_in_float32(nodes.split_condition),
+        missing_left=nodes.missing_left,
+        value=value * np.repeat(tree_weight, np.diff(nodes.tree.tree_offset)),
+        sum_gradient=None if why is not None else G,
+        sum_hessian=H,
+        values_are_known=values_are_known,
+        base_score=start.base_score,
+        learning_rate=eta,
+        reg_lambda=training.reg_lambda,
+        loss=loss,
+        feature_names=names,
+        input_dtype=np.float32,
+        is_forest=is_forest,
+        unseen_is_missing=not levels,
+        **levels,
+    )
+    return Imported(ensemble, "XGBoost", why, doubt, has_dropped=has_dropped)
+
+
+def _refuse_other_estimators(model: Any) -> tuple[Any, int | None]:
+    """Return the booster of a scikit-learn model, and how many rounds it predicts with."""
+    if model.missing is not None and not np.isnan(model.missing):
+        raise ValueError(
+            f"The model takes missing={model.missing} for a missing value; here only nan is one."
+            " Give model.get_booster(), and replace those values by nan in the rows."
+        )
+    booster = model.get_booster()
+    best_iteration = booster.attr("best_iteration")
+    return booster, None if best_iteration is None else int(best_iteration) + 1
+
+
+def _trees_of(learner: Any) -> _Trees:
+    """Return the trees of a learner, with the weights that DART gives them."""
+    booster = entry(learner, "gradient_booster")
+    name = entry(booster, "name")
+    if name not in ("gbtree", "dart"):
+        raise ValueError(f"booster={named(name)} cannot be imported, only 'gbtree' and 'dart' can.")
+    model = entry(booster, *(["gbtree"] if name == "dart" else []), "model")
+    trees = entry(model, "trees")
+    if not isinstance(trees, list):
+        raise InvalidModelError("The XGBoost model's trees are not a list.")
+    if name != "dart":
+        return _Trees(model, trees, np.ones(len(trees)))
+    tree_weight = numbers_of(booster, "weight_drop", "the trees", np.float64)
+    tree_weight = tree_weight.astype(np.float32).astype(np.float64)
+    if len(tree_weight) != len(trees) or not np.isfinite(tree_weight).all():
+        raise InvalidModelError(
+            f"The XGBoost model has {len(trees)} trees, and not as many finite numbers weight_drop:"
+            f" {len(tree_weight)}."
+        )
+    return _Trees(model, trees, tree_weight)
+
+
+def _refuse_other_models(learner: Any, trees: _Trees) -> tuple[Loss, int, int]:
+    """Return loss and number of columns of a learner, and how many trees a round has an output."""
+    objective = entry(learner, "objective", "name")
+    shape = entry(learner, "learner_model_param")
+    if not isinstance(shape, dict):
+        raise InvalidModelError("The XGBoost model's learner_model_param is not an object.")
+    allowed = [*LOSS_OF_OBJECTIVE, *OTHERS]
+    if objective not in allowed:  # a list, because what a file has need not be hashable
+        raise ValueError(f"objective={named(objective)} cannot be imported, only {allowed} can.")
+    n_classes, n_targets = (
+        whole(shape, name) if name in shape else 1 for name in ("num_class", "num_target")
+    )
+    if (n_classes > 1) != (objective in OF_CLASSES) or max(n_classes, n_targets) > MOST_OUTPUTS:
+        raise InvalidModelError(
+            f"The XGBoost model has the objective {named(objective)} with num_class={n_classes}"
+            f" and num_target={n_targets}."
+        )
+    loss = loss_of(objective, _objective_numbers(learner), n_classes, n_targets)
+    per_round = whole(entry(trees.model, "gbtree_model_param"), "num_parallel_tree")
+    n_trees = len(trees.trees)
+    _refuse_other_rounds(trees.model, n_trees, per_round, loss)
+    if per_round > 1 and n_trees != per_round:
+        raise ValueError(
+            f"num_parallel_tree={per_round} cannot be imported with several rounds: all trees of a"
+            " round are grown on the same gradients, here each tree is on those that the trees"
+            " before it left, or all are on those at the base score."
+        )
+    n_features = whole(shape, "num_feature")
+    if not 1 <= n_features < 2**31:
+        raise InvalidModelError(f"The XGBoost model's num_feature is {n_features}.")
+    return loss, n_features, per_round
+
+
+def _objective_numbers(learner: Any) -> dict[str, list[float]]:
+    """Return the numbers that the JSON has, as text, for parameters of the objective."""
+    found = {}
+    for parameters in learner["objective"].values():
+        for name, text in parameters.items() if isinstance(parameters, dict) else ():
+            try:
+                found[name] = [float(np.float32(one)) for one in numbers_in(text)]
+            except (TypeError, ValueError) as error:
+                raise InvalidModelError(
+                    f"The XGBoost model's {name} is not a number in text: {shown(text)}."
+                ) from error
+    return found
+
+
+def _refuse_other_rounds(model: dict[str, Any], n_trees: int, per_round: int, loss: Loss) -> None:
+    """Refuse trees that do not come in rounds of one tree an output."""
+    if loss.n_outputs == 1:
+        return
+    if any(whole(entry(tree, "tree_param"), "size_leaf_vector") > 1 for tree in model["trees"]):
+        raise ValueError(
+            "multi_strategy='multi_output_tree' cannot be imported: its leaves have several values."
+        )
+    if per_round > 1:
+        raise ValueError(
+            f"num_parallel_tree={per_round} cannot be imported with {loss.n_outputs} outputs."
+        )
+    if entry(model, "tree_info") != [m % loss.n_outputs for m in range(n_trees)]:
+        raise InvalidModelError("The XGBoost model's tree_info does not count through its outputs.")

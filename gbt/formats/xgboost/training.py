@@ -1,0 +1,191 @@
+"""How an XGBoost model was trained: lambda, learning rate and start, as far as they can be told.
+
+**lambda and eta** are no part of the model. A booster still in memory has them in its
+configuration; one that was read from a file has the defaults there instead. Therefore nothing is
+taken on trust: the G of two children must add up to their parent's within the rounding of float32
+(measured: at most 1.1 eps of the sum of the three absolute values), or the model's gradients are
+declared unknown. This also catches the penalties and constraints under which w is not
+-G / (H + lambda). Where eta is unknown it is read off the leaves: of an inner node G is known
+without it, of a leaf eta G is, so that every parent of a leaf gives an equation for eta
+(`_read_learning_rate`). Only stumps whose roots have G = 0 do not tell eta, and do not contradict a
+wrong one either.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.files.documents import InvalidModelError, shown
+from gbt.formats.nodes import EPS_32, family_that_does_not_add_up
+from gbt.formats.origin import Start
+from gbt.formats.xgboost.document import entry, number, numbers_in
+from gbt.formats.xgboost.losses import OF_CLASSES
+from gbt.formats.xgboost.trees import Nodes
+from gbt.losses.loss import Loss
+from gbt.losses.several_outputs import SeveralTargets
+
+ADD_UP_WITHIN = 8 * EPS_32  # seven times the largest that was measured
+DEFAULT_BASE_SCORE, DEFAULT_LAMBDA = 0.5, 1.0
+
+
+class Training(NamedTuple):
+    """What is known of a training; None and False where the booster has forgotten."""
+
+    reg_lambda: float | None = None
+    learning_rate: float | None = None
+    hidden_by: str | None = None  # what makes w another thing than -G / (H + lambda)
+    is_unsampled: bool = False
+
+
+def read_training(configuration: Any) -> Training:
+    """Return what a booster's configuration tells of its training, if it still can."""
+    if configuration is None:
+        return Training()
+    learner = entry(configuration, "learner")
+    booster = entry(learner, "gradient_booster")
+    if entry(booster, "name") == "dart":
+        booster = entry(booster, "gbtree")
+    training = entry(booster, "tree_train_param")
+    hidden_by = None
+    for parameter, name in {"alpha": "reg_alpha", "max_delta_step": "max_delta_step"}.items():
+        if (penalty := number(training, parameter)) != 0:
+            hidden_by = f"{name}={penalty:g}"
+    constraints = entry(training, "monotone_constraints")
+    if set(constraints) & set("123456789"):
+        hidden_by = f"monotone_constraints={constraints}"
+    return Training(
+        reg_lambda=number(training, "lambda"),
+        learning_rate=number(training, "eta"),
+        hidden_by=hidden_by,
+        # A booster that was read from a file has no metric, and the defaults of everything else.
+        is_unsampled=number(training, "subsample") == 1 and bool(learner.get("metrics")),
+    )
+
+
+def complete(
+    nodes: Nodes, training: Training, given: Training, per_round: int
+) -> tuple[Training, str | None]:
+    """Return lambda and eta as given, as known, or as found; say why if there is none to find.
+
+    The trees of a round share its learning rate.
+    """
+    reg_lambda = training.reg_lambda if given.reg_lambda is None else given.reg_lambda
+    eta = training.learning_rate if given.learning_rate is None else given.learning_rate
+    ask = "Give gbt.formats.xgboost.from_xgboost(model, reg_lambda=..., learning_rate=...)"
+    why = None
+    if reg_lambda is None:
+        reg_lambda = DEFAULT_LAMBDA
+        if _adds_up(nodes, 2 * reg_lambda, eta):
+            why = f"its reg_lambda is in no file, and several would do. {ask}"
+    reg_lambda = float(np.float32(reg_lambda))
+    if eta is None:
+        eta = _read_learning_rate(nodes, reg_lambda)
+        if eta is None:
+            eta = 1.0
+            why = (
+                "its learning rate cannot be read off the leaves: it has too few splits, or"
+                f" reg_lambda is not {reg_lambda:.6g}. {ask}"
+            )
+    elif eta == 0:
+        raise ValueError("learning_rate must be more than 0; the model's trees do nothing at 0.")
+    else:
+        eta = float(np.float32(eta / per_round))  # as XGBoost trained
+    return training._replace(reg_lambda=reg_lambda, learning_rate=eta), why
+
+
+def gradients(nodes: Nodes, reg_lambda: float, eta: float) -> np.ndarray:
+    """Return G of all nodes."""
+    w = np.where(nodes.tree.is_leaf, nodes.split_condition / eta, nodes.base_weight)
+    return -w * (nodes.sum_hessian + reg_lambda)
+
+
+def say_why_not(nodes: Nodes, wrong: int, training: Training) -> str:
+    """Say that sums do not add up at a node, and what that may come from."""
+    m, node = nodes.tree.of_tree(wrong)
+    return (
+        f"the sums of its tree {m} do not add up at node {node} with"
+        f" reg_lambda={training.reg_lambda:.6g} and learning_rate={training.learning_rate:.6g}."
+        " A booster that was read from a file has forgotten both: give those of the training to"
+        " gbt.formats.xgboost.from_xgboost(model, reg_lambda=..., learning_rate=...). If they are"
+        " right, the training had a learning_rate or reg_lambda that changed between rounds,"
+        " reg_alpha, max_delta_step or monotone constraints"
+    )
+
+
+def _adds_up(nodes: Nodes, reg_lambda: float, eta: float | None) -> bool:
+    """Say whether a penalty is possible, with the learning rate given or any other."""
+    eta = _read_learning_rate(nodes, reg_lambda) if eta is None else eta
+    if eta is None:
+        return True
+    G = gradients(nodes, reg_lambda, eta)
+    return family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN) is None
+
+
+def _read_learning_rate(nodes: Nodes, reg_lambda: float) -> float | None:
+    """Find the learning rate from the nodes that have leaves among their children.
+
+    What these leaves add up to is known twice: from themselves, a = sum of s (H + lambda) = -eta G,
+    and from the parent less its other child, b = w (H + lambda) - w' (H' + lambda) = -G. Both lose
+    digits where terms cancel, so a = eta b is solved by least squares, with every node's equation
+    divided by the size of its terms. That size depends on eta: solved twice, first as if it were 1.
+    None if that leaves it undetermined.
+    """
+    ab, bb = _sum_products(nodes, reg_lambda, 1.0)
+    if ab > 0:
+        ab, bb = _sum_products(nodes, reg_lambda, ab / bb)
+    # Each equation is wrong by eps of its size, so eta = ab / bb by eps / sqrt(bb).
+    if not (ab > 0 and EPS_32 * np.sqrt(bb) / ab <= ADD_UP_WITHIN):
+        return None
+    return float(ab / bb)
+
+
+def _sum_products(nodes: Nodes, reg_lambda: float, learning_rate: float) -> tuple[float, float]:
+    """Return the sums of a b and of b^2 of `_read_learning_rate` over all nodes."""
+    weight, is_leaf = nodes.sum_hessian + reg_lambda, nodes.tree.is_leaf
+    shrunk = np.where(is_leaf, nodes.split_condition * weight, 0.0)
+    unshrunk = np.where(is_leaf, 0.0, nodes.base_weight * weight)
+    parent, left, right = nodes.tree.families
+    a = shrunk[left] + shrunk[right]
+    b = unshrunk[parent] - unshrunk[left] - unshrunk[right]
+    terms = np.abs(shrunk) + learning_rate * np.abs(unshrunk)
+    size = terms[parent] + terms[left] + terms[right]
+    use = (is_leaf[left] | is_leaf[right]) & (size > 0)
+    a, b = a[use] / size[use], b[use] / size[use]
+    return float(np.sum(a * b)), float(np.sum(b**2))
+
+
+def read_start(learner: Any, loss: Loss, training: Training) -> Start:
+    """Return the base score in link space, and how it came to be; the file has a prediction.
+
+    It is text: a number, since version 3.1 a list of one for every output. XGBoost has estimated
+    it as the mean of the targets or, before 3.1 and where positives weigh more, by one Newton step
+    from 0, whose length is 4 times what the mean is above 1/2.
+    """
+    shape = entry(learner, "learner_model_param")
+    text = entry(shape, "base_score")
+    is_raw = entry(learner, "objective", "name") in ("binary:logitraw", *OF_CLASSES)
+    n_outputs = loss.n_outputs
+    raws: list[float] = []
+    try:
+        numbers = [float(np.float32(one)) for one in numbers_in(text)]
+        if len(numbers) == 1:
+            numbers = numbers * n_outputs  # before version 3.1 one base score stood for all outputs
+        if len(numbers) == n_outputs:
+            own = loss.loss if isinstance(loss, SeveralTargets) else loss
+            raws = numbers if is_raw else [own.link(one) for one in numbers]
+    except (TypeError, ValueError):
+        pass
+    if len(raws) != n_outputs or not np.isfinite(raws).all():
+        raise InvalidModelError(
+            f"The XGBoost model's base_score, {shown(text)}, is not one prediction of {loss.name}."
+        )
+    to_estimate = shape.get("boost_from_average") == "1"
+    first, raw = numbers[0], raws[0]
+    p = raw if n_outputs > 1 else float(loss.inverse_link(np.array(raw)))
+    return Start(
+        base_score=raw if n_outputs == 1 else np.array(raws),
+        is_estimated=to_estimate and first != DEFAULT_BASE_SCORE,
+        is_default=to_estimate and first == DEFAULT_BASE_SCORE,
+        means=(p, 0.5 + raw / 4, first),
+        may_be_sampled=not training.is_unsampled,
+    )

@@ -1,0 +1,193 @@
+r"""The nodes of XGBoost's trees, read from its JSON and put in preorder; levels of categories.
+
+A row goes left below a threshold, compared in float32, and where a column of categories is split,
+if the number of its level is in no list that the node has::
+
+    split_type          0            1                     x is the number of a level
+                        |            |
+                     x < 0.5     not in (1, 4)
+                    /   \          /     \
+                yes      no    others   1 or 4
+
+A number that no node lists therefore goes left everywhere, one that training has not seen, too, and
+only nan goes where ``default_left`` says. An `Ensemble` sends the levels of a set left and all
+others right, so such nodes change sides here: the listed levels are left, ``missing_left`` is the
+opposite of ``default_left``, and the model is told that unseen levels are not missing.
+
+XGBoost 3.1 keeps the levels themselves where it was trained on a frame of categories (``cats``),
+words with all letters end to end. An older model, or one of arrays, has numbers alone: they are the
+levels.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.files.documents import InvalidModelError, shown
+from gbt.formats.listed_levels import Listed
+from gbt.formats.nodes import Preorder, in_preorder
+from gbt.formats.xgboost.document import numbers_of
+
+NODE_ARRAYS: dict[str, type] = {
+    "left_children": np.int32,
+    "right_children": np.int32,
+    "split_indices": np.int64,
+    "split_conditions": np.float64,
+    "split_type": np.int32,
+    "default_left": np.int32,
+    "base_weights": np.float64,
+    "sum_hessian": np.float64,
+}
+LEVEL_ARRAYS = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
+LARGEST_32 = float(np.finfo(np.float32).max)
+MOST_LEVELS = 2**24  # numbers of levels are float32 to XGBoost
+
+
+class Nodes(NamedTuple):
+    """What the model says of all nodes, in preorder; float64 arrays hold float32 numbers."""
+
+    tree: Preorder
+    feature: np.ndarray
+    missing_left: np.ndarray
+    split_condition: np.ndarray
+    base_weight: np.ndarray
+    sum_hessian: np.ndarray
+    listed: Listed  # the levels that go left where categories are split
+
+
+def read_trees(trees: list[Any], n_features: int) -> Nodes:
+    """Read the nodes of some trees and put them in preorder; pruned ones are left out."""
+    read: dict[str, list[np.ndarray]] = {name: [] for name in NODE_ARRAYS}
+    for m, tree in enumerate(trees):
+        where = f"tree {m}"
+        for name, dtype in NODE_ARRAYS.items():
+            read[name].append(numbers_of(tree, name, where, dtype))
+        n_nodes = len(read["sum_hessian"][-1])
+        if n_nodes == 0 or any(len(arrays[-1]) != n_nodes for arrays in read.values()):
+            lengths = {name: len(arrays[-1]) for name, arrays in read.items()}
+            raise InvalidModelError(
+                f"Tree {m} of the XGBoost model has arrays of lengths {lengths}."
+            )
+    arrays = {
+        name: np.concatenate([np.empty(0, NODE_ARRAYS[name]), *parts])
+        for name, parts in read.items()
+    }
+    stops = np.cumsum([len(part) for part in read["sum_hessian"]], dtype=np.int64)
+    starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
+    start = np.repeat(starts, stops - starts)
+    for name in ("left_children", "right_children"):
+        if (wrong := arrays[name] < -1).any():
+            first = int(np.argmax(wrong))
+            m = int(np.searchsorted(stops, first, side="right"))
+            raise InvalidModelError(
+                f"Node {arrays[name][first]} of tree {m} of the XGBoost model is not there."
+            )
+    children = (
+        np.where(arrays[name] < 0, -1, arrays[name] + start)
+        for name in ("left_children", "right_children")
+    )
+    left, right = _changed_sides(arrays["split_type"] != 0, *children)
+    tree = in_preorder("XGBoost", starts, stops, left, right)
+    arrays = {name: array[tree.order] for name, array in arrays.items()}
+    inner = ~tree.is_leaf
+
+    def refuse(wrong: np.ndarray, what: str) -> None:
+        if wrong.any():
+            m, node = tree.of_tree(int(np.argmax(wrong)))
+            raise InvalidModelError(f"Tree {m} of the XGBoost model has {what} at node {node}.")
+
+    for name in ("split_conditions", "base_weights", "sum_hessian"):
+        refuse(~(np.abs(arrays[name]) <= LARGEST_32), f"infinite or nan {name}")
+    refuse(arrays["sum_hessian"] < 0, "a negative sum_hessian")
+    feature = arrays["split_indices"]
+    refuse(
+        inner & ((feature < 0) | (feature >= n_features)), f"a column that is none of {n_features}"
+    )
+    has_list = inner & (arrays["split_type"] != 0)
+    node, level = _read_lists(trees, starts, stops) if has_list.any() else _NO_LISTS
+    split_condition, base_weight, sum_hessian = (
+        arrays[name].astype(np.float32).astype(np.float64)
+        for name in ("split_conditions", "base_weights", "sum_hessian")
+    )
+    return Nodes(
+        tree,
+        feature,
+        (arrays["default_left"] != 0) != has_list,
+        split_condition,
+        base_weight,
+        sum_hessian,
+        Listed.of(tree, has_list, node, level),
+    )
+
+
+_NO_LISTS = np.empty((2, 0), dtype=np.int64)
+
+
+def _changed_sides(
+    has_list: np.ndarray, left: np.ndarray, right: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the children with those of nodes that have a list on the other side."""
+    return np.where(has_list, right, left), np.where(has_list, left, right)
+
+
+def _read_lists(
+    trees: list[Any], starts: np.ndarray, stops: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes, counted through all trees, and the numbers of levels that they list.
+
+    A tree has the lists of its nodes end to end, and says of every list whose it is, where it
+    begins and how long it is.
+    """
+    nodes, levels = [_NO_LISTS[0]], [_NO_LISTS[1]]
+    for m, tree in enumerate(trees):
+        level, node, begin, size = (
+            numbers_of(tree, name, f"tree {m}", np.int64).astype(np.int64) for name in LEVEL_ARRAYS
+        )
+        is_sound = (
+            len(node) == len(begin) == len(size)
+            and ((node >= 0) & (node < stops[m] - starts[m])).all()
+            and (size >= 0).all()
+            and size.sum() == len(level)
+            and np.array_equal(begin, np.cumsum(size) - size)
+            and ((level >= 0) & (level < MOST_LEVELS)).all()
+        )
+        if not is_sound:
+            raise InvalidModelError(
+                f"Tree {m} of the XGBoost model has lists of levels that do not fit together:"
+                f" {', '.join(LEVEL_ARRAYS)}."
+            )
+        nodes.append(np.repeat(node + starts[m], size))
+        levels.append(level)
+    return np.concatenate(nodes), np.concatenate(levels)
+
+
+def read_levels(model: Any, n_features: int) -> dict[int, list[Any]]:
+    """Return the levels of the columns whose levels the model keeps, in XGBoost's order."""
+    columns = model.get("cats", {}).get("enc", []) if isinstance(model.get("cats"), dict) else []
+    if not isinstance(columns, list) or len(columns) not in (0, n_features):
+        raise InvalidModelError(
+            f"The XGBoost model's cats are {shown(columns)}, not one entry a column."
+        )
+    found = {k: _levels_of(column, k) for k, column in enumerate(columns)}
+    return {k: levels for k, levels in found.items() if levels}
+
+
+def _levels_of(column: Any, k: int) -> list[Any]:
+    """Return the levels of a column; none if it has no categories."""
+    where = f"column {k}"
+    if not isinstance(column, dict) or "offsets" not in column:
+        return numbers_of(column, "values", where, np.int64).tolist()
+    offsets = numbers_of(column, "offsets", where, np.int64).astype(np.int64)
+    text = numbers_of(column, "values", where, np.int64).astype(np.int64)
+    is_sound = ((text >= -128) & (text < 256)).all() and (np.diff(offsets) >= 0).all()
+    if not is_sound or (len(offsets) and (offsets[0] != 0 or offsets[-1] != len(text))):
+        raise InvalidModelError(f"The levels of column {k} of the XGBoost model are not text.")
+    if (text < 0).any() or (text > 127).any():
+        raise ValueError(
+            f"Column {k} of the XGBoost model cannot be imported: it has levels with letters beyond"
+            " ASCII, of which XGBoost (3.2) keeps too few bytes to tell where one ends."
+            " Train with other words for them, or with numbers."
+        )
+    letters = text.astype(np.uint8).tobytes().decode("ascii")
+    ends = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+    return [letters[begin:end] for begin, end in ends]

@@ -1,0 +1,284 @@
+r"""Our models as XGBoost's JSON, which XGBoost loads, predicts with and explains.
+
+What is written is what ``gbt.formats.xgboost`` reads, array by array, the other way round::
+
+    split_conditions   threshold of x < t, value of a leaf     base_weights   value / learning_rate
+    loss_changes       gain                                    sum_hessian    H
+
+All numbers are float32 there. Predictions are ours within that rounding, and every row of float32
+numbers reaches the same leaf: of our rule ``x <= threshold`` it is asked ``x < t`` with the first
+float32 t above the threshold::
+
+    float32      a           b           c            t = c: of float32 rows a and b go left,
+    threshold                   |                     as they do here
+
+XGBoost rounds other rows to float32 first. A float64 number that lies with a threshold between the
+same two float32 numbers may be rounded to the other side of it.
+
+Nodes are numbered level by level, since XGBoost takes for a right child the node after the left::
+
+    here    a                   there    a
+           / \                          / \          a b e c d
+          b   e                        b   e         0 1 2 3 4
+         / \                          / \
+        c   d                        c   d
+
+A categorical column is one of codes: the number of a row's level in ``Ensemble.categories``, nan
+where it has none, which is what ``Ensemble.as_input`` returns. There, a set of codes goes right.
+XGBoost sends codes that a model has not seen left; give nan in their place, which goes where
+missing values go.
+
+The hessians of our Poisson and gamma losses are not XGBoost's (``gbt.losses``), and a file cannot
+say so. The sums in its nodes are ours all the same; sums that are worked out anew are XGBoost's.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gbt.files.whole_files import write_whole
+from gbt.losses.amounts import Poisson, Tweedie
+from gbt.losses.loss import Loss
+from gbt.losses.robust import PseudoHuber, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.ensemble import Ensemble
+
+VERSION = [3, 1, 0]  # the first XGBoost whose files have a base_score for each output
+LARGEST_32 = np.finfo(np.float32).max
+LARGEST_DECIMAL = 3.4028234e38  # as float32 LARGEST_32, and as float64 not above it
+NO_PARENT = 2**31 - 1
+NOT_IN_NAMES = ("[", "]", "<")
+OBJECTIVES = {  # by the name of a loss: the objective, and where its parameters stand in the file
+    "half_squared_error": ("reg:squarederror", "reg_loss_param"),
+    "half_logistic": ("binary:logistic", "reg_loss_param"),
+    "softmax": ("multi:softprob", "softmax_multiclass_param"),
+    "poisson": ("count:poisson", "poisson_regression_param"),
+    "gamma": ("reg:gamma", "reg_loss_param"),
+    "tweedie": ("reg:tweedie", "tweedie_regression_param"),
+    "squared_log_error": ("reg:squaredlogerror", "reg_loss_param"),
+    "pseudo_huber": ("reg:pseudohubererror", "pseudo_huber_param"),
+    "quantile": ("reg:quantileerror", "quantile_loss_param"),
+    "absolute": ("reg:absoluteerror", None),
+}
+
+
+def write_xgboost(ensemble: Ensemble, path: str | os.PathLike) -> None:
+    """Write a model as XGBoost's JSON; see `gbt.formats.to_xgboost`."""
+    if Path(path).suffix != ".json":
+        raise ValueError(
+            f"XGBoost tells what a file holds by its name, which must end in .json; got"
+            f" {os.fspath(path)!r}."
+        )
+    ensemble.validate()
+    _refuse(ensemble)
+    write_whole(json.dumps(_document(ensemble), allow_nan=False, ensure_ascii=False), path)
+
+
+def _refuse(ensemble: Ensemble) -> None:
+    """Raise ValueError by the name of what XGBoost's JSON cannot say."""
+    ensemble.require("hessians", "values", what="XGBoost's JSON")
+    loss = (
+        ensemble.loss.of_each if isinstance(ensemble.loss, SeveralTargets) else ensemble.loss.name
+    )
+    for is_so, what in (
+        (loss not in OBJECTIVES, f"the loss {loss!r}: XGBoost has none like it"),
+        (ensemble.is_forest, "a forest, whose trees were grown side by side"),
+        (ensemble.zero_is_missing, "a model to which 0 is a missing value"),
+        (
+            len(set(ensemble.feature_names)) < ensemble.n_features,
+            "two columns of the same name: XGBoost refuses them",
+        ),
+        *(
+            (mark in name, f"the column {name!r}: XGBoost refuses names with {mark!r}")
+            for name in ensemble.feature_names
+            for mark in NOT_IN_NAMES
+        ),
+    ):
+        if is_so:
+            raise ValueError(f"XGBoost's JSON cannot express {what}.")
+
+
+def _document(ensemble: Ensemble) -> dict[str, Any]:
+    """Return the model as XGBoost writes one."""
+    loss, names = ensemble.loss, list(ensemble.feature_names)
+    made_up = ([f"{letter}{k}" for k in range(len(names))] for letter in "xf")  # by us, by XGBoost
+    have_names = names not in made_up
+    categories = ensemble.categories
+    n_classes = ensemble.n_outputs if isinstance(loss, Softmax) else 0
+    n_targets = ensemble.n_outputs if isinstance(loss, SeveralTargets) else 1
+    arrays, by_level = _node_arrays(ensemble), _by_level(ensemble)
+    trees = [
+        _tree(ensemble, arrays, by_level[start:stop] - start, m)
+        for m, (start, stop) in enumerate(
+            zip(ensemble.tree_offset[:-1], ensemble.tree_offset[1:], strict=True)
+        )
+    ]
+    return {
+        "learner": {
+            "attributes": {},
+            "feature_names": names if have_names else [],
+            "feature_types": (
+                []
+                if categories is None
+                else ["float" if levels is None else "c" for levels in categories]
+            ),
+            "gradient_booster": {
+                "model": {
+                    "cats": {"enc": [], "feature_segments": [], "sorted_idx": []},
+                    "gbtree_model_param": {
+                        "num_parallel_tree": "1",
+                        "num_trees": str(ensemble.n_trees),
+                    },
+                    "iteration_indptr": [*range(0, ensemble.n_trees + 1, ensemble.n_outputs)],
+                    "tree_info": ensemble.tree_output.tolist(),
+                    "trees": trees,
+                },
+                "name": "gbtree",
+            },
+            "learner_model_param": {
+                "base_score": _base_score(ensemble),
+                "boost_from_average": "0",
+                "num_class": str(n_classes),
+                "num_feature": str(ensemble.n_features),
+                "num_target": str(n_targets),
+            },
+            "objective": _objective(loss),
+        },
+        "version": VERSION,
+    }
+
+
+def _objective(loss: Loss) -> dict[str, Any]:
+    """Return the objective with its numbers, which are text."""
+    numbers: dict[str, str] = {"scale_pos_weight": "1"}
+    if isinstance(loss, Softmax):
+        numbers = {"num_class": str(loss.n_outputs)}
+    elif isinstance(loss, Poisson):
+        numbers = {"max_delta_step": repr(loss.max_delta_step or 0.0)}
+    elif isinstance(loss, Tweedie):
+        numbers = {"tweedie_variance_power": repr(loss.power)}
+    elif isinstance(loss, PseudoHuber):
+        numbers = {"huber_slope": repr(loss.delta)}
+    elif isinstance(loss, Quantile):
+        numbers = {"quantile_alpha": f"[{loss.alpha!r}]"}
+    name, record = OBJECTIVES[loss.of_each if isinstance(loss, SeveralTargets) else loss.name]
+    return {"name": name, **({} if record is None else {record: numbers})}
+
+
+def _base_score(ensemble: Ensemble) -> str:
+    """Return the predictions before the first tree, raw ones of classes, as text."""
+    loss, raw = ensemble.loss, np.atleast_1d(ensemble.base_score)
+    start = raw if isinstance(loss, Softmax) else np.atleast_1d(loss.inverse_link(raw))
+    single = start.astype(np.float32)
+    own = loss.loss if isinstance(loss, SeveralTargets) else loss
+    if not isinstance(loss, Softmax):
+        with np.errstate(divide="ignore"):
+            is_lost = not np.isfinite([own.link(number) for number in single.tolist()]).all()
+        if is_lost:
+            raise ValueError(
+                "XGBoost's JSON cannot express the base score"
+                f" {', '.join(f'{number:g}' for number in raw)}: the prediction that belongs to it,"
+                f" {', '.join(f'{number:g}' for number in start)}, is rounded to {single[0]:g}."
+            )
+    return f"[{','.join(map(str, _decimals(single)))}]"
+
+
+def _node_arrays(ensemble: Ensemble) -> dict[str, np.ndarray]:
+    """Return what XGBoost has of every node, as the shortest decimals of float32 numbers."""
+    is_leaf = ensemble.left < 0
+    condition = np.where(is_leaf, ensemble.value, _first_above(ensemble.threshold))
+    condition[ensemble.has_set] = 0.0
+    return {
+        "base_weights": _decimals(ensemble.value / ensemble.learning_rate),
+        "loss_changes": _decimals(ensemble.gain),
+        "split_conditions": _decimals(condition),
+        "sum_hessian": _decimals(ensemble.sum_hessian),
+    }
+
+
+def _first_above(threshold: np.ndarray) -> np.ndarray:
+    """Return the first float32 above each number; the largest one has none, and comes back."""
+    with np.errstate(over="ignore"):
+        nearest = threshold.astype(np.float32)
+        above = np.nextafter(nearest, np.float32(np.inf))
+    return np.minimum(np.where(nearest > threshold, nearest, above), LARGEST_32).astype(np.float64)
+
+
+def _decimals(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers whose shortest decimal is that of the nearest float32."""
+    with np.errstate(over="ignore"):
+        single = np.asarray(numbers).astype(np.float32)
+    if not np.isfinite(single).all():
+        raise ValueError("XGBoost's JSON cannot express the model: float32 has no such large sums.")
+    return np.clip(single.astype(str).astype(np.float64), -LARGEST_DECIMAL, LARGEST_DECIMAL)
+
+
+def _by_level(ensemble: Ensemble) -> np.ndarray:
+    """Return the nodes of each tree level by level: siblings become neighbours.
+
+    In preorder what stands between them is below the left one.
+    """
+    offset = ensemble.tree_offset
+    sizes = np.diff(offset)
+    start = np.repeat(offset[:-1], sizes)
+    depth = np.zeros(len(start), dtype=np.int64)
+    level = offset[:-1]
+    while len(level):
+        parents = level[ensemble.left[level] >= 0]
+        below = [start[parents] + links[parents] for links in (ensemble.left, ensemble.right)]
+        for children in below:
+            depth[children] = depth[parents] + 1
+        level = np.concatenate(below)
+    return np.lexsort((depth, np.repeat(np.arange(len(sizes)), sizes)))
+
+
+def _tree(
+    ensemble: Ensemble, arrays: dict[str, np.ndarray], by_level: np.ndarray, m: int
+) -> dict[str, Any]:
+    """Return one tree; ``by_level`` are its nodes in the order in which they are written."""
+    nodes, n_nodes = by_level + ensemble.tree_offset[m], len(by_level)
+    place = np.empty(n_nodes, dtype=np.int64)
+    place[by_level] = np.arange(n_nodes)
+    is_leaf = ensemble.left[nodes] < 0
+    left, right = (
+        np.where(is_leaf, -1, place[links[nodes]]) for links in (ensemble.left, ensemble.right)
+    )
+    inner = np.flatnonzero(~is_leaf)
+    parents = np.full(n_nodes, NO_PARENT, dtype=np.int64)
+    parents[left[inner]] = parents[right[inner]] = inner
+    has_set = ensemble.has_set[nodes]
+    with_set = np.flatnonzero(has_set)
+    on_the_right = [_codes_on_the_right(ensemble, int(nodes[t])) for t in with_set]
+    sizes = [len(codes) for codes in on_the_right]
+    return {
+        **{name: array[nodes].tolist() for name, array in arrays.items()},
+        "categories": [code for codes in on_the_right for code in codes],
+        "categories_nodes": with_set.tolist(),
+        "categories_segments": np.cumsum([0, *sizes])[: len(sizes)].tolist(),
+        "categories_sizes": sizes,
+        "default_left": ensemble.missing_left[nodes].astype(int).tolist(),
+        "id": m,
+        "left_children": left.tolist(),
+        "parents": parents.tolist(),
+        "right_children": right.tolist(),
+        "split_indices": np.maximum(ensemble.feature[nodes], 0).tolist(),
+        "split_type": has_set.astype(int).tolist(),
+        "tree_param": {
+            "num_deleted": "0",
+            "num_feature": str(ensemble.n_features),
+            "num_nodes": str(n_nodes),
+            "size_leaf_vector": "1",
+        },
+    }
+
+
+def _codes_on_the_right(ensemble: Ensemble, node: int) -> list[int]:
+    """Return the numbers of the levels that go right at a node that has a set."""
+    assert ensemble.categories is not None
+    assert ensemble.level_sets is not None
+    levels = ensemble.categories[ensemble.feature[node]]
+    assert levels is not None
+    return np.flatnonzero(~ensemble.level_sets.goes_left(node, len(levels))).tolist()

@@ -1,0 +1,255 @@
+"""Memory: what growing a tree works on, laid out once for all trees of a fit.
+
+The table with its columns, the rows with what they carry, slots for what is known of large nodes,
+each thread's scratch, and what a tree must respect. ``gbt.training.histogram_growth`` makes the
+arrays. ``Work`` holds all of them; a kernel is handed the parts that it needs.
+
+Many small facts of one thing are a record of an array, ``columns[k].n_bins``: Numba hands a record
+on as one address, and an array as seven numbers or nine, each of which costs lines of machine code
+to compile wherever it is handed on.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.kernels.cuts.histogram import LANES, Layout
+from gbt.kernels.cuts.refine import MOST_NARROW_BINS, MOST_SORTED
+from gbt.kernels.cuts.search import CANDIDATE, RUNNING, Terms
+from gbt.kernels.platform.compiling import internal
+
+MOST_BINS = MOST_NARROW_BINS + 16  # that of missing rows, and some to spare: a cache line's worth
+# As many levels as ``gbt.tables.categories`` allows, that of missing rows, that of few, some to
+# spare.
+ROOM_FOR_LEVELS = 65_536 + 64
+# Levels are added up in the bins of a histogram, one each, or row by row.
+IN_BINS, BY_ROWS = np.int64(1), np.int64(2)
+
+# A column of the table.
+COLUMN = np.dtype(
+    [
+        ("n_values", np.int64),  # distinct values, which is also the code of missing ones
+        ("n_present", np.int64),  # rows that have a value
+        ("n_bins", np.int64),  # of present values
+        ("missing_bin", np.int64),  # counted from the first
+        ("first_bin", np.int64),  # of the column's histogram, counted through all columns
+        ("most_bits", np.int64),  # groups of at most 2^most_bits bins
+        ("is_allowed", np.int64),  # whether the tree may split on it
+        ("has_levels", np.int64),  # which have no order: 0, IN_BINS or BY_ROWS
+    ]
+)
+# A pack: up to eight columns whose bins of a row share a word.
+PACK = np.dtype(
+    [
+        ("start", np.int64),  # columns start:stop
+        ("stop", np.int64),
+        ("first_bin", np.int64),  # bins first_bin:last_bin of all histograms
+        ("last_bin", np.int64),
+        ("lane_first_bin", np.uint64, (LANES,)),  # of each column; where there is none, a bin that
+        # nobody reads
+    ]
+)
+
+
+class Table(NamedTuple):
+    """The columns, see ``gbt.tables.columns.Columns``, and where their histograms lie."""
+
+    codes: np.ndarray  # (p, n) int32
+    order: np.ndarray  # (p, n) int32
+    packed_bins: np.ndarray  # (packs, n) uint64
+    bin_start: np.ndarray  # (p, bins + 2) int64
+    one_value: np.ndarray  # (p, bins) int64
+    columns: np.ndarray  # (p,) COLUMN
+    packs: np.ndarray  # (packs,) PACK
+
+
+class Rows(NamedTuple):
+    """The rows: what they carry, and which node they are in.
+
+    Rows of a child that may not be split keep the number of its parent, because no search asks for
+    them. In the end every row has the number of its leaf.
+    """
+
+    entries: np.ndarray  # (n * width / 2,) int64, by row of the table
+    node: np.ndarray  # (n,) int32, by row of the table; -1 if it takes no part
+    listed: np.ndarray  # (n,) int32, rows of a node beside each other
+    buffer: np.ndarray  # (n,) int32, for rows that go right while a node is partitioned
+    # In a table of numbers these are empty.
+    side: np.ndarray  # (n,) int32, of its node's split, where that is a set of levels
+    weight: np.ndarray  # (n,) or (1,) int64, by which levels of few rows are told
+
+
+class Training(NamedTuple):
+    """What the rows learn, by row of the table; one hessian or weight may stand for all."""
+
+    y: np.ndarray  # (n,) float64, targets
+    weight: np.ndarray  # (n,) or (1,) float64
+    raw_prediction: np.ndarray  # (n,) float64, of the trees so far
+    gradient: np.ndarray  # (n,) float64, derivatives of the loss there, not yet weighted
+    hessian: np.ndarray  # (n,) or (1,) float64
+
+
+class Grown(NamedTuple):
+    """Trees that have grown, end to end."""
+
+    trees: np.ndarray  # (most,) NODE_RECORD, see ``gbt.model.tree``
+    rows_at_cut: np.ndarray  # (most, 2) int32, see ``gbt.kernels.trees.finish``
+    sizes: np.ndarray  # (most trees,) int64, nodes of each
+
+
+# What is known of a column in a node while that is searched.
+FOUND = np.dtype(
+    [
+        ("bits", np.int64),  # bins are groups of 2^bits; 0 in large nodes
+        ("bound", np.float64),  # of the cuts that were not looked at
+        ("score", np.float64),  # of the best cut found
+        # Of that cut; ~bin if it is the last of a bin. Of levels how many, in order, go left.
+        ("code", np.int64),
+        ("missing_left", np.int64),  # of that cut
+        # Where rows judge splits (``gbt.kernels.cuts.judging``): what the cut is worth to those who
+        # decide whether to split, while ``score`` is by those who choose the column.
+        ("worth", np.float64),
+        ("may_split", np.int64),  # 0 where the cut gains nothing on all rows
+    ]
+)
+
+
+class Slots(NamedTuple):
+    """Places for what is known of a node while it is searched; every thread has one of its own."""
+
+    histogram: np.ndarray  # (slots, bins * width) int64
+    found: np.ndarray  # (slots, p) FOUND
+    free: np.ndarray  # (slots + 1,) int64, a stack of slots not in use, its height at the end
+
+
+# A level of a categorical column in a node, or those of few rows.
+LEVEL = np.dtype(
+    [
+        ("g", np.int64),  # sums over its rows
+        ("h", np.int64),
+        ("n", np.int64),
+        ("weight", np.int64),
+        ("code", np.int64),
+        ("is_left", np.int64),  # 1 or 0; `OF_FEW` of levels of few rows, for now
+    ]
+)
+
+# Each thread's own arrays for levels (``gbt.kernels.cuts.node_levels``). They have room for as many
+# as a column may have, so that they have one type for all tables: six megabytes a thread, which the
+# operating system gives page by page, as they are written to.
+OF_LEVELS = np.dtype(
+    [
+        ("sums", np.int64, (4 * ROOM_FOR_LEVELS,)),  # by code; all 0
+        ("marks", np.uint64, (ROOM_FOR_LEVELS // 64 + 7,)),  # a bit a code; all 0
+        ("levels", LEVEL, (ROOM_FOR_LEVELS,)),
+        ("key", np.float64, (ROOM_FOR_LEVELS,)),
+        ("order", np.int32, (2, ROOM_FOR_LEVELS)),
+    ],
+    align=True,
+)
+
+# Each thread's own arrays. Sizes are whole cache lines, so that no narrow bin lies in two.
+SCRATCH = np.dtype(
+    [
+        ("narrow", np.int64, (MOST_BINS * 4,)),  # a histogram
+        ("running", np.int64, (RUNNING, MOST_BINS)),  # sums over all bins before: g; h; size
+        ("upper", np.float64, (MOST_BINS,)),  # what no score in a bin's box exceeds
+        ("candidates", CANDIDATE, (MOST_BINS,)),
+        ("marks", np.int64, (MOST_BINS,)),  # all 0
+        ("keys", np.int64, (MOST_SORTED + 8,)),  # rows that are sorted, and one to spare
+        ("column", COLUMN),  # narrow bins, as those of a column
+    ],
+    align=True,
+)
+
+# What a task is about: two nodes and a pack, or a node and a column.
+TASK = np.dtype([("node", np.int64), ("other", np.int64), ("place", np.int64)])
+
+# What a tree must respect. A record, so that helpers see the next tree's.
+RULES = np.dtype(
+    [
+        ("reg_lambda", np.float64),
+        ("min_child_weight", np.float64),
+        ("min_split_gain", np.float64),
+        ("min_rows", np.int64),
+        ("max_depth", np.int64),  # -1 without limit
+        ("max_leaves", np.int64),  # -1 without limit
+        ("learning_rate", np.float64),
+        ("loss", np.int64),  # see ``gbt.kernels.rows.derivatives``
+        ("categorical_smoothing", np.float64),
+        ("most_weight", np.float64),  # of a level of few rows, in integers as the next
+        ("weight_unit", np.int64),  # what a row weighs
+        ("n_threads", np.int64),
+        ("most_rows_small", np.int64),  # a node of more rows is large, see ``kernels.trees.tasks``
+        # Set for each request.
+        ("n_trees", np.int64),  # to grow
+        ("n_listed", np.int64),  # rows that take part
+        ("n_steps", np.int64),  # to take before the caller wants to be asked again
+        # How far growing has come, see ``gbt.kernels.trees.rounds``.
+        ("n_grown", np.int64),  # trees
+        ("first_node", np.int64),  # where the tree begins, see ``Grown``
+        ("n_nodes", np.int64),  # of the tree so far
+        ("first_open", np.int64),  # nodes that were opened last
+        ("is_searched", np.int64),  # whether these have been searched, 1 or 0
+        ("n_searches", np.int64),  # tasks that search these
+        ("overflow", np.int64),
+        # Set for each tree; the first three are the first three limits in the integers' units.
+        ("penalty", np.float64),
+        ("min_hessian", np.float64),
+        ("least_gain", np.float64),
+        ("g_scale", np.float64),
+        ("h_scale", np.float64),
+        ("repeats", np.int64),  # whether whole weights multiply, see ``gbt.kernels.trees.quantise``
+        *((name, np.int64) for name in Layout._fields),  # of entries and bins
+    ]
+)
+
+# What is known of a block of rows, which take part in a tree.
+BLOCK = np.dtype(
+    [
+        ("g_total", np.float64),  # sum of |weight * gradient|
+        ("h_total", np.float64),
+        ("weight_total", np.float64),
+        ("is_whole", np.int64),  # whether all weights are whole numbers
+        ("g", np.int64),  # sums of entries
+        ("h", np.int64),
+        ("magnitude", np.int64),  # sum of |g|
+    ]
+)
+
+
+class Work(NamedTuple):
+    """All that the threads of a team share while trees grow."""
+
+    queue: np.ndarray  # (QUEUE_LENGTH,) int64, see ``gbt.kernels.platform.thread_team``
+    table: Table
+    rows: Rows
+    nodes: np.ndarray  # (most,) NODE, of a tree
+    slots: Slots
+    tasks: np.ndarray  # (most,) TASK, of a phase
+    rules: np.ndarray  # (1,) RULES
+    training: Training
+    blocks: np.ndarray  # (most,) BLOCK, of rows
+    grown: Grown
+
+
+class Searching(NamedTuple):
+    """What the threads share beside that where splits are greedy."""
+
+    scratch: np.ndarray  # (threads,) SCRATCH
+    of_levels: np.ndarray  # (threads,) OF_LEVELS
+
+
+@internal
+def layout_of(rules):
+    """Return the layout of entries, see ``gbt.kernels.cuts.histogram``."""
+    return Layout(rules.width, rules.count_bits, rules.hessian)
+
+
+@internal
+def terms_of(node, rules):
+    """Return what enters the scores of a node's cuts."""
+    return Terms(
+        node.g, node.h, node.stop - node.start, rules.penalty, rules.min_hessian, rules.min_rows,
+        rules.width, rules.count_bits, rules.hessian,
+    )  # fmt: skip

@@ -1,0 +1,345 @@
+"""Search: the cut of largest gain over all cuts of all features, exactly, looking at few of them.
+
+A cut sends rows left or right. With the integer sums G and H of both sides and the penalty lambda,
+
+    score(cut) = G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda)
+
+and the gain is the score less that of the node, so the largest score is sought. For each feature:
+
+1. Histogram. Add up g, |g|, h and rows of every coarse bin (``gbt.kernels.cuts.histogram``).
+2. Boxes. Bound the score of the cuts inside each bin and of the one after it (below). Where every
+   bin holds one value there are no cuts inside, and the box is that of the cut after the bin.
+3. Edges. Where a box reaches the best score so far, score the cut after the bin.
+4. Refinement. Where what is inside reaches the best score of all features, look at the rows of the
+   bin one by one in the order of their values (``gbt.kernels.cuts.refine``).
+
+In a node of few rows bins are put together to groups of 2, 4, 8, ... neighbours, which are nothing
+but larger bins. A group goes by the number of its first bin, and its sums stand in that place.
+
+The bound. Let the sums left of a bin be (G_0, H_0), and let it hold gradients that add up to +P
+and -N and hessians that add up to h. A cut inside it has G_l in [G_0 - N, G_0 + P],
+H_l >= H_0 and H_r >= H - H_0 - h::
+
+    G_0 - N          G_0 + P          score(cut) <= the larger, over both ends of the arrow, of
+       <------ G_l ------>               G_l^2 / (H_0 + lambda)
+    ___________[bin]__________             + (G - G_l)^2 / (H - H_0 - h + lambda)
+       H_0       h   H - H_0 - h
+
+because smaller denominators only raise it, and what is then left is a parabola in G_l that opens
+upwards and is largest at an end. A bin is passed over only where its bound is below the score of
+some cut, or below what a split must score at least, or where no cut leaves enough on both sides, so
+the result is the best of all cuts, ties included.
+
+The same holds of the cut after the bin. Missing rows make two boxes, with these on either side.
+
+Ties of the score: the lowest feature, then the highest cut; a cut with missing rows is scored with
+them on either side, and at equal score they go where the present rows have more hessian, then left.
+
+The bounds of most bins are below the best score. So step 2 does not ask bin by bin whether one can
+be skipped: one loop adds up the sums of all bins, and a second, whose turns do not depend on each
+other and become vector instructions, computes all bounds. Steps 3 and 4 look only at bins whose
+bound reaches the best score.
+
+Numbers that travel together are tuples: ``Terms``, ``Sums``, ``Cut``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.kernels.cuts.histogram import magnitude_in
+from gbt.kernels.platform.compiling import forced_inline, internal
+
+# A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
+SAFETY = 1.0 + 1e-12
+# Rows of ``running``.
+G, H, SIZE, RUNNING = 0, 1, 2, 3
+# A score and that of its node carry fewer than 16 roundings between them, each of eps of at most
+# (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
+ROUNDING = 16 * np.finfo(np.float64).eps
+LARGEST = np.finfo(np.float64).max  # below inf, the floor of a node that no cut is good enough for
+
+# A bin, or group of bins, whose bound reaches the best score so far.
+CANDIDATE = np.dtype(
+    [
+        ("bin", np.int64),  # the first, of a group
+        ("rows", np.int64),  # that the node has in it
+        ("left_g", np.int64),  # sums over the rows before it
+        ("left_h", np.int64),
+        ("left_n", np.int64),
+        ("bound", np.float64),  # of the cuts inside it and the one after it
+    ]
+)
+
+
+class Terms(NamedTuple):
+    """What enters the score of every cut of a node."""
+
+    g: int  # sums over the node's rows
+    h: int
+    n: int  # number of rows
+    penalty: float  # lambda, in units of h
+    min_hessian: float  # of a side
+    min_rows: int  # of a side
+    width: int  # see ``gbt.kernels.cuts.histogram.Layout``
+    count_bits: int
+    hessian: int
+
+
+class Sums(NamedTuple):
+    """Sums over some rows."""
+
+    g: int
+    h: int
+    n: int
+
+
+class Cut(NamedTuple):
+    """A cut of one column."""
+
+    score: float
+    code: int  # the last that goes left
+    missing_left: bool
+
+
+@forced_inline
+def score_of(left_g, left_h, right_g, right_h, penalty):
+    """Return the score, symmetric in left and right to the last bit, with one division."""
+    left_weight = left_h + penalty
+    right_weight = right_h + penalty
+    return (left_g * left_g * right_weight + right_g * right_g * left_weight) / (
+        left_weight * right_weight
+    )
+
+
+@internal
+def own_score(node, rules):
+    """Return the score of an unsplit node, and the gain that a split must exceed."""
+    weight = float(node.h) + rules.penalty
+    if weight <= 0.0:
+        return 0.0, np.inf
+    g, magnitude = float(node.g), float(node.magnitude)
+    rounding = ROUNDING * (magnitude * magnitude / weight)
+    return g * g / weight, max(rules.least_gain, rounding)
+
+
+@forced_inline
+def score_cut(left_g, left_h, left_n, terms):
+    """Return the score of a cut, or -inf where a side is too light or has too few rows.
+
+    left_g, left_h, left_n   int64   IN   sums over the rows that go left
+    """
+    right_h = terms.h - left_h
+    right_n = terms.n - left_n
+    is_allowed = (
+        (left_h > 0)
+        & (right_h > 0)
+        & (left_n >= terms.min_rows)
+        & (right_n >= terms.min_rows)
+        & (np.float64(left_h) >= terms.min_hessian)
+        & (np.float64(right_h) >= terms.min_hessian)
+    )
+    score = score_of(
+        np.float64(left_g),
+        np.float64(left_h),
+        np.float64(terms.g - left_g),
+        np.float64(right_h),
+        terms.penalty,
+    )
+    return score if is_allowed else -np.inf
+
+
+@forced_inline
+def score_both_ways(g, h, n, missing, terms):
+    """Return the score of a cut and whether missing rows go left.
+
+    g, h, n   int64   IN   sums over the present rows left of the cut
+    missing   Sums    IN   over the node's rows without a value
+    """
+    missing_right = score_cut(g, h, n, terms)
+    more_on_the_left = h >= terms.h - missing.h - h
+    if missing.n == 0:
+        return missing_right, more_on_the_left
+    missing_left = score_cut(g + missing.g, h + missing.h, n + missing.n, terms)
+    if missing_left > missing_right or (missing_left == missing_right and more_on_the_left):
+        return missing_left, True
+    return missing_right, False
+
+
+@forced_inline
+def sums_in(g, size, h, terms):
+    """Return the sums of g, h and n in the numbers of a bin, or in those of several added up."""
+    rows = size & ((1 << terms.count_bits) - 1)
+    return Sums(g, rows * terms.hessian if terms.width == 2 else h, rows)
+
+
+@forced_inline
+def sums_of_bin(histogram, first, b, terms):
+    """Return the sums over the node's rows in one bin of a column, often that of missing values.
+
+    histogram   (bins * width,)   int64   IN
+    first                         int64   IN   the column's first bin
+    b                             int64   IN   counted from there
+    """
+    one, before_last = np.uint64(1), np.uint64(terms.width - 2)  # h, where an entry has it
+    place = np.uint64(first + b) * np.uint64(terms.width)
+    return sums_in(histogram[place], histogram[place + one], histogram[place + before_last], terms)
+
+
+@forced_inline
+def is_closed(column, bits):
+    """Say whether no bin of a column, put together in groups of 2^bits, has a cut inside."""
+    return bits == 0 and column.n_bins == column.n_values
+
+
+@forced_inline
+def add_up_bins(histogram, first, n_bins, bits, width, running):
+    """Write down for every bin the sums over those before it, and after the last over all.
+
+    Returns how many bins there are, groups of 2^bits.
+    """
+    of_g, of_h, of_size = running[G], running[H], running[SIZE]
+    # Indices are unsigned, as in ``gbt.kernels.cuts.histogram``.
+    one, two, to = np.uint64(1), np.uint64(2), np.uint64(0)
+    place, to_next = np.uint64(first * width), np.uint64(width << bits)
+    g = h = size = np.int64(0)
+    for _ in range(0, n_bins, 1 << bits):
+        of_g[to], of_h[to], of_size[to] = g, h, size
+        g += histogram[place]
+        size += histogram[place + one]
+        if width == 4:
+            h += histogram[place + two]
+        place += to_next
+        to += one
+    of_g[to], of_h[to], of_size[to] = g, h, size
+    return np.int64(to)
+
+
+@forced_inline
+def box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed):
+    """Return the ends of 2 G_l and of H_l over the cuts inside a bin and the one after it.
+
+    Where bins are closed (each holds one value) there is only the latter.
+    """
+    g, with_g, h, with_h = of_g[b], of_g[b + 1], of_h[b] & h_mask, of_h[b + 1] & h_mask
+    if is_closed:
+        return 2 * with_g, 2 * with_g, with_h, with_h
+    # P - N = with_g - g and P + N = magnitude, so that 2 (g - N) and 2 (g + P) are:
+    magnitude = magnitude_in(of_size[b + 1], count_bits) - magnitude_in(of_size[b], count_bits)
+    return g + with_g - magnitude, g + with_g + magnitude, h, with_h
+
+
+@forced_inline
+def bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hessian):
+    """Return what no score of a cut in a box exceeds, with missing rows of these sums on the left.
+
+    box                           int64   IN   see ``box_of``
+    missing_g, node_g             int64   IN   twice the sums
+    missing_h, node_h             int64   IN   in units of ``h_unit``, as the box
+    """
+    low, high = box[0] + missing_g, box[1] + missing_g
+    light, heavy = box[2] + missing_h, box[3] + missing_h
+    left, right = h_unit * float(light), h_unit * float(node_h - heavy)
+    left_weight = (left if left > min_hessian else min_hessian) + penalty
+    right_weight = (right if right > min_hessian else min_hessian) + penalty
+    left_g, right_g = float(low), float(node_g - low)
+    at_low = left_g * left_g * right_weight + right_g * right_g * left_weight
+    left_g, right_g = float(high), float(node_g - high)
+    at_high = left_g * left_g * right_weight + right_g * right_g * left_weight
+    largest = at_low if at_low > at_high else at_high
+    product = left_weight * right_weight
+    score = 0.25 * SAFETY * largest / product if product > 0.0 else LARGEST
+    left, right = h_unit * float(heavy), h_unit * float(node_h - light)
+    may_weigh_enough = (SAFETY * left >= min_hessian) & (SAFETY * right >= min_hessian)
+    return score if may_weigh_enough else -np.inf
+
+
+@forced_inline
+def bound_bins(running, n_bins, is_closed, missing, terms, upper):
+    """Write down for every bin what no score in its box exceeds.
+
+    The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it;
+    with missing rows it has two, with them on either side. Where a side would be too light with all
+    that may be on it, it is -inf.
+    """
+    count_bits, penalty, min_hessian = terms.count_bits, terms.penalty, terms.min_hessian
+    of_g, of_size = running[G], running[SIZE]
+    if terms.width == 4:
+        of_h, h_mask, h_unit = running[H], np.int64(-1), 1.0
+        node_h, missing_h = terms.h, missing.h
+    else:  # all rows have the same hessian: it is the unit
+        of_h, h_mask, h_unit = of_size, (np.int64(1) << count_bits) - 1, float(terms.hessian)
+        node_h, missing_h = terms.n, missing.n
+        min_hessian = max(min_hessian, h_unit * terms.min_rows)
+    node_g, missing_g, to, zero = 2 * terms.g, 2 * missing.g, upper[:n_bins], np.int64(0)
+    for b in range(len(to)):
+        box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
+        to[b] = bound_of(box, zero, zero, node_g, node_h, h_unit, penalty, min_hessian)
+    if missing.n == 0:
+        return
+    for b in range(len(to)):
+        box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
+        bound = bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hessian)
+        to[b] = bound if bound > to[b] else to[b]
+
+
+@forced_inline
+def count_reaching(upper, n_bins, floor):
+    """Return of how many bins the bound reaches ``floor``."""
+    n_reaching, of_bin = np.int64(0), upper[:n_bins]
+    for b in range(len(of_bin)):
+        n_reaching += of_bin[b] >= floor
+    return n_reaching
+
+
+@internal
+def score_bins(n_bins, bits, one_value, missing, terms, floor, scratch):
+    """Look at the bins whose bound reaches ``floor``; see ``survey``."""
+    running, upper, candidates = scratch.running, scratch.upper, scratch.candidates
+    n_left, first_floor = count_reaching(upper, n_bins, floor), floor
+    best, largest = Cut(-np.inf, np.int64(-1), False), -np.inf
+    place, one, n_candidates = np.uint64(0), np.uint64(1), np.int64(0)  # unsigned, as elsewhere
+    while n_left > 0:
+        if upper[place] >= first_floor:
+            n_left -= 1
+            if upper[place] >= floor:  # which has risen since
+                b, after = np.int64(place) << bits, place + one
+                left = sums_in(running[G, place], running[SIZE, place], running[H, place], terms)
+                with_bin = sums_in(
+                    running[G, after], running[SIZE, after], running[H, after], terms
+                )
+                if with_bin.n > left.n + 1 and not (bits == 0 and one_value[b] == 1):
+                    largest, candidate = max(largest, upper[place]), candidates[n_candidates]
+                    candidate.bin, candidate.rows = b, with_bin.n - left.n
+                    candidate.left_g, candidate.left_h, candidate.left_n = left
+                    candidate.bound = upper[place]
+                    n_candidates += 1
+                score, missing_left = score_both_ways(
+                    with_bin.g, with_bin.h, with_bin.n, missing, terms
+                )
+                if score >= floor and with_bin.n > left.n:  # else it repeats the cut before it
+                    floor, best = score, Cut(score, b, missing_left)
+        place += one
+    return best, largest, n_candidates
+
+
+@internal
+def survey(histogram, column, bits, is_closed, one_value, terms, floor, scratch):
+    """Score the cuts between the bins of one column, and bound all others.
+
+    Returns the best cut between bins, with the bin before it in place of its code, the highest of
+    equals; the largest bound; and how many candidates there are, bins whose bound reaches
+    ``floor``. Score and bound are -inf, and the bin is -1, where nothing reaches it.
+
+    histogram   (bins * width,)  int64     IN
+    column      COLUMN                     IN    see ``gbt.kernels.cuts.memory``
+    bits                         int64     IN    bins are groups of 2^bits
+    is_closed                    bool      IN    whether nothing is inside any bin
+    one_value   (bins,)          int64     IN    1 if nothing is inside a single bin, else 0
+    scratch     SCRATCH                    OUT   ``running``, ``upper`` and ``candidates``
+    """
+    running, upper = scratch.running, scratch.upper
+    missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
+    n_bins = add_up_bins(histogram, column.first_bin, column.n_bins, bits, terms.width, running)
+    bound_bins(running, n_bins, is_closed, missing, terms, upper)
+    return score_bins(n_bins, bits, one_value, missing, terms, floor, scratch)

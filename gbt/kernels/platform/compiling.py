@@ -1,0 +1,105 @@
+"""The decorators of all kernels of the project.
+
+* ``nogil``: Python threads run the same kernel on different blocks at once (``gbt.parallel``).
+* ``error_model="numpy"``: a division by zero gives inf or nan instead of raising. Loops that may
+  raise cannot be vectorised.
+* ``cache``: machine code is kept on disk and read by the next process. Where no cache folder is
+  writable (a read-only installation, no home folder) Numba refuses at decoration; the kernel then
+  compiles once a process instead.
+* No wrapper for C callbacks, which nobody asks for.
+
+The first kernel that is compiled and not read from disk is announced, see
+``gbt.kernels.platform.announcement``.
+"""
+
+import numpy as np
+from numba import config, njit
+from numba.core import event
+
+from gbt.kernels.platform.announcement import announce_compilation
+
+IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # teams of threads need it
+
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+class FirstCompilation(event.Listener):
+    """Listens to Numba until a kernel of ours is compiled, and lets it be announced."""
+
+    is_over = False
+
+    def on_start(self, begun):
+        """Look at the function that Numba begins to compile."""
+        package, _, _ = begun.data["dispatcher"].py_func.__module__.partition(".")
+        if not self.is_over and package in ("gbt", "attributions"):
+            self.is_over = True
+            announce_compilation()
+
+    def on_end(self, ended):
+        """Do nothing."""
+
+
+event.register("numba:compile", FirstCompilation())
+
+
+def kernel(function, **others):
+    """Compile ``function`` at its first call; see the module's docstring for the options."""
+    if not IS_COMPILING:
+        return _plain(function)
+    options = {**OPTIONS, **others}
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:  # "cannot cache function: no locator available"
+        return njit(**options)(function)
+
+
+def uncounted(function):
+    """Compile a kernel that makes no arrays, only views of what it is given.
+
+    Numba counts the references to every view, in steps that lock the memory bus. Where views are
+    made in inner loops that took a quarter of a kernel's time.
+    """
+    return kernel(function, _nrt=False)
+
+
+def internal(function):
+    """Compile an uncounted kernel that only other kernels call.
+
+    Translating the arguments of a Python call takes longer to compile than most kernels: 0.15 of
+    0.2 seconds where they are some twenty arrays.
+    """
+    return _inside(function)
+
+
+def reordered(function):
+    """Compile an internal kernel whose sums may be added in any order, which makes them vectors.
+
+    The compiler chooses the order, so the last bits of a sum may differ between processors, and do
+    not between runs. For sums that end in a search, and never for those that a model keeps.
+    """
+    return _inside(function, fastmath={"reassoc"})
+
+
+def inlined(function):
+    """Compile an uncounted kernel as part of the kernel that calls it, in a place or two."""
+    return _inside(function, inline="always")
+
+
+def forced_inline(function):
+    """Compile an internal kernel of a few instructions into every kernel that calls it.
+
+    Unless it is told to do so, the compiler makes a function of a kernel that is used more than
+    once, and passes its arguments in memory.
+    """
+    return _inside(function, forceinline=True)
+
+
+def _inside(function, **others):
+    if not IS_COMPILING:
+        return _plain(function)
+    return njit(_nrt=False, no_cpython_wrapper=True, **OPTIONS, **others)(function)
+
+
+def _plain(function):
+    """Return the function as it is, as silent about divisions by zero as when it is compiled."""
+    return np.errstate(all="ignore")(function)

@@ -1,0 +1,102 @@
+"""Instructions: what processors do in a step or two, and Numba does not ask them for.
+
+==================  ===============================================================================
+``prefetch``        start to read a place of an array that is needed soon
+``add_pair``        add to two neighbouring places of an array at once
+``add_four``        add to four; of integers or of float64, like ``add_pair``
+``trailing_zeros``  tell the number of the lowest bit that is set in a word, which is not 0
+==================  ===============================================================================
+
+Rows of a deep node lie far apart, so each read waits for memory, and the processor looks only a few
+rows ahead by itself. Asking for a row some turns of the loop before it is needed lets many reads
+wait at the same time.
+
+Where kernels are not compiled these are plain Python, which says what they mean.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from gbt.kernels.platform.compiling import IS_COMPILING
+
+AHEAD = 16  # rows
+FOR_READING, KEEP_IN_ALL_CACHES, DATA = 0, 3, 1
+INTEGER, NUMBER = ir.IntType(64), ir.IntType(32)
+
+
+def place_of(context, builder, signature, arguments):
+    """Return the address of ``array[index]``, the first two of the arguments."""
+    array_type, array, index = signature.args[0], arguments[0], arguments[1]
+    data = context.make_array(array_type)(context, builder, array).data
+    return cgutils.gep_inbounds(builder, data, index)
+
+
+@intrinsic
+def _prefetch(_, array, index):
+    def generate(context, builder, signature, arguments):
+        place = place_of(context, builder, signature, arguments)
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [cgutils.voidptr_t],
+            ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, NUMBER, NUMBER, NUMBER]),
+        )  # fmt: skip
+        how = (NUMBER(x) for x in (FOR_READING, KEEP_IN_ALL_CACHES, DATA))
+        builder.call(function, [builder.bitcast(place, cgutils.voidptr_t), *how])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+def add_vector(context, builder, signature, arguments):
+    """Add the arguments after the first two to neighbouring places, the first two say where."""
+    place, added = place_of(context, builder, signature, arguments), arguments[2:]
+    kind = ir.VectorType(added[0].type, len(added))
+    place = builder.bitcast(place, kind.as_pointer())
+    vector = ir.Constant(kind, ir.Undefined)
+    for i, number in enumerate(added):
+        vector = builder.insert_element(vector, number, NUMBER(i))
+    add = builder.add if kind.element == INTEGER else builder.fadd
+    builder.store(add(builder.load(place, align=8), vector), place, align=8)
+    return context.get_dummy_value()
+
+
+@intrinsic
+def _add_pair(_, array, index, first, second):
+    return types.void(array, types.uintp, *[array.dtype] * 2), add_vector
+
+
+@intrinsic
+def _add_four(_, array, index, first, second, third, fourth):
+    return types.void(array, types.uintp, *[array.dtype] * 4), add_vector
+
+
+@intrinsic
+def _trailing_zeros(_, word):
+    def generate(context, builder, signature, arguments):
+        is_never_zero = ir.Constant(ir.IntType(1), 1)
+        return builder.cttz(arguments[0], is_never_zero)
+
+    return types.uint64(types.uint64), generate
+
+
+def _number_of_lowest_bit(word):
+    """Return the number of the lowest bit that is set."""
+    return np.uint64((int(word) & -int(word)).bit_length() - 1)
+
+
+def _nothing(array, index):
+    """Do nothing."""
+
+
+def _add_one_by_one(array, index, *added):
+    """Add to ``array[index]`` and the places after it."""
+    for i, number in enumerate(added):
+        array[index + np.uint64(i)] += number
+
+
+prefetch = _prefetch if IS_COMPILING else _nothing
+add_pair = _add_pair if IS_COMPILING else _add_one_by_one
+add_four = _add_four if IS_COMPILING else _add_one_by_one
+trailing_zeros = _trailing_zeros if IS_COMPILING else _number_of_lowest_bit

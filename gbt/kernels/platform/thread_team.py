@@ -1,0 +1,117 @@
+"""A team of threads that share the tasks of one phase after the other, without leaving the kernel.
+
+Growing a tree goes through several short phases a level. Handing work to a Python thread takes some
+60 microseconds, as long as a whole level of a small tree. So threads enter a kernel and stay there,
+from one tree to the next. One of them, the leader, offers the tasks of phase after phase::
+
+    leader   offer(5 tasks)   claim 4 ... claim 2 ... claim 0 ... wait for all done   offer(3 tasks)
+    helper                       claim 3 ... claim 1 ...          nothing left: look again
+
+The leader waits for tasks that were claimed, never for a thread: a helper may come late or not at
+all, and the leader then does everything itself. Results may not depend on which thread runs a task.
+Between two calls a helper looks for the next one for a while, then leaves, and is called again.
+
+All threads look at one task queue, an int64 array. Its ticket holds phase << 32 | tasks left. A
+claim replaces the ticket by one less in a single step, so a ticket that was read in an earlier
+phase can claim nothing.
+"""
+
+import numpy as np
+
+from gbt.kernels.platform.atomics import add, give_way, load, pause, replace, store
+from gbt.kernels.platform.compiling import internal
+
+# Places of the queue, a cache line of 8 words apart, so that threads do not slow each other down.
+TICKET, DONE, KIND, LEADING, ALONE, QUEUE_LENGTH = 0, 8, 16, 24, 32, 40
+TASKS_LEFT = (1 << 32) - 1
+LOOKS_BEFORE_GIVING_WAY = 100  # some microseconds, the usual time between two phases
+LOOKS_BEFORE_LEAVING = 20_000  # longer than Python takes between two calls for some 1,000 rows
+
+
+def task_queue(n_threads: int) -> np.ndarray:
+    """Return a queue for a team; a thread that is alone needs no atomic steps."""
+    queue = np.zeros(QUEUE_LENGTH, dtype=np.int64)
+    queue[ALONE] = n_threads == 1
+    return queue
+
+
+@internal
+def begin(queue):
+    """Let helpers wait for tasks, however long it takes until there are some."""
+    if not queue[ALONE]:
+        store(queue, LEADING, 1)
+
+
+@internal
+def end(queue):
+    """Let helpers leave if nothing else begins soon."""
+    if not queue[ALONE]:
+        store(queue, LEADING, 0)
+
+
+@internal
+def offer_tasks(queue, kind, n_tasks):
+    """Offer tasks 0 .. n_tasks - 1 of one kind; the phase before must be over."""
+    queue[KIND] = kind
+    if queue[ALONE]:
+        queue[TICKET] = n_tasks
+        return
+    phase = (load(queue, TICKET) >> 32) + 1
+    store(queue, DONE, 0)
+    store(queue, TICKET, phase << 32 | n_tasks)
+
+
+@internal
+def claim(queue):
+    """Return the number of a task that is now the caller's, the highest first; -1 if none is left.
+
+    Until the task is reported done the phase lasts, and ``queue[KIND]`` says what to do.
+    """
+    if queue[ALONE]:
+        queue[TICKET] -= 1
+        return queue[TICKET]
+    while True:
+        ticket = load(queue, TICKET)
+        if ticket & TASKS_LEFT == 0:
+            return np.int64(-1)
+        if replace(queue, TICKET, ticket, ticket - 1):
+            return np.int64((ticket & TASKS_LEFT) - 1)
+
+
+@internal
+def report_done(queue):
+    """Say that a claimed task is done."""
+    if not queue[ALONE]:
+        add(queue, DONE, 1)
+
+
+@internal
+def look_again(looks):
+    """Count the looks at the queue in vain, giving way to other threads now and then."""
+    pause()
+    if looks % LOOKS_BEFORE_GIVING_WAY == LOOKS_BEFORE_GIVING_WAY - 1:
+        give_way()
+    return looks + 1
+
+
+@internal
+def next_task(queue, n_tasks):
+    """Return a task of the phase to the leader; -1 when all its tasks are done."""
+    task = claim(queue)
+    if task < 0 and not queue[ALONE]:
+        looks = np.int64(0)
+        while load(queue, DONE) != n_tasks:
+            looks = look_again(looks)
+    return task
+
+
+@internal
+def wait_for_task(queue):
+    """Return a task to a helper, waiting for one to be offered; -1 if nobody leads for a while."""
+    looks = np.int64(0)
+    while looks < LOOKS_BEFORE_LEAVING or load(queue, LEADING):
+        task = claim(queue)
+        if task >= 0:
+            return task
+        looks = look_again(looks)
+    return np.int64(-1)

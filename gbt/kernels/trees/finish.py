@@ -1,0 +1,125 @@
+"""Finish: write down a grown tree in preorder, with the float64 sums that it remembers.
+
+Integers searched for the splits; what is stored are sums of the floats themselves. A leaf adds up
+its rows in their order, a parent its two children, so that the sums of a parent are those of its
+children to the last bit, whatever happened while the tree grew::
+
+    step(t)  = -G_t / (H_t + lambda)        score(t) = -G_t step(t)        value(t) = rate step(t)
+    gain(t)  = score(left) + score(right) - score(t)
+"""
+
+import numpy as np
+
+from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
+from gbt.kernels.trees.quantise import of_row
+
+
+@forced_inline
+def score_and_step(sum_gradient, sum_hessian, reg_lambda):
+    """Return G^2 / (H + lambda) and -G / (H + lambda), 0 where there is no weight."""
+    weight = sum_hessian + reg_lambda
+    step = -sum_gradient / weight if weight > 0.0 else 0.0
+    return -sum_gradient * step, step
+
+
+@internal
+def put_in_preorder(nodes):
+    """Find the place of every node when the tree is read root, left branch, right branch."""
+    for j in range(len(nodes) - 1, -1, -1):
+        node = nodes[j]
+        node.branch = 1
+        if node.left >= 0:
+            node.branch += nodes[node.left].branch + nodes[node.right].branch
+    nodes[0].place = 0
+    for j in range(len(nodes)):
+        node = nodes[j]
+        if node.left >= 0:
+            nodes[node.left].place = node.place + 1
+            nodes[node.right].place = node.place + 1 + nodes[node.left].branch
+
+
+@internal
+def write_sums(record, g, h, score_of_children, rates):
+    """Write down the sums of a node and what follows from them; gains only of splits."""
+    reg_lambda, learning_rate = rates
+    score, step = score_and_step(g, h, reg_lambda)
+    record.sum_gradient, record.sum_hessian, record.value = g, h, learning_rate * step
+    record.gain = score_of_children - score if record.feature >= 0 else 0.0
+
+
+@internal
+def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree):
+    """Write the leaves among the nodes first:last to their places, with the sums over their rows.
+
+    Raw predictions follow where all rows take part. See ``finish_tree``.
+    """
+    gradient, hessian, weight = training.gradient, training.hessian, training.weight
+    raw_prediction = training.raw_prediction
+    has_all = nodes[0].stop - nodes[0].start == len(leaf_of_row)
+    for j in range(first, last):
+        node = nodes[j]
+        if node.left < 0:
+            record = tree[node.place]
+            record.n_samples = node.stop - node.start
+            record.feature = record.left = record.right = -1
+            record.threshold, record.missing_left = 0.0, False
+            g = h = 0.0
+            for i in range(node.start, node.stop):
+                row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.cuts.histogram``
+                w = of_row(weight, row)
+                g += w * gradient[row]
+                h += w * of_row(hessian, row)
+                leaf_of_row[row] = node.place
+            write_sums(record, g, h, 0.0, rates)
+            if has_all:
+                value = record.value
+                for i in range(node.start, node.stop):
+                    raw_prediction[np.uint64(rows[i])] += value
+
+
+@internal
+def finish_splits(nodes, rates, tree, rows_at_cut):
+    """Write the other nodes to their places; say whether all numbers of the tree are finite.
+
+    See ``finish_tree``.
+    """
+    is_finite = True
+    for j in range(len(nodes) - 1, -1, -1):
+        node, record = nodes[j], tree[nodes[j].place]
+        if node.left >= 0:
+            record.n_samples = node.stop - node.start
+            record.feature, record.missing_left = node.feature, node.missing_left != 0
+            record.threshold = 0.0
+            record.left, record.right = nodes[node.left].place, nodes[node.right].place
+            rows_at_cut[node.place, 0], rows_at_cut[node.place, 1] = node.low_row, node.high_row
+            g = h = score = 0.0
+            for child in (tree[record.left], tree[record.right]):
+                g += child.sum_gradient
+                h += child.sum_hessian
+                score += score_and_step(child.sum_gradient, child.sum_hessian, rates[0])[0]
+            write_sums(record, g, h, score, rates)
+        for number in (record.sum_gradient, record.sum_hessian, record.gain, record.value):
+            is_finite &= np.isfinite(number)
+    return is_finite
+
+
+@uncounted
+def finish_tree(rows, nodes, training, rates, leaf_of_row, tree, rows_at_cut):
+    """Write every node to its place in preorder; say whether all numbers are finite.
+
+    Thresholds come later (``gbt.tables.columns``). Where all rows of the table take part, the value
+    of its leaf is added to every row's raw prediction. Where threads share the work they go through
+    the steps by themselves.
+
+    rows          (m,)           int32         IN    rows of a node beside each other
+    nodes         (n_nodes,)     NODE          IN    children after their parent
+    training                     ``Training``  INOUT raw predictions change
+    rates         2 x float64                  IN    lambda and learning rate
+    leaf_of_row   (n,)           int32         OUT   of the rows that take part
+    tree          (n_nodes,)     NODE_RECORD   OUT   see ``gbt.model.tree``
+    rows_at_cut   (n_nodes, 2)   int32         OUT   of a split: rows with the highest value below
+                                                     the cut and the lowest above, -1 if none is
+    """
+    put_in_preorder(nodes)
+    finish_leaves(np.int64(0), len(nodes), rows, nodes, training, rates, leaf_of_row, tree)
+    return finish_splits(nodes, rates, tree, rows_at_cut)

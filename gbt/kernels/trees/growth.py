@@ -1,0 +1,160 @@
+"""Growth: what the leader of a team decides while a tree grows.
+
+A level of the tree is three phases, SEARCH, REFINE and PARTITION, whose tasks all threads share
+(``gbt.kernels.trees.tasks``). Between them the leader lists what is to be done: which nodes to
+search, in which columns to look inside bins, which nodes to split, which histograms to keep.
+"""
+
+import numpy as np
+
+from gbt.kernels.platform.compiling import inlined, internal
+from gbt.kernels.trees.judged_tasks import record_judged_split
+from gbt.kernels.trees.nodes import open_node
+from gbt.kernels.trees.tasks import (
+    ALL_PACKS,
+    begin_search,
+    best_column,
+    blocks_of,
+    by_size,
+    is_in_question,
+    is_large,
+    is_searched,
+    record_split,
+)
+
+# With a type of NumPy, for the reason given in ``gbt.kernels.trees.tasks``.
+ZERO, NOTHING = np.int64(0), np.int64(-1)
+
+
+@internal
+def release_slot(node, slots):
+    """Give back the slot of a node, if it has one."""
+    if node.slot >= 0:
+        height = slots.free[-1]
+        slots.free[height] = node.slot
+        slots.free[-1] = height + 1
+        node.slot = -1
+
+
+@internal
+def take_slot(node, slots):
+    """Take a slot for a node."""
+    slots.free[-1] -= 1
+    node.slot = slots.free[slots.free[-1]]
+
+
+@internal
+def list_task(tasks, n_tasks, node, other, place):
+    """Write down a task and return how many there are now."""
+    task = tasks[n_tasks]
+    task.node, task.other, task.place = node, other, place
+    return n_tasks + 1
+
+
+@inlined
+def open_root(table, nodes, slots, tasks, rules, blocks, n_threads):
+    """Open the root, which owns all listed rows; list its search and return the number of tasks."""
+    n_slots = len(slots.found)
+    for slot in range(n_threads, n_slots):  # the first ones are the threads' own
+        slots.free[slot - n_threads] = slot
+    slots.free[-1] = n_slots - n_threads
+    root = nodes[0]
+    open_node(root, ZERO, rules.n_listed, ZERO)
+    root.g = root.h = root.magnitude = 0
+    for b in range(blocks_of(rules.n_listed)):
+        root.g, root.h = root.g + blocks[b].g, root.h + blocks[b].h
+        root.magnitude += blocks[b].magnitude
+    if not is_searched(root, rules):
+        return 0
+    if not is_large(root.stop, rules):
+        return list_task(tasks, ZERO, ZERO, NOTHING, ALL_PACKS)
+    take_slot(root, slots)
+    begin_search(root, rules)
+    for p in range(len(table.packs)):
+        list_task(tasks, np.int64(p), ZERO, NOTHING, np.int64(p))
+    return len(table.packs)
+
+
+@inlined
+def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
+    """List the searches of the nodes opened last, small ones first; settle who has a slot."""
+    n_tasks = ZERO
+    for left in range(first, n_nodes, 2):
+        smaller, larger = by_size(nodes, left)
+        n_rows = nodes[larger].stop - nodes[larger].start
+        is_wanted = is_searched(nodes[smaller], rules) or is_searched(nodes[larger], rules)
+        if is_wanted and is_large(n_rows, rules):
+            take_slot(nodes[smaller], slots)
+            begin_search(nodes[smaller], rules)
+            begin_search(nodes[larger], rules)
+            continue
+        release_slot(nodes[larger], slots)
+        for j in (larger, smaller):
+            if is_searched(nodes[j], rules):
+                n_tasks = list_task(tasks, n_tasks, j, NOTHING, ALL_PACKS)
+    for p in range(len(table.packs)):
+        for left in range(first, n_nodes, 2):
+            if nodes[left].slot >= 0:
+                smaller, larger = by_size(nodes, left)
+                n_tasks = list_task(tasks, n_tasks, smaller, larger, p)
+    return n_tasks
+
+
+@inlined
+def list_refinements(first, n_nodes, nodes, slots, tasks):
+    """List the columns of large nodes in which a cut not looked at could beat all others."""
+    n_tasks, n_columns = ZERO, slots.found.shape[1]
+    for j in range(first, n_nodes):
+        if nodes[j].slot >= 0:
+            found = slots.found[nodes[j].slot]
+            best = best_column(found)
+            for i in range(best + 1, best + 1 + n_columns):  # the best last: it is taken first
+                k = i if i < n_columns else i - n_columns
+                if is_in_question(found[k], nodes[j]):
+                    n_tasks = list_task(tasks, n_tasks, j, NOTHING, k)
+    return n_tasks
+
+
+@inlined
+def record_splits(first, n_nodes, work, searching, judging):
+    """Write down the splits of the large nodes, as small ones have theirs already."""
+    table, nodes, slots = work.table, work.nodes, work.slots
+    for j in range(first, n_nodes):
+        node = nodes[j]
+        if node.slot >= 0:
+            if searching is not None:
+                of_levels = searching.of_levels[ZERO]
+                record_split(node, node.slot, table, slots, work.rules[0], of_levels)
+            if judging is not None:
+                record_judged_split(j, node.slot, ZERO, work, judging)
+
+
+@inlined
+def release_slots(first, n_nodes, nodes, slots, rules):
+    """Keep the slots of those nodes alone whose children will need them."""
+    for j in range(first, n_nodes):
+        node = nodes[j]
+        if node.slot >= 0 and (node.feature < 0 or not is_large(node.stop - node.start, rules)):
+            release_slot(node, slots)
+
+
+@inlined
+def list_splits(first, n_nodes, nodes, tasks, rules):
+    """List the nodes to split now, all that can be or the one of largest gain; number children."""
+    n_tasks = ZERO
+    if rules.max_leaves < 0:
+        for j in range(first, n_nodes):
+            if nodes[j].feature >= 0:
+                n_tasks = list_task(tasks, n_tasks, j, NOTHING, ZERO)
+    elif (n_nodes + 1) // 2 < rules.max_leaves:
+        best = NOTHING
+        for j in range(n_nodes):
+            waits = nodes[j].feature >= 0 and nodes[j].left < 0
+            if waits and (best < 0 or nodes[j].gain > nodes[best].gain):
+                best = j
+        if best >= 0:
+            n_tasks = list_task(tasks, n_tasks, best, NOTHING, ZERO)
+    for t in range(n_tasks):
+        parent = nodes[tasks[t].node]
+        parent.left, parent.right = n_nodes + 2 * t, n_nodes + 2 * t + 1
+    return n_tasks

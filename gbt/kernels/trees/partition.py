@@ -1,0 +1,56 @@
+"""Partition: put the rows that go left before those that go right, both in their old order.
+
+Growing keeps one list of rows in which every node owns a stretch. Splitting a node partitions its
+stretch in place; right-going rows wait in a buffer until the left-going ones have closed ranks::
+
+    rows      a b c d e f            b, c and f go right
+    in place  a d e . . .            buffer   b c f
+    after     a d e b c f            left child a d e, right child b c f
+
+Since the order is kept, the rows of a node are always ascending: memory is read forwards.
+"""
+
+import numpy as np
+
+from gbt.kernels.platform.compiling import uncounted
+from gbt.kernels.platform.instructions import AHEAD, prefetch
+
+
+@uncounted
+def partition_rows(codes, missing_code, cut, missing_left, rows, buffer):
+    """Partition the rows of one node.
+
+    Returns how many go left, a row of the highest value on the left and one of the lowest on the
+    right. Instead of a row it is -1 where no row with a value is on that side.
+
+    codes          (n,)   int32   IN      of the split feature
+    missing_code          int64   IN      of rows without a value
+    cut                   int64   IN      codes up to it go left
+    missing_left          bool    IN
+    rows           (m,)   int32   INOUT   of the node
+    buffer         (m,)   int32   scratch
+    """
+    # Where missing rows go left all codes are one higher, and theirs, beyond the last, becomes 0.
+    shift = np.int64(missing_left)
+    n_left, n_right, last = 0, 0, len(rows) - 1
+    low, high = np.int64(-1), np.uint64(2**64 - 1)
+    for i in range(len(rows)):
+        # Whether a row goes left is anybody's guess, and wrong guesses of the processor made
+        # this loop three times as slow. So there is no branch: write to both sides, keep one.
+        prefetch(codes, rows[min(i + AHEAD, last)])
+        row = rows[i]
+        code = np.int64(codes[row]) + shift
+        code *= np.int64(code <= missing_code)
+        is_right = (cut + shift - code) >> 63 & 1
+        rows[n_left] = row
+        buffer[n_right] = row
+        n_left += 1 - is_right
+        n_right += is_right
+        by_code = code << 32 | row
+        low = max(low, by_code | -is_right)  # -1 on the right
+        high = min(high, np.uint64(by_code) | np.uint64(is_right - 1))  # the largest on the left
+    for i in range(n_right):  # assigning slices would compile two seconds longer
+        rows[n_left + i] = buffer[i]
+    low_row = low & 0xFFFFFFFF if low >= shift << 32 else np.int64(-1)
+    is_above = np.int64(high >> np.uint64(32)) < missing_code + shift
+    return n_left, low_row, np.int64(high & np.uint64(0xFFFFFFFF)) if is_above else np.int64(-1)

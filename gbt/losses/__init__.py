@@ -1,0 +1,72 @@
+"""Losses of a raw prediction f against a target y, with their first two derivatives in f.
+
+============================  ===========================  ============  ===============  =========
+loss                          value                        gradient g    hessian h        f means
+============================  ===========================  ============  ===============  =========
+``HalfSquaredError``          (y - f)^2 / 2                f - y         1                mean
+``HalfLogistic``, y in 0, 1   log(1 + exp(f)) - y f        p - y         p (1 - p)        log-odds
+``Poisson``, y >= 0           exp(f) - y f                 m - y         max(m, y)        log mean
+``Gamma``, y > 0              y exp(-f) + f                1 - y / m     max(1, y / m)    log mean
+``Quantile(a)``               a (y-f)+ + (1-a) (f-y)+      -a or 1 - a   1                quantile
+``Absolute``                  abs(y - f)                   sign(f - y)   1                median
+``Huber(d)``                  (y - f)^2 / 2, beyond d a    f - y within  1                centre
+                              line                         -d and d
+``PseudoHuber(d)``            d^2 (s - 1) with             (f - y) / s   1 / s^3          centre
+                              s^2 = 1 + ((y - f)/d)^2
+============================  ===========================  ============  ===============  =========
+
+with p = 1 / (1 + exp(-f)), m = exp(f), and x+ what is positive of x. The names carry the constant:
+the squared error is halved, and so is the binomial deviance. Sample weights are not a loss's
+business; whoever sums multiplies. `Tweedie` and `SquaredLogError` have their formulas in
+``gbt.losses.amounts``, the losses of several outputs in ``gbt.losses.several_outputs``.
+
+Read ``loss`` first (what a loss has to answer), then the losses themselves: ``half`` (the two that
+kernels know), ``amounts``, ``robust``, ``several_outputs``. ``own`` takes a user's object,
+``known`` finds a loss by its name, ``overflow`` refuses sums that no number can hold.
+
+The hessians of `Poisson` and `Gamma` are not the second derivatives at the prediction, m and y / m,
+but the largest between prediction and target. With the former, Newton's step -G/H would send a row
+of 5000 that is predicted as 10 to 10 exp(499), from where it comes back by a learning rate a tree,
+and by the gamma loss amounts near 0 as far down. With S = sum of y and M = sum of m over the rows
+of a leaf, H is at least the larger of both, and the best step is log(S/M), so that
+
+    -G/H = (S - M) / H      has the sign of log(S/M), and is at most 1 and at most abs(log(S/M)).
+
+No tree goes beyond where its leaves are best, and the loss of the training rows never rises.
+(`Gamma`: sums of y / m and of 1.) Models of other libraries keep the hessians that these have.
+
+Kernels have the formulas of the first two; the derivatives of the others are computed in NumPy
+before each tree. The absolute and the quantile loss have no curvature, so 1 stands in its place: a
+leaf's value is then -learning_rate (rows above less rows below, weighed) / (rows + lambda). No leaf
+is refitted to the quantile of its rows, as some libraries do, so a step is never longer than the
+learning rate: scale a target that ranges over thousands, or take more trees. Fitting warns where
+the steps of all trees together are far too short (`warn_of_short_steps`).
+
+A new loss is a class that inherits `GivenLoss`, adds ``value`` and ``derivatives``, and stands in
+``OF_REGRESSION`` of ``gbt.losses.known``; `Gamma` is an example, and CONTRIBUTING.md says what else
+to do. A loss of a user's own needs no file at all. Only one that is worth compiling has its
+formulas in ``gbt.kernels.rows.derivatives``, too, under a ``kind`` of its own.
+"""
+
+from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
+from gbt.losses.half import HalfLogistic, HalfSquaredError
+from gbt.losses.loss import GivenLoss, Loss
+from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+
+__all__ = [
+    "Absolute",
+    "Gamma",
+    "GivenLoss",
+    "HalfLogistic",
+    "HalfSquaredError",
+    "Huber",
+    "Loss",
+    "Poisson",
+    "PseudoHuber",
+    "Quantile",
+    "SeveralTargets",
+    "Softmax",
+    "SquaredLogError",
+    "Tweedie",
+]

@@ -1,0 +1,149 @@
+"""What a loss is: the protocol that boosting and attributions ask, and what losses share.
+
+The table of all losses, and why their hessians are what they are, stands in ``gbt.losses``.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.optimize import brentq
+
+from gbt.kernels.rows.derivatives import GIVEN
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+class Loss(Protocol):
+    """What boosting and attributions need of a loss.
+
+    ``gradient_hessian`` serves attributions and evaluation, and boosting if ``kind`` is ``GIVEN``.
+    Of the other kinds boosting calls the kernel itself; both run the same formulas.
+    """
+
+    @property
+    def name(self) -> str:
+        """What files and messages call it."""
+        ...
+
+    metric: str
+    kind: int  # its number in ``gbt.kernels.rows.derivatives``; `GIVEN` if kernels lack a formula
+    has_one_hessian: bool  # whether h is the same for all rows and predictions
+
+    @property
+    def n_outputs(self) -> int:
+        """How many raw predictions a row has."""
+        ...
+
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return the loss of every row."""
+        ...
+
+    def gradient_hessian(
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> Pair:
+        """Return the first and second derivative of every row's loss in its raw prediction.
+
+        Parameters
+        ----------
+        y : float64 array of shape (n,)
+        raw_prediction : float64 array of shape (n,) or (T, n)
+            The second are those before each of T trees.
+        out : two float64 arrays of raw_prediction's shape, C-contiguous, optional
+            Where to put the two; else new arrays are made.
+        """
+        ...
+
+    def link(self, prediction: float) -> Any:
+        """Turn a prediction (a mean, a probability) into a raw prediction."""
+        ...
+
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
+        """Turn raw predictions into predictions."""
+        ...
+
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> Any:
+        """Return the raw prediction that, given to every row, has the least loss.
+
+        One weight stands for all rows.
+        """
+        ...
+
+    def check_target(self, y: np.ndarray) -> None:
+        """Raise ValueError unless the targets are such as the loss is made for."""
+        ...
+
+
+class GivenLoss:
+    """What losses share that kernels have no formulas of; each adds ``value``, ``derivatives``."""
+
+    metric: str
+    kind = GIVEN
+    has_one_hessian = False
+    n_outputs = 1
+    largest_gradient = np.inf  # of any row
+
+    @property
+    def name(self) -> str:
+        raise NotImplementedError
+
+    def derivatives(
+        self, y: np.ndarray, raw_prediction: np.ndarray
+    ) -> Pair | tuple[np.ndarray, float]:
+        """Return gradient and hessian; a number may stand for the hessians of all rows."""
+        raise NotImplementedError
+
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def gradient_hessian(
+        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> Pair:
+        self.check_shape(y, raw_prediction)
+        gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
+        gradient[...], hessian[...] = self.derivatives(y, raw_prediction)
+        return gradient, hessian
+
+    def check_shape(self, y: np.ndarray, raw_prediction: np.ndarray) -> None:
+        """Raise ValueError unless there is a raw prediction for every target."""
+        if raw_prediction.shape[-1:] != y.shape:
+            raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
+
+    def link(self, prediction: float) -> float | np.ndarray:
+        return float(prediction)
+
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
+        return raw_prediction
+
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float | np.ndarray:
+        """Return where the gradients add up to 0, between the least and the largest target."""
+        low, high = y.min(), y.max()
+        slope = sum_of_gradients(self, y, weight)
+        return float(low) if low == high else root_between(low, high, slope)
+
+    def check_target(self, y: np.ndarray) -> None:
+        pass
+
+
+def sum_of_gradients(loss: Loss, y: np.ndarray, weight: np.ndarray) -> Callable[[float], float]:
+    """Return the sum of w g as a function of one raw prediction for all rows."""
+
+    def slope(f: float) -> float:
+        gradient, _ = loss.gradient_hessian(y, np.full(len(y), f))
+        return float(np.sum(weight * gradient))
+
+    return slope
+
+
+def root_between(low: float, high: float, slope: Callable[[float], float]) -> float:
+    """Return where an increasing function is 0, to the precision of the interval's ends.
+
+    ``brentq`` alone stops within 2e-12, which in a table of small units is anywhere.
+    """
+    eps, least = np.finfo(np.float64).eps, np.finfo(np.float64).tiny
+    return brentq(slope, low, high, xtol=max(4 * eps * (high - low), least))
+
+
+def mean(y: np.ndarray, weight: np.ndarray) -> float:
+    """Return the weighted mean; one weight stands for all rows."""
+    return float(np.average(y, weights=weight if len(weight) == len(y) else None))

@@ -1,0 +1,99 @@
+"""A loss of one's own: an object of the user's, and checks of what it returns.
+
+It has four methods in plain NumPy::
+
+    value(y, raw_prediction)              the loss of every row
+    gradient_hessian(y, raw_prediction)   two arrays, the second not negative
+    link(prediction)                      a number to a raw prediction
+    inverse_link(raw_prediction)          raw predictions to predictions
+
+It then works wherever a loss does. A model file has nothing of it but the name of its class.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gbt.losses.loss import GivenLoss, Pair, mean, root_between, sum_of_gradients
+
+OF_A_LOSS = ("value", "gradient_hessian", "link", "inverse_link")  # methods that make a loss
+MOST_DOUBLINGS = 64  # of a step, in search of where a loss is least
+
+
+@dataclass(frozen=True, eq=False)
+class OwnLoss(GivenLoss):
+    """A loss of the user's: an object with the methods ``OF_A_LOSS``, in plain NumPy.
+
+    What it returns is checked here, because boosting and attributions trust every loss.
+    """
+
+    loss: Any
+
+    metric = "loss"
+
+    @property
+    def name(self) -> str:
+        """The class, and whose it is."""
+        return f"{type(self.loss).__name__} (of your own)"
+
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return the loss of every row, checked."""
+        return self._checked("value", self.loss.value(y, raw_prediction), raw_prediction.shape)
+
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
+        """Return gradients and hessians, checked."""
+        if raw_prediction.ndim > 1:  # before each of T trees; a user's loss knows one dimension
+            pairs = [self.derivatives(y, of_tree) for of_tree in raw_prediction]
+            shape = raw_prediction.shape
+            gradient, hessian = (np.reshape(part, shape) for part in zip(*pairs, strict=True))
+            return gradient, hessian
+        gradient, hessian = self.loss.gradient_hessian(y, raw_prediction)
+        gradient = self._checked("gradient_hessian", gradient, raw_prediction.shape)
+        hessian = self._checked("gradient_hessian", hessian, raw_prediction.shape)
+        if (hessian < 0).any():
+            raise ValueError(
+                f"gradient_hessian of {self.name} returned a negative hessian, {hessian.min():g}; a"
+                " step against it would go uphill. Return its absolute value, or 1."
+            )
+        return gradient, hessian
+
+    def link(self, prediction: float) -> float:
+        """Turn a prediction into a raw prediction."""
+        return float(self.loss.link(prediction))
+
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
+        """Turn raw predictions into predictions."""
+        return self.loss.inverse_link(raw_prediction)
+
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
+        """Return where the gradients add up to 0, near the mean of the targets."""
+        slope = sum_of_gradients(self, y, weight)
+        start = self.link(mean(y, weight))
+        low, high = start, start
+        for doubling in range(MOST_DOUBLINGS):
+            at_low, at_high = slope(low), slope(high)
+            if at_low <= 0 <= at_high:
+                return float(low) if at_low == 0 else root_between(low, high, slope)
+            step = 1e-3 * 2.0**doubling
+            low, high = (low - step, high) if at_low > 0 else (low, high + step)
+        raise ValueError(
+            f"Found no constant where the gradients of {self.name} add up to 0. Give base_score."
+        )
+
+    def _checked(self, method: str, array: Any, shape: tuple[int, ...]) -> np.ndarray:
+        array = np.asarray(array, dtype=np.float64)
+        if array.shape not in (shape, ()) or not np.isfinite(array).all():
+            raise ValueError(
+                f"{method} of {self.name} must return finite numbers, one a row, {shape}; got shape"
+                f" {array.shape}."
+            )
+        return np.broadcast_to(array, shape)
+
+
+NAMES_OF_ERRORS = ("_error", "_loss", "_deviance", "mse", "mae", "mape", "logloss")  # how they end
+
+
+def is_name_of_error(name: str) -> bool:
+    """Say whether a function that is called so is smaller for better predictions."""
+    return name.lower().endswith(NAMES_OF_ERRORS) and not name.startswith("neg")

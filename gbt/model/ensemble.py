@@ -1,0 +1,500 @@
+"""The model: boosted trees as flat arrays of nodes that remember their gradient sums.
+
+This is the one thing that passes between growing trees and attributing predictions. Each node t
+keeps what the training rows in it added up to,
+
+    sum_gradient  G_t = sum of w g        sum_hessian  H_t = sum of w h        n_samples
+
+with g and h taken at the predictions before the tree was grown. From them follow
+
+    value  p(t)    = -learning_rate * G_t / (H_t + reg_lambda)                  at every node
+    gain   (Sun 2022, Definition 2)
+                   = G_l^2/(H_l + reg_lambda) + G_r^2/(H_r + reg_lambda) - G_t^2/(H_t + reg_lambda)
+
+The value of an inner node is what it would predict had growth stopped there; a leaf is a node where
+the walk stops, nothing more. Gain has no factor 1/2, unlike the XGBoost paper's equation 7. Under
+monotone constraints values are kept within bounds, so that not all are what G and H say
+(``gbt.splitting.monotone``); gains are those of the formula all the same.
+
+A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. Where a categorical
+column is split, x is the number of a level (``gbt.tables.categories``) and goes left if it is in
+the node's set (``gbt.tables.level_sets``). The raw prediction is ``base_score`` plus the values of
+the leaves reached, added tree by tree in boosting order.
+"""
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbt.files.documents import InvalidModelError
+from gbt.files.saving import save
+from gbt.losses.known import describe_loss, is_known
+from gbt.losses.loss import Loss
+from gbt.losses.several_outputs import OneOutput
+from gbt.model.predictor import Predictor
+from gbt.model.seen_rows import SeenRows
+from gbt.model.statistics import gain_by_feature, node_step, refit
+from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, preorder_links, sealed
+from gbt.parallel.chunks import Chunk, refuse_chunks
+from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode, level_names
+from gbt.tables.given import as_floats, refuse_no_table, refuse_other_columns
+from gbt.tables.level_sets import LevelSets, n_words_for
+
+if TYPE_CHECKING:
+    import pandas
+
+NUMBERS = ("learning_rate", "reg_lambda")
+STATISTICS = ("gradients", "hessians", "counts", "values")  # a model declares which it has
+ZERO_WITHIN = float(np.float32(1e-35))  # what LightGBM takes for 0
+NEEDED_FOR = {
+    "sum_gradient": "gradients",
+    "sum_hessian": "hessians",
+    "n_samples": "counts",
+    "gain": "gradients",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ensemble(Nodes):
+    """Trees end to end in flat arrays, one entry a node; see the module's docstring.
+
+    Parameters
+    ----------
+    feature, threshold, left, right, missing_left, sum_gradient, sum_hessian, n_samples, gain, value
+        One flat array each, of the dtypes in ``NODE_DTYPES``, every tree in preorder.
+    tree_offset : int64 array of shape (n_trees + 1,)
+        Tree m owns the nodes ``tree_offset[m]:tree_offset[m + 1]``.
+    base_score : float, or float64 array of shape (n_outputs,)
+        Raw prediction before the first tree, in link space; of each output if there are several.
+    learning_rate, reg_lambda : float
+        Of all trees.
+    loss : Loss
+        See ``gbt.losses``.
+    feature_names : tuple of str
+        One name a column.
+    input_dtype : numpy.float64 or numpy.float32
+        Rows are rounded to this dtype before they are compared with thresholds: float32 for models
+        imported from libraries that compare float32 values.
+    statistics : frozenset of str
+        What is known of the nodes, some of ``STATISTICS``: "gradients" (sum_gradient, and gain with
+        the hessians), "hessians" (sum_hessian), "counts" (n_samples) and "values" (value of inner
+        nodes; that of leaves is always known). Arrays of what is not known hold 0.
+    is_forest : bool
+        Whether all trees were grown on the gradients at the base score, as those of a forest are,
+        and not each on those that the trees before it left. They are judged at what the forest
+        predicts before any split, see ``gbt.model.stages``.
+    zero_is_missing : bool
+        Whether 0 is a missing value, too, as libraries for sparse tables can be told.
+    seen_rows : SeenRows or None
+        Fingerprints of the rows that the model has seen, see ``gbt.model.seen_rows``; None is
+        unknown, as for imported models and those read from a file.
+    about_gradients : str or None
+        Of a model of another library, why G is unknown or may be another loss's. Not part of files.
+    categories : tuple or None
+        The levels of every categorical column, None for the others; see ``gbt.tables.categories``.
+        None if all columns are numbers.
+    level_sets : LevelSets or None
+        Which levels go left where a categorical column is split; given if and only if there are
+        categories. The thresholds of these nodes are 0.
+    unseen_is_missing : bool
+        Whether a level that training has not seen is a missing value, as in our own models. If not,
+        it is in no set, and goes right where a categorical column is split.
+    """
+
+    tree_offset: np.ndarray
+    base_score: Any
+    learning_rate: float
+    reg_lambda: float
+    loss: Loss
+    feature_names: tuple[str, ...]
+    input_dtype: type = np.float64
+    statistics: frozenset[str] = frozenset(STATISTICS)
+    is_forest: bool = False
+    zero_is_missing: bool = False
+    seen_rows: SeenRows | None = None
+    about_gradients: str | None = None
+    categories: Categories | None = None
+    unseen_is_missing: bool = True
+
+    def __post_init__(self) -> None:
+        for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
+            object.__setattr__(self, name, sealed(np.array(getattr(self, name), dtype=dtype)))
+        if self.n_outputs > 1:
+            base_score = sealed(np.array(self.base_score, dtype=np.float64))
+            object.__setattr__(self, "base_score", base_score)
+
+    def __repr__(self) -> str:
+        base_score = ", ".join(f"{score:.6g}" for score in np.atleast_1d(self.base_score))
+        return (
+            f"<Ensemble of {self.n_trees} trees, {len(self.feature)} nodes, on {self.n_features}"
+            f" features; {self.loss.name}, base_score={base_score},"
+            f" learning_rate={self.learning_rate:.6g}, reg_lambda={self.reg_lambda:.6g}>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # makes the arrays read-only again, which pickle does not keep
+
+    @classmethod
+    def from_trees(cls, trees: Sequence[Tree], **others: Any) -> "Ensemble":
+        """Lay trees end to end; ``others`` are the fields that are not node arrays."""
+        for name, dtype in NODE_DTYPES.items():
+            of_trees = [getattr(tree, name) for tree in trees]
+            others[name] = np.concatenate([np.empty(0, dtype), *of_trees])
+        sets = [tree.level_sets for tree in trees if tree.level_sets is not None]
+        if sets:
+            others["level_sets"] = LevelSets.end_to_end(sets)
+        return cls(tree_offset=np.cumsum([0, *(tree.n_nodes for tree in trees)]), **others)
+
+    def validate(self) -> None:
+        """Raise `InvalidModelError` unless the arrays describe trees in preorder.
+
+        A model that passes can be walked: there is no cycle, no node of two parents, none without
+        a parent but the roots, and no index out of range. Values need not follow from G and H,
+        nor G and H add up: refitted and imported models have values or sums from elsewhere.
+        """
+        shapes = {name: getattr(self, name).shape for name in NODE_DTYPES}
+        n_nodes = len(self.feature)
+        if set(shapes.values()) != {(n_nodes,)}:
+            raise InvalidModelError(f"node arrays must have one length; got the shapes {shapes}")
+        offset = self.tree_offset
+        ends = offset[[0, -1]].tolist() if offset.ndim == 1 and len(offset) else []
+        if ends != [0, n_nodes] or (np.diff(offset) < 1).any():
+            raise InvalidModelError(
+                f"tree_offset must rise from 0 to the number of nodes, {n_nodes}, and every tree"
+                " must have a node"
+            )
+        for holds, demand in (
+            (
+                np.isfinite(self.base_score).all() and np.size(self.base_score) == self.n_outputs,
+                f"base_score must be finite, one an output; got {self.base_score}",
+            ),
+            (self.n_trees == self.n_rounds * self.n_outputs, "every output has a tree in a round"),
+            (
+                0 < self.learning_rate < np.inf,
+                f"learning_rate must be in (0, inf); got {self.learning_rate}",
+            ),
+            (
+                0 <= self.reg_lambda < np.inf,
+                f"reg_lambda must be in [0, inf); got {self.reg_lambda}",
+            ),
+            (is_known(self.loss), f"loss must be one of gbt.losses; got {self.loss!r}"),
+            (self.n_features > 0, "feature_names must name at least one column"),
+            (
+                self.input_dtype in (np.float64, np.float32),
+                f"input_dtype must be float64 or float32; got {self.input_dtype}",
+            ),
+            (
+                self.statistics <= set(STATISTICS),
+                f"statistics must be some of {STATISTICS}; got {sorted(self.statistics)}",
+            ),
+        ):
+            if not holds:
+                raise InvalidModelError(demand)
+
+        self._validate_categories()
+        inner = self.left >= 0
+        left, right = preorder_links(inner, offset)
+        in_range = (self.feature >= 0) & (self.feature < self.n_features)
+        for name, holds, demand in (
+            ("left", self.left == left, "in preorder it is the next node, and -1 at a leaf"),
+            (
+                "right",
+                self.right == right,
+                "in preorder it is the first node after the left child's branch, and -1 at a leaf",
+            ),
+            (
+                "feature",
+                np.where(inner, in_range, self.feature == -1),
+                f"an inner node has one in [0, {self.n_features}), a leaf -1",
+            ),
+            ("threshold", inner | (self.threshold == 0), "a leaf has 0"),
+            ("missing_left", inner | ~self.missing_left, "a leaf has False"),
+            ("gain", inner | (self.gain == 0), "a leaf has 0"),
+            ("sum_hessian", self.sum_hessian >= 0, "it cannot be negative"),
+            ("n_samples", self.n_samples >= 0, "it cannot be negative"),
+            *(
+                (name, np.isfinite(getattr(self, name)), "it must be finite")
+                for name in ("threshold", "gain", "sum_gradient", "sum_hessian", "value")
+            ),
+            *(
+                (name, getattr(self, name) == 0, f"the model does not know its {statistic}")
+                for name, statistic in NEEDED_FOR.items()
+                if statistic not in self.statistics
+            ),
+            ("value", ~inner | ("values" in self.statistics) | (self.value == 0), "it is unknown"),
+        ):
+            if not holds.all():
+                node = int(np.argmin(holds))
+                tree = int(np.searchsorted(offset, node, side="right")) - 1
+                raise InvalidModelError(
+                    f"node {node - offset[tree]} of tree {tree} has {name}"
+                    f" {getattr(self, name)[node]}: {demand}"
+                )
+
+    def _validate_categories(self) -> None:
+        """Raise `InvalidModelError` unless splits on categorical columns have sets, others none."""
+        if (self.categories is None) != (self.level_sets is None):
+            raise InvalidModelError("categories and level_sets belong together: both or none")
+        if self.categories is None or self.level_sets is None:
+            return
+        if len(self.categories) != self.n_features:
+            raise InvalidModelError(
+                f"categories must have one entry a column, {self.n_features}; got"
+                f" {len(self.categories)}"
+            )
+        n_words = [-1 if levels is None else n_words_for(len(levels)) for levels in self.categories]
+        problem = self.level_sets.problem(self.feature, np.array(n_words))
+        if problem:
+            raise InvalidModelError(f"level_sets {problem}")
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.tree_offset) - 1
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of raw predictions a row: classes if there are three or more, targets, or 1."""
+        return self.loss.n_outputs
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds, in each of which every output gets a tree."""
+        return self.n_trees // self.n_outputs
+
+    @property
+    def tree_output(self) -> np.ndarray:
+        """Output that each tree adds to, int32 of shape (n_trees,): 0 .. K - 1 in every round."""
+        return np.arange(self.n_trees, dtype=np.int32) % np.int32(self.n_outputs)
+
+    @cached_property
+    def outputs(self) -> tuple["Ensemble", ...]:
+        """The trees of each output as a model that predicts and explains it; the loss needs all."""
+        if self.n_outputs == 1:
+            return (self,)
+        return tuple(self._output(k) for k in range(self.n_outputs))
+
+    def _output(self, k: int) -> "Ensemble":
+        sizes = np.diff(self.tree_offset)
+        own = np.repeat(self.tree_output == k, sizes)
+        own_parts: dict[str, Any] = {name: getattr(self, name)[own] for name in NODE_DTYPES}
+        if self.level_sets is not None:
+            own_parts["level_sets"] = self.level_sets.some(own)
+        return replace(
+            self,
+            **own_parts,
+            tree_offset=np.cumsum([0, *sizes[k :: self.n_outputs]]),
+            base_score=float(self.base_score[k]),
+            loss=OneOutput(self.loss, k),
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that the model was fitted on."""
+        return len(self.feature_names)
+
+    @property
+    def trees(self) -> Trees:
+        """The trees as a sequence of `Tree`, views into the flat arrays."""
+        return Trees(self, self.tree_offset)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the model to a JSON file, to be read by ``gbt.load``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An existing file keeps its permissions and is replaced once the new one is complete.
+        """
+        if "gradients" in self.statistics:  # the file will not know that they are doubtful
+            self.require("gradients", what="A file")
+        save("Ensemble", {"ensemble": self.describe()}, path)
+
+    def describe(self) -> dict[str, Any]:
+        """Return every field as JSON has it, having checked them all."""
+        self.validate()
+        return {
+            "base_score": np.asarray(self.base_score, dtype=np.float64).tolist(),
+            **{name: float(getattr(self, name)) for name in NUMBERS},
+            "loss": describe_loss(self.loss),
+            "feature_names": list(self.feature_names),
+            "input_dtype": np.dtype(self.input_dtype).name,
+            "statistics": [name for name in STATISTICS if name in self.statistics],
+            "is_forest": self.is_forest,
+            "zero_is_missing": self.zero_is_missing,
+            **self._describe_categories(),
+            **{name: getattr(self, name).tolist() for name in (*NODE_DTYPES, "tree_offset")},
+        }
+
+    def _describe_categories(self) -> dict[str, Any]:
+        """Return levels and their sets as JSON has them; nothing where all columns are numbers."""
+        if self.categories is None:
+            return {}
+        sets = vars(self.level_sets)
+        return {
+            "categories": describe_levels(self.categories),
+            "level_sets": {name: array.tolist() for name, array in sets.items()},
+            **({} if self.unseen_is_missing else {"unseen_is_missing": False}),
+        }
+
+    def require(self, *statistics: str, what: str) -> None:
+        """Raise ValueError unless the model has these statistics; ``what`` needs them.
+
+        Warn of gradients that may be another loss's.
+        """
+        about = f" {self.about_gradients}." if self.about_gradients else ""
+        ask = (
+            f"{about} Take them from the rows that it was trained on, and explain what this"
+            " returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
+        )
+        missing = [name for name in STATISTICS if name in set(statistics) - self.statistics]
+        if missing:
+            known = [name for name in STATISTICS if name in self.statistics]
+            raise ValueError(
+                f"{what} needs the {' and '.join(missing)} of the model's nodes, which this model"
+                f" does not have ({'it has ' + ', '.join(known) if known else 'it has none'}).{ask}"
+            )
+        if about and "gradients" in statistics:
+            warnings.warn(f"{what} needs the gradients of the model's nodes.{ask}", stacklevel=3)
+
+    def truncate(self, n_rounds: int) -> "Ensemble":
+        """Return the model of the first ``n_rounds`` rounds: of one output, as many trees."""
+        if not 0 <= n_rounds <= self.n_rounds:
+            raise ValueError(f"n_rounds={n_rounds} is not allowed; the model has {self.n_rounds}.")
+        n_trees = n_rounds * self.n_outputs
+        stop = self.tree_offset[n_trees]
+        changed: dict[str, Any] = {name: getattr(self, name)[:stop] for name in NODE_DTYPES}
+        if self.level_sets is not None:
+            changed["level_sets"] = self.level_sets.first(stop)
+        return replace(self, **changed, tree_offset=self.tree_offset[: n_trees + 1])
+
+    def as_input(self, X: Any) -> np.ndarray:
+        """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.
+
+        They are float32 if the model or the table is, else float64: what follows works with
+        either, a block at a time, and the numbers are the same. Levels of categorical columns are
+        looked up by value and become their numbers; such rows are `EncodedRows`, and come back as
+        they are.
+        """
+        refuse_chunks(X)
+        refuse_no_table(X)
+        refuse_other_columns(X, self.feature_names)
+        X = encode(X, self.categories, self.feature_names, self.unseen_is_missing)
+        rows = as_floats(X)
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"
+                f" the first of them {self.feature_names[0]!r}."
+            )
+        single = np.float32 in (self.input_dtype, rows.dtype)
+        rows = np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
+        if self.zero_is_missing:
+            rows = np.where(np.abs(rows) <= ZERO_WITHIN, np.nan, rows)
+        return EncodedRows.of(rows, self.categories)
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The trees as rows go down them, see ``gbt.model.predictor``."""
+        return Predictor(
+            self.tree_offset,
+            self.structure,
+            self.value,
+            self.n_features,
+            self.is_forest,
+            self.level_sets,
+        )
+
+    def raw_predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return the raw prediction of every row, float64 of shape (n,), or (n, n_outputs)."""
+        if self.n_outputs > 1:
+            X, outputs = self.as_input(X), self.outputs
+            raw = [o.predictor.raw_predict(X, o.base_score, n_jobs) for o in outputs]
+            return np.column_stack(raw)
+        return self.predictor.raw_predict(self.as_input(X), self.base_score, n_jobs)
+
+    def staged_raw_predict(self, X: Any, n_jobs: int | None = None) -> Iterator[np.ndarray]:
+        """Yield the raw prediction after each round in turn, each time a new array."""
+        X = np.asarray(self.as_input(X), dtype=np.float64)
+        out = np.repeat(np.atleast_1d(self.base_score)[:, np.newaxis], len(X), axis=1)
+        for m, tree in enumerate(self.trees):
+            tree.add_values(X, out[m % self.n_outputs], n_jobs)
+            if (m + 1) % self.n_outputs == 0:
+                yield out[0].copy() if self.n_outputs == 1 else out.T.copy()
+
+    def apply(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Return the number, within its tree, of every leaf reached: int32 of shape (n, M)."""
+        return self.predictor.apply(self.as_input(X), n_jobs)
+
+    def total_gain(self) -> np.ndarray:
+        """Return, for every feature, the sum of the gains of the nodes that split on it."""
+        self.require("gradients", "hessians", what="total_gain")
+        return gain_by_feature(self, self.n_features)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return a pandas.DataFrame of one row a node: where it is, how it splits, what it knows.
+
+        ``feature`` is the name of a column; it and ``threshold`` are missing at a leaf. ``node``,
+        ``left`` and ``right`` count from the root of the tree, -1 where there is no child. A model
+        with categories has a column ``levels_left``, tuples of levels, where others have
+        thresholds, and one of several outputs a column ``output``.
+        """
+        import pandas as pd
+
+        is_inner, sizes = self.left >= 0, np.diff(self.tree_offset)
+        depths = [tree.depth for tree in self.trees]
+        return pd.DataFrame(
+            {
+                "tree": np.repeat(np.arange(self.n_trees), sizes),
+                **({"output": np.repeat(self.tree_output, sizes)} if self.n_outputs > 1 else {}),
+                "node": np.arange(len(self.feature)) - np.repeat(self.tree_offset[:-1], sizes),
+                "depth": np.concatenate([np.empty(0, np.int64), *depths]),
+                "feature": np.where(
+                    is_inner, np.array(self.feature_names, dtype=object)[self.feature], None
+                ),
+                "threshold": np.where(is_inner & ~self.has_set, self.threshold, np.nan),
+                **({} if self.categories is None else {"levels_left": self._levels_left()}),
+                **{name: getattr(self, name) for name in [*NODE_DTYPES][2:]},
+            }
+        )
+
+    @property
+    def has_set(self) -> np.ndarray:
+        """Mark the nodes that split a categorical column."""
+        if self.level_sets is None:
+            return np.zeros(len(self.feature), dtype=bool)
+        return self.level_sets.of_node >= 0
+
+    def _levels_left(self) -> list[tuple | None]:
+        """Return the levels that go left at each node, None where it has no set."""
+        return [
+            level_names(self.categories, self.level_sets, k, t) if has_set else None
+            for t, (k, has_set) in enumerate(zip(self.feature, self.has_set, strict=True))
+        ]
+
+    def refit_statistics(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> "Ensemble":
+        """Return the same splits and values with the G, H, counts and gains of other rows.
+
+        Gradients are taken along the unchanged predictions, so the result says what these rows
+        would have told each node. Values stay: they are no longer -learning_rate G/(H + lambda).
+        Only values of inner nodes that the model does not know are set to this. Rows of weight 0
+        are not counted. Rows may be those of a Dask array or frame: sums of its chunks are added
+        up, see ``gbt.parallel.chunks``.
+        """
+        statistics: dict[str, Any] = refit(self, Chunk(X, y, sample_weight))
+        if "values" not in self.statistics:
+            step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], self.reg_lambda)
+            statistics["value"] = np.where(self.left < 0, self.value, self.learning_rate * step)
+        known = frozenset(STATISTICS)
+        return replace(self, **statistics, statistics=known, about_gradients=None)

@@ -1,0 +1,284 @@
+"""The predictor: rows go down the trees of a model, a block of rows and all trees at a time.
+
+Rows come as a `transposed` block, which holds every feature twice; ``gbt.kernels.rows.descent``
+draws how a block goes down a tree without a branch. What the kernels need of a model, the ``Links``
+between its nodes, is made once, when the model first predicts.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from gbt.kernels.rows import descent, walk
+from gbt.kernels.rows.derivatives import write_derivatives
+from gbt.kernels.rows.descent import N_PLACES, N_TOP, Links
+from gbt.parallel.threads import over_blocks
+from gbt.tables.level_sets import LevelSets
+
+ROWS_AT_ONCE = 480  # see gbt.kernels.rows.descent
+
+
+class Predictor:
+    """The trees of a model, ready for rows to go down them.
+
+    Parameters
+    ----------
+    tree_offset : int64 array of shape (n_trees + 1,)
+    structure : tuple of arrays
+        ``feature, threshold, left, right, missing_left`` of all nodes, trees end to end.
+    value : float64 array of shape (n_nodes,)
+    n_features : int
+    is_forest : bool
+        Whether no tree has seen the predictions of those before it.
+    level_sets : LevelSets, optional
+        Where categorical columns are split, see ``gbt.tables.level_sets``.
+    """
+
+    def __init__(
+        self,
+        tree_offset: np.ndarray,
+        structure: tuple[np.ndarray, ...],
+        value: np.ndarray,
+        n_features: int,
+        is_forest: bool = False,
+        level_sets: LevelSets | None = None,
+    ):
+        self.tree_offset = tree_offset
+        self.structure = structure
+        self.value = value
+        self.n_features = n_features
+        self.is_forest = is_forest
+        self.sets = walk.sets_of(level_sets)
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.tree_offset) - 1
+
+    def raw_predict(self, X: np.ndarray, base_score: float, n_jobs: int | None) -> np.ndarray:
+        """Return base score and values of the leaves reached, added up for every row of floats."""
+        out = np.full(len(X), base_score)
+
+        def add(block: np.ndarray, rows: slice) -> None:
+            self.add_values(block, out[rows])
+
+        over_transposed(add, X, n_jobs, dtype=X.dtype)
+        return out
+
+    def add_values(self, block: np.ndarray, out: np.ndarray) -> None:
+        """Add the values of all trees to the raw predictions of a `transposed` block of rows."""
+        links = self.links_for(block)
+        descent.add_leaf_values(columns_of(block), links, self.reached_value, out)
+
+    def apply(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Return the leaf, numbered within its tree, of every row in every tree: int32 (n, M)."""
+        out = np.empty((len(X), self.n_trees), dtype=np.int32)
+
+        def find(block: np.ndarray, rows: slice) -> None:
+            leaves = self.find_leaves(block, range(self.n_trees))
+            leaves -= self.tree_offset[:-1, np.newaxis].astype(leaves.dtype)
+            out[rows] = leaves.T
+
+        over_transposed(find, X, n_jobs, dtype=X.dtype)
+        return out
+
+    def find_leaves(self, block: np.ndarray, trees: range) -> np.ndarray:
+        """Return the leaves that the rows of a `transposed` block reach in some trees.
+
+        Unsigned integers of shape (T, n), counted through all trees: an index of the flat arrays.
+        """
+        links = self.links_for(block)
+        leaves = np.empty((len(trees), block.shape[2]), dtype=links.node.dtype)
+        descent.find_leaves(columns_of(block), links.of(trees), leaves)
+        return leaves
+
+    def predict_before(
+        self, block: np.ndarray, trees: range, raw_prediction: np.ndarray, before: np.ndarray
+    ) -> None:
+        """Write down the raw predictions of a `transposed` block before each of some trees.
+
+        That is ``before``, float64 of shape (T, n). ``raw_prediction`` is that before the first of
+        them and becomes that after the last; in a forest it is the same before all trees.
+        """
+        if self.is_forest:
+            before[:] = raw_prediction
+            return
+        links = self.links_for(block).of(trees)
+        descent.predict_before(columns_of(block), links, self.reached_value, raw_prediction, before)
+
+    def sum_gradients(
+        self, block: np.ndarray, start: float, loss: int, y: np.ndarray, weight: np.ndarray
+    ) -> np.ndarray:
+        """Return the sum of w g over the rows that reach each node or place that `links` number.
+
+        The rows are a `transposed` block, with float64 targets and weights; g is taken at the
+        prediction before the tree, ``start`` before the first one and before all of a forest.
+        `of_nodes` turns it into sums of leaves. ``loss`` is the kind, see
+        ``gbt.kernels.rows.derivatives``.
+        """
+        links, value = self.links_for(block), self.reached_value
+        if self.is_forest:
+            gradient, hessian = np.empty((2, len(y)))
+            write_derivatives(loss, y, np.full(len(y), start), gradient, hessian)
+            leaves = self.find_leaves(block, range(self.n_trees)).astype(np.int64)
+            gradient = np.broadcast_to(weight * gradient, leaves.shape)
+            return np.bincount(leaves.ravel(), gradient.ravel(), minlength=len(value))
+        sums = np.zeros((4, len(value)))
+        raw_prediction = np.full(len(y), start)
+        descent.add_up_gradients(
+            columns_of(block), links, value, loss, y, weight, raw_prediction, sums
+        )
+        return sums.sum(axis=0)
+
+    def of_nodes(self, sums: np.ndarray) -> np.ndarray:
+        """Return the sums of nodes, float64 of shape (n_nodes,), from those of nodes and places."""
+        return np.bincount(self.links.node.astype(np.int64), sums)
+
+    @cached_property
+    def links(self) -> Links:
+        """The nodes as rows go down them; made once, some 50 ns a node."""
+        feature, threshold, left, right, missing_left = self.structure
+        n_nodes = len(feature)
+        column = np.empty(n_nodes, dtype=np.uint64)
+        lower = np.empty((n_nodes, 2), dtype=np.uint64)
+        levels = np.empty(self.n_trees, dtype=np.int64)
+        descent.link_nodes(
+            self.tree_offset,
+            feature,
+            left,
+            right,
+            missing_left,
+            self.n_features,
+            column,
+            lower,
+            levels,
+        )
+        roots = self.tree_offset[:-1].astype(np.uint64)
+        level, above = roots[:, np.newaxis], []
+        for _ in range(N_TOP):
+            above.append(level)
+            level = lower[level][:, :, ::-1].reshape(len(roots), 2 * level.shape[1])  # left first
+        top = np.concatenate(above, axis=1)
+        node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), level.ravel()])
+        # Between present and missing values a threshold is the largest number, and inf is present.
+        threshold = np.where(threshold == np.finfo(np.float64).max, np.inf, threshold)
+        sets = self.sets
+        if sets is not None:
+            threshold = np.where(sets.n_bits > 0, -np.inf, threshold)
+            sets = walk.Sets(sets.first[node], sets.n_bits[node], sets.words)
+        return Links(
+            roots=roots,
+            levels=levels,
+            places=np.arange(n_nodes, len(node), N_PLACES, dtype=np.uint64),
+            top_column=column[top],
+            top_threshold=threshold[top],
+            column=column[node],
+            threshold=threshold[node],
+            lower=lower[node],
+            node=node,
+            top=None if sets is None else top,
+            sets=sets,
+        )
+
+    @cached_property
+    def single_links(self) -> Links:
+        """The nodes as blocks of float32 go down them, to the same leaves as in float64."""
+        links = self.links
+        return links._replace(
+            places=links.places.astype(np.uint32),
+            top_threshold=rounded_down(links.top_threshold),
+            threshold=rounded_down(links.threshold),
+            node=links.node.astype(np.uint32),
+        )
+
+    def links_for(self, block: np.ndarray) -> Links:
+        """Return the nodes as a `transposed` block goes down them."""
+        return self.single_links if block.dtype == np.float32 else self.links
+
+    @cached_property
+    def reached_value(self) -> np.ndarray:
+        """The value of every node and place that `links` number."""
+        return self.value[self.links.node]
+
+
+def find_leaves_of_tree(
+    structure: tuple[np.ndarray, ...],
+    X: np.ndarray,
+    n_jobs: int | None,
+    level_sets: LevelSets | None = None,
+) -> np.ndarray:
+    """Return the leaf of one tree that each row of ``X`` (floats) reaches, int32 of shape (n,)."""
+    leaves = np.empty(len(X), dtype=np.int32)
+    sets = walk.sets_of(level_sets)
+
+    def find(start: int, stop: int) -> None:
+        for first in range(start, stop, ROWS_AT_ONCE):
+            rows = slice(first, min(first + ROWS_AT_ONCE, stop))
+            # A frame's values lie column by column; the kernel takes tables that lie row by row.
+            walk.find_leaves(np.ascontiguousarray(X[rows]), *structure, sets, leaves[rows])
+
+    over_blocks(find, len(X), n_jobs)
+    return leaves
+
+
+def rounded_down(threshold: np.ndarray) -> np.ndarray:
+    """Return the largest float32 that is not above each threshold.
+
+    A float32 x is at most the one exactly when it is at most the other.
+    """
+    with np.errstate(over="ignore"):
+        single = threshold.astype(np.float32)
+        return np.where(single > threshold, np.nextafter(single, np.float32(-np.inf)), single)
+
+
+def transposed(
+    rows: np.ndarray, memory: np.ndarray | None = None, dtype: type | np.dtype = np.float64
+) -> np.ndarray:
+    """Return rows as trees take them in blocks: transposed, twice.
+
+    Parameters
+    ----------
+    rows : float32 or float64 array of shape (n, p)
+    memory : array of shape (2 n p,) or longer, optional
+        Where to put them.
+    dtype : numpy.float64 or numpy.float32
+        float32 only for rows of float32, or they would be rounded.
+
+    Returns
+    -------
+    array of shape (2, p, n)
+        ``[0]`` has nan for a missing value, ``[1]`` has -inf, so that a node sends a row left if
+        ``block[int(missing_left), feature] <= threshold``.
+    """
+    n_rows, n_features = rows.shape
+    n_numbers = 2 * n_features * n_rows
+    if memory is None:
+        memory = np.empty(n_numbers, dtype)
+    block = memory[:n_numbers].reshape(2, n_features, n_rows)
+    block[0] = rows.T
+    np.fmax(block[0], -np.inf, out=block[1])
+    return block
+
+
+def columns_of(block: np.ndarray) -> np.ndarray:
+    """Return a `transposed` block as (2 p, n), the columns with -inf after those with nan."""
+    return block.reshape(2 * block.shape[1], block.shape[2])
+
+
+def over_transposed(
+    work: Callable[[np.ndarray, slice], None],
+    X: np.ndarray,
+    n_jobs: int | None,
+    rows_at_once: int = ROWS_AT_ONCE,
+    dtype: type | np.dtype = np.float64,
+) -> None:
+    """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads."""
+
+    def over_range(start: int, stop: int) -> None:
+        memory = np.empty(2 * X.shape[1] * min(rows_at_once, stop - start), dtype)
+        for first in range(start, stop, rows_at_once):
+            rows = slice(first, min(first + rows_at_once, stop))
+            work(transposed(X[rows], memory, dtype), rows)
+
+    over_blocks(over_range, len(X), n_jobs)

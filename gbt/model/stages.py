@@ -1,0 +1,79 @@
+"""The stages of boosting once more, on any rows: their derivatives before each tree.
+
+A measure such as TreeInner multiplies what a tree did to a row by the row's gradient at the
+prediction before that tree. `stages` replays boosting on a block of rows and yields these
+gradients, for every loss and any number of outputs. All K trees of a round, one for each output,
+were grown at the predictions before the round::
+
+    output 0   tree 0   tree K      ...          a stage: some rounds of one output,
+    output 1   tree 1   tree K + 1  ...          as trees of ``ensemble.outputs[k]``
+
+The trees of a forest build on no others. All of them are judged at one prediction, that of the
+forest before any split: what it would predict were its trees roots. For a forest of
+scikit-learn's this is the mean of y, over the samples that its trees drew::
+
+    start = base_score + sum_m value(root of tree m)
+
+Judged at the base score, importance would depend on where the targets have their origin. A constant
+c added to y leaves every split alone and adds -c to the gradients at a base score of 0, so that
+TreeInner of feature k would grow by c times the sum of its contributions. Over the rows that grew
+the trees this sum is 0, so Proposition 3 of Sun 2022 holds at any start; over new rows it is noise.
+The start moves by c with y, and gradients stay as they are. (Under a penalty on leaves, which only
+XGBoost's forests can have, the sum is not quite 0: total gain then counts from the base score.)
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.model.ensemble import Ensemble
+
+TREES_AT_ONCE = 32  # one float64 for each of 32 trees and 1008 rows takes 260 kB
+
+
+class Stage(NamedTuple):
+    """Successive trees of one output, and the derivatives of some rows before each of them."""
+
+    output: int
+    trees: range  # of ``ensemble.outputs[output]``
+    gradient: np.ndarray  # (T, n)
+    hessian: np.ndarray
+
+
+def stages(ensemble: Ensemble, block: np.ndarray, y: np.ndarray) -> Iterator[Stage]:
+    """Yield the derivatives of a `transposed` block of rows before all trees, some trees at a time.
+
+    The next trees are written to the same arrays, because new memory takes longer to fill.
+    """
+    n_outputs = ensemble.n_outputs
+    at_once = max(1, TREES_AT_ONCE // n_outputs)
+    raw = np.repeat(start_of(ensemble)[:, np.newaxis], len(y), axis=1)
+    room = np.empty((3 if n_outputs == 1 else n_outputs, at_once, len(y)))
+    for trees in tree_blocks(ensemble.n_rounds, at_once):
+        if n_outputs == 1:
+            before, derivatives = room[0, : len(trees)], room[1:, : len(trees)]
+            ensemble.predictor.predict_before(block, trees, raw[0], before)
+            yield Stage(0, trees, *ensemble.loss.gradient_hessian(y, before, derivatives))
+            continue
+        for output, f, before in zip(ensemble.outputs, raw, room, strict=True):
+            output.predictor.predict_before(block, trees, f, before[: len(trees)])
+        pair = ensemble.loss.gradient_hessian(y, np.moveaxis(room[:, : len(trees)], 0, -1))
+        for k in range(n_outputs):
+            yield Stage(k, trees, *(np.ascontiguousarray(part[..., k]) for part in pair))
+
+
+def start_of(ensemble: Ensemble) -> np.ndarray:
+    """Return the raw prediction at which the first trees are judged, float64 of shape (K,)."""
+    of_rounds = values_in_start(ensemble).reshape(ensemble.n_rounds, ensemble.n_outputs)
+    return np.atleast_1d(ensemble.base_score) + of_rounds.sum(axis=0)
+
+
+def values_in_start(ensemble: Ensemble) -> np.ndarray:
+    """Return what each tree adds to the start, (M,): its root's value in a forest, else 0."""
+    return ensemble.value[ensemble.tree_offset[:-1]] * ensemble.is_forest
+
+
+def tree_blocks(n_trees: int, at_once: int = TREES_AT_ONCE) -> list[range]:
+    """Cut the numbers of the trees into ranges of ``at_once``, the last one shorter."""
+    return [range(first, min(first + at_once, n_trees)) for first in range(0, n_trees, at_once)]

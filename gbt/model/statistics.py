@@ -1,0 +1,150 @@
+"""Statistics of nodes: what the rows of a node add up to, and what follows from the sums.
+
+With G and H the sums of w g and w h over a node's rows::
+
+    step(t)  = -G_t / (H_t + lambda)        score(t) = -G_t step(t)        value(t) = rate step(t)
+    gain(t)  = score(left) + score(right) - score(t)          (Sun 2022, Definition 2)
+
+``gbt.kernels.trees.finish`` has the same formulas for one tree that has just grown.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gbt.kernels.rows import walk
+from gbt.losses.loss import Loss
+from gbt.parallel.chunks import Chunk, over_chunks
+from gbt.tables.targets import as_target, as_weight
+
+TOLD_BY_ROWS = ("sum_gradient", "sum_hessian", "n_samples", "gain")
+
+
+def node_sums(
+    left: np.ndarray,
+    right: np.ndarray,
+    leaves: np.ndarray,
+    gradient: np.ndarray,
+    hessian: np.ndarray,
+) -> np.ndarray:
+    """Return G, H and row count of every node of a tree, (n_nodes, 3), from the leaves of rows.
+
+    Leaves are summed in row order in float64, parents by adding their two children, so that the
+    sums of a parent are those of its children to the last bit.
+    """
+    n_nodes = len(left)
+    sums = np.column_stack(
+        [
+            np.bincount(leaves, gradient, minlength=n_nodes),
+            np.bincount(leaves, hessian, minlength=n_nodes),
+            np.bincount(leaves, minlength=n_nodes),
+        ]
+    )
+    walk.add_up_children(left, right, sums)
+    return sums
+
+
+def node_statistics(
+    left: np.ndarray, right: np.ndarray, sums: np.ndarray, reg_lambda: float
+) -> dict[str, np.ndarray]:
+    """Return G, H, row count and gain of every node of a tree from its `node_sums`."""
+    sum_gradient, sum_hessian, n_samples = sums.T
+    return {
+        "sum_gradient": sum_gradient,
+        "sum_hessian": sum_hessian,
+        "n_samples": n_samples.astype(np.int64),
+        "gain": node_gain(left, right, sum_gradient, sum_hessian, reg_lambda),
+    }
+
+
+def node_gain(
+    left: np.ndarray,
+    right: np.ndarray,
+    sum_gradient: np.ndarray,
+    sum_hessian: np.ndarray,
+    reg_lambda: float,
+) -> np.ndarray:
+    """Return the gain of every node of a tree, 0 at a leaf."""
+    score = -sum_gradient * node_step(sum_gradient, sum_hessian, reg_lambda)
+    inner = left >= 0
+    gain = np.zeros(len(score))
+    gain[inner] = score[left[inner]] + score[right[inner]] - score[inner]
+    return gain
+
+
+def gain_by_feature(nodes: Any, n_features: int) -> np.ndarray:
+    """Return, for every feature, the sum of the gains of the nodes that split on it."""
+    inner = nodes.left >= 0
+    gain = np.bincount(nodes.feature[inner], nodes.gain[inner], minlength=n_features)
+    return gain.astype(np.float64, copy=False)  # bincount of no splits returns integers
+
+
+def node_step(
+    sum_gradient: np.ndarray, sum_hessian: np.ndarray, reg_lambda: float | np.ndarray
+) -> np.ndarray:
+    """Return -G / (H + lambda), or 0 where that is 0 / 0: a node without weight moves nothing."""
+    weight = sum_hessian + reg_lambda
+    return np.divide(-sum_gradient, weight, out=np.zeros_like(weight), where=weight > 0)
+
+
+def refit(model: Any, rows: Chunk) -> dict[str, np.ndarray]:
+    """Return the statistics that other rows give the nodes of all trees, one array each.
+
+    Gradients are taken along the unchanged predictions, those of a forest at the base score. Rows
+    in chunks give the sums of their chunks.
+    """
+    sums = over_chunks(partial(sums_of_chunk, model), np.add, rows)
+    refitted = [
+        node_statistics(tree.left, tree.right, of_tree, model.reg_lambda)
+        for tree, of_tree in zip(model.trees, np.split(sums, model.tree_offset[1:-1]), strict=False)
+    ]
+    return {
+        name: np.concatenate([np.empty(0), *(of_tree[name] for of_tree in refitted)])
+        for name in TOLD_BY_ROWS
+    }
+
+
+def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
+    """Return the `node_sums` of all trees, end to end, that some rows make."""
+    X = np.asarray(model.as_input(rows.X), dtype=np.float64)
+    y = as_target(model, model, rows.y, len(X))
+    weight = as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part)
+    is_seen = weight > 0
+    if not is_seen.all():  # other rows are dropped in training, too
+        X, y, weight = X[is_seen], y[is_seen], weight[is_seen]
+    along = along_rounds(
+        model.trees, X, y, model.loss, model.base_score, model.is_forest, rows.n_jobs(None)
+    )
+    of_trees = [
+        node_sums(tree.left, tree.right, leaves, weight * gradient, weight * hessian)
+        for tree, leaves, gradient, hessian in along
+    ]
+    return np.concatenate([np.empty((0, 3)), *of_trees])
+
+
+def along_rounds(
+    trees: Iterable[Any],
+    X: np.ndarray,
+    y: np.ndarray,
+    loss: Loss,
+    base_score: float | np.ndarray,
+    is_forest: bool,
+    n_jobs: int | None = None,
+) -> Iterator[tuple[Any, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield every tree, the leaves that rows reach in it, and their derivatives before it.
+
+    The trees of a round, one an output, have the same predictions before them.
+    """
+    n_outputs = loss.n_outputs
+    raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(X), axis=1)  # (K, n)
+    for m, tree in enumerate(trees):
+        k = m % n_outputs
+        if k == 0:
+            pair = loss.gradient_hessian(y, raw[0] if n_outputs == 1 else raw.T)
+        gradient, hessian = (part if n_outputs == 1 else part[:, k] for part in pair)
+        leaves = tree.find_leaves(X, n_jobs)
+        yield tree, leaves, gradient, hessian
+        if not is_forest:
+            raw[k] += tree.value[leaves]

@@ -1,0 +1,114 @@
+"""Two other ways to choose a split, in plain loops, from sets of a node's rows.
+
+The third page. Each takes the place of `best_cut` of the second one (``gbt.reference.splits``), and
+each is the twin of a policy in ``gbt.splitting``.
+"""
+
+import numpy as np
+
+from gbt.reference.splits import (
+    Cut,
+    Parameters,
+    best_allowed,
+    goes_left,
+    least_gain,
+    score,
+    score_of_node,
+    step_within,
+)
+
+
+def cross_validated_cut(
+    X: np.ndarray,
+    sums: np.ndarray,
+    folds: np.ndarray,
+    parameters: Parameters,
+    bins: np.ndarray | None = None,
+) -> Cut | None:
+    """Return the cut of the feature that does best on rows that did not choose its cut, or None.
+
+    For each fold the best cut of a feature on the other rows is judged on the fold's, by the loss
+    G v + H v^2 / 2 of its two sides, v the values that the other rows give them. The feature of
+    least loss is cut where all rows gain most, if 2 loss + min_split_gain <= -G^2 / (H + lambda).
+    Adler and Painsky 2022, section 3. ``folds`` are those of the rows; a line a feature if each has
+    folds of its own, as in their program. With ``bins``, of the shape of X, values of one bin stay
+    together; the fast search has bins (``gbt.reference.sets``).
+    """
+
+    def loss_of(feature: int) -> float:
+        loss, of_rows = 0.0, folds if folds.ndim == 1 else folds[feature]
+        for fold in np.unique(of_rows):
+            others, own = of_rows != fold, of_rows == fold
+            cut = best_allowed(feature, X, sums, parameters, of=others, bins=bins)
+            if cut is None:
+                continue
+            is_left = np.array([goes_left(x, cut) for x in X])
+            of_sides = []
+            for side in (is_left, ~is_left):
+                v = step_within(sums[others & side].sum(axis=0), parameters)
+                g, h = map(float, sums[own & side].sum(axis=0)[:2])
+                of_sides.append(g * v + h * v * v / 2)
+            loss += sum(of_sides)
+        return loss
+
+    cuts_of = {
+        k: cut
+        for k in range(X.shape[1])
+        if (cut := best_allowed(k, X, sums, parameters, bins=bins)) is not None
+    }
+    losses = {k: loss_of(k) for k in cuts_of}
+    if not losses:
+        return None
+    feature = min(losses, key=losses.__getitem__)
+    own = score_of_node(sums.sum(axis=0), parameters)
+    improvement = -2 * losses[feature] - own
+    cut = cuts_of[feature]
+    gains = score(cut.left, cut.right, parameters.reg_lambda) - own > least_gain(sums, parameters)
+    cut.gain = improvement
+    return cut if improvement >= parameters.min_split_gain and gains else None
+
+
+def unbiased_cut(
+    X: np.ndarray,
+    sums: np.ndarray,
+    parts: np.ndarray,
+    parameters: Parameters,
+    merged: bool = False,
+    bins: np.ndarray | None = None,
+) -> Cut | None:
+    """Return the cut whose place, feature and right to be were chosen by three parts of the rows.
+
+    Zhang, Zhang and Li 2023, Algorithm 2. Parts are numbered 0, 1, 2; with ``merged`` the last two
+    are one. Every part must have enough rows on either side. ``bins`` are as above.
+    """
+    judges = (parts > 0, parts > 0) if merged else (parts == 1, parts == 2)
+    all_parts = (parts == 0, *judges)
+
+    def worth(cut: Cut, learned: np.ndarray, judge: np.ndarray) -> float:
+        is_left = np.array([goes_left(x, cut) for x in X])
+        terms = []
+        for side in (is_left, ~is_left, np.ones(len(X), dtype=bool)):
+            g = float(sums[side & learned, 0].sum())
+            g_judge, h_judge = (float(sums[side & judge, c].sum()) for c in (0, 1))
+            weight = h_judge + parameters.reg_lambda
+            terms.append(g * g_judge / weight if weight > 0 else 0.0)
+        return terms[0] + terms[1] - terms[2]
+
+    def has_all_parts(cut: Cut) -> bool:
+        is_left = np.array([goes_left(x, cut) for x in X])
+        least = max(parameters.min_samples_leaf, 1)
+        return all(
+            (part & side).sum() >= least for part in all_parts for side in (is_left, ~is_left)
+        )
+
+    best = {}
+    for k in range(X.shape[1]):
+        cut = best_allowed(k, X, sums, parameters, parts == 0, has_all_parts, bins)
+        if cut is not None:
+            best[k] = cut
+    for_feature = {k: worth(cut, parts == 0, judges[0]) for k, cut in best.items()}
+    if not for_feature:
+        return None
+    cut = best[max(for_feature, key=for_feature.__getitem__)]
+    cut.gain = worth(cut, parts == 0 if merged else parts < 2, judges[1])
+    return cut if cut.gain >= parameters.min_split_gain else None

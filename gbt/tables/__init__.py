@@ -1,0 +1,7 @@
+"""A table as people have it becomes columns of codes.
+
+Read ``given`` first: arrays and frames become rows of floats, nan for a missing value. On the way
+``categories`` turns words into the numbers of their levels; ``targets`` does the same for what is
+predicted. Then ``columns`` replaces every value by its rank among the distinct values of its
+column, which is all that growing a tree needs. ``level_sets`` says which levels go left at a split.
+"""

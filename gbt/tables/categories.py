@@ -1,0 +1,312 @@
+"""Categories: columns of words, of numbers that name things, or of booleans become numbers.
+
+The *levels* of a column are its distinct values. They are learned when a model is fitted, sorted,
+kept with it as the words, numbers or booleans that they were, and numbered::
+
+    column   "red"   "blue"   None   "red"   "green"        levels   ("blue", "green", "red")
+    number     2       0      nan      2        1
+
+Every later table is looked up by value: other codes of a pandas or polars category, another order
+of levels, plain words instead of categories give the same numbers. What was missing stays so, nan,
+and a level that training has not seen becomes missing, too. Everything behind this file sees rows
+of floats.
+
+Which columns: those of categories and of words, found by their type ("from_dtype"), or those that
+are named. Columns of booleans are numbers, 0 and 1, unless they are named: there is one way to
+split two levels, and numbers are faster.
+"""
+
+import re
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import pairwise, repeat
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from gbt.tables.given import Table, column_names, refuse_other_columns
+from gbt.tables.level_sets import LevelSets
+
+Level = str | int | bool
+Levels = tuple[Level, ...]
+Categories = tuple[Levels | None, ...]
+
+MOST_LEVELS = 65_536
+KINDS = {"words": str, "booleans": bool, "numbers": int}  # of levels, and their types in Python
+FROM_DTYPE = "from_dtype"
+QUANTITY = re.compile(r"[-+]?[$€£]?-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?%?")
+LEAST_QUANTITIES = 10  # fewer may be sizes or grades
+
+
+class EncodedRows(np.ndarray):
+    """Rows of floats in which numbers stand for levels already: nothing is to be looked up.
+
+    They know whose numbers they are, if NumPy did not put them together anew.
+    """
+
+    categories: Categories | None = None
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.categories = getattr(source, "categories", None)
+
+    @classmethod
+    def of(cls, rows: np.ndarray, categories: Categories | None) -> np.ndarray:
+        """Return the rows of a model, marked if it has categories."""
+        if categories is None:
+            return rows
+        marked = rows.view(cls)
+        marked.categories = categories
+        return marked
+
+
+def learn(X: Any, which: Any, names: Sequence[str]) -> tuple[Categories | None, Any]:
+    """Return the levels of the categorical columns of a table, and the table as `encode` makes it.
+
+    The levels are None if it has no such columns.
+
+    Parameters
+    ----------
+    X : table of shape (n, p)
+    which : "from_dtype", None, or sequence of names, of indices, or of p booleans
+    names : sequence of str
+        Of the columns.
+    """
+    table = Table(X)
+    chosen = table.of_categories() if _is_from_dtype(which) else chosen_columns(which, names)
+    levels, numbers = {}, {}
+    for k in sorted(chosen):
+        levels[k], numbers[k] = _levels_and_numbers(table.values(k), names[k])
+        if _is_from_dtype(which):
+            _warn_of_numbers(levels[k], names[k])
+    categories = tuple(levels.get(k) for k in range(len(names))) if chosen else None
+    _refuse_rows_of_others(X, categories)
+    return categories, table.with_columns(numbers) if chosen else X
+
+
+def encode(
+    X: Any, categories: Categories | None, names: Sequence[str], unseen_is_missing: bool = True
+) -> Any:
+    """Return a table of the same kind whose levels are numbers, nan where missing.
+
+    A level that training has not seen is nan, too, or else inf, which is in no set. `EncodedRows`
+    come back as they are, those of another model are refused. What is no table of two dimensions
+    comes back as it is, too: who reads it says so.
+    """
+    _refuse_rows_of_others(X, categories)
+    if categories is None or isinstance(X, EncodedRows):
+        return X
+    table = Table(X)
+    refuse_other_columns(table.X if column_names(X) is None else X, tuple(names))
+    if table.n_columns != len(categories):
+        return X
+    unseen = np.nan if unseen_is_missing else np.inf
+    return table.with_columns(
+        {
+            k: _numbers_of(table.values(k), levels, names[k], unseen)
+            for k, levels in enumerate(categories)
+            if levels is not None
+        }
+    )
+
+
+def count_levels(categories: Categories | None, n_columns: int) -> np.ndarray:
+    """Return how many levels every column has, 0 where its values are numbers."""
+    columns = categories or (None,) * n_columns
+    return np.array([0 if levels is None else len(levels) for levels in columns], dtype=np.int64)
+
+
+def level_names(
+    categories: Categories | None, sets: LevelSets | None, feature: int, node: int
+) -> Levels:
+    """Return the levels of a feature that go left at a node that has a set of them."""
+    levels = None if categories is None else categories[feature]
+    if levels is None or sets is None:
+        raise ValueError("The model has no categories: its nodes have thresholds.")
+    goes_left = sets.goes_left(node, len(levels))
+    return tuple(level for level, is_left in zip(levels, goes_left, strict=True) if is_left)
+
+
+def describe_levels(categories: Categories) -> list[list[Level] | None]:
+    """Return levels as JSON has them: words, numbers and booleans are told apart there."""
+    return [None if levels is None else list(levels) for levels in categories]
+
+
+def check_levels(levels: Sequence[Any]) -> Levels:
+    """Return the levels of a column from a file; raise ValueError unless they are some."""
+    kinds = {kind for level in levels for kind, of in KINDS.items() if type(level) is of}
+    if len(kinds) > 1 or any(type(level) not in KINDS.values() for level in levels):
+        raise ValueError("levels must be words, whole numbers or booleans, all of one kind")
+    if len(levels) > MOST_LEVELS:
+        raise ValueError(f"there are {len(levels)} levels, at most {MOST_LEVELS} are allowed")
+    if any(a >= b for a, b in pairwise(levels)):
+        raise ValueError("levels must be sorted, none of them twice")
+    return tuple(levels)
+
+
+def _refuse_rows_of_others(X: Any, categories: Categories | None) -> None:
+    """Raise ValueError if levels in a table became the numbers of another model."""
+    if isinstance(X, EncodedRows) and X.categories not in (None, categories):
+        raise ValueError(
+            "X has rows whose levels became the numbers of another model. Give the table"
+            " itself; or np.asarray(X), if these numbers are its values."
+        )
+
+
+def _is_from_dtype(which: Any) -> bool:
+    return isinstance(which, str) and which == FROM_DTYPE
+
+
+def chosen_columns(which: Any, names: Sequence[str]) -> set[int]:
+    """Return the places of columns that are given by name, by index or by a mask."""
+    if which is None:
+        return set()
+    given = np.asarray(which).tolist() if not isinstance(which, list | tuple) else list(which)
+    if given and all(isinstance(item, bool | np.bool_) for item in given):
+        if len(given) != len(names):
+            raise ValueError(
+                f"categorical_features is a mask of {len(given)} columns; X has {len(names)}."
+            )
+        return {k for k, is_chosen in enumerate(given) if is_chosen}
+    chosen, names = set(), list(names)
+    for item in given:
+        if isinstance(item, str):
+            if item not in names:
+                raise ValueError(
+                    f"categorical_features names {item!r}, which is no column of X; its columns"
+                    f" are {names[:10]}{', ...' if len(names) > 10 else ''}"
+                )
+            chosen.add(names.index(item))
+        elif -len(names) <= item < len(names):
+            chosen.add(int(item) % len(names))
+        else:
+            raise ValueError(
+                f"categorical_features has the index {item}; X has {len(names)} columns, counted"
+                " from 0."
+            )
+    return chosen
+
+
+def _warn_of_numbers(levels: Levels, name: str) -> None:
+    """Warn if most levels that were found by their type are words that spell quantities."""
+    quantities = [level for level in levels if isinstance(level, str) and _is_quantity(level)]
+    if len(quantities) >= LEAST_QUANTITIES and len(quantities) > 0.9 * len(levels):
+        warnings.warn(
+            f"Column {name!r} holds text that spells numbers, such as {quantities[0]!r}: its"
+            f" {len(levels):,} words are taken for categories. Make numbers of it, for instance"
+            " with pandas.to_numeric, or name it in categorical_features if that is meant.",
+            UserWarning,
+            stacklevel=7,  # where fit was called
+        )
+
+
+def _is_quantity(word: str) -> bool:
+    """Say whether a word is a number with a point, commas, a currency or per cent.
+
+    Words of digits alone, or of letters between them, are names more often.
+    """
+    return QUANTITY.fullmatch(word.strip()) is not None and not word.strip().isdecimal()
+
+
+def _levels_and_numbers(
+    values: tuple[list[Any], np.ndarray], name: str
+) -> tuple[Levels, np.ndarray]:
+    """Return the sorted levels of a column, and its rows as their numbers."""
+    distinct, place = values
+    given = _as_levels(distinct, name)
+    levels = tuple(sorted(set(given)))
+    if len(levels) > MOST_LEVELS:
+        raise ValueError(
+            f"Column {name!r} has {len(levels):,} levels; at most {MOST_LEVELS:,} are allowed, and"
+            " so many say little of new rows. Drop the column, put rare levels together, or, if"
+            " its values are numbers, make it one: astype(float), or leave it out of"
+            " categorical_features."
+        )
+    return levels, _look_up(given, levels, np.nan)[place]
+
+
+def _numbers_of(
+    values: tuple[list[Any], np.ndarray], levels: Levels, name: str, unseen: float
+) -> np.ndarray:
+    """Return the numbers of a column's levels as floats, nan where there is no value."""
+    distinct, place = values
+    given = _as_levels(distinct, name)
+    if given and levels and kind_of(given[0]) != kind_of(levels[0]):
+        how = f"astype({KINDS[kind_of(levels[0])].__name__})"
+        if [kind_of(given[0]), kind_of(levels[0])] == ["words", "booleans"]:
+            how = "map({'False': False, 'True': True})"  # every word would be True
+        raise ValueError(
+            f"Column {name!r} has {kind_of(given[0])} such as {given[0]!r}, but in training its"
+            f" levels were {kind_of(levels[0])} such as {levels[0]!r}, and levels are looked up by"
+            f" value. Convert the column, for instance with {how}."
+        )
+    return _look_up(given, levels, unseen)[place]
+
+
+def _look_up(given: list[Level], levels: Levels, unseen: float) -> np.ndarray:
+    """Return the numbers of some levels as floats, and behind them nan, for place -1."""
+    number = dict(zip(levels, range(len(levels)), strict=True))
+    return np.array([*map(number.get, given, repeat(unseen)), np.nan])
+
+
+def kind_of(value: Any) -> str:
+    """Return what kind of level a value is; nothing if it is none."""
+    if isinstance(value, bool | np.bool_):
+        return "booleans"
+    if isinstance(value, str):
+        return "words"
+    return "numbers" if isinstance(value, Number) else ""
+
+
+def _as_levels(distinct: list[Any], name: str) -> list[Level]:
+    """Return the distinct values of a column as the levels that they are.
+
+    Values of one type, as nearly all columns have, need not be looked at one by one in Python: of
+    10,000 whole numbers that takes 1 ms instead of 25.
+    """
+    types = set(map(type, distinct))
+    if types == {float} and all(map(float.is_integer, distinct)):
+        return list(map(int, distinct))
+    if len(types) == 1 and types <= set(KINDS.values()):
+        return distinct
+    _refuse_two_kinds(distinct, name)
+    return [_as_level(value, name) for value in distinct]
+
+
+def _as_level(value: Any, name: str) -> Level:
+    """Return a value as the level that it is, a plain word, integer or boolean."""
+    kind = kind_of(value)
+    if kind == "numbers":
+        with suppress(TypeError, ValueError, OverflowError):  # complex, nan, infinite
+            if value == int(value):
+                return int(value)
+        raise ValueError(
+            f"Column {name!r} is declared categorical and holds {value!r}: levels that are numbers"
+            " must be whole. Leave the column out of categorical_features if its values are"
+            " quantities, or turn them into words, astype(str)."
+        )
+    if not kind:
+        raise ValueError(
+            f"Column {name!r} is categorical and holds {value!r}, a {type(value).__name__}; levels"
+            " are words, whole numbers or booleans."
+        )
+    return KINDS[kind](value)
+
+
+def _refuse_two_kinds(distinct: list[Any], name: str) -> None:
+    """Raise ValueError if the values of a column are not all words, or numbers, or booleans."""
+    examples = {kind_of(value): value for value in reversed(distinct)}
+    if len(examples) < 2:
+        return
+    shown = " and ".join(f"{kind} such as {value!r}" for kind, value in examples.items())
+    texts: dict[str, Any] = {}
+    for value in distinct:
+        other = texts.setdefault(str(value), value)
+        if kind_of(other) != kind_of(value):
+            shown += f"; {other!r} and {value!r} even have the same text"
+            break
+    raise ValueError(
+        f"Column {name!r} is categorical and holds {shown}. Are these different levels? Say so by"
+        " making all of them one type, for instance with astype(str)."
+    )

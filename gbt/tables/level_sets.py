@@ -1,0 +1,117 @@
+"""Level sets: which levels of a categorical column go left at each node that splits one.
+
+Levels are numbered (``gbt.tables.categories``), so a set is a string of bits, one a level, 64 to a
+word::
+
+    node        a    b    c                         b splits a column of 70 levels
+    of_node    -1    0   -1                         -1: a leaf, or a split on numbers
+    start       0    2                              set 0 owns words 0 and 1
+    words       levels 0 to 63, levels 64 to 69     bit 1: left
+
+Every level of the column has its bit: one that no training row of the node had goes where missing
+values go. A model without such splits has no level sets at all, so numbers pay nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+BITS = 64  # in a word
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSets:
+    """The level sets of some nodes.
+
+    Parameters
+    ----------
+    of_node : int32 array of shape (n_nodes,)
+        The number of a node's set, -1 where it has none.
+    start : int64 array of shape (n_sets + 1,)
+        Set s owns ``words[start[s]:start[s + 1]]``.
+    words : uint64 array
+    """
+
+    of_node: np.ndarray
+    start: np.ndarray
+    words: np.ndarray
+
+    @classmethod
+    def of(cls, goes_left: Sequence[np.ndarray | None]) -> "LevelSets":
+        """Make the sets of nodes from a boolean a level, or None where a node has no set."""
+        has_set = np.array([bits is not None for bits in goes_left], dtype=bool)
+        packed = [as_words(bits) for bits in goes_left if bits is not None]
+        return cls(
+            np.where(has_set, np.cumsum(has_set) - 1, -1).astype(np.int32),
+            np.cumsum([0, *map(len, packed)]),
+            np.concatenate([np.empty(0, np.uint64), *packed]),
+        )
+
+    @classmethod
+    def end_to_end(cls, parts: Sequence["LevelSets"]) -> "LevelSets":
+        """Return the sets of some trees as those of all their nodes."""
+        n_sets = np.cumsum([0, *(len(part.start) - 1 for part in parts)])
+        n_words = np.cumsum([0, *(len(part.words) for part in parts)])
+        of_nodes = [
+            np.where(part.of_node < 0, -1, part.of_node + first).astype(np.int32)
+            for part, first in zip(parts, n_sets, strict=False)
+        ]
+        starts = [part.start[1:] + first for part, first in zip(parts, n_words, strict=False)]
+        return cls(
+            np.concatenate([np.empty(0, np.int32), *of_nodes]),
+            np.concatenate([np.zeros(1, np.int64), *starts]),
+            np.concatenate([np.empty(0, np.uint64), *(part.words for part in parts)]),
+        )
+
+    def first(self, n_nodes: int) -> "LevelSets":
+        """Return the sets of the first nodes alone."""
+        of_node = self.of_node[:n_nodes]
+        start = self.start[: of_node.max(initial=-1) + 2]
+        return LevelSets(of_node, start, self.words[: start[-1]])
+
+    def within(self, start: int, stop: int) -> "LevelSets":
+        """Return the sets as some of the nodes, a tree's, see them; words are shared."""
+        return LevelSets(self.of_node[start:stop], self.start, self.words)
+
+    def some(self, is_kept: np.ndarray) -> "LevelSets":
+        """Return the sets as some of the nodes, those marked, see them; words are shared."""
+        return LevelSets(self.of_node[is_kept], self.start, self.words)
+
+    def problem(self, feature: np.ndarray, n_words: np.ndarray) -> str:
+        """Say what keeps these from being the sets of nodes that split these columns, if anything.
+
+        ``n_words`` is how many words a set of each column has, -1 where a column is of numbers.
+        """
+        if len(self.of_node) != len(feature):
+            return f"must have one number a node, {len(feature)}; got {len(self.of_node)}"
+        if len(self.start) == 0 or self.start[0] != 0 or self.start[-1] != len(self.words):
+            return f"must start at 0 and end with the words, {len(self.words)}"
+        needed = np.where(feature < 0, -1, n_words[np.minimum(feature, len(n_words) - 1)])
+        if ((self.of_node >= 0) != (needed >= 0)).any():
+            node = int(np.argmax((self.of_node >= 0) != (needed >= 0)))
+            return f"must be given for splits of categorical columns alone: node {node} is wrong"
+        if not np.array_equal(self.of_node[needed >= 0], np.arange(len(self.start) - 1)):
+            return "must be numbered in the order of the nodes that have them"
+        if not np.array_equal(np.diff(self.start), needed[needed >= 0]):
+            return "must have a bit for every level of their column, and no more words than that"
+        return ""
+
+    def goes_left(self, node: int, n_levels: int) -> np.ndarray:
+        """Say of every level whether it goes left at a node that has a set."""
+        s = self.of_node[node]
+        words = np.ascontiguousarray(self.words[self.start[s] : self.start[s + 1]])
+        bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+        return bits[:n_levels].astype(bool)
+
+
+def as_words(goes_left: np.ndarray) -> np.ndarray:
+    """Pack a boolean a level into words of 64 bits, the first level in the lowest bit."""
+    bits = np.zeros(n_words_for(len(goes_left)) * BITS, dtype=np.uint8)
+    bits[: len(goes_left)] = goes_left
+    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def n_words_for(n_levels: int) -> int:
+    """Return how many words hold a bit a level."""
+    return -(-n_levels // BITS)

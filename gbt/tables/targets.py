@@ -1,0 +1,123 @@
+"""Targets and weights as people have them: numbers or labels, one weight a row or a class.
+
+The functions return float64 arrays: targets, labels as 0 and 1, or 0 .. K - 1 for K classes, and
+the weight of every row.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from gbt.tables.given import refuse_other_targets
+
+
+def distinct_labels(y: Any) -> np.ndarray:
+    """Return the distinct labels, sorted; they must be of one kind, so None is refused."""
+    try:
+        return np.unique(y)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(
+            f"The labels in y must be of one type; got {' and '.join(kinds)}. Missing labels are"
+            " not allowed."
+        ) from error
+
+
+def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
+    """Return the targets as a model's loss takes them, float64 of shape (n,), or (n, K) for K.
+
+    Labels of a classifier's ``classes_`` become their numbers, 0 and 1. A model without
+    ``classes_`` is asked for 0 and 1 themselves, or for 0 .. K - 1. In a forest every class is a
+    target, 1 for the rows of the class.
+    """
+    loss = ensemble.loss
+    classes = getattr(model, "classes_", None)  # a forest has them too, with a squared loss
+    if classes is None or len(classes) == 0:  # CatBoost's regressors have an empty list
+        classes = {"half_logistic": (0, 1), "softmax": range(loss.n_outputs)}.get(loss.name)
+    refuse_other_targets(y, may_be_text=classes is not None)
+    y = np.asarray(y)
+    if loss.name == "several_targets" and y.ndim == 2:
+        classes = None  # y has a number for each of the K targets
+    elif loss.name == "several_targets" and classes is None:
+        classes = range(loss.n_outputs)  # y has one class for each row
+    is_of_targets = loss.name == "several_targets" and classes is None
+    shape = (n_rows, loss.n_outputs) if is_of_targets else (n_rows,)
+    if y.shape != shape:
+        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, {shape}.")
+    if classes is not None:
+        labels = np.asarray(classes).tolist()
+        is_class = np.array([y == label for label in labels])
+        unknown = ~is_class.any(axis=0)
+        if unknown.any():
+            told = f"has the classes {labels}"
+            told = f"tells {labels[0]!r} from {labels[1]!r}" if len(labels) == 2 else told
+            raise ValueError(
+                f"y holds {y[unknown].tolist()[0]!r}; the model {told}, so y must hold these labels"
+                " only."
+            )
+        if loss.name == "several_targets":  # a forest: K targets, each 1 for the rows of a class
+            return is_class.T.astype(np.float64)
+        return is_class.argmax(axis=0).astype(np.float64)
+    y = y.astype(np.float64)
+    if not np.isfinite(y).all():
+        raise ValueError(
+            f"y holds {y[~np.isfinite(y)][0]} in row {np.argwhere(~np.isfinite(y))[0, 0]};"
+            " targets must be finite. Leave out the rows without one."
+        )
+    loss.check_target(y)
+    return y
+
+
+def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:
+    """Return the sample weights as float64, ones if None.
+
+    ``may_be_zero`` allows weights that are all 0: those of some of the rows may be.
+    """
+    if sample_weight is None:
+        return np.broadcast_to(1.0, n_rows)  # a read-only view of a single 1
+    if isinstance(sample_weight, str):
+        raise ValueError(
+            f"sample_weight={sample_weight!r} is not one number a row. Weights of classes are a"
+            ' parameter, GBTClassifier(class_weight="balanced"); elsewhere they are'
+            " sklearn.utils.class_weight.compute_sample_weight('balanced', y)."
+        )
+    refuse_other_targets(sample_weight, "sample_weight")
+    weight = check_array(
+        sample_weight,
+        dtype=np.float64,
+        ensure_2d=False,
+        ensure_min_samples=0,  # the shape is compared below
+        input_name="sample_weight",
+    )
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; it needs one weight a row, ({n_rows},)."
+        )
+    if (weight < 0).any():
+        raise ValueError(
+            f"sample_weight must not be negative; row {weight.argmin()} has {weight.min()}."
+        )
+    if not (may_be_zero or weight.any()):
+        raise ValueError("sample_weight is zero for every row; at least one must be positive.")
+    return weight
+
+
+def weigh_classes(
+    weight: np.ndarray, target: np.ndarray, classes: np.ndarray, class_weight: Any
+) -> np.ndarray:
+    """Return the weights of rows times those of their classes; targets are numbers of classes.
+
+    As everywhere in scikit-learn, "balanced" gives one of K classes the weight n / (K n_c), where
+    n_c counts its rows, whatever they weigh; a class that a dict does not name has the weight 1.
+    """
+    if class_weight is None:
+        return weight
+    which = target.astype(np.intp)
+    if isinstance(class_weight, str):
+        return weight * (len(which) / (len(classes) * np.bincount(which)))[which]
+    labels = classes.tolist()
+    unknown = [label for label in class_weight if label not in labels]
+    if unknown:
+        raise ValueError(f"class_weight names {unknown}; the classes in training are {labels}.")
+    return weight * np.array([float(class_weight.get(label, 1.0)) for label in labels])[which]

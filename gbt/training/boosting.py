@@ -1,0 +1,212 @@
+"""Boosting: tree after tree, with sampling of rows and columns, evaluation sets, early stopping.
+
+The algorithm is this, and for greedy splits without monotone constraints, one output and a loss
+that kernels know, ``gbt.kernels.trees.rounds`` has it compiled
+(``gbt.training.histogram_growth``)::
+
+    f_0 = base score
+    for m = 1 .. M:   g, h = derivatives of the loss at f_(m-1)
+                      tree_m = grown on (g, h)
+                      f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
+
+There one call grows many trees, if rows and columns are not sampled and no evaluation set or
+callback wants to know of every tree. Elsewhere a call grows one tree of each output.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.known import is_same, refusing_overflow_of
+from gbt.losses.loss import Loss
+from gbt.losses.overflow import SumsOverflowError
+from gbt.model.ensemble import Ensemble
+from gbt.model.seen_rows import SeenRows
+from gbt.splitting.frontier import Limits, Policy
+from gbt.tables.categories import Categories, EncodedRows, count_levels
+from gbt.tables.columns import Columns
+from gbt.training.evaluation import Callback, EvalSet, Metric, Watch
+from gbt.training.grown_trees import GrownTrees
+from gbt.training.outputs import Outputs
+from gbt.training.plan import Plan, Shape
+from gbt.training.progress import Progress
+from gbt.training.sampling import Draws, sample_size
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a fit is asked to do; the estimators' parameters after validation."""
+
+    n_estimators: int = 100
+    learning_rate: float = 0.1
+    max_depth: int | None = 6
+    max_leaves: int | None = None
+    min_child_weight: float = 1.0
+    min_samples_leaf: int = 1
+    reg_lambda: float = 1.0
+    min_split_gain: float = 0.0
+    categorical_smoothing: float = 0.0
+    monotone_constraints: np.ndarray | None = None  # the direction of every column
+    subsample: float = 1.0
+    colsample: float = 1.0
+    early_stopping_rounds: int | None = None
+    eval_metric: Metric | str | None = None
+    callbacks: Sequence[Callback] | None = None
+    verbose: int = 0
+
+    @property
+    def acts_on_every_tree(self) -> bool:
+        """Whether something is drawn or shown for every tree."""
+        return min(self.subsample, self.colsample) < 1.0 or bool(self.verbose)
+
+    def plan(self, loss: Loss, n_jobs: int | None, seed: int) -> Plan:
+        """Return what the trees have in common."""
+        limits = Limits(
+            self.reg_lambda,
+            self.min_child_weight,
+            self.min_samples_leaf,
+            self.min_split_gain,
+            self.categorical_smoothing,
+            self.monotone_constraints,
+        )
+        shape = Shape(self.max_depth, self.max_leaves)
+        return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed)
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """What a fit leaves behind."""
+
+    ensemble: Ensemble
+    evals_result: dict[str, list[float]]
+    best_iteration: int
+    split_scores: np.ndarray | None  # see `NewTrees`
+
+
+def boost(
+    X: np.ndarray,
+    y: np.ndarray,
+    sample_weight: np.ndarray,
+    *,
+    loss: Loss,
+    parameters: Parameters,
+    base_score: Any,
+    splitter: Policy,
+    eval_sets: list[EvalSet],
+    feature_names: tuple[str, ...],
+    seed: int,
+    n_jobs: int | None,
+    categories: Categories | None = None,
+    start: Ensemble | None = None,
+) -> Boosted:
+    """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
+
+    Columns that have ``categories`` hold the numbers of their levels. One weight stands for all.
+    ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
+    are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
+    ends when that many trees brought nothing better, and the trees after the best are dropped.
+
+    With ``start``, a model of these very rows, its trees are the first, and counted. The ensemble
+    does not know yet which rows it has seen, because the memory of growing is still in use here.
+    """
+    # A read-only array is another type to Numba, for which the kernels would be compiled again.
+    y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
+    if base_score is None:
+        with refusing_overflow_of(loss):
+            base_score = loss.best_constant(y, sample_weight)
+        if not np.isfinite(base_score).all():
+            raise SumsOverflowError("the base score is infinite")
+    n, p = X.shape
+    patience = parameters.early_stopping_rounds
+    plan = parameters.plan(loss, n_jobs, seed)
+    if hasattr(splitter, "check_rows"):
+        splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
+    columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
+    outputs = Outputs(loss, base_score, y, sample_weight, columns, splitter, plan)
+    watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
+    callbacks = parameters.callbacks or ()
+    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
+    trees = GrownTrees(start)
+    if start is not None:
+        rows = SeenRows.of((X, y), None, n_jobs, sample_weight).in_order
+        _check_start(start, loss, base_score, parameters, feature_names, rows)
+        outputs.go_on_from(start.raw_predict(EncodedRows.of(X, start.categories), n_jobs))
+        watch.record_all(start, n_jobs)
+    # A tree of other rows or columns may have a split where this one found none.
+    ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
+    one_by_one = bool(eval_sets or callbacks or ends_at_stub) or loss.kind == GIVEN
+    one_by_one |= parameters.acts_on_every_tree
+    is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
+    with Progress(parameters.n_estimators, parameters.verbose) as progress:
+        while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
+            most = 1 if one_by_one else parameters.n_estimators - m
+            grown = outputs.grow(m, most, draws, X)
+            trees.add(grown)
+            number = m // loss.n_outputs  # of the round
+            if eval_sets:
+                watch.record([of_output.to_walk() for of_output in grown], n_jobs)
+            progress.show(number, watch.headline)
+            is_stub = ends_at_stub and trees.last_is_stub(loss.n_outputs)
+            is_ended = watch.ask(callbacks, number, parameters.n_estimators)
+            is_over = is_ended or is_stub or watch.is_over
+
+    best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
+    ensemble = Ensemble(
+        **trees.arrays(),
+        base_score=base_score,
+        learning_rate=parameters.learning_rate,
+        reg_lambda=parameters.reg_lambda,
+        loss=loss,
+        feature_names=feature_names,
+        categories=categories,
+        level_sets=None if categories is None else trees.all_level_sets(),
+    )
+    return Boosted(
+        ensemble.truncate(best_iteration + 1),
+        watch.evals_result,
+        best_iteration,
+        trees.sum_of_scores((best_iteration + 1) * loss.n_outputs),
+    )
+
+
+def _check_start(
+    start: Ensemble,
+    loss: Loss,
+    base_score: Any,
+    parameters: Parameters,
+    feature_names: tuple[str, ...],
+    rows: int | None,
+) -> None:
+    """Raise ValueError unless more trees may follow those of a model.
+
+    ``rows`` is `SeenRows.in_order` of what the trees will be grown on. A model that was read from a
+    file has none; there the base score, which follows from targets and weights, has to do.
+    """
+    if not is_same(start.loss, loss):
+        raise ValueError(
+            f"warm_start adds trees to a model whose loss must stay {start.loss!r}; got {loss!r}."
+        )
+    for what, before, now in (
+        ("learning_rate", start.learning_rate, parameters.learning_rate),
+        ("reg_lambda", start.reg_lambda, parameters.reg_lambda),
+        ("names of columns", start.feature_names, feature_names),
+    ):
+        if before != now:
+            raise ValueError(
+                f"warm_start adds trees to a model whose {what} must stay {before}; got {now}."
+            )
+    if start.n_rounds > parameters.n_estimators:
+        raise ValueError(
+            f"warm_start adds trees: n_estimators must be at least {start.n_rounds}, the number of"
+            f" trees that there are; got {parameters.n_estimators}."
+        )
+    rows_before = None if start.seen_rows is None else start.seen_rows.in_order
+    has_same_rows = rows_before in (None, rows)
+    if not has_same_rows or not np.array_equal(start.base_score, base_score):
+        raise ValueError(
+            "warm_start adds trees grown on the rows, targets and weights of the first fit, in"
+            " their order, from its base score; got others. Set warm_start=False to begin anew."
+        )

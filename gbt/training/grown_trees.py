@@ -1,0 +1,74 @@
+"""The trees of a fit so far, as a model will have them: nodes end to end, level sets, scores."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import NODE_RECORD, Tree, arrays_of, end_to_end, records_of
+from gbt.tables.level_sets import LevelSets
+
+
+class NewTrees(NamedTuple):
+    """Trees that have grown in one call, one or many.
+
+    ``nodes``, records of `NODE_RECORD`, are those of all trees end to end, each in preorder, and
+    ``sizes`` says how many each has. Only a tree that comes alone has ``level_sets``, where a
+    column is categorical. ``split_scores``, float64 of shape (trees, p), are there if the policy
+    tells what it found the candidates worth, added up by feature.
+    """
+
+    nodes: np.ndarray
+    sizes: list[int]
+    level_sets: LevelSets | None = None
+    split_scores: np.ndarray | None = None
+
+    def to_walk(self) -> Tree:
+        """Return the tree that came alone, as rows walk down it."""
+        return Tree(**arrays_of(self.nodes), level_sets=self.level_sets)
+
+
+class GrownTrees:
+    """The trees of a fit so far; after a warm start those of the earlier model come first."""
+
+    def __init__(self, start: Ensemble | None):
+        self.nodes = [np.empty(0, NODE_RECORD) if start is None else records_of(start)]
+        self.sizes: list[int] = [] if start is None else np.diff(start.tree_offset).tolist()
+        sets = None if start is None else start.level_sets
+        self.level_sets: list[LevelSets] = [] if sets is None else [sets]
+        self.split_scores: list[np.ndarray | None] = [None] * len(self.sizes)
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.sizes)
+
+    def add(self, grown: Sequence[NewTrees]) -> None:
+        """Take what has grown in one call after the other."""
+        for new in grown:
+            self.nodes.append(new.nodes)
+            self.sizes.extend(new.sizes)
+            if new.level_sets is not None:
+                self.level_sets.append(new.level_sets)
+            nothing = [None] * len(new.sizes)
+            self.split_scores.extend(nothing if new.split_scores is None else new.split_scores)
+
+    def last_is_stub(self, n_outputs: int) -> bool:
+        """Say whether there is a last round, and none of its trees has a split."""
+        return len(self) > 0 and max(self.sizes[-n_outputs:]) == 1
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what a model has of the nodes, and where its trees begin."""
+        nodes = arrays_of(end_to_end(self.nodes))
+        return {**nodes, "tree_offset": np.cumsum([0, *self.sizes])}
+
+    def all_level_sets(self) -> LevelSets:
+        """Return the level sets of all nodes; where no column has a level no node has one."""
+        if self.level_sets:
+            return LevelSets.end_to_end(self.level_sets)
+        return LevelSets.of([None] * sum(self.sizes))
+
+    def sum_of_scores(self, n_trees: int) -> np.ndarray | None:
+        """Return the scores of the first trees added up; None if no policy told any."""
+        told = [scores for scores in self.split_scores[:n_trees] if scores is not None]
+        return np.sum(told, axis=0) if told else None

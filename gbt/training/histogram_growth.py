@@ -1,0 +1,325 @@
+"""The histogram search: many trees a compiled call.
+
+The growth of trees is ``gbt.kernels.trees.rounds``. The greedy search is
+``gbt.kernels.cuts.search``, which looks at few cuts because bounds spare it the others, and for
+levels ``gbt.kernels.cuts.node_levels``. Where some rows choose splits and others judge them it is
+``gbt.kernels.cuts.judging``. This module hands the parameters to the kernels, lays out the memory
+in which they work, and calls the threads. Greedy trees are those that
+``gbt.training.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
+"""
+
+from functools import partial
+from math import prod
+
+import numpy as np
+
+from gbt.kernels.cuts.histogram import LANES, MOST_GROUP_BITS
+from gbt.kernels.cuts.judged_levels import LEVELS_OF_SETS
+from gbt.kernels.cuts.judging import HABITS, JUDGE, Judging
+from gbt.kernels.cuts.memory import (
+    BLOCK,
+    BY_ROWS,
+    COLUMN,
+    FOUND,
+    IN_BINS,
+    OF_LEVELS,
+    PACK,
+    RULES,
+    SCRATCH,
+    TASK,
+    Grown,
+    Rows,
+    Searching,
+    Slots,
+    Table,
+    Training,
+    Work,
+)
+from gbt.kernels.platform.compiling import IS_COMPILING
+from gbt.kernels.platform.thread_team import task_queue
+from gbt.kernels.trees.drawing import DEAL
+from gbt.kernels.trees.nodes import NODE, records
+from gbt.kernels.trees.quantise import ROWS_PER_TASK
+from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
+from gbt.kernels.trees.tasks import LARGE
+from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
+from gbt.model.tree import NODE_RECORD
+from gbt.parallel.threads import Helpers, threads_for
+from gbt.splitting.judges import Judges
+from gbt.tables.columns import MAX_BINS, Columns
+from gbt.training.fixed_point import to_fixed_point
+from gbt.training.grown_trees import NewTrees
+from gbt.training.histogram_levels import sets_of, ways_of_levels
+from gbt.training.plan import Plan
+
+# Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
+# has this many values, rows times columns, for each thread; a level of a tree reads each once.
+LEAST_VALUES_PER_THREAD = 20_000
+# One call grows levels of trees until it may have read so many values, but one level at least. That
+# takes a tenth of a second, in which nobody can interrupt the fit. The trees of one call share
+# memory for so many nodes, or for those of one tree if it may have more.
+VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
+NO_LIMIT = -1
+MOST_OF_ANYTHING = 2**31  # more rows, levels or leaves than a table gives
+
+
+class HistogramGrowth:
+    """The memory of growing trees on one table, used again for every tree.
+
+    ``judges`` is what the policy asks for, and None where it is greedy.
+    """
+
+    def __init__(
+        self, columns: Columns, training: Training, plan: Plan, judges: Judges | None = None
+    ):
+        n, p = columns.n_rows, columns.n_columns
+        self.columns = columns
+        self.table, n_bins = table_of(columns)
+        n_sets = 1 if judges is None else judges.n_sets
+        n_bins *= n_sets
+        n_values = n * p
+        self.ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
+        if judges is not None:
+            self.ways[self.ways > 0] = BY_ROWS
+        self.table.columns["has_levels"] = self.ways
+        self.table.columns["most_bits"][self.ways == IN_BINS] = 0  # levels have no neighbours
+        has_levels = bool(self.ways.any())
+        n_jobs = plan.n_jobs if IS_COMPILING else 1
+        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
+        n_nodes = 2 * n - 1
+        n_large = n_values // (LARGE * n_bins) + 1
+        if plan.shape.max_depth is not None:
+            n_nodes = min(n_nodes, 2 ** (min(plan.shape.max_depth, 60) + 1) - 1)
+            n_large = min(n_large, 2 ** min(plan.shape.max_depth, 60))
+        if plan.shape.max_leaves is not None:
+            n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
+        n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
+        n_tasks = n_nodes + n_slots * max(p, len(self.table.packs))
+        width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
+        self.rules = records(1, RULES)
+        for rule, value in _rules_of(plan).items():
+            self.rules[rule] = value
+        self.rules["width"], self.rules["n_threads"] = width, n_threads
+        self.rules["most_rows_small"] = LARGE * n_bins // max(p, 1)
+        self.rows = _rows_of(n, width, has_levels)
+        if has_levels:
+            self._weigh_levels(training, plan)
+        self.leaf_of_row, self.nodes = self.rows.node, records(n_nodes, NODE)
+        at_once = 1 if has_levels else VALUES_AT_ONCE // max(n_values, 1)
+        self.grown = _room_for_trees(n_nodes, at_once)
+        most_bins = int(self.table.packs["last_bin"].max(initial=0))
+        self.slots = _slots_of(n_slots, p, most_bins, width * n_sets)
+        n_codes = int(columns.n_values.max(initial=-1, where=self.ways == BY_ROWS)) + 1
+        n_trees = len(self.grown.sizes)
+        self.searching: Searching | None = None
+        self.judging: Judging | None = None
+        if judges is None:
+            self.searching = _searching_of(n_threads, n_codes)
+        else:
+            self.judging = _judging_of(judges, n, p, n_threads, n_trees, plan.seed)
+        work = Work(
+            queue=task_queue(n_threads),
+            table=self.table,
+            rows=self.rows,
+            nodes=self.nodes,
+            slots=self.slots,
+            tasks=records(n_tasks, TASK),
+            rules=self.rules,
+            training=training,
+            blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
+            grown=self.grown,
+        )
+        self.lead, *helpers = [
+            partial(grow_trees, thread, work, self.searching, self.judging)
+            for thread in range(n_threads)
+        ]
+        self.helpers = Helpers(helpers)
+        self.features: np.ndarray | None = None  # that a tree may split on
+        self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
+
+    def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
+        """Grow some trees; see ``gbt.training.plan.Growth``."""
+        rules = self.rules
+        n_listed = len(self.rows.listed) if rows is None else len(rows)
+        if rows is not None:
+            self.rows.listed[:n_listed] = rows
+        if features is not self.features:
+            self.table.columns["is_allowed"] = 0
+            self.table.columns["is_allowed"][features] = 1
+            self.features = features
+        n_trees = min(most, len(self.grown.sizes))
+        rules["n_listed"], rules["n_trees"] = n_listed, n_trees
+        rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
+        if self.judging is not None:
+            self.judging.habits["first_tree"] = m
+        while rules["n_grown"][0] < n_trees:
+            rules["n_steps"] = self.n_steps
+            self.helpers.call()
+            self.lead()
+            if rules["overflow"][0] == OF_SUM:
+                refuse_overflow()
+            if rules["overflow"][0] == OF_SQUARE:
+                refuse_square_overflow()
+        sizes = self.grown.sizes[:n_trees].tolist()
+        n_nodes = sum(sizes)
+        trees = self.grown.trees[:n_nodes].copy()
+        self.columns.write_thresholds(trees, self.grown.rows_at_cut[:n_nodes])
+        sets = None
+        if self.ways.any():
+            nodes = self.nodes[:n_nodes]  # of the only tree
+            sets = sets_of(trees, nodes, self.rows.listed, self.columns, self.ways)
+        scores = None if self.judging is None else self.judging.scores[:n_trees].copy()
+        return NewTrees(trees, sizes, sets, scores)
+
+    def _weigh_levels(self, training: Training, plan: Plan) -> None:
+        """Set what tells levels of few rows: weights of the rows, and the least of a level."""
+        n, smoothing = self.columns.n_rows, plan.limits.categorical_smoothing
+        weight, scale = to_fixed_point(np.ones(1), training.weight, None, n)
+        self.rules["categorical_smoothing"] = smoothing
+        self.rules["most_weight"] = smoothing * scale
+        self.rules["weight_unit"] = weight[0]
+        self.rows = self.rows._replace(weight=weight if len(training.weight) > 1 else weight[:1])
+
+
+def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
+    """Lay out memory for trees that grow in one call, one at least."""
+    n_trees = max(min(at_once, NODES_AT_ONCE // most_nodes), 1)
+    n_nodes = n_trees * most_nodes
+    return Grown(
+        trees=records(n_nodes, NODE_RECORD),
+        rows_at_cut=np.empty((n_nodes, 2), dtype=np.int32),
+        sizes=np.empty(n_trees, dtype=np.int64),
+    )
+
+
+def _rows_of(n: int, width: int, has_levels: bool) -> Rows:
+    """Lay out what rows carry; ``width`` is how many numbers a bin of a histogram has."""
+    return Rows(
+        entries=aligned(n * width // 2),
+        node=np.empty(n, dtype=np.int32),
+        listed=np.empty(n, dtype=np.int32),
+        buffer=np.empty(n, dtype=np.int32),
+        side=np.empty(n if has_levels else 0, dtype=np.int32),
+        weight=np.empty(0, dtype=np.int64),
+    )
+
+
+def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
+    """Lay out places for what is known of nodes, with histograms of so many bins."""
+    return Slots(
+        histogram=aligned(n_slots, (n_bins + 1) * width),
+        found=records(n_slots * p, FOUND).reshape(n_slots, p),
+        free=np.empty(n_slots + 1, dtype=np.int64),
+    )
+
+
+def _scratch_of(n_threads: int) -> np.ndarray:
+    """Lay out each thread's own arrays."""
+    memory = aligned(n_threads, SCRATCH.itemsize // 8)
+    memory[:] = 0
+    scratch = memory.ravel().view(SCRATCH)
+    return scratch if IS_COMPILING else scratch.view(np.recarray)
+
+
+def _searching_of(n_threads: int, n_codes: int) -> Searching:
+    """Lay out each thread's own arrays of the greedy search, for levels of so many codes."""
+    memory = records(n_threads, OF_LEVELS)
+    memory["sums"][:, : 4 * n_codes] = 0
+    memory["marks"][:, : -(-n_codes // 64)] = 0
+    return Searching(_scratch_of(n_threads), memory)
+
+
+def _judging_of(
+    judges: Judges, n_rows: int, n_columns: int, n_threads: int, n_trees: int, seed: int
+) -> Judging:
+    """Lay out what trees need where rows judge splits, so many trees a call."""
+    habits = records(1, HABITS)
+    habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, judges.n_sets
+    habits["n_sums"], habits["n_searched"] = len(judges.sums), judges.n_searched
+    habits["splits"], habits["min_rows_of_all"] = judges.splits, judges.min_rows_of_all
+    habits["seed"], habits["first_tree"] = seed % 2**64, 0
+    return Judging(
+        habits=habits,
+        takes=-judges.sums.astype(np.int64),
+        set_of_row=np.zeros(n_rows, dtype=np.uint8),
+        judges=_zeros(n_threads, JUDGE),
+        deals=_zeros(n_threads, DEAL),
+        of_levels=_zeros(n_threads, LEVELS_OF_SETS),
+        scores=np.empty((n_trees, n_columns)),
+    )
+
+
+def _zeros(n: int, dtype: np.dtype) -> np.ndarray:
+    """Return n records of zeros, which take memory only where they are written to."""
+    zeros = np.zeros(n, dtype)
+    return zeros if IS_COMPILING else zeros.view(np.recarray)
+
+
+def aligned(*shape: int) -> np.ndarray:
+    """Return integers that begin where a cache line does.
+
+    NumPy's memory may begin 16 bytes after one, and every second bin of 32 bytes be in two.
+    """
+    line, n_bytes = 64, 8 * prod(shape)
+    memory = np.empty(n_bytes + line, dtype=np.uint8)
+    start = -memory.ctypes.data % line
+    return memory[start : start + n_bytes].view(np.int64).reshape(shape)
+
+
+def _rules_of(plan: Plan) -> dict[str, float]:
+    """Return what all trees must respect, see ``gbt.kernels.cuts.memory``."""
+    limits, shape = plan.limits, plan.shape
+    return {
+        "reg_lambda": limits.reg_lambda,
+        "min_child_weight": limits.min_child_weight,
+        "min_split_gain": limits.min_split_gain,
+        "min_rows": _limit(max(limits.min_samples_leaf, 1)),
+        "max_depth": _limit(shape.max_depth),
+        "max_leaves": _limit(shape.max_leaves),
+        "learning_rate": plan.learning_rate,
+        "loss": plan.loss,
+    }
+
+
+def _limit(number: int | None) -> int:
+    """Return a limit as the kernels take it."""
+    return NO_LIMIT if number is None else min(number, MOST_OF_ANYTHING)
+
+
+def table_of(columns: Columns) -> tuple[Table, int]:
+    """Return the columns as the kernels take them, their histograms laid out, and bins in all."""
+    p, n_packs = columns.n_columns, len(columns.packed_bins)
+    facts, packs = records(p, COLUMN), records(n_packs, PACK)
+    first_bin = np.cumsum([0, *(columns.missing_bin + 1)])
+    facts["n_values"], facts["n_present"] = columns.n_values, columns.n_present
+    facts["n_bins"], facts["missing_bin"] = columns.n_bins, columns.missing_bin
+    facts["first_bin"], facts["has_levels"] = first_bin[:-1], 0
+    facts["most_bits"] = np.where(_has_heavy_bins(columns), 0, MOST_GROUP_BITS)
+    packs["start"] = LANES * np.arange(n_packs)
+    packs["stop"] = np.minimum(packs["start"] + LANES, p)
+    packs["first_bin"], packs["last_bin"] = first_bin[packs["start"]], first_bin[packs["stop"]]
+    lane_first_bin = np.full(n_packs * LANES, first_bin[-1], dtype=np.uint64)
+    lane_first_bin[:p] = first_bin[:-1]
+    packs["lane_first_bin"] = lane_first_bin.reshape(n_packs, LANES)
+    table = Table(
+        codes=columns.codes,
+        order=columns.order,
+        packed_bins=columns.packed_bins,
+        bin_start=columns.bin_start,
+        one_value=columns.one_value,
+        columns=facts,
+        packs=packs,
+    )
+    return table, int((columns.n_bins + 1).sum())
+
+
+def _has_heavy_bins(columns: Columns) -> np.ndarray:
+    """Say of every column whether a bin of one value holds more than twice the rows of the mean.
+
+    Such a bin has no cut inside. A group of bins has, between them; so if such a bin were in one,
+    its many rows would raise the bound of these cuts, and small nodes would have to walk or sort
+    them to look at the cuts. Where all bins are of one value groups do no harm.
+    """
+    of_one_value = columns.one_value * np.diff(columns.bin_start, axis=1)[:, :MAX_BINS]
+    mean = columns.n_present / np.maximum(columns.n_bins, 1)
+    return (columns.n_bins < columns.n_values) & (of_one_value.max(axis=1) > 2 * mean)

@@ -1,0 +1,63 @@
+"""Categories in the histogram search: sets of levels, found in the kernels like cuts of numbers.
+
+Numbers have an order that stays, and bounds and histograms live on it. Levels are put in order anew
+in every node, by their sums (``gbt.kernels.cuts.node_levels``). Where every level has a bin of its
+own, and rows no weights, the histogram has these sums, which children inherit from their parents;
+the levels of other columns are added up row by row::
+
+    IN_BINS    the node remembers its set, a bit a level
+    BY_ROWS    its rows are told their sides, and children tell which levels went where
+
+The plain scan of ``gbt.kernels.cuts.levels`` adds up the same integers and computes a score by the
+same formula, so its trees are the same to the last bit.
+"""
+
+import numpy as np
+
+from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS
+from gbt.kernels.cuts.node_levels import codes_on_the_left
+from gbt.kernels.trees.nodes import MOST_CODES
+from gbt.tables.columns import Columns
+from gbt.tables.level_sets import LevelSets
+
+
+def ways_of_levels(columns: Columns, is_weighted: bool) -> np.ndarray:
+    """Say of every column how its levels are added up, 0 if it has none."""
+    has_bins = (columns.n_bins == columns.n_values) & (columns.n_values < MOST_CODES)
+    in_bins = has_bins & (not is_weighted)
+    return np.where(columns.n_levels > 0, np.where(in_bins, IN_BINS, BY_ROWS), 0)
+
+
+def sets_of(
+    tree: np.ndarray, nodes: np.ndarray, listed: np.ndarray, columns: Columns, ways: np.ndarray
+) -> LevelSets:
+    """Return the sets of a tree that has grown.
+
+    Parameters
+    ----------
+    tree : NODE_RECORD array
+        In preorder.
+    nodes : NODE array
+        In the order in which they were opened.
+    listed : int32 array
+        The rows, those of a node beside each other.
+    columns : Columns
+    ways : int array
+        As of `ways_of_levels`.
+    """
+    in_preorder: list[np.ndarray | None] = [None] * len(tree)
+    for j in np.flatnonzero((nodes["left"] >= 0) & (ways[nodes["feature"]] > 0)).tolist():
+        node, k = nodes[j], int(nodes["feature"][j])
+        missing_left = bool(node["missing_left"])
+        if ways[k] == IN_BINS:
+            bits = np.unpackbits(node["levels"].view(np.uint8), bitorder="little")
+            goes_left = bits[: columns.n_values[k] + 1].astype(bool)
+        else:
+            goes_left = np.full(columns.n_values[k] + 1, missing_left)
+            middle = nodes["start"][node["right"]]
+            codes_on_the_left(
+                columns.codes[k], listed[node["start"] : middle], listed[middle : node["stop"]],
+                goes_left,
+            )  # fmt: skip
+        in_preorder[node["place"]] = columns.levels_left(k, goes_left, missing_left)
+    return LevelSets.of(in_preorder)

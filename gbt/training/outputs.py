@@ -1,0 +1,130 @@
+r"""The outputs of a model while it is fitted: raw predictions, and the trees that follow them.
+
+With one output, tree after tree is grown on the derivatives at the raw predictions so far; in the
+histogram search (``gbt.training.growing``), where kernels know the loss, one call grows many. With
+K outputs (``gbt.losses.several_outputs``) all K trees of a round are grown on the derivatives
+before it. None needs another, so threads grow them side by side, each thread in memory of its own::
+
+    raw predictions -> loss -> g, h -> thread 0: trees 0, 2, 3 -> raw predictions
+        (K, n)              (K, n) \-> thread 1: trees 1, 4    -/     (K, n)
+
+Who is done takes the next tree that nobody has begun, and which thread that is makes no difference
+to the tree. Threads that share one tree wait for each other several times a level; threads with
+trees of their own wait once a round.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gbt.kernels.cuts.memory import Training
+from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.known import refusing_overflow_of
+from gbt.losses.loss import Loss
+from gbt.losses.overflow import refusing_overflow
+from gbt.parallel.threads import effective_n_jobs, run_all, threads_for
+from gbt.splitting.frontier import Policy
+from gbt.splitting.policies import POLICIES
+from gbt.tables.columns import Columns
+from gbt.training.growing import growth_of
+from gbt.training.grown_trees import NewTrees
+from gbt.training.plan import Growth, Plan
+from gbt.training.sampling import Draws
+
+# Handing trees to a thread takes some 60 microseconds a round. It pays where the thread's trees
+# read this many values, rows times columns.
+LEAST_VALUES_PER_THREAD = 20_000
+
+
+class Outputs:
+    """The raw predictions of all outputs, and the memory in which their trees grow.
+
+    Parameters
+    ----------
+    loss : Loss
+    base_score : float, or float64 array of shape (K,)
+        In link space.
+    y, sample_weight : float64 arrays
+        Of all rows; one weight may stand for all.
+    columns : Columns
+    splitter : Policy
+    plan : Plan
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        base_score: Any,
+        y: np.ndarray,
+        sample_weight: np.ndarray,
+        columns: Columns,
+        splitter: Policy,
+        plan: Plan,
+    ):
+        self.loss, self.y = loss, y
+        # A policy of the user's own may overflow as it likes.
+        is_ours = type(splitter) in POLICIES.values()
+        self.guard: Callable[[], AbstractContextManager[None]]
+        self.guard = refusing_overflow if is_ours else nullcontext
+        self.raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(y), axis=1)
+        n_threads = effective_n_jobs(plan.n_jobs)
+        n_values = columns.n_rows * columns.n_columns * loss.n_outputs
+        n_beside = min(loss.n_outputs, threads_for(n_values, LEAST_VALUES_PER_THREAD, n_threads))
+        of_each = replace(plan, n_jobs=n_threads // n_beside)
+        self.n_jobs = of_each.n_jobs
+        self.workers: list[tuple[Training, Growth]] = []
+        for _ in range(n_beside):
+            training = Training(
+                y=y,
+                weight=sample_weight,
+                raw_prediction=self.raw[0] if len(self.raw) == 1 else np.empty(len(y)),
+                gradient=np.empty(len(y)),
+                hessian=np.empty(1 if loss.has_one_hessian else len(y)),
+            )
+            self.workers.append((training, growth_of(splitter, columns, training, of_each)))
+
+    def go_on_from(self, raw_prediction: np.ndarray) -> None:
+        """Take the raw predictions of a model, of shape (n,) or (n, K)."""
+        self.raw[:] = raw_prediction.T
+
+    def grow(self, m: int, most: int, draws: Draws, X: np.ndarray) -> list[NewTrees]:
+        """Grow tree ``m`` and those of its round, or, of one output, as many as ``most``.
+
+        ``X`` is the table once more: rows that a tree does not see go down it all the same.
+        """
+        derivatives = self._derivatives()
+        grown: dict[int, NewTrees] = {}
+        waiting = iter(range(len(self.raw)))  # one for all threads
+
+        def grow_what_waits(training: Training, growth: Growth) -> None:
+            try:
+                for k in waiting:
+                    if derivatives is not None:
+                        gradient, hessian = (part[k] for part in derivatives)
+                        training.gradient[:] = gradient
+                        training.hessian[:] = hessian[: len(training.hessian)]  # or one for all
+                    training.raw_prediction[:] = self.raw[k]
+                    rows = draws.rows(m + k)
+                    with self.guard():
+                        grown[k] = growth.grow(m + k, rows, draws.columns(m + k), most)
+                    if rows is not None and len(rows) < len(X):
+                        grown[k].to_walk().add_values(X, training.raw_prediction, self.n_jobs)
+                    self.raw[k] = training.raw_prediction
+            finally:
+                list(waiting)  # after an error or an interrupt nobody begins another tree
+
+        run_all([partial(grow_what_waits, *own) for own in self.workers])
+        return [grown[k] for k in range(len(self.raw))]
+
+    def _derivatives(self) -> list[np.ndarray] | None:
+        """Return g and h of all outputs; None where kernels write them."""
+        if self.loss.kind != GIVEN:
+            return None
+        raw = self.raw[0] if len(self.raw) == 1 else self.raw.T
+        with refusing_overflow_of(self.loss):
+            pair = self.loss.gradient_hessian(self.y, raw)
+        return [np.atleast_2d(part.T) for part in pair]

@@ -1,0 +1,59 @@
+"""What the trees of a fit have in common, and what grows them."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from gbt.splitting.frontier import Limits
+from gbt.training.grown_trees import NewTrees
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How large a tree may become; None is without limit."""
+
+    max_depth: int | None
+    max_leaves: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the trees of a fit have in common.
+
+    ``loss`` is the kind of the loss, see ``gbt.kernels.rows.derivatives``; trees draw what they
+    need at random from ``seed`` and their number.
+    """
+
+    loss: int
+    limits: Limits
+    shape: Shape
+    learning_rate: float
+    n_jobs: int | None = None
+    seed: int = 0
+
+
+class Growth(Protocol):
+    """A policy at work on one table: it grows tree after tree.
+
+    ``leaf_of_row``, an int32 array, says by row of the table which leaf of the last tree it is in,
+    in memory that the next tree is grown in. Without meaning where a row takes no part.
+    """
+
+    leaf_of_row: np.ndarray
+
+    def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
+        """Grow trees, one after the other, at most so many.
+
+        Parameters
+        ----------
+        m : int
+            The number of the first of them, by which a policy draws at random.
+        rows : int32 array or None
+            The rows that they see, ascending; None is all. Raw predictions follow where all do. A
+            tree that sees some comes alone.
+        features : int array
+            The columns that they may split on, ascending.
+        most : int
+        """
+        ...

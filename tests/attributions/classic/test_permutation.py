@@ -1,0 +1,402 @@
+from functools import reduce
+
+import numpy as np
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    log_loss,
+    mean_poisson_deviance,
+    mean_squared_error,
+    roc_auc_score,
+)
+
+from attributions import permutation
+from attributions.classic.permutation import Orders, _roc_auc
+from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
+from attributions.reference import definitions as reference
+from attributions.statistics.groups import Groups
+from attributions.testing import ensembles, rows_for
+from gbt.estimators import GBTClassifier, GBTRegressor
+from tests.asserts import assert_close, assert_same
+from tests.attributions.held_out.test_inner import fitted_rows
+from tests.tree_cases import ensemble_of
+
+
+def by_loops(ensemble, X, y, score, seed, n_repeats):
+    """Return the drops of the score from tables shuffled one by one, each made from scratch."""
+    drops = np.zeros((X.shape[1], n_repeats))
+    for k in range(X.shape[1]):
+        for r in range(n_repeats):
+            stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k, r)))
+            shuffled = X.copy()
+            shuffled[:, k] = X[stream.permutation(len(X)), k]
+            drops[k, r] = score(y, ensemble.raw_predict(X)) - score(
+                y, ensemble.raw_predict(shuffled)
+            )
+    return drops
+
+
+def negative_squared_error(y, prediction):
+    return -np.mean((y - prediction) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("loss", "score", "name"),
+    [
+        ("half_squared_error", negative_squared_error, "neg_mean_squared_error"),
+        ("half_logistic", roc_auc_score, "roc_auc"),
+    ],
+)
+def test_it_is_a_loop_over_shuffled_tables(loss, score, name):
+    ensemble, X, y = fitted_rows(60, loss=loss)
+    before = X.copy()
+
+    result = permutation(ensemble, X, y, n_repeats=3, random_state=7)
+
+    expected = by_loops(ensemble, X, y, score, 7, 3)
+    assert_close(result.repeats, expected, 4 * np.mean(y**2) + 4)
+    assert_close(result.values, expected.mean(axis=1), 4 * np.mean(y**2) + 4)
+    assert result.values[0] > 0
+    assert result.values[1] != 0
+    assert_same(result.values[2:], [0.0, 0.0])  # no tree splits on them
+    assert (result.standard_error[:2] > 0).all()
+    assert_same(result.standard_error[2:], [0.0, 0.0])
+    assert_same(result.p_values()[2:], [1.0, 1.0])
+    assert result.n_samples == 60
+    assert result.method == f"permutation({name})"
+    assert_same(X, before)
+
+
+def test_a_shuffle_by_hand():
+    """Two rows: a shuffle either exchanges the values of a column or leaves them."""
+    ensemble, _, _ = fitted_rows(2)
+    X = np.array([[-2.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]])
+    low, high = ensemble.raw_predict(X)
+    y = np.array([low, high])  # the intact score is 0
+    result = permutation(ensemble, X, y, n_repeats=20, random_state=0)
+    drops = set(np.round(result.repeats[0], 12))
+    assert drops == {0.0, np.round((high - low) ** 2, 12)}
+
+
+def test_a_feature_does_not_depend_on_the_others_or_on_the_number_of_repeats():
+    ensemble, X, y = fitted_rows(50)
+    few = permutation(ensemble, X, y, n_repeats=2, random_state=1)
+    many = permutation(ensemble, X, y, n_repeats=4, random_state=1)
+    assert_same(many.repeats[:, :2], few.repeats)
+    alone = ensemble_of([ensemble.trees[1]], n_features=4)  # feature 0 is not used
+    again = permutation(alone, X, y, n_repeats=2, random_state=1)
+    order = np.random.default_rng(np.random.SeedSequence(1, spawn_key=(1, 0))).permutation(50)
+    shuffled = X.copy()
+    shuffled[:, 1] = X[order, 1]
+    expected = negative_squared_error(y, alone.raw_predict(X)) - negative_squared_error(
+        y, alone.raw_predict(shuffled)
+    )
+    assert_same(again.repeats[1, 0], expected)
+
+
+def test_seeds():
+    ensemble, X, y = fitted_rows(50)
+    one = permutation(ensemble, X, y, random_state=0, n_jobs=1)
+    assert_same(permutation(ensemble, X, y, random_state=np.int64(0)).repeats, one.repeats)
+    assert one.repeats.shape == (4, 5)
+    assert (permutation(ensemble, X, y, random_state=1).repeats != one.repeats)[:2].any()
+    unseeded = [permutation(ensemble, X, y).repeats for _ in range(2)]
+    assert (unseeded[0] != unseeded[1])[:2].any()
+    states = [permutation(ensemble, X, y, random_state=np.random.RandomState(3)) for _ in range(2)]
+    assert_same(states[0].repeats, states[1].repeats)
+
+
+def test_a_metric_of_ones_own():
+    ensemble, X, y = fitted_rows(50, loss="half_logistic")
+
+    def mean_probability_of_the_truth(y, prediction):
+        assert set(np.unique(y)) == {0.0, 1.0}
+        assert ((prediction > 0) & (prediction < 1)).all()
+        return np.mean(np.where(y == 1, prediction, 1 - prediction))
+
+    result = permutation(ensemble, X, y, metric=mean_probability_of_the_truth, random_state=0)
+    assert result.method == "permutation(mean_probability_of_the_truth)"
+    assert (result.values[:2] > 0).all()
+
+
+def as_estimator(estimator, ensemble, names=None):
+    """Return a fitted estimator that has a given model."""
+    estimator.ensemble_, estimator.n_features_in_ = ensemble, ensemble.n_features
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    return estimator
+
+
+def test_a_scorer_of_scikit_learn_uses_the_models_own_predictions():
+    ensemble, X, y = fitted_rows(50)
+    model = as_estimator(GBTRegressor(), ensemble)
+    named = permutation(model, X, y, metric="neg_mean_squared_error", random_state=3)
+    default = permutation(ensemble, X, y, random_state=3)
+    assert_close(named.repeats, default.repeats, 4 * np.mean(y**2))
+    assert named.method == "permutation(neg_mean_squared_error)"
+
+
+def test_a_scorer_sees_the_labels_and_a_data_frame():
+    ensemble, X, y = fitted_rows(50, loss="half_logistic")
+    names = ["a", "b", "c", "d"]
+    model = as_estimator(GBTClassifier(), ensemble, names)
+    model.classes_ = np.array(["no", "yes"])
+    words = np.where(y == 1, "yes", "no")
+    frame = pandas.DataFrame(X, columns=names)
+    before = frame.copy()
+
+    named = permutation(model, frame, words, metric="roc_auc", random_state=3)
+
+    assert_close(named.repeats, permutation(ensemble, X, y, random_state=3).repeats, 1.0)
+    assert_close(named.repeats, permutation(model, frame, words, random_state=3).repeats, 1.0)
+    pandas.testing.assert_frame_equal(frame, before)
+
+
+def test_a_scorer_sees_lists_and_masks_as_they_are():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y, mask = np.where(X[:, 1] > 1, 3.0, X[:, 0]), X > 1
+    words = np.array(X, dtype=object)
+    words[:, 2] = np.where(X[:, 2] > 0, "a", "b")
+    for table, same in (
+        (words.tolist(), words),
+        (np.ma.array(X, mask=mask), np.where(mask, np.nan, X)),
+    ):
+        model = GBTRegressor(n_estimators=5).fit(same[:30], y[:30])
+        found, expected = (
+            permutation(model, rows[30:], y[30:], metric="r2", random_state=0)
+            for rows in (table, same)
+        )
+        assert_same(found.values, expected.values)
+
+
+@pytest.mark.parametrize("layout", ["read-only", "F", "float32", "integers", "list"])
+def test_the_callers_table_is_not_touched(layout):
+    """Not even for a while: it may be read-only, or in use by another thread."""
+    ensemble, X, y = fitted_rows(30)
+    X.flags.writeable = False
+    table = {
+        "read-only": X,
+        "F": np.asfortranarray(X),
+        "float32": X.astype(np.float32),
+        "integers": X.round().astype(int),
+        "list": X.tolist(),
+    }[layout]
+    before = np.array(table)
+    permutation(ensemble, table, y, random_state=0)
+    assert_same(table, before)
+
+
+def test_unusable_arguments_are_refused_by_name():
+    ensemble, X, y = fitted_rows(10)
+    for n_repeats in (0, 2.5):
+        with pytest.raises(ValueError, match=f"n_repeats={n_repeats}; it must be a whole number"):
+            permutation(ensemble, X, y, n_repeats=n_repeats)
+    with pytest.raises(ValueError, match="metric=3"):
+        permutation(ensemble, X, y, metric=3)
+    with pytest.raises(ValueError, match=r"'r2'.*needs an estimator.*Ensemble"):
+        permutation(ensemble, X, y, metric="r2")
+    with pytest.raises(ValueError, match="no rows"):
+        permutation(ensemble, X[:0], y[:0])
+    ensemble, X, y = fitted_rows(10, loss="half_logistic")
+    with pytest.raises(ValueError, match="one class only"):
+        permutation(ensemble, X, np.ones(10))
+
+
+def test_no_merging():
+    ensemble, X, y = fitted_rows(10)
+    result = permutation(ensemble, X, y, random_state=0)
+    with pytest.raises(ValueError, match=r"permutation.*cannot be merged.*shuffling a chunk"):
+        result.merge(result)
+
+
+def test_a_metric_of_one_number_has_no_errors():
+    ensemble, X, y = fitted_rows(10)
+    model = as_estimator(GBTRegressor(), ensemble)
+    for metric in ("r2", lambda y, prediction: -np.mean(np.abs(y - prediction))):
+        result = permutation(model, X, y, metric=metric, random_state=0)
+        with pytest.raises(ValueError, match=r"no standard errors.*one number for all rows"):
+            result.confidence_interval()
+        with pytest.raises(ValueError, match="no p-values"):
+            result.p_values()
+    assert permutation(ensemble, X[:1], y[:1]).standard_error is None
+
+
+@st.composite
+def shuffled_models(draw):
+    ensemble = draw(ensembles())
+    X = draw(rows_for(ensemble, n=draw(st.integers(2, 8))))
+    y = np.array(draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=len(X), max_size=len(X))))
+    return ensemble, X, y, draw(st.integers(1, 3)), draw(st.integers(0, 3))
+
+
+@given(shuffled_models())
+def test_standard_errors_are_their_definition(drawn):
+    ensemble, X, y, n_repeats, seed = drawn
+
+    def score(y, prediction):
+        return -np.abs(y - prediction)
+
+    def score_of_raw(y, raw):
+        return score(y, ensemble.loss.inverse_link(raw))
+
+    result = permutation(ensemble, X, y, metric=score, n_repeats=n_repeats, random_state=seed)
+
+    orders = Orders(seed, len(X))
+    largest = 1 + np.abs(ensemble.base_score) + np.abs(ensemble.value).sum()
+    for k in range(ensemble.n_features):
+        own = [orders.of((k, r)) for r in range(n_repeats)]
+        value, error = reference.permutation(ensemble, X, y, k, own, score_of_raw)
+        assert_close(result.values[k], value, 2 * largest)
+        # A root of cancelled squares: eps of the terms under the root.
+        assert_close(result.standard_error[k] ** 2, error**2, 8 * largest**2)
+
+
+def test_standard_errors_by_hand():
+    """Drops 1, 2, 6 have variance 7. In a ring, lent are 6, 1, 2, and 7, 3, 8 have 7 as well."""
+    drop = np.array([1.0, 2.0, 6.0])
+    ring, itself = ShuffleErrors(3), ShuffleErrors(3)
+    ring.add(drop, np.array([1, 2, 0]))
+    assert_close(ring.sums().standard_error, [np.sqrt(7 / 3)], 1.0, k=8)  # 7 - 7 would be too small
+    itself.add(drop, np.array([0, 1, 2]))
+    assert_close(itself.sums().standard_error, [np.sqrt((28 - 7) / 3)], 10.0, k=8)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=12))
+def test_the_auc_by_row(drawn):
+    y, prediction = np.array(drawn, dtype=float).T
+    if 0 < y.sum() < len(y):
+        rows = _roc_auc(y, prediction)
+        assert_close(rows, reference.auc_by_row(y, prediction), 3 * len(y))
+        assert_close(rows.mean(), roc_auc_score(y, prediction), 3 * len(y))
+
+
+def coverage_of_a_strong_column(error_of, n_draws=400, n=200):
+    """Return how often 95 % intervals contain 7.2, what x is worth to y = 2 x + e by 1.8 x.
+
+    The drop is (y - 1.8 x')^2 - (y - 1.8 x)^2 for an x' of another row, and for normal x and e its
+    expectation is (4 + 3.24 + 1) - (.04 + 1).
+    """
+    rng = np.random.default_rng(0)
+    n_covered = 0
+    for _ in range(n_draws):
+        x, e = rng.normal(size=(2, n))
+        errors, value = ShuffleErrors(n), 0.0
+        for _ in range(3):
+            order = rng.permutation(n)
+            drop = (2 * x + e - 1.8 * x[order]) ** 2 - (0.2 * x + e) ** 2
+            errors.add(drop, order)
+            value += drop.mean() / 3
+        n_covered += abs(value - 7.2) < 1.96 * error_of(errors)
+    return n_covered / n_draws
+
+
+def standard_error(errors):
+    return errors.sums().standard_error[0]
+
+
+def test_intervals_cover_what_a_strong_column_is_worth():
+    # The simulation error is .011.
+    assert abs(coverage_of_a_strong_column(standard_error) - 0.95) < 0.033
+
+    def of_own_drops(errors):
+        own = errors.own / errors.n_repeats
+        return own.std(ddof=1) / np.sqrt(len(own))
+
+    assert coverage_of_a_strong_column(of_own_drops) < 0.88  # why lent values count, too
+
+
+def chunk_of_days(rng, n_days, n_rows=10):
+    """Return the groups and a shuffled column of days whose slopes vary, y = slope x + e by 1.8 x.
+
+    Given the value of another row, which all but one in n rows on average get, the expected drop is
+    (slope^2 + 3.24 + 1) - ((slope - 1.8)^2 + 1) = 3.6 slope.
+    """
+    days = Groups.of(np.repeat(np.arange(n_days), n_rows), n_days * n_rows)
+    slope = rng.normal(2.0, 1.0, size=n_days)[days.of_row]
+    x, e = rng.normal(size=(2, len(slope)))
+    errors = ShuffleErrors(len(slope))
+    for _ in range(3):
+        order = rng.permutation(len(slope))
+        errors.add((slope * x + e - 1.8 * x[order]) ** 2 - (slope * x + e - 1.8 * x) ** 2, order)
+    return errors, days
+
+
+@pytest.mark.parametrize("days_a_chunk", [1, 4])
+def test_intervals_cover_where_days_differ(days_a_chunk):
+    """Whole days lie in a chunk, one or several; a chunk of one day cannot tell their spread."""
+    rng = np.random.default_rng(0)
+    n_covered, n_draws = 0, 400
+    expected = 7.2 * (1 - 1 / (10 * days_a_chunk))
+    for _ in range(n_draws):
+        chunks = [chunk_of_days(rng, days_a_chunk) for _ in range(40 // days_a_chunk)]
+        told = reduce(DropSums.merge, [errors.sums(days) for errors, days in chunks])
+        n_covered += abs(told.mean[0] - expected) < 1.96 * told.standard_error[0]
+    assert abs(n_covered / n_draws - 0.95) < 0.033  # simulation error .011, of 40 days .007
+
+
+def test_chunks_that_hold_one_draw_each_by_hand():
+    """Two days of 1 and 3 rows, drops 4 and 0, 1, 2: s = 4, 3, m = 7 / 4, s - n m = +-9 / 4."""
+    sums = []
+    for drops in ([4.0], [0.0, 1.0, 2.0]):
+        errors = ShuffleErrors(len(drops))
+        errors.add(np.array(drops), np.arange(len(drops)))
+        sums.append(errors.sums(Groups.of(["day"] * len(drops), len(drops))))
+        assert sums[-1].standard_error is None
+    for told in (sums[0].merge(sums[1]), sums[1].merge(sums[0])):
+        assert_close(told.mean, [7 / 4], 10.0)
+        assert_close(told.standard_error, [np.sqrt(2 * 2 * (9 / 4) ** 2) / 4], 10.0)
+
+
+def test_a_metric_of_another_shape_is_refused():
+    ensemble, X, y = fitted_rows(10)
+    with pytest.raises(ValueError, match=r"returned shape \(2,\); it must return one number"):
+        permutation(ensemble, X, y, metric=lambda y, prediction: np.zeros(2))
+
+
+def my_rmse(y, prediction):
+    return np.sqrt(np.mean((y - prediction) ** 2))
+
+
+@pytest.mark.parametrize("error", [mean_squared_error, log_loss, mean_poisson_deviance, my_rmse])
+def test_errors_are_refused_because_they_would_rank_the_best_feature_last(error):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = GBTRegressor(n_estimators=3).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=f"{error.__name__}.*smaller for better.*: -"):
+        permutation(model, X[:20] + 1, X[:20, 0], metric=error)
+
+
+def test_a_negative_error_is_a_score():
+    def neg_mean_squared_error(y, prediction):
+        return -mean_squared_error(y, prediction)
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = GBTRegressor(n_estimators=20, eval_metric=neg_mean_squared_error)
+    model.fit(X[:30], X[:30, 0], eval_set=[(X[30:], X[30:, 0])])
+    given = permutation(model, X[30:], X[30:, 0], metric=neg_mean_squared_error, random_state=0)
+    assert_close(
+        given.values, permutation(model, X[30:], X[30:, 0], random_state=0).values, terms=10.0, k=50
+    )
+    assert given.values[0] > given.values[1]
+
+
+def test_a_metric_that_returns_nothing_is_refused():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    model = GBTRegressor(n_estimators=2).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="The metric print returned None; it must return one"):
+        permutation(model, X, X[:, 0], metric=print)
+
+
+def test_generators_are_random_states():
+    ensemble, X, y = fitted_rows(40)
+    first, again = (
+        permutation(ensemble, X, y, random_state=np.random.default_rng(3)) for _ in range(2)
+    )
+    assert_same(first.repeats, again.repeats)
+    generator = np.random.default_rng(3)
+    permutation(ensemble, X, y, random_state=generator)
+    further = permutation(ensemble, X, y, random_state=generator)
+    assert not np.array_equal(first.repeats, further.repeats)

@@ -1,0 +1,563 @@
+"""The report for people who do not write Python: what it says, refuses, escapes, and how it is
+built. What needs a browser is in ``tests.attributions.command.test_html_report_browser``."""
+
+import csv
+import json
+import re
+import tomllib
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gbt
+from attributions.command.page.cells import amount
+from attributions.command.page.evidence import MOST_ROWS, choose_rows
+from attributions.command.page.markup import Markup, data, element, name
+from attributions.command.run import main
+from attributions.command.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS, verdicts
+from attributions.results import GlobalAttribution
+from tests.asserts import peer
+from tests.html_checks import Page
+
+ROOT = Path(__file__).parents[3]
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"quoted\" 'name' & more",
+    "</script><!-- \N{GRINNING FACE}",
+    "$style ${title} %s {0}",
+)
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line in this process; return the status and both outputs."""
+
+    def run(*arguments):
+        status = main([*map(str, arguments)])
+        output = capsys.readouterr()
+        return status, output.out, output.err
+
+    return run
+
+
+def write_csv(path, columns):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerows([[*columns], *zip(*columns.values(), strict=True)])
+    return path
+
+
+def columns(n=160, seed=0):
+    """Return columns of which words and a number decide; one is noise, one has gaps."""
+    rng = np.random.default_rng(seed)
+    word = rng.choice(["red", "green", "blue"], n)
+    x, noise = rng.normal(size=n).round(3), rng.normal(size=n).round(3)
+    gaps = np.where(rng.random(n) < 0.3, "", rng.integers(0, 9, n).astype(str))
+    signal = 2 * (word == "red") + x
+    return {
+        "color": word,
+        "x": x,
+        "noise": noise,
+        "gaps": gaps,
+        "y": np.where(signal > 0.7, "yes", "no"),
+        "amount": (signal + 0.1 * rng.normal(size=n)).round(3),
+    }
+
+
+def explored(text):
+    """Return the data of the row explorer."""
+    found = re.search(r'<script type="application/json" id="row-data">(.*?)</script>', text)
+    return json.loads(found[1])
+
+
+def cells(text, row):
+    """Return the texts of a row of the table of features, by its name."""
+    table = text[text.index('id="features"') :]
+    for found in re.findall(r"<tr>(.*?)</tr>", table[: table.index("</table>")]):
+        parts = [
+            re.sub("<svg.*?</svg>|<.*?>", "", c) for c in re.findall(r"<t[hd].*?</t[hd]>", found)
+        ]
+        if parts[0] == row:
+            return parts
+    raise KeyError(row)
+
+
+def test_a_classification_with_words_and_gaps(run, tmp_path):
+    path = write_csv(tmp_path / "table.csv", columns())
+    out = tmp_path / "out.html"
+    status, said, error = run("--data", path, "--target", "y", "--drop", "amount", "--report", out)
+    assert (status, error) == (0, "")
+    assert f"Report: {out}" in said
+    assert not (tmp_path / "attributions_out").exists()
+    text = out.read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.problems == []
+    assert cells(text, "color")[1].rstrip("*") == HELPS
+    assert cells(text, "noise")[1].rstrip("*") != HELPS
+    rows = explored(text)["rows"]
+    assert len(rows) == 80  # all that are held out
+    assert {row[3] for row in rows} == {"yes", "no"}
+    values = {value for row in rows for k, value, *_ in row[4] if k == 0}
+    assert values <= {"red", "green", "blue"}
+    assert "(missing)" in {value for row in rows for k, value, *_ in row[4] if k == 3}
+    for text in ("red", "green", "blue", "Only 80 rows are held out", "log-odds", "--target y"):
+        assert text in page.text, text
+
+
+def test_a_regression_adds_up_to_its_predictions(run, tmp_path):
+    table = columns()
+    path = write_csv(tmp_path / "table.csv", table)
+    out = tmp_path / "out.html"
+    assert run("--data", path, "--target", "amount", "--drop", "y", "--report", out)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    assert Page(text).problems == []
+    found = explored(text)
+    for number, _, predicted, truth, features, others in found["rows"]:
+        total = found["base"] + sum(f[2] for f in features) + others[0]
+        assert abs(total - float(predicted)) < 0.01
+        assert float(truth) == table["amount"][number - 1]
+
+
+def test_the_same_command_gives_the_same_report(run, tmp_path):
+    path, out = write_csv(tmp_path / "table.csv", columns(60)), tmp_path / "out.html"
+    texts = []
+    for _ in range(2):
+        assert run("--data", path, "--target", "y", "--report", out)[0] == 0
+        texts.append(out.read_text(encoding="utf-8"))
+    assert texts[0] == texts[1]
+
+
+def test_the_demonstration_has_a_report_too(run, tmp_path):
+    out = tmp_path / "out.html"
+    assert run("--report", out)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.problems == []
+    assert "simulated data" in page.text
+    assert len(explored(text)["rows"]) == MOST_ROWS
+
+
+def test_hostile_names_and_words_are_only_text(run, tmp_path):
+    table = columns()
+    table["x"], table["y"] = table["x"].astype(str), table["y"]
+    hostile = {
+        HOSTILE[0]: np.where(table["color"] == "red", HOSTILE[0], HOSTILE[1]),
+        HOSTILE[1]: table["x"],
+        HOSTILE[2]: table["noise"],
+        HOSTILE[3]: np.where(table["y"] == "yes", HOSTILE[2], "no"),
+    }
+    path = write_csv(tmp_path / "<b>.csv", hostile)
+    out = tmp_path / "out.html"
+    assert run("--data", path, "--target", HOSTILE[3], "--report", out)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.problems == []
+    assert len(page.all("script")) == 2  # the data and the page's own
+    assert not page.all("b")
+    for hostile_name in HOSTILE:
+        assert hostile_name in page.text
+    found = explored(text)
+    assert found["names"] == [*HOSTILE[:3]]
+    assert HOSTILE[2] in {row[3] for row in found["rows"]}
+
+
+def model_and_rows(tmp_path, kind):
+    """Return estimators that were fitted to rows, and a file of others."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 3)).round(3)
+    signal = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=600)
+    y = (signal > 0).astype(int) if kind == "classifier" else signal.round(3)
+    names = ["a", "b", "c"]
+    tables = [
+        write_csv(
+            tmp_path / f"{part}.csv", {**dict(zip(names, X[rows].T, strict=True)), "y": y[rows]}
+        )
+        for part, rows in (("training", slice(0, 300)), ("new", slice(300, None)))
+    ]
+    return X[:300], y[:300], *tables
+
+
+def several_classes(n=400, seed=0):
+    """Return columns of which a word and a number decide between three classes."""
+    table = columns(n, seed)
+    del table["y"]
+    table["kind"] = np.array(["ash", "birch", "cedar"])[np.digitize(table.pop("amount"), [0, 1.2])]
+    return table
+
+
+def test_several_classes(run, tmp_path):
+    table = several_classes()
+    path, out = write_csv(tmp_path / "table.csv", table), tmp_path / "out.html"
+    status, said, error = run("--data", path, "--target", "kind", "--report", out)
+    assert (status, error) == (0, "")
+    assert "3 classes" in said
+    text = out.read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.problems == []
+    assert cells(text, "color")[1].rstrip("*") == HELPS
+    assert cells(text, "noise")[1].rstrip("*") != HELPS
+    for words in ("accuracy", "shares of the classes", "unnormalised log-probability"):
+        assert words in page.text
+    assert "along 1,200 trees (400 rounds of 3, one for each class)" in text
+    assert ">trees (400 rounds of 3, one for each class)<" in text
+    assert "that move a row most" not in page.text  # all three have a line
+    found = explored(text)
+    assert len(found["base"]) == 3
+    names = ("ash", "birch", "cedar")
+    right = 0
+    for number, _, predicted, truth, *_, c in found["rows"]:
+        assert predicted.endswith(f"% for kind = {names[c]}")
+        assert float(predicted.split(" ")[0]) >= 33.3
+        assert truth == table["kind"][number - 1]
+        right += truth == names[c]
+    assert right > 0.7 * len(found["rows"])
+
+
+def test_a_saved_model_of_several_classes(run, tmp_path):
+    """Its classes are found by name, also where the new rows have not all of them."""
+    pandas = peer("pandas")
+    table = several_classes()
+    frame = pandas.DataFrame({name: table[name] for name in ("x", "color")})
+    model = gbt.GBTClassifier(n_estimators=30).fit(frame, table["kind"])
+    model.save(tmp_path / "model.json")
+    new = several_classes(seed=1)
+    kept = new["kind"] != "ash"
+    new = {name: values[kept] for name, values in new.items()}
+    path, out = write_csv(tmp_path / "new.csv", new), tmp_path / "out.html"
+    options = ("--model", tmp_path / "model.json", "--target", "kind", "--report", out)
+    assert run("--data", path, *options)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    assert Page(text).problems == []
+    rows = pandas.DataFrame({name: new[name] for name in ("x", "color")})
+    expected, probability = model.predict(rows), model.predict_proba(rows).max(axis=1)
+    raw = model.decision_function(rows)
+    found = explored(text)
+    for number, _, predicted, _, features, others, c in found["rows"]:
+        assert predicted == (
+            f"{100 * probability[number - 1]:.1f} % for kind = {expected[number - 1]}"
+        )
+        total = found["base"][c] + sum(feature[2] for feature in features) + others[0]
+        assert total == pytest.approx(raw[number - 1, c], abs=0.01)
+    assert "1 of 3 classes have fewer than 30 held-out rows, the rarest 0" in Page(text).text
+
+
+def test_a_model_of_several_classes_of_xgboost_has_their_numbers(run, tmp_path):
+    xgboost = peer("xgboost")
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(600, 2)).round(3)
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=600), [-0.5, 0.5])
+    model = xgboost.XGBClassifier(n_estimators=20, max_depth=3).fit(X[:300], y[:300])
+    model.save_model(tmp_path / "model.json")
+    path = write_csv(tmp_path / "new.csv", {"a": X[300:, 0], "b": X[300:, 1], "y": y[300:]})
+    out = tmp_path / "out.html"
+    options = ("--model", tmp_path / "model.json", "--target", "y", "--report", out)
+    assert run("--data", path, *options)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    assert Page(text).problems == []
+    assert cells(text, "a")[1].rstrip("*") == HELPS
+
+
+def test_a_model_of_several_targets_is_refused(run, tmp_path, monkeypatch):
+    xgboost = peer("xgboost")
+    monkeypatch.chdir(tmp_path)
+    X = np.arange(40.0).reshape(20, 2)
+    xgboost.XGBRegressor(n_estimators=2).fit(X, X).save_model("targets.json")
+    write_csv(Path("t.csv"), {"a": X[:, 0], "b": X[:, 1], "y": X[:, 0]})
+    options = ("--model", "targets.json", "--target", "y", "--report", "out.html")
+    status, _, error = run("--data", "t.csv", *options)
+    assert status == 2
+    assert "has 2 targets; a report explains models of classes" in error
+
+
+@pytest.mark.parametrize("kind", ["classifier", "regressor"])
+def test_a_saved_model_is_judged_on_rows_it_has_not_seen(run, tmp_path, kind):
+    pandas = peer("pandas")
+    X, y, training, new = model_and_rows(tmp_path, kind)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    estimator = gbt.GBTClassifier if kind == "classifier" else gbt.GBTRegressor
+    estimator(n_estimators=40, max_depth=3).fit(frame, y).save(tmp_path / "model.json")
+    out = tmp_path / "out.html"
+    options = ("--model", tmp_path / "model.json", "--target", "y", "--report", out)
+    assert run("--data", new, *options)[0] == 0
+    page = Page(out.read_text(encoding="utf-8"))
+    assert page.problems == []
+    assert "does not say on which rows it was trained" in page.text
+    assert "These are the rows that the model was trained on" not in page.text
+    assert "300 rows" in page.text
+
+    assert run("--data", training, *options)[0] == 0
+    page = Page(out.read_text(encoding="utf-8"))
+    assert "These are the rows that the model was trained on" in page.text
+
+
+def test_a_saved_model_that_has_learned_words_finds_them_by_value(run, tmp_path):
+    pandas = peer("pandas")
+    table = columns(400)
+    frame = pandas.DataFrame({"color": table["color"], "x": table["x"]})
+    model = gbt.GBTRegressor(n_estimators=40, max_depth=3).fit(frame[:200], table["amount"][:200])
+    model.save(tmp_path / "model.json")
+    new = {name: values[200:] for name, values in table.items()}
+    new["color"] = np.where(np.arange(200) < 5, "violet", new["color"])  # a new word, and an order
+    path, out = write_csv(tmp_path / "new.csv", new), tmp_path / "out.html"
+    options = ("--model", tmp_path / "model.json", "--target", "amount", "--report", out)
+    assert run("--data", path, *options)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    predicted = model.predict(pandas.DataFrame({name: new[name] for name in ("color", "x")}))
+    found = explored(text)["rows"]
+    assert len(found) == 200
+    for number, _, said, _, features, _ in found:
+        assert float(said) == pytest.approx(predicted[number - 1], rel=1e-4, abs=1e-5)
+        assert {value for k, value, *_ in features if k == 0} <= {new["color"][number - 1]}
+
+
+def test_a_model_of_counts_is_scored_by_its_own_loss(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)).round(3)
+    y = rng.poisson(np.exp(X[:, 0]))
+    model = gbt.GBTRegressor(n_estimators=40, loss="poisson").fit(X[:150], y[:150])
+    model.save(tmp_path / "model.json")
+    path = write_csv(tmp_path / "new.csv", {"a": X[150:, 0], "b": X[150:, 1], "y": y[150:]})
+    out = tmp_path / "out.html"
+    options = ("--model", tmp_path / "model.json", "--target", "y", "--report", out)
+    assert run("--data", path, *options)[0] == 0
+    page = Page(out.read_text(encoding="utf-8"))
+    assert page.problems == []
+    assert "Poisson loss" in page.text
+    assert "root mean squared error" not in page.text
+
+
+def test_a_model_of_xgboost(run, tmp_path):
+    xgboost = peer("xgboost")
+    X, y, training, new = model_and_rows(tmp_path, "classifier")
+    model = xgboost.XGBClassifier(n_estimators=30, max_depth=3).fit(X, y)
+    for ending in ("json", "ubj"):
+        path, out = tmp_path / f"model.{ending}", tmp_path / "out.html"
+        model.save_model(path)
+        assert run("--data", new, "--model", path, "--target", "y", "--report", out)[0] == 0
+        text = out.read_text(encoding="utf-8")
+        assert Page(text).problems == []
+        assert cells(text, "a")[1].rstrip("*") == HELPS
+    assert run("--data", training, "--model", path, "--target", "y", "--report", out)[0] == 0
+    assert "These are the rows that the model was trained on" in out.read_text(encoding="utf-8")
+
+
+def test_a_model_of_lightgbm(run, tmp_path):
+    lightgbm = peer("lightgbm")
+    X, y, _, new = model_and_rows(tmp_path, "regressor")
+    model = lightgbm.LGBMRegressor(n_estimators=30, max_depth=3, verbose=-1).fit(X, y)
+    path, out = tmp_path / "model.txt", tmp_path / "out.html"
+    model.booster_.save_model(path)
+    assert run("--data", new, "--model", path, "--target", "y", "--report", out)[0] == 0
+    page = Page(out.read_text(encoding="utf-8"))
+    assert page.problems == []
+    assert "columns are in order" in page.text
+
+
+@pytest.mark.parametrize(
+    ("table", "arguments", "message"),
+    [
+        ({"a": [1.5, 2.2, 3.1], "y": [0, 1, 0]}, [], "too few to have every class in both halves"),
+        ({"a": [1], "y": [0]}, [], "holds one value alone"),
+        (None, ["--model", "nowhere.json"], "nowhere.json cannot be read"),
+        (None, ["--model", "table.csv"], "is no model's file"),
+        (None, ["--model", "broken.json"], "cannot be used"),
+        (None, ["--model", "pickle.pkl"], "looks like a pickle"),
+        (None, ["--model", "other.json"], "no column for 'a', 'b'"),
+        (None, ["--model", "several.json"], "the model's classes are '0', '1', '2'"),
+        (None, ["--model", "several.json", "--positive", "yes"], "tells 3 classes apart"),
+        (None, ["--model", "two.json", "--positive", "no"], "predicts the probability of 'yes'"),
+        (None, ["--model", "two.json", "--task", "regression"], "predicts classes; leave --task"),
+        (
+            None,
+            ["--model", "number.json", "--positive", "no"],
+            "predicts numbers; leave --positive",
+        ),
+        (None, ["--model", "number.json", "--task", "classification"], "numbers; leave --task"),
+        (None, ["--model", "number.json"], "leave away the --task or --model that asks for it"),
+        (
+            {"a": [1, 2], "b": [3, 4], "y": ["1", "2"]},
+            ["--model", "two.json"],
+            "holds no 'yes', the class to predict by --positive or --model; it holds '1', '2'",
+        ),
+        (None, ["--report", "table.csv"], "would overwrite table.csv, which is read"),
+        (None, ["--model", "two.json", "--report", "./two.json"], "would overwrite two.json"),
+        (None, ["--report", "."], "is a folder; name a file"),
+        (None, ["--report", "nowhere/out.html"], "there is no folder"),
+        (None, ["--data", "nowhere.csv"], "There is no file nowhere.csv"),
+        (None, ["--target", "z"], "has no column 'z'"),
+    ],
+)
+def test_what_cannot_be_reported_is_refused_in_words(
+    run, tmp_path, monkeypatch, table, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    write_csv(Path("table.csv"), table or columns(60))
+    Path("broken.json").write_text('{"format": "gbt", "version": 2}')
+    Path("pickle.pkl").write_bytes(b"\x80\x04\x95")
+    X = np.arange(20.0).reshape(10, 2)
+    model = gbt.GBTClassifier(n_estimators=2).fit(X, X[:, 0] > 8).ensemble_
+    replace(model, feature_names=("a", "b")).save("other.json")
+    gbt.GBTClassifier(n_estimators=2).fit(X, np.arange(10) % 3).save("several.json")
+    gbt.GBTClassifier(n_estimators=2).fit(X, np.where(X[:, 0] > 8, "yes", "no")).save("two.json")
+    gbt.GBTRegressor(n_estimators=2).fit(X, X[:, 0]).save("number.json")
+    given = ["--data", "table.csv", "--target", "y", "--report", "out.html", *arguments]
+    status, _, error = run(*given)
+    assert status == 2
+    assert message in " ".join(error.split())
+    assert not Path("out.html").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--model", "m.json", "--report", "out.html"],
+        ["--data", "t.csv", "--target", "y", "--model", "m.json", "--report", "r", "--out", "f"],
+    ],
+)
+def test_options_that_do_not_go_together(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    assert "error: --" in capsys.readouterr().err
+
+
+def judged(values, errors, gains):
+    names = [f"x{k}" for k in range(len(values))]
+    useful = GlobalAttribution(
+        np.array(values), np.array(errors), 1000, names, "tree_inner(predecomp)"
+    )
+    return verdicts(useful, GlobalAttribution(np.array(gains), None, 1000, names, "total_gain"))
+
+
+def test_verdicts_follow_the_rule_that_is_printed():
+    """T = 20. The last of 5 features has .019 of the gain; a tenth of an even share is .02."""
+    found = judged([20.0, 1.0, 0.0, -1.0, 0.0], [1.0, 2.0, 0.1, 0.3, 0.001], [60, 20, 12, 6.1, 1.9])
+    # second: 1 + 1.96 * 2 = 4.92 above half of the promise, .2 * 20 / 2 = 2; third: .196 below 1.2
+    assert found.words == [HELPS, UNCLEAR, USELESS, USELESS, RARELY]
+    assert [*map(len, map(found.of, RULES))] == [1, 2, 1, 1]
+    assert sum(found.gain_share) == pytest.approx(1)
+    # what is rarely used is not called useful, however sure that is
+    assert judged([20.0, 0.1], [1.0, 0.001], [97, 3]).words == [HELPS, RARELY]
+
+
+def test_verdicts_of_a_model_that_saves_nothing():
+    """T = 0 promises nothing: only an interval below 0 shows that there is no use."""
+    assert judged([-5.0, -1.0], [1.0, 1.0], [50, 50]).words == [USELESS, UNCLEAR]
+    assert judged([0.0, 0.0], [0.0, 0.0], [0, 0]).words == [RARELY, RARELY]
+
+
+def test_p_values_are_adjusted_for_the_number_of_features():
+    """Benjamini and Hochberg by hand: p = .0228 (z = 2) twice, .5 twice."""
+    found = judged([2.0, 2.0, 0.0, 0.0], [1.0] * 4, [25] * 4)
+    assert found.p_values == pytest.approx([0.0455, 0.0455, 0.5, 0.5], abs=1e-4)
+
+
+def test_rare_features_that_are_certain_do_not_let_noise_help():
+    """The two largest of twenty z have p = .0228 and .0368: 20 * .0368 / 2 = .368, far above .1.
+
+    Adjusted with the hundred they would have .0228 * 120 / 101 = .027 and .0368 * 120 / 102 = .043.
+    """
+    z = np.r_[np.full(100, 8.0), np.linspace(-2, 2, 20)]
+    found = judged(z, np.ones(120), np.r_[np.full(100, 1e-4), np.full(20, 0.05)])
+    assert found.of(HELPS) == []
+    assert found.p_values[[118, 119]] == pytest.approx([0.3677, 0.3677], abs=1e-4)
+    assert found.rare_but_beyond_chance == [*range(100)]
+
+
+def test_rare_features_of_noise_do_not_hide_what_helps():
+    """Two features are used, and p = .0228 of one of them becomes .0455; of 22 it would be .5."""
+    found = judged([2.0, 0.0, *[0.0] * 20], [1.0] * 22, [50, 50, *[0] * 20])
+    assert found.of(HELPS) == [0]
+    assert found.p_values[:2] == pytest.approx([0.0455, 0.5], abs=1e-4)
+    assert found.rare_but_beyond_chance == []
+
+
+def test_rows_to_look_at_are_the_extremes_and_some_others():
+    rng = np.random.default_rng(0)
+    loss, prediction = rng.random(5_000), rng.random(5_000)
+    rows, kinds = choose_rows(loss, prediction, rng)
+    assert len(rows) == len({*rows.tolist()}) == MOST_ROWS
+    quarter = MOST_ROWS // 4
+    assert set(rows[:quarter]) == set(np.argsort(-loss)[:quarter])
+    assert np.argmax(prediction) in rows
+    assert np.argmin(prediction) in rows
+    assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [quarter] * 4
+    few, _ = choose_rows(loss[:30], prediction[:30], rng)
+    assert few.tolist() == [*range(30)]
+
+
+def test_the_size_does_not_grow_with_rows_and_is_bounded_for_500_columns(tmp_path, run):
+    rng = np.random.default_rng(0)
+    sizes = []
+    for n, p in ((600, 20), (6_000, 20), (600, 500)):
+        X = rng.normal(size=(n, p)).round(3)
+        y = (X[:, :5].sum(axis=1) + rng.normal(size=n)).round(3)
+        table = {f"an ordinary name of column {k}": X[:, k] for k in range(p)}
+        path, out = write_csv(tmp_path / "t.csv", {**table, "y": y}), tmp_path / "out.html"
+        model = gbt.GBTRegressor(n_estimators=30, max_depth=4).fit(X[:300], y[:300])
+        model.save(tmp_path / "m.json")
+        options = ("--model", tmp_path / "m.json", "--target", "y", "--report", out)
+        assert run("--data", path, *options)[0] == 0
+        sizes.append(out.stat().st_size)
+        said = f"Of the {p} features the 12 that move a row most have a line each"
+        assert said in Page(out.read_text(encoding="utf-8")).text
+    assert sizes[1] < 1.1 * sizes[0]
+    assert sizes[2] < 2_000_000
+
+
+def test_markup_escapes_what_is_no_markup():
+    assert element("p", "<b>", Markup("<i></i>"), None, class_='a"b', hidden=True, id=None) == (
+        '<p class="a&quot;b" hidden>&lt;b&gt;<i></i></p>'
+    )
+    assert element("br") == "<br>"
+    assert name("a_b\nc") == "<bdi>a_<wbr>b <wbr>c</bdi>"
+    assert "</" not in data("x", ["</script>"])[:-9].replace("</script>", "", 0)[30:]
+    assert (
+        json.loads(data("x", "<&>")[len('<script type="application/json" id="x">') : -9]) == "<&>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0"),
+        (1234567.0, "1,234,567"),
+        (-0.25, "-0.25"),
+        (1e-9, "1.00000e-09"),
+        (2.5e20, "2.50000e+20"),
+    ],
+)
+def test_amounts(number, text):
+    assert amount(number) == text
+
+
+def test_the_console_command_leads_to_the_command_line():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert list(project["project"]["scripts"]) == [project["project"]["name"]]
+    module, _, function = project["project"]["scripts"]["gbt-attributions"].partition(":")
+    assert callable(getattr(import_module(module), function))
+    packaged = project["tool"]["setuptools"]["package-data"]["attributions"]
+    for kind in ("html", "css", "js"):
+        assert (ROOT / f"attributions/html_report/page.{kind}").exists()
+    assert "html_report/page.*" in packaged
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("<p><b></p>", "closes"),
+        ("<p>", "not closed"),
+        ('<i id="a"></i><i id="a"></i>', "twice"),
+        ("<svg></svg>", "no text alternative"),
+        ('<a href="https://example.org"></a>', "needs"),
+        ("<p onclick='x'></p>", "script of its own"),
+        ("<input>", "no label"),
+        ("<table></table>", "no caption"),
+        ("<th></th>", "without scope"),
+    ],
+)
+def test_a_page_that_is_not_sound_is_found_out(source, problem):
+    assert any(problem in found for found in Page(source).problems)

@@ -1,0 +1,253 @@
+"""The report in a real browser: sorting, finding, single rows, colours, and no request to anywhere.
+
+Skipped with the reason where no Chromium is installed; see ``tests.browser``.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+from attributions.command.run import main
+from tests.attributions.command.test_html_report import (
+    HOSTILE,
+    columns,
+    explored,
+    several_classes,
+    write_csv,
+)
+from tests.browser import started
+
+FEATURES = "document.querySelector('#features')"
+ROWS = "[...document.querySelectorAll('#features tbody tr')]"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with started(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A report of words, gaps, noise and a hostile name, of more rows than can be looked at."""
+    folder = tmp_path_factory.mktemp("report")
+    table = columns(600)
+    table[HOSTILE[0]] = np.random.default_rng(3).normal(size=600).round(3)
+    path, out = write_csv(folder / "table.csv", table), folder / "out.html"
+    options = ["--data", path, "--target", "y", "--drop", "amount", "--report", out]
+    assert main([*map(str, options)]) == 0
+    return out
+
+
+def column(browser, place, attribute="textContent"):
+    """Return what a column of the table of features holds, from top to bottom."""
+    return browser.run(f"{ROWS}.map((row) => row.cells[{place}].{attribute})")
+
+
+def test_nothing_is_asked_for_and_nothing_complained_of(browser, report):
+    for options in ({}, {"width": 375}, {"dark": True}, {"script": False}):
+        browser.open(report, **options)
+        assert browser.complaints() == []
+        assert browser.requests() == [report.resolve().as_uri()]
+
+
+def test_a_script_that_is_not_the_pages_own_does_not_run(browser, report, tmp_path):
+    """The page's policy names its script: one that got in otherwise would be refused."""
+    planted = tmp_path / "planted.html"
+    text = report.read_text(encoding="utf-8")
+    planted.write_text(text.replace("</main>", "<script>window.bad = 1</script></main>"))
+    browser.open(planted)
+    assert browser.run("window.bad === undefined")
+    assert browser.complaints() != []  # and that is how complaints look
+
+
+def test_every_column_sorts_both_ways(browser, report):
+    browser.open(report)
+    headings = browser.run(f"[...{FEATURES}.tHead.rows[0].cells].map((h) => h.textContent)")
+    assert len(headings) == 7
+    for place, heading in enumerate(headings):
+        button = f"#features th:nth-child({place + 1}) button"
+        seen = set()
+        for _ in range(2):
+            browser.press(button)
+            order = browser.run(f"{FEATURES}.tHead.rows[0].cells[{place}].ariaSort")
+            seen.add(order)
+            if place < 2:
+                values = [text.lower() for text in column(browser, place)]
+            else:
+                values = [float(v) for v in column(browser, place, "dataset.value")]
+            assert values == sorted(values, reverse=order == "descending"), heading
+            sorts = browser.run(f"[...{FEATURES}.tHead.rows[0].cells].map((h) => h.ariaSort)")
+            assert sorts.count("none") == 6
+        assert seen == {"ascending", "descending"}
+
+
+def test_the_page_comes_sorted_by_importance(browser, report):
+    browser.open(report)
+    values = [float(v) for v in column(browser, 2, "dataset.value")]
+    assert values == sorted(values, reverse=True)
+
+
+def test_a_feature_is_found_by_its_name(browser, report):
+    browser.open(report)
+    browser.enter("#find-feature", "SCRIPT")
+    shown = browser.run(
+        f"{ROWS}.filter((r) => r.offsetHeight > 0).map((r) => r.cells[0].textContent)"
+    )
+    assert shown == [HOSTILE[0]]
+    assert browser.run("document.querySelector('#found').textContent") == "1 of 5"
+    browser.enter("#find-feature", "")
+    assert browser.run(f"{ROWS}.filter((r) => r.offsetHeight > 0).length") == 5
+
+
+def shown_row(browser):
+    """Return the caption and the cells of the row that is shown."""
+    caption = browser.run("document.querySelector('#row-caption').textContent")
+    cells = browser.run(
+        "[...document.querySelectorAll('#row-table tbody tr')]"
+        ".map((r) => [...r.cells].map((c) => c.textContent))"
+    )
+    return caption, cells
+
+
+def test_a_row_is_found_and_its_moves_add_up(browser, report):
+    rows = explored(report.read_text(encoding="utf-8"))["rows"]
+    browser.open(report)
+    for place in (0, 70, len(rows) - 1):
+        number, _, predicted, truth, features, _ = rows[place]
+        browser.enter("#find-row", str(number), "change")
+        caption, cells = shown_row(browser)
+        assert caption == f"Row {number}: predicted {predicted}; in truth {truth}"
+        assert browser.run("document.querySelector('#row').selectedIndex") == place
+        assert len(cells) == len(features) + 3  # start, the others, the prediction
+        log_odds = [
+            float(line[2].replace("\N{MINUS SIGN}", "-").replace(",", "")) for line in cells
+        ]
+        share = float(re.match(r"[\d.]+", predicted)[0]) / 100
+        assert abs(1 / (1 + np.exp(-log_odds[-1])) - share) < 2e-3
+        assert abs(sum(log_odds[:-1]) - log_odds[-1]) < 0.02
+        for line, (_, _, moved, helped) in zip(cells[1:-2], features, strict=True):
+            assert line[2].startswith("+") == (moved > 0)
+            assert line[3].startswith("helped") == (helped > 0)
+
+
+def test_rows_are_walked_through(browser, report):
+    rows = explored(report.read_text(encoding="utf-8"))["rows"]
+    browser.open(report)
+    assert shown_row(browser)[0].startswith(f"Row {rows[0][0]}:")
+    assert browser.run("document.querySelector('#previous').disabled")
+    browser.press("#next")
+    assert shown_row(browser)[0].startswith(f"Row {rows[1][0]}:")
+    browser.press("#previous")
+    assert shown_row(browser)[0].startswith(f"Row {rows[0][0]}:")
+    browser.enter("#find-row", "100000", "change")
+    said = browser.run("document.querySelector('#row-status').textContent")
+    assert said == "Row 100000 is not among the 200 rows that can be looked at."
+    groups = browser.run("[...document.querySelectorAll('#row optgroup')].map((g) => g.label)")
+    assert groups == [*dict.fromkeys(row[1] for row in rows)]
+
+
+def test_everything_but_sorting_and_single_rows_is_there_without_a_script(browser, report):
+    browser.open(report, script=False)
+    layout = browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])
+    (document,) = layout["documents"]
+    drawn = {layout["strings"][n] for n in document["layout"]["text"] if n >= 0}
+    assert "used but not useful" in drawn
+    assert any("This part needs JavaScript" in line for line in drawn)
+    assert not any("Find a feature" in line for line in drawn)
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_the_page_is_not_wider_than_the_screen(browser, report, width):
+    browser.open(report, width=width)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    # nor is a word of a picture cut off by its edge
+    outside = browser.run(
+        "[...document.querySelectorAll('figure svg')].flatMap((s) => {"
+        " const b = s.getBoundingClientRect();"
+        " return [...s.querySelectorAll('text')].filter((t) => {"
+        " const r = t.getBoundingClientRect();"
+        " return r.left < b.left - 1 || r.right > b.right + 1 || r.top < b.top - 1"
+        " || r.bottom > b.bottom + 1; }).map((t) => t.textContent); })"
+    )
+    assert outside == []
+
+
+CONTRAST = """
+(() => {
+  const parts = (c) => c.match(/[\\d.]+/g).map(Number);
+  const luminance = (c) => parts(c).slice(0, 3).map((v) => v / 255)
+    .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = getComputedStyle(e).backgroundColor;
+      if (parts(c).length < 4 || parts(c)[3] > 0) return c;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const found = [];
+  for (const e of document.querySelectorAll("body *")) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own || !e.getClientRects().length) continue;
+    const style = getComputedStyle(e);
+    if (e.disabled) continue;
+    const ink = e.ownerSVGElement ? style.fill : style.color;
+    const [a, b] = [luminance(ink), luminance(behind(e))].sort((x, y) => x - y);
+    if ((b + 0.05) / (a + 0.05) < 4.5) found.push(e.tagName + " " + e.textContent.slice(0, 30));
+  }
+  return found;
+})()
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_all_words_stand_out_from_what_is_behind_them(browser, report, dark):
+    """The contrast that the Web Content Accessibility Guidelines 2.1 ask for: 4.5 to 1."""
+    browser.open(report, dark=dark)
+    assert browser.run(CONTRAST) == []
+    browser.run("document.querySelector('h1').style.color = 'rgb(120, 120, 120)'")
+    assert [found[:2] for found in browser.run(CONTRAST)] == ["H1"]
+    paper = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") == (not dark)
+
+
+def test_the_page_is_read_aloud_with_names(browser, report):
+    """Every control, picture and region has a name in what a screen reader is given."""
+    browser.open(report)
+    nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
+    named = {"button", "combobox", "searchbox", "spinbutton", "image", "region", "table", "link"}
+    roles = {}
+    for node in nodes:
+        role = node.get("role", {}).get("value")
+        if role in named and not node.get("ignored"):
+            roles.setdefault(role, []).append(node.get("name", {}).get("value", ""))
+    assert {"button", "combobox", "searchbox", "spinbutton", "image", "table"} <= set(roles)
+    assert all(name.strip() for names in roles.values() for name in names)
+    assert any("share of total gain" in name for name in roles["image"])
+
+
+def test_a_row_of_several_classes_adds_up_to_the_predicted_one(browser, tmp_path):
+    path, out = write_csv(tmp_path / "t.csv", several_classes()), tmp_path / "out.html"
+    assert main(["--data", str(path), "--target", "kind", "--report", str(out)]) == 0
+    browser.open(out)
+    found = explored(out.read_text(encoding="utf-8"))
+    seen = set()
+    for place, (number, _, predicted, truth, *_, c) in enumerate(found["rows"][:60]):
+        browser.run(
+            f"(() => {{ const row = document.getElementById('row'); row.selectedIndex = {place};"
+            " row.dispatchEvent(new Event('change')); })()"
+        )
+        caption = browser.run("document.getElementById('row-caption').textContent")
+        assert caption == f"Row {number}: predicted {predicted}; in truth {truth}"
+        moves = browser.run(
+            "[...document.querySelectorAll('#row-table tbody tr')]"
+            ".map((row) => row.cells[2].textContent)"
+        )
+        start, *rest, total = [float(text.replace("\N{MINUS SIGN}", "-")) for text in moves]
+        assert start == pytest.approx(found["base"][c], rel=0.01, abs=0.01)
+        assert total == pytest.approx(start + sum(rest), abs=0.05)
+        seen.add(c)
+    assert seen == {0, 1, 2}
+    assert browser.complaints() == []

@@ -1,0 +1,268 @@
+"""A saved model is judged on Arrow and Parquet files, a batch at a time."""
+
+import csv
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pytest
+from pyarrow import feather, parquet
+
+from attributions import partial_inner, tree_inner
+from attributions.command.run import main
+from attributions.command.table import batches as table_batches
+from attributions.command.table import file as table_file
+from attributions.command.table.batches import Reader, open_batches
+from attributions.command.table.file import UnusableTableError, read_table
+from gbt import GBTClassifier, GBTRegressor
+from tests.asserts import assert_close, assert_same
+
+N = 700
+KINDS = ("parquet", "arrow")
+
+
+def frame_of(n=N, seed=0):
+    """Return columns of many types, some cells missing, and a target of numbers."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=n),
+            "single": rng.normal(size=n).astype(np.float32),
+            "count": pd.array(rng.integers(5, size=n), dtype="Int64"),
+            "city": rng.choice(["Bath", "Cork", "Oslo"], n),
+            "kind": pd.Categorical(rng.choice(["a", "b"], n)),
+            "text": rng.integers(9, size=n).astype(str),
+        }
+    )
+    frame["amount"] = frame["size"] + (frame.city == "Oslo") + rng.normal(size=n)
+    frame.loc[rng.random(n) < 0.1, ["size", "count", "city"]] = None
+    return frame
+
+
+FEATURES = ["size", "single", "count", "city", "kind", "text"]
+
+
+def as_fitted(frame):
+    """Return the features as the model takes them in Python: digits as numbers."""
+    return frame[FEATURES].assign(text=frame.text.astype(float))
+
+
+def write(frame, path):
+    """Write an Arrow or Parquet file in groups of rows that no batch ends with."""
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    if path.suffix == ".arrow":
+        feather.write_feather(table, path, chunksize=130, compression="uncompressed")
+    else:
+        parquet.write_table(table, path, row_group_size=130)
+    return path
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Run the command line; return its status, both outputs, and the table that it wrote."""
+
+    def run(*arguments):
+        folder = tmp_path / "out"
+        status = main([*map(str, arguments), "--out", str(folder)])
+        output, rows = capsys.readouterr(), None
+        if status == 0:
+            with (folder / "features.csv").open(newline="") as file:
+                rows = {row["feature"]: row for row in csv.DictReader(file)}
+        return status, output.out, output.err, rows
+
+    return run
+
+
+@pytest.fixture(params=["file.parquet", "file.arrow"])
+def path(request, tmp_path):
+    return tmp_path / request.param
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    """Let batches of 6 columns have 100 rows."""
+    monkeypatch.setattr(table_batches, "LEAST_ROWS", 1)
+    monkeypatch.setattr(table_batches, "CELLS_AT_ONCE", 600)
+
+
+@pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
+def test_batches_give_what_the_whole_table_gives(estimator, run, path, tmp_path, small_batches):
+    train, new = frame_of(seed=1), frame_of()
+    if estimator is GBTClassifier:
+        for frame in (train, new):
+            frame["amount"] = np.where(frame.amount > 0, "high", "low")
+    model = estimator(n_estimators=9, max_depth=3).fit(as_fitted(train), train.amount)
+    model.save(tmp_path / "model.json")
+
+    new.loc[5:20, "amount"] = None
+    asked = ("--target", "amount", "--model", tmp_path / "model.json")
+    status, out, err, rows = run("--data", write(new, path), *asked)
+
+    assert (status, err) == (0, "")
+    assert f"{path.name}: 700 rows, 7 columns (read as" in out
+    assert "684 with a target" in " ".join(out.split())
+    judged = new.dropna(subset="amount")
+    X, y = as_fitted(judged), judged.amount.to_numpy()
+    raw, loss = model.ensemble_.raw_predict(X), model.ensemble_.loss
+    target = (
+        (y == model.classes_[1]).astype(float) if estimator is GBTClassifier else y.astype(float)
+    )
+    constant = np.full(len(y), loss.best_constant(target, np.ones(1)))
+    unit = 100 * model.ensemble_.learning_rate / loss.value(target, constant).sum()
+    scale = unit * len(y) * np.abs(model.ensemble_.value).sum() / model.ensemble_.learning_rate
+    for measure, name in ((tree_inner, "tree_inner"), (partial_inner, "partial_inner")):
+        whole = measure(model, X, y)
+        written = [float(rows[feature][f"{name}_percent"]) for feature in FEATURES]
+        errors = [float(rows[feature][f"{name}_standard_error"]) for feature in FEATURES]
+        assert_close(written, unit * whole.values, 10 * scale)
+        assert_close(np.square(errors), (unit * whole.standard_error) ** 2, (10 * scale) ** 2)
+    saved = 100 * (1 - loss.value(target, raw).sum() / loss.value(target, constant).sum())
+    name = "log-loss" if estimator is GBTClassifier else "squared error"
+    assert f"the model's {name} is {abs(saved):.1f} %" in " ".join(out.split())
+
+
+def test_several_classes_in_batches(run, path, tmp_path, small_batches):
+    """A class of which some batches have no row is still the model's, by its name."""
+    train, new = frame_of(seed=1), frame_of().sort_values("amount", ignore_index=True)
+    for frame in (train, new):
+        frame["amount"] = pd.cut(frame.amount, [-np.inf, -0.5, 1, np.inf], labels=["z", "a", "m"])
+    model = GBTClassifier(n_estimators=6, max_depth=3).fit(as_fitted(train), train.amount)
+    model.save(tmp_path / "model.json")
+    asked = ("--target", "amount", "--model", tmp_path / "model.json")
+    status, out, err, rows = run("--data", write(new, path), *asked)
+
+    assert (status, err) == (0, "")
+    assert "classification of 'amount', 3 classes, the largest 'a'" in " ".join(out.split())
+    X, y = as_fitted(new), new.amount.to_numpy()
+    loss, rate = model.ensemble_.loss, model.ensemble_.learning_rate
+    target = np.searchsorted(model.classes_, y).astype(np.float64)
+    assert model.classes_.tolist() == ["a", "m", "z"]
+    shares = np.bincount(target.astype(int)) / len(y)
+    constant = -len(y) * (shares * np.log(shares)).sum()  # the log-loss of the shares of classes
+    unit = 100 * rate / constant
+    scale = 10 * unit * len(y) * np.abs(model.ensemble_.value).sum() / rate
+    for measure, name in ((tree_inner, "tree_inner"), (partial_inner, "partial_inner")):
+        written = [float(rows[feature][f"{name}_percent"]) for feature in FEATURES]
+        assert_close(written, unit * measure(model, X, y).values, scale)
+    raw = model.ensemble_.raw_predict(X)
+    saved = 100 * (1 - loss.value(target, raw).sum() / constant)
+    assert f"the model's log-loss is {abs(saved):.1f} %" in " ".join(out.split())
+
+
+def test_a_table_of_text_is_judged_as_well(run, tmp_path):
+    train, new = frame_of(seed=1), frame_of()
+    GBTRegressor(n_estimators=5).fit(as_fitted(train), train.amount).save(tmp_path / "m.json")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    asked = ("--target", "amount", "--model", tmp_path / "m.json")
+    of_text = run("--data", tmp_path / "new.csv", *asked)
+    of_batches = run("--data", write(new, tmp_path / "new.parquet"), *asked)
+    assert of_text[0] == of_batches[0] == 0
+    for feature in FEATURES:
+        one, other = (float(run[3][feature]["tree_inner_percent"]) for run in (of_text, of_batches))
+        assert_close(one, other, 1e4)
+
+
+def test_levels_are_looked_up_as_they_are_written_and_then_as_numbers():
+    levels = ("007", "1E5", "2.50", "7", "A12", "nan")
+    cells = ["007", "1E5", "2.50", "7", "7.0", "0007", "A12", "2.5", "x", "nan", None]
+    found = [0, 1, 2, 3, 3, 3, 4, np.inf, np.inf, np.nan, np.nan]
+    for column in (pyarrow.array(cells), pyarrow.array(cells).dictionary_encode()):
+        reader = Reader(["code"], [levels], unseen=np.inf)
+        assert_same(reader.rows([column])[:, 0], found)
+        assert (reader.n_known[0], reader.n_unseen[0]) == (9, 2)
+
+
+def test_words_of_digits_are_found_in_batches_and_in_memory(run, tmp_path):
+    """Of a file of text, too, whose column of such words has become one of numbers."""
+    rng, n = np.random.default_rng(0), 400
+    frame = pd.DataFrame({"code": rng.choice(["007", "1E5", "2.50"], n), "x": rng.random(n)})
+    frame["y"] = (frame.code == "007") + 0.1 * rng.normal(size=n)
+    model = GBTRegressor(n_estimators=5, max_depth=2).fit(frame[["code", "x"]][:200], frame.y[:200])
+    model.save(tmp_path / "m.json")
+    new = frame[200:]
+    whole = tree_inner(model, new[["code", "x"]], new.y).values
+    assert whole[0] > 0.9 * whole.sum()
+    new.to_csv(tmp_path / "new.csv", index=False)
+    for path in (tmp_path / "new.csv", *(write(new, tmp_path / f"new.{t}") for t in KINDS)):
+        asked = ("--data", path, "--target", "y", "--model", tmp_path / "m.json")
+        status, out, _, rows = run(*asked)
+        assert status == 0
+        assert "has not learned" not in out
+        found = np.array([float(rows[name]["tree_inner_percent"]) for name in ("code", "x")])
+        assert_close(found / found.sum(), whole / whole.sum(), 100.0)
+
+
+def test_a_column_of_unseen_levels_is_warned_of(run, tmp_path):
+    train, new = frame_of(seed=1), frame_of()
+    GBTRegressor(n_estimators=5).fit(as_fitted(train), train.amount).save(tmp_path / "m.json")
+    new["city"] = new.city.replace("Oslo", "OSLO")
+    new["kind"] = new.kind.astype(str).where(np.arange(N) >= N // 20, "c")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    for path in (tmp_path / "new.csv", *(write(new, tmp_path / f"new.{t}") for t in KINDS)):
+        asked = ("--data", path, "--target", "amount", "--model", tmp_path / "m.json")
+        status, out, _, _ = run(*asked)
+        assert status == 0
+        assert "that the model has not learned: city. To it" in " ".join(out.split())
+
+
+def test_no_batch_is_larger_than_asked_for(path, small_batches):
+    file = open_batches(write(frame_of(), path))
+    lengths = [len(columns[0]) for columns in file.batches(FEATURES)]
+    assert sum(lengths) == N
+    assert max(lengths) <= 100
+    kind, size = next(iter(file.batches(["kind", "size"])))
+    assert pyarrow.types.is_dictionary(kind.type)
+    assert size.type == pyarrow.float64()
+
+
+def test_cells_of_every_type_by_hand():
+    day, decimal = datetime.date(1970, 1, 3), pyarrow.decimal128(4, 1)
+    columns = {
+        "whole": (pyarrow.array([1, None, 3]), None, [1, np.nan, 3]),
+        "infinite": (pyarrow.array([1.5, np.inf, None]), None, [1.5, np.nan, np.nan]),
+        "decimal": (pyarrow.array([Decimal(1), None, None], decimal), None, [1, np.nan, np.nan]),
+        "is": (pyarrow.array([True, None, False]), None, [1, np.nan, 0]),
+        "day": (pyarrow.array([day, None, day]), None, [172800, np.nan, 172800]),
+        "digits": (pyarrow.array([" 1.5", "?", "x"]), None, [1.5, np.nan, np.nan]),
+        "word": (pyarrow.array(["b", None, "c"]), ("a", "b"), [1, np.nan, np.nan]),
+        "code": (pyarrow.array([7, 5, None]), (5, 7), [1, 0, np.nan]),
+        "float": (pyarrow.array([7.0, 5.0, None]), (5, 7), [1, 0, np.nan]),
+        "flag": (pyarrow.array([True, None, False]), (False, True), [1, np.nan, 0]),
+        "level": (pyarrow.array(["b", None, "a"]).dictionary_encode(), ("a", "b"), [1, np.nan, 0]),
+    }
+    arrays, levels, expected = zip(*columns.values(), strict=True)
+    reader = Reader([*columns], levels)
+    assert_same(reader.rows(arrays), np.transpose(expected).astype(float))
+    counts = dict(zip(columns, zip(reader.n_known, reader.n_strays, strict=True), strict=True))
+    assert counts["infinite"] == (2, 1)
+    assert counts["digits"] == (2, 1)
+
+
+def test_what_is_refused(run, path, tmp_path):
+    train = frame_of()
+    GBTRegressor(n_estimators=2).fit(as_fitted(train), train.amount).save(tmp_path / "m.json")
+
+    def refused(message, frame=train, target="amount"):
+        asked = ("--data", write(frame, path), "--target", target, "--model", tmp_path / "m.json")
+        status, _, err, _ = run(*asked)
+        assert status == 2
+        assert message in err
+
+    refused("has no column 'amuont'; did you mean 'amount'?", target="amuont")
+    refused("the table has no column for 'size'", train.drop(columns="size"))
+    refused("holds one value alone", train.assign(amount=[1.0, *[None] * (N - 1)]))
+    refused("these columns hold words: 'size'", train.assign(size="big"))
+    path.write_bytes(write(train, path).read_bytes()[:200])
+    status, _, err, _ = run("--data", path, "--target", "amount", "--model", tmp_path / "m.json")
+    assert status == 2
+    assert "cannot be read by pyarrow" in err
+
+
+def test_what_does_not_fit_into_memory_says_so(path, monkeypatch):
+    monkeypatch.setattr(table_file, "_memory_of_machine", lambda: 100_000)
+    with pytest.raises(UnusableTableError, match=r"700 rows and 7 columns.*in batches, by --model"):
+        read_table(write(frame_of(), path))
+    monkeypatch.setattr(table_file, "_memory_of_machine", lambda: None)
+    assert len(read_table(path).columns) == 7

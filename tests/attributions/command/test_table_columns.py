@@ -1,0 +1,151 @@
+"""Cells become numbers; columns that only say which row it is are found, and others are not."""
+
+import time
+
+import numpy as np
+import pytest
+
+from attributions.command.table.columns import as_column, is_missing, reason_to_leave_out
+from tests.asserts import assert_same
+
+DAY = 86_400.0
+
+
+def test_cells_of_numbers():
+    column = as_column("x", ["1", "2.5", "", "NA", "?", "-1e3", "None", "nan", "1"])
+    assert_same(column.numbers, [1.0, 2.5, np.nan, np.nan, np.nan, -1000.0, np.nan, np.nan, 1.0])
+    assert (column.kind, column.n_distinct, column.n_strays) == ("numbers", 3, 0)
+    column = as_column("x", ["", ""])
+    assert_same(column.numbers, [np.nan, np.nan])
+    assert (column.kind, column.n_distinct, column.example) == ("numbers", 0, "")
+
+
+def test_words_become_codes_in_alphabetical_order():
+    column = as_column("x", ["red", "", "blue", "red", "none"])
+    assert_same(column.numbers, [2.0, np.nan, 0.0, 2.0, 1.0])
+    assert (column.kind, column.n_distinct) == ("words", 3)
+    assert column.words == ("blue", "none", "red")
+    assert as_column("x", ["1_2", "1_10"]).kind == "words"
+    assert is_missing("None")
+    assert not is_missing("none")
+
+
+def test_infinities_count_as_missing_and_are_told():
+    column = as_column("x", ["1", "inf", "-Infinity", "inf"])
+    assert_same(column.numbers, [1.0, np.nan, np.nan, np.nan])
+    assert (column.kind, column.n_strays, column.stray) == ("numbers", 3, "inf")
+
+
+def test_a_few_words_among_many_numbers_count_as_missing_and_are_told():
+    numbers = [str(k) for k in range(19)]
+    column = as_column("x", [*numbers, "unknown"])
+    assert_same(column.numbers, [*np.arange(19.0), np.nan])
+    assert (column.kind, column.n_strays, column.stray) == ("numbers", 1, "unknown")
+    # one word in nineteen is more than one in twenty
+    assert as_column("x", [*numbers[:18], "unknown"]).kind == "words"
+    # few different numbers: 3+ is a class like 0, 1 and 2
+    assert as_column("x", ["0", "1", "2"] * 20 + ["3+"]).kind == "words"
+
+
+def test_decimal_commas():
+    cells = ["1,5", "-2", "1.234,5", "", "1,5e3", "12.345.678"]
+    column = as_column("x", cells, may_have_decimal_commas=True)
+    assert_same(column.numbers, [1.5, -2.0, 1234.5, np.nan, 1500.0, 12_345_678.0])
+    assert column.has_decimal_commas
+    assert as_column("x", cells).kind == "words"
+    points = as_column("x", ["1.5", "2"], may_have_decimal_commas=True)
+    assert_same(points.numbers, [1.5, 2.0])
+    assert not points.has_decimal_commas
+    assert as_column("x", ["1,5", "12.34,5"], may_have_decimal_commas=True).kind == "words"
+
+
+@pytest.mark.parametrize(
+    ("cells", "days"),
+    [
+        (["1970-01-02", "1970-02-01"], [1, 31]),
+        (["1970-01-02 12:00:00", "1970-01-02T18:00"], [1.5, 1.75]),
+        (["1970-01-02T00:00:00Z", "1970-01-02T00:00:00-12:00"], [1, 1.5]),
+        (["1970-01", "1970-02"], [0, 31]),
+        (["1970/01/02", "1970/02/01"], [1, 31]),
+        (["02.01.1970", "01.02.1970"], [1, 31]),
+        (["02.01.1970 06:00", "01.02.1970 12:00"], [1.25, 31.5]),
+        (["01/02/1970", "02/01/1970"], [1, 31]),  # month first, where both can be
+        (["13/01/1970", "01/02/1970"], [12, 31]),
+        (["1/2/70 6:00 PM", "2/1/70 12:00 PM"], [1.75, 31.5]),
+        (["02-Jan-1970", "1-Feb-1970"], [1, 31]),
+        (["Jan 2, 1970", "February 1, 1970"], None),
+        (["January 2, 1970", "February 1, 1970"], [1, 31]),
+        (["1970-01-02", "soon"], None),
+        (["100-500", "50-99"], None),
+        (["1.2.3", "1.10.1"], None),
+        (["v10", "v11"], None),
+    ],
+)
+def test_dates(cells, days):
+    column = as_column("x", [*cells, ""])
+    if days is None:
+        assert column.kind == "words"
+    else:
+        assert column.kind == "dates"
+        assert_same(column.numbers, [*np.multiply(days, DAY), np.nan])
+
+
+def test_dates_do_not_depend_on_where_the_computer_stands(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert_same(as_column("x", ["1970-01-02", "1970-02-01"]).numbers, [DAY, 31 * DAY])
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+RNG = np.random.default_rng(0)
+SHUFFLED = [str(k) for k in RNG.permutation(1000)]
+GAPS = [str(k) for k in 7 * RNG.permutation(1000)]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "reason"),
+    [
+        ("Unnamed: 0", ["0", "1", "0"], "no name"),
+        ("__index_level_0__", ["a", "b"], "no name"),
+        ("when", ["2020-01-31", "2020-02-01", "2020-02-01"], "dates such as '2020-01-31'"),
+        ("who", ["Ann", "Bo", "Ann", "Cy"], "3 different words in 4 rows, such as 'Ann'"),
+        ("row", SHUFFLED, "every number once, without a gap"),
+        ("row", [f"{cell}.0" for cell in SHUFFLED], "every number once, without a gap"),
+        ("row", ["1", "2", "5"], "rises from row to row"),
+        ("row", ["9", "7", "1"], "falls from row to row"),
+        ("id", GAPS, "1,000 different numbers in 1,000 rows and 'id' in the name"),
+        ("CustomerID", GAPS, "1,000 different numbers in 1,000 rows and 'ID' in the name"),
+        ("customer_id", [*GAPS[1:], ""], "999 different numbers in 999 rows and 'id' in the name"),
+        ("PassengerId", [*GAPS[1:], GAPS[1]], "999 different numbers in 1,000 rows and 'Id' in"),
+    ],
+)
+def test_columns_that_say_which_row_it_is(name, cells, reason):
+    assert reason_to_leave_out(as_column(name, cells)).startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("x", [str(x) for x in RNG.normal(size=1000)]),
+        ("x", [str(x) for x in np.sort(RNG.normal(size=1000))]),
+        ("id", [str(x) for x in RNG.normal(size=1000)]),
+        ("income", GAPS),
+        ("paid", GAPS),  # 'id' is a part of this word, not a word of this name
+        ("humidity", GAPS),
+        ("mgr_id", [str(k) for k in RNG.integers(100, size=1000)]),
+        ("row", [*SHUFFLED[1:], SHUFFLED[1]]),
+        ("row", [*SHUFFLED[1:], ""]),
+        ("size", ["1", "1", "2", "3"]),
+        ("one value", ["1", "1"]),
+        ("one row", ["1"]),
+        ("one word", ["a"]),
+        ("word", ["a", "b", "a", "b"]),
+        ("nothing", ["", ""]),
+        ("Unnamed: 1st", ["a", "b", "a", "b"]),
+    ],
+)
+def test_columns_that_may_be_features(name, cells):
+    assert reason_to_leave_out(as_column(name, cells)) == ""

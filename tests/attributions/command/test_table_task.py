@@ -1,0 +1,318 @@
+"""A table becomes a task: what its target is taken for, which columns it keeps, how rows split."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attributions.command.table.columns import as_column
+from attributions.command.table.file import TableFile, UnusableTableError, read_table
+from attributions.command.table.target import read_target
+from attributions.command.table.task import Question, halves, table_task, task_of_model
+from gbt import GBTRegressor
+from tests.asserts import assert_same
+
+
+def target(cells, **options):
+    return read_target(as_column("y", cells), **options)
+
+
+def many(*cells):
+    """Repeat cells, so that they are no identifiers."""
+    return [*cells] * 20
+
+
+@pytest.mark.parametrize(
+    ("cells", "positive", "why"),
+    [
+        (many("no", "yes"), "yes", "'yes' (50.0 % of rows) against 'no', because it holds 2 diff"),
+        (many("yes", "no", "no", ""), "yes", "'yes' (33.3 % of rows)"),
+        (many("0", "1"), "1", "'1' (50.0 % of rows) against '0', because it holds 2 different num"),
+        (many("2", "10"), "10", "'10' (50.0 % of rows) against '2'"),
+        (many("1.5", "2.5"), "2.5", "'2.5' (50.0 % of rows) against '1.5'"),
+        (many("1", "1.0", "0"), "1", "'1' (66.7 % of rows) against '0'"),
+    ],
+)
+def test_two_values_are_two_classes(cells, positive, why):
+    found = target(cells)
+    assert found.is_classification
+    y = [np.nan if cell == "" else float(cell in (positive, f"{positive}.0")) for cell in cells]
+    assert_same(found.y, y)
+    assert found.description.startswith(f"Task: classification of 'y', {why}")
+    assert "The rule: words, two different values, and whole numbers of which at most 10 are" in (
+        found.description
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "n_distinct"),
+    [
+        (many(*map(str, range(1, 12))), 11),
+        (many("1", "2", "2.5"), 3),
+        (many(*map(str, range(500))), 500),
+    ],
+)
+def test_many_whole_numbers_and_fractions_are_regressed(cells, n_distinct):
+    found = target(cells)
+    assert not found.is_classification
+    assert_same(found.y, np.array(cells, dtype=np.float64))
+    assert (
+        f"Task: regression of 'y', because it holds {n_distinct} different numbers. (The rule"
+        in (found.description)
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "regress"),
+    [
+        (["1", "2", "3"], True),
+        (["1.0", "2.0", "3.0"], True),
+        ([str(k) for k in range(1, 11)], True),
+        (["a", "b", "c"], False),
+        ([f"w{k}" for k in range(30)], False),
+    ],
+)
+def test_more_than_two_classes_are_all_told_apart(labels, regress):
+    found = target([*many(*labels), ""])
+    assert found.is_classification
+    ascending = sorted(labels, key=float) if regress else sorted(labels)
+    assert found.classes == tuple(label.removesuffix(".0") for label in ascending)
+    assert_same(found.y, [*(float(ascending.index(label)) for label in many(*labels)), np.nan])
+    assert f"{len(labels)} classes, the largest" in found.description
+    assert "--task says otherwise" in found.description
+
+
+def test_the_largest_class_is_named():
+    found = target([*many("b", "a", "c"), "c"])
+    assert "3 classes, the largest 'c' (34.4 % of rows)" in found.description
+
+
+@pytest.mark.parametrize("regress", [False, True])
+def test_too_many_classes_are_refused_with_what_to_do(regress):
+    labels = [str(k) if regress else f"w{k}" for k in range(51)]
+    with pytest.raises(UnusableTableError) as caught:
+        target(many(*labels), task="classification")
+    message = str(caught.value)
+    assert "holds 51 classes" in message
+    assert "At most 50 are told apart; choose --positive LABEL" in message
+    assert ("--task regression" in message) == regress
+
+
+def test_a_class_of_one_row_is_refused():
+    with pytest.raises(UnusableTableError, match="holds 'c' in one row alone: a class is needed"):
+        target([*many("a", "b"), "c"])
+
+
+def test_classes_of_a_model_are_found_by_name():
+    found = target(many("b", "c"), classes=["a", "b", "c"])
+    assert found.classes == ("a", "b", "c")
+    assert_same(found.y, [1.0, 2.0] * 20)
+    assert_same(target(many("2", "0"), classes=["0", "1", "2"]).y, [2.0, 0.0] * 20)
+    with pytest.raises(UnusableTableError, match="holds 'd', and the model's classes are 'a', 'b'"):
+        target(many("a", "d"), classes=["a", "b"])
+
+
+def test_one_class_against_the_rest():
+    found = target(many("1", "2", "3", ""), positive="2")
+    assert found.is_classification
+    assert_same(found.y, [0.0, 1.0, 0.0, np.nan] * 20)
+    assert "'2' (33.3 % of rows) against the other 2 classes, as asked for." in found.description
+    assert_same(target(many("1", "2", "3", ""), positive="2.0").y, found.y)
+    assert_same(target(["yes", "no"], positive="no").y, [0.0, 1.0])
+    assert_same(target([str(k) for k in range(50)], positive="49").y, [0.0] * 49 + [1.0])
+    with pytest.raises(UnusableTableError, match=r"holds no 'Yes', .*; did you mean 'yes'"):
+        target(["yes", "no"], positive="Yes")
+    with pytest.raises(UnusableTableError, match=r"holds no '7', .*; it holds '1', '2'"):
+        target(["1", "2"], positive="7.0")
+
+
+def test_the_task_that_is_asked_for():
+    found = target(many("1", "2", "3"), task="regression")
+    assert not found.is_classification
+    assert_same(found.y, [1.0, 2.0, 3.0] * 20)
+    assert found.description == "Task: regression of 'y', as asked for."
+    assert not target(many("0", "1"), task="regression").is_classification
+    assert target(many("0", "1"), task="classification").is_classification
+    assert len(target(many(*map(str, range(50))), task="classification").classes) == 50
+    with pytest.raises(UnusableTableError, match="words such as 'yes', which cannot be regressed"):
+        target(["yes", "no"], task="regression")
+
+
+@pytest.mark.parametrize(
+    ("cells", "why"),
+    [
+        (["5", "5.0"], "one value alone, '5'"),
+        (["", "NA"], "holds no value"),
+        (["2020-01-01", "2020-01-02"], "holds dates such as '2020-01-01'"),
+        (
+            [*map(str, range(30)), "many"],
+            "numbers, and 1 times something else, such as 'many'",
+        ),
+        (["1e101", "0", "0.5"], r"ranges from 0 to 1e\+101, and its squares do not fit"),
+        (["-1e101", "0", "0.5"], r"ranges from -1e\+101 to 0.5, and its squares do not fit"),
+        (["0", "1e-101", "2e-101"], "ranges from 0 to 2e-101, and its squares do not fit"),
+        (["1", "2", "inf"], "1 times something else, such as 'inf'"),
+    ],
+)
+def test_targets_that_cannot_be_predicted(cells, why):
+    with pytest.raises(UnusableTableError, match=why):
+        target(cells)
+
+
+def test_classes_are_shared_out_equally():
+    y = np.repeat([0.0, 1.0], [971, 29])  # sorted by the target
+    train, valid = halves(y, True, seed=0)
+    assert_same(np.sort([*train, *valid]), np.arange(1000))
+    assert {y[train].sum(), y[valid].sum()} == {14.0, 15.0}
+    assert_same(len(train), 500)
+    assert_same(train, np.sort(train))
+
+
+@pytest.mark.parametrize("is_classification", [False, True])
+def test_rows_are_shuffled_before_they_are_split(is_classification):
+    y = np.arange(1000.0) >= 500 if is_classification else np.arange(1000.0)
+    train, valid = halves(y, is_classification, seed=0)
+    for half in (train, valid):
+        # of each quarter of the file about half: 125 +- 5 * sqrt(250 / 4)
+        counts = np.histogram(half, bins=[0, 250, 500, 750, 1000])[0]
+        assert (np.abs(counts - 125) < 40).all()
+    assert np.ptp(np.diff(train)) > 0
+    other, _ = halves(y, is_classification, seed=1)
+    assert not np.array_equal(train, other)
+    assert_same(train, halves(y, is_classification, seed=0)[0])
+
+
+N = 40
+TABLE = {
+    "Unnamed: 0": [str(k) for k in range(N)],
+    "size": [f"{k % 7},5" for k in range(N)],
+    "day": [f"{k + 1}.01.2020" if k < 28 else "" for k in range(N)],
+    "color": many("red", "blue"),
+    "age": [*map(str, range(20, 20 + N - 2)), "old", "20"],
+    "y": many("no", "yes", "yes", "")[:N],
+}
+
+
+def task(table=TABLE, decimal_commas=True, latin_1=False, **question):
+    file = TableFile(Path("t.csv"), table, "UTF-8, semicolons", latin_1, decimal_commas)
+    return table_task(file, Question("y", **question))
+
+
+def text(of):
+    return " ".join(of.description)
+
+
+def test_columns_are_features_or_left_out_and_both_are_told():
+    found = task()
+    assert found.feature_names == ("size", "color", "age")
+    said = text(found)
+    assert "t.csv: 40 rows, 6 columns (read as UTF-8, semicolons)." in said
+    assert "Rows: 15 to train on and 15 held out, at random (seed 0), with the same share" in said
+    assert "; 10 without a target are left out." in said
+    assert "Decimal commas were read in: size." in said
+    assert "age: cells that are no finite numbers count as missing (1, such as 'old')." in said
+    assert "in 1 of 3 features, with so many different words: color (2)" in said
+    assert "Left out: Unnamed: 0 (no name); day (dates such as '1.01.2020'). --keep NAME" in said
+    assert "(The rule: a column is left out if it has no name; if it holds dates;" in said
+    assert "Latin-1" not in said
+    assert "not UTF-8, so Latin-1 was assumed" in text(task(latin_1=True))
+
+
+def test_columns_are_kept_and_dropped_on_request():
+    found = task(keep=["day", "age"], drop=["size", "color"])
+    assert found.feature_names == ("day", "age")
+    said = text(found)
+    assert "Dates became seconds since 1970: day." in said
+    assert "Left out, as asked for: size, color." in said
+    assert "Left out: Unnamed: 0 (no name). --keep" in said
+    only = task(keep=["day", "Unnamed: 0"], drop=["color"])
+    assert "The rule: a column" not in text(only)
+
+
+def test_rows_stay_together():
+    """Every row of X stands beside its own target, missing targets or not."""
+    y = [f"{k}.5" if k % 3 else "" for k in range(N)]
+    found = task({"x": [f"{k}.25" for k in range(N)], "y": y}, decimal_commas=False)
+    for X, labels in ((found.X_train, found.y_train), (found.X_valid, found.y_valid)):
+        assert_same(X[:, 0], labels - 0.25)
+    assert_same(np.sort([*found.y_train, *found.y_valid]), [float(c) for c in y if c])
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "why"),
+    [
+        (
+            {"x": ["1"], "z": ["2"]},
+            {},
+            "t.csv has no column 'y'; its columns are 'x', 'z'",
+        ),
+        ({"x": ["1"], "Y": ["2"]}, {}, "--target: .* did you mean 'Y'"),
+        ({"y": ["1", "2"]}, {}, "no column beside the target 'y'"),
+        (TABLE, {"keep": ["sise"]}, "--keep: .* did you mean 'size'"),
+        (TABLE, {"drop": ["sise"]}, "--drop: .* did you mean 'size'"),
+        (TABLE, {"drop": ["y"]}, "--drop 'y': the same column is asked for"),
+        (TABLE, {"drop": ["age"], "keep": ["age"]}, "--drop 'age': the same column"),
+        ({"id": ["1", "2"], "y": ["a", "b"]}, {}, r"No column is left .*\(id: 2 diff.*--keep NAME"),
+        ({"x": ["1", "1", "2"], "y": ["0", "1", "0"]}, {}, "3 rows .* too few to have every class"),
+        ({"x": ["1"], "y": ["0.5"]}, {"task": "regression"}, "one value alone"),
+        (
+            {"x": ["1", "1"], "y": ["0.5", "1"]},
+            {"task": "regression"},
+            "2 rows .* too few to have different values",
+        ),
+    ],
+)
+def test_tables_without_a_task(table, question, why):
+    with pytest.raises(UnusableTableError, match=why):
+        task(table, **question)
+
+
+CELLS = st.sampled_from(
+    [
+        "", "0", "1", "2", "1.5", "1,5", "-1e400", "nan", "inf", "NA", "a", "b", "1_0", "x,y", "é",
+        "2020-01-31", "31.12.2020", "99/99/9999", "0001-01-01", "0001-01-01 00:00+23:00",
+        '"', "'", "\t", ";", "\ufeff",
+    ]
+)  # fmt: skip
+LINES = st.lists(st.lists(CELLS, min_size=1, max_size=4), max_size=12)
+
+
+@given(LINES, st.sampled_from([",", ";", "\t"]), st.sampled_from(["utf-8", "latin-1", "utf-16"]))
+def test_whatever_a_file_holds_it_becomes_a_task_or_is_refused(lines, separator, encoding):
+    text = "\n".join([f"x{separator}y", *(separator.join(cells) for cells in lines)])
+    try:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "t.csv"
+            path.write_bytes(text.encode(encoding, errors="replace"))
+            table = read_table(path)
+        found = table_task(table, Question("y"))
+    except UnusableTableError as error:
+        refusal = str(error)
+        assert len(refusal.splitlines()) == 1
+        return
+    assert np.isfinite([*found.y_train, *found.y_valid]).all()
+    assert not np.isinf(found.X_train).any()
+    assert abs(len(found.y_train) - len(found.y_valid)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [
+        (("floor area", "rooms", "price"), "floor area"),
+        (("floor area", "floor_area", "price"), "floor_area"),
+        (("floor_area", "floor area", "price"), "floor_area"),
+    ],
+)
+def test_a_model_may_have_underscores_for_blanks(tmp_path, names, taken):
+    """LightGBM writes them; a column of the very name comes first."""
+    rows = [f"{i * i % 7}.5,{i % 5}.25,{i % 3}" for i in range(40)]
+    (tmp_path / "table.csv").write_text("\n".join([",".join(names), *rows]))
+    question = Question("price", "regression", None, (), (), 0)
+    model = GBTRegressor(n_estimators=1).fit(np.arange(6.0)[:, np.newaxis], np.arange(6.0))
+    ensemble = replace(model.ensemble_, feature_names=("floor_area",))
+    task = task_of_model(read_table(tmp_path / "table.csv"), question, ensemble)
+    assert task.feature_names == (taken,)

@@ -1,0 +1,205 @@
+"""What features earned below splits on others: by hand, by definition, adding up to the whole."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from attributions import PairAttribution, tree_inner, tree_inner_pairs
+from attributions.held_out import pairs as inner_pairs
+from attributions.reference import definitions as reference
+from attributions.testing import Judged, judged
+from gbt import GBTClassifier, GBTRegressor
+from gbt.model.tree import NODE_DTYPES, Tree
+from gbt.parallel.in_order import ROWS_PER_BLOCK
+from tests.asserts import assert_close, assert_same
+from tests.attributions.held_out.test_inner import fitted_rows
+from tests.tree_cases import deep_ensemble, ensemble_of
+
+
+def a_chain():
+    """Return the tree of the drawing in the kernel's module, with values 0, 1, 3, 7 going down.
+
+    a splits on 2 at 0, b on 0 at 0, c on 2 at -1; all go left to go on.
+    """
+    arrays = {name: np.zeros(7, dtype) for name, dtype in NODE_DTYPES.items()}
+    arrays["feature"][:] = [2, 0, 2, -1, -1, -1, -1]
+    arrays["threshold"][:] = [0, 0, -1, 0, 0, 0, 0]
+    arrays["left"][:] = [1, 2, 3, -1, -1, -1, -1]
+    arrays["right"][:] = [6, 5, 4, -1, -1, -1, -1]
+    arrays["value"][:] = [0, 1, 3, 7, 3.5, 1.25, -2]
+    return Tree(**arrays)
+
+
+def test_a_chain_by_hand():
+    ensemble = ensemble_of([a_chain()], 3, learning_rate=0.5)
+    X = np.array([[-1.0, 0, -2], [-1, 0, -0.5], [1, 0, -2], [0, 0, 3]])
+    y = np.array([1.0, 2, 4, 8])
+
+    result = tree_inner_pairs(ensemble, X, y)
+
+    # -g = y and alpha = 1/2. To 2 alone: 1, 1, 1, -2 times y; to 0 below 2: 2, 2, 1/4, 0;
+    # to 2 below 0: 4, 1/2, 0, 0.
+    assert_same(result.matrix(), [[0, 0, 2 * (2 + 4 + 1)], [0] * 3, [2 * (4 + 1), 0, 2 * -9.0]])
+    assert_same(result.importance(), [14, 0, -8])
+    assert_same(result.pairs, [[0, 2], [2, 0], [2, 2]])
+    assert (result["x0", "x2"], result["x0", "x0"]) == (14, 0)
+    assert list(result) == [("x0", "x2"), ("x2", "x0"), ("x2", "x2")]
+    assert [result[pair] for pair in result] == [14, 10, -18]
+    # 8, 2, 0, 0 about 2.5: 30.25 + .25 + 6.25 + 6.25 = 43, times 4 / 3.
+    assert_close(result.standard_error[1], np.sqrt(4 / 3 * 43), 8)
+    assert len(result) == 3
+    assert result.n_samples == 4
+
+
+def test_what_was_earned_below_two_is_shared():
+    tree = a_chain()
+    tree.feature[2] = 1
+    ensemble = ensemble_of([tree], 3)
+    result = tree_inner_pairs(ensemble, np.array([[-1.0, -2, -2]]), np.array([1.0]))
+    assert_same(result.matrix(), [[0, 0, 2], [2, 0, 2], [0, 0, 1]])
+    assert result.standard_error is None
+
+
+def check(case, ifa="predecomp"):
+    """Compare with the definition and with the importance of single features."""
+    result = tree_inner_pairs(
+        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, n_jobs=1
+    )
+    whole = tree_inner(case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight)
+    assert_close(result.importance(), whole.values, case.terms)
+    if ifa != "predecomp":
+        return
+    by_row = np.array(
+        [
+            weight * reference.tree_inner_pairs(case.ensemble, x[np.newaxis], case.y[[i]])
+            for i, (x, weight) in enumerate(zip(case.X, case.weight, strict=True))
+        ]
+    )
+    assert_close(result.matrix(), by_row.sum(axis=0), case.terms)
+    if len(by_row) > 1 and len(result):
+        error = reference.standard_error(by_row, np.arange(len(by_row)))
+        assert_close(result.standard_error, error[tuple(result.pairs.T)], case.terms)
+
+
+@pytest.mark.parametrize("ifa", ["predecomp", "saabas"])
+@given(case=judged())
+def test_it_is_its_definition_and_adds_up(case, ifa):
+    check(case, ifa)
+
+
+@pytest.mark.parametrize("defect", ["one share", "one pair", "own splits"])
+def test_a_planted_defect_is_seen(monkeypatch, defect):
+    rng = np.random.default_rng(0)
+    ensemble, X = deep_ensemble(rng, 5, 3, 0.9)
+    y = rng.normal(size=len(X))
+    case = Judged(ensemble, X, y, np.ones(len(X)))
+    check(case)
+    whole = inner_pairs._credits
+
+    def wrong(n_nodes, node, pair):
+        credits = whole(n_nodes, node, pair)
+        if defect == "one share":
+            credits.share[node[-1]] *= 0.5
+        elif defect == "one pair":
+            credits.pair[-1] = (credits.pair[-1] + 1) % credits.pair.max()
+        return credits
+
+    monkeypatch.setattr(inner_pairs, "_credits", wrong)
+    if defect == "own splits":  # count the feature itself among those above
+        listed = inner_pairs.pairs_of_nodes
+
+        def more(ensemble):
+            node, pair = listed(ensemble)
+            feature = ensemble.feature.astype(np.int64)[node]
+            node = np.repeat(node, 2)
+            pair = np.column_stack([pair, feature * ensemble.n_features + feature]).ravel()
+            return node, pair
+
+        monkeypatch.setattr(inner_pairs, "pairs_of_nodes", more)
+    with pytest.raises(AssertionError):
+        check(case)
+
+
+def test_groups_and_threads():
+    ensemble, X, y = fitted_rows(3 * ROWS_PER_BLOCK + 7)
+    groups = np.arange(len(X)) % 41
+    one = tree_inner_pairs(ensemble, X, y, groups=groups, n_jobs=1)
+    assert_same(tree_inner_pairs(ensemble, X, y, groups=groups, n_jobs=7).values, one.values)
+    # Stumps have no splits above: every feature is alone, with the error that it has by itself.
+    alone = tree_inner(ensemble, X, y, groups=groups)
+    assert_same(one.pairs, [[0, 0], [1, 1]])
+    assert_same(one.standard_error, alone.standard_error[:2])
+
+
+def test_blocks_become_short_where_pairs_are_many(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 6))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=90)
+    model = GBTRegressor(n_estimators=10, max_depth=4).fit(X[:40], y[:40])
+    whole = tree_inner_pairs(model, X[40:], y[40:])
+    monkeypatch.setattr(inner_pairs, "NUMBERS_AT_ONCE", 7 * len(whole))
+    by_sevens = tree_inner_pairs(model, X[40:], y[40:])
+    terms = np.abs(whole.values).max() * 50
+    assert_close(by_sevens.values, whole.values, terms)
+    assert_close(by_sevens.standard_error, whole.standard_error, terms)
+
+
+def test_several_outputs_add_up():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] * X[:, 0] > 0.5)
+    model = GBTClassifier(n_estimators=5, max_depth=3).fit(X[:60], y[:60])
+    values = tree_inner(model, X[60:], y[60:]).values
+    pairs = tree_inner_pairs(model, X[60:], y[60:])
+    assert_close(pairs.importance(), values, 60 * np.abs(values).max())
+
+
+def test_only_splits_have_others_above():
+    ensemble, X, y = fitted_rows(20)
+    for ifa in ("tree_shap", lambda ensemble, m, X: np.zeros(X.shape)):
+        with pytest.raises(ValueError, match=r"nothing is earned below.*'saabas'"):
+            tree_inner_pairs(ensemble, X, y, ifa=ifa)
+
+
+def result_of():
+    return PairAttribution(
+        values=np.array([1.0, -2.0, 4.0]),
+        standard_error=np.array([0.5, 1.0, 1.0]),
+        pairs=np.array([[0, 1], [1, 1], [2, 0]]),
+        n_samples=7,
+        feature_names=("a", "b", "c"),
+        method="tree_inner_pairs(predecomp)",
+    )
+
+
+def test_the_table():
+    result = result_of()
+    assert repr(result).splitlines() == [
+        "tree_inner_pairs(predecomp), 3 pairs, sum over 7 rows",
+        "  rank  feature  below         value  standard error",
+        "     1  c        a            4.0000          1.0000",
+        "     2  a        b            1.0000          0.5000",
+        "     3  b        (no other)  -2.0000          1.0000",
+    ]
+    frame = result.to_frame()
+    assert [*frame["feature"]] == ["c", "a", "b"]
+    assert [*frame["below"][:2]] == ["a", "b"]
+    assert frame["below"].isna()[2]
+    assert [*frame["standard_error"]] == [1.0, 0.5, 1.0]
+    with pytest.raises(ValueError, match="asked for by two names; got 'a'"):
+        result["a"]
+    with pytest.raises(ValueError, match="No feature is called 'd'"):
+        result["a", "d"]
+
+
+def test_the_picture():
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot
+
+    display = result_of().plot()
+    assert display.squares_.get_paths()[0] is not None
+    assert len(display.squares_.get_paths()) == 3
+    areas = [np.prod(path.get_extents().size) for path in display.squares_.get_paths()]
+    # Ranking of features: c (4), a (1), b (-2). In the rows c a b: (c, a), (a, b), (b, b).
+    assert_close(np.array(areas) / areas[0], [1, 0.25, 0.5], 4)
+    pyplot.close("all")

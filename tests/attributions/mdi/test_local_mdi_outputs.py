@@ -1,0 +1,390 @@
+"""Local MDI+ of several classes and targets, of labels, and of categories, by the definition."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_friedman1
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+
+import attributions
+from attributions.mdi.elastic_net import ElasticNet
+from attributions.mdi.least_squares import OLS, Ridge
+from attributions.mdi.linear_models import MODELS
+from attributions.mdi.logistic_elastic_net import LogisticElasticNet
+from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.reference import definitions as reference
+from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import as_ensemble
+from tests.asserts import assert_close, assert_same
+
+N, P, K = 120, 4, 3
+X, y = make_friedman1(N, 6, noise=1.0, random_state=1)
+X = X[:, 1:5].astype(np.float32).astype(np.float64)  # as forests compare them
+classes = np.digitize(y, np.quantile(y, [0.3, 0.7]))
+labels = np.array(["high", "low"])[(y < np.median(y)).astype(int)]
+targets = np.column_stack([y, y[::-1]])
+
+SOFTMAX = GBTClassifier(n_estimators=3, max_depth=3, subsample=0.8, random_state=0).fit(X, classes)
+OF_CLASSES = RandomForestClassifier(3, min_samples_leaf=4, random_state=0).fit(X, classes)
+OF_TARGETS = RandomForestRegressor(3, min_samples_leaf=4, random_state=0).fit(X, targets)
+OF_LABELS = RandomForestClassifier(4, min_samples_leaf=5, random_state=0).fit(X, labels)
+
+
+def drawn_by(model):
+    return [np.bincount(rows, minlength=N) * 1.0 for rows in model.estimators_samples_]
+
+
+def softmax_steps():
+    """Response, hessian and drawn rows of every tree, output by output in a round."""
+    ensemble = SOFTMAX.ensemble_
+    raw = np.tile(ensemble.base_score, (N, 1))
+    for m in range(0, ensemble.n_trees, K):
+        p = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
+        before = raw.copy()
+        for k in range(K):
+            tree = ensemble.trees[m + k]
+            h = 2 * p[:, k] * (1 - p[:, k])
+            drawn = np.isin(np.arange(N), SOFTMAX.sampled_rows(m + k)) * 1.0
+            yield k, tree, ((classes == k) - p[:, k]) / h, h, drawn
+            before[:, k] += [tree.value[reference.path(tree, x)[-1]] for x in X]
+        raw = before
+
+
+def forest_steps(model, of_output):
+    trees = as_ensemble(model).trees
+    for m, drawn in enumerate(drawn_by(model)):
+        for k, response in enumerate(of_output):
+            yield k, trees[m * len(of_output) + k], response, np.ones(N), drawn
+
+
+CASES = {
+    "softmax": (SOFTMAX, classes, 0.1, softmax_steps),
+    "classes": (
+        OF_CLASSES,
+        classes,
+        1 / 3,
+        lambda: forest_steps(OF_CLASSES, [(classes == k) * 1.0 for k in range(K)]),
+    ),
+    "targets": (OF_TARGETS, targets, 1 / 3, lambda: forest_steps(OF_TARGETS, targets.T)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_output_has_the_scores_of_the_definition(case):
+    model, target, rate, steps = CASES[case]
+    n_outputs = as_ensemble(model).n_outputs
+    parts, starts = [[] for _ in range(n_outputs)], np.zeros(n_outputs)
+    starts += as_ensemble(model).base_score
+    for k, tree, response, hessian, drawn in steps():
+        columns, blocks = reference.mdi_columns(tree, X, hessian * drawn)
+        weight = hessian * np.where(drawn > 0, drawn, 1.0)
+        b, c = reference.ridge(columns, response, weight, 2.0)
+        parts[k].append(rate * reference.by_block(columns, blocks, c, P))
+        starts[k] += rate * b
+    found = attributions.local_mdi(model, X, target, linear_model=Ridge(2.0))
+    expected = np.stack([np.sum(part, axis=0) for part in parts], axis=-1)
+    assert_close(found.values, expected, 99.0, k=2**16)
+    assert_close(found.base_values, np.tile(starts, (N, 1)), 99.0, k=2**16)
+    assert_close(found.surrogate_prediction, starts + expected.sum(axis=1), 99.0, k=2**16)
+    assert_close(found.model_prediction, as_ensemble(model).raw_predict(X), 99.0)
+    assert found.surrogate_residual.shape == (N, n_outputs)
+    assert len(found.penalty) == as_ensemble(model).n_trees
+    one = found.output(1)
+    assert_same(one.values, found.values[:, :, 1])
+    assert_same(one.base_values, found.base_values[:, 1])
+    assert_same(one.surrogate_prediction, found.surrogate_prediction[:, 1])
+    assert_same(one.model_prediction, found.model_prediction[:, 1])
+    assert_same(one.surrogate_residual, found.surrogate_residual[:, 1])
+    assert_same(one.residual(one.model_prediction), found.residual(found.model_prediction)[:, 1])
+    ranks = attributions.local_mdi(model, X, target, linear_model=Ridge(2.0), aggregate="rank")
+    mean = [
+        np.mean([[reference.ranks(r) for r in tree] for tree in part], axis=0) for part in parts
+    ]
+    assert_close(ranks.values, np.stack(mean, axis=-1), float(P))
+
+
+def test_least_squares_of_every_class_is_saabas_and_adds_up_to_the_forest():
+    settings = {"linear_model": "ols", "raw": False, "rows": "inbag"}
+    found = attributions.local_mdi(OF_CLASSES, X, classes, **settings)
+    assert_close(found.values, attributions.saabas(OF_CLASSES, X).values, 1.0, k=2**12)
+    assert_close(found.surrogate_prediction, OF_CLASSES.predict_proba(X), 1.0, k=2**12)
+    assert_close(found.surrogate_residual, np.zeros((N, K)), 1.0, k=2**12)
+    assert found.output_names == (0, 1, 2)
+
+
+def test_an_output_has_the_penalties_of_its_own_trees():
+    found = attributions.local_mdi(OF_CLASSES, X, classes, linear_model="ridge")
+    output = as_ensemble(OF_CLASSES).tree_output
+    assert len(set(found.penalty)) > 1
+    for k in range(K):
+        assert_same(found.output(k).penalty, found.penalty[output == k])
+
+
+def test_sizes_and_ranks_are_no_parts_of_a_prediction():
+    signed = attributions.local_mdi(OF_LABELS, X, labels, linear_model=Ridge(2.0))
+    for aggregate in ("absolute", "rank", "rank_where_used"):
+        found = attributions.local_mdi(
+            OF_LABELS, X, labels, linear_model=Ridge(2.0), aggregate=aggregate
+        )
+        assert_same(found.base_values, np.zeros(N))
+        assert_same(found.surrogate_prediction, signed.surrogate_prediction)
+        assert_same(found.surrogate_residual, signed.surrogate_residual)
+        with pytest.raises(ValueError, match=f"residual .*aggregate='{aggregate}' are not"):
+            found.residual(found.model_prediction)
+        with pytest.raises(ValueError, match=f"to_shap .*aggregate='{aggregate}' are not"):
+            found.to_shap()
+
+
+def test_the_other_aggregates_of_several_classes():
+    for aggregate in ("absolute", "rank_where_used"):
+        found = attributions.local_mdi(
+            OF_CLASSES, X, classes, linear_model=Ridge(2.0), aggregate=aggregate, n_jobs=2
+        )
+        assert found.values.shape == (N, P, K)
+        assert (found.values >= 0).all()
+
+
+# Labels
+
+
+def expected_of_labels(coefficients_of):
+    parts, starts = [], []
+    for tree, drawn in zip(as_ensemble(OF_LABELS).trees, drawn_by(OF_LABELS), strict=True):
+        columns, blocks = reference.mdi_columns(tree, X, drawn)
+        b, c = coefficients_of(columns, (labels == "low") * 1.0, np.where(drawn > 0, drawn, 1.0))
+        parts.append(reference.by_block(columns, blocks, c, P))
+        starts.append(b)
+    return np.mean(parts, axis=0), np.mean(starts)
+
+
+@pytest.mark.parametrize("penalty", [0.2, 5.0])
+def test_logistic_ridge_of_a_forest_is_that_of_scikit_learn(penalty):
+    def fit(columns, target, weight):
+        peer = LogisticRegression(C=1 / penalty, tol=1e-10, max_iter=100_000)
+        peer.fit(columns, target, sample_weight=weight)
+        return peer.intercept_[0], peer.coef_[0]
+
+    expected, start = expected_of_labels(fit)
+    found = attributions.local_mdi(OF_LABELS, X, labels, linear_model=LogisticRidge(penalty))
+    assert np.abs(found.values - expected).max() < 1e-5 * np.abs(expected).max()
+    assert np.abs(found.base_values - start).max() < 1e-5
+    assert found.is_logistic
+    odds = found.surrogate_prediction
+    assert_close(
+        found.surrogate_residual, OF_LABELS.predict_proba(X)[:, 1] - 1 / (1 + np.exp(-odds)), 1.0
+    )
+
+
+def log_loss_slopes(columns, target, weight, b, c):
+    p = 1 / (1 + np.exp(-(b + columns @ c)))
+    return columns.T @ (weight * (target - p)), weight @ (target - p)
+
+
+@pytest.mark.parametrize(("penalty", "l1_ratio"), [(0.5, 0.5), (3.0, 0.1), (2.0, 1.0), (0.01, 0.9)])
+def test_logistic_elastic_net_meets_its_conditions(penalty, l1_ratio):
+    """Subgradients: l1 sign + l2 coefficient where that is not 0, elsewhere at most l1."""
+    model = LogisticElasticNet(penalty, l1_ratio)
+    trees = as_ensemble(OF_LABELS).trees
+    seen = []
+
+    class Spy(LogisticElasticNet):
+        def fit(self, problem):
+            seen.append((problem, super().fit(problem)))
+            return seen[-1][1]
+
+    attributions.local_mdi(OF_LABELS, X, labels, linear_model=Spy(penalty, l1_ratio), n_jobs=1)
+    assert len(seen) == len(trees)
+    for (problem, found), tree, drawn in zip(seen, trees, drawn_by(OF_LABELS), strict=True):
+        columns, _ = reference.mdi_columns(tree, X, drawn)
+        weight = np.where(drawn > 0, drawn, 1.0)
+        inner = np.flatnonzero(tree.left >= 0)
+        step = found.value[tree.right[inner]] - found.value[tree.left[inner]]
+        ends = problem.stumps.ends[inner]
+        c = np.concatenate([step / (ends[:, 1] - ends[:, 0]), found.gamma])
+        slopes, of_intercept = log_loss_slopes(
+            columns, (labels == "low") * 1.0, weight, found.value[0], c
+        )
+        assert abs(of_intercept) < 1e-6
+        is_used = np.abs(c) > 1e-8
+        wanted = model.penalties[0] * (l1_ratio * np.sign(c) + (1 - l1_ratio) * c)
+        assert np.abs(slopes - wanted)[is_used].max(initial=0.0) < 1e-5
+        assert (np.abs(slopes[~is_used]) <= penalty * l1_ratio + 1e-5).all()
+
+
+def test_penalties_of_labels_are_chosen():
+    for name in ("logistic_ridge", "logistic_elastic_net"):
+        found = attributions.local_mdi(OF_LABELS, X, labels, linear_model=name)
+        assert found.method == f"local_mdi({name}, sum)"
+        assert (found.penalty > 1e-4 * (1 + 1e-9)).all()
+        assert (found.penalty < 1e4 * (1 - 1e-9)).all()
+        hits = (found.surrogate_prediction > 0) == (labels == "low")
+        assert hits.mean() > 0.8
+
+
+def test_labels_of_three_classes_have_three_logistic_models():
+    extra = ExtraTreesClassifier(2, min_samples_leaf=6, random_state=0).fit(X, classes)
+    found = attributions.local_mdi(extra, X, classes, linear_model=LogisticRidge(1.0))
+    assert found.values.shape == (N, P, K)
+    for k in range(K):
+        parts = []
+        for tree in as_ensemble(extra).trees[k::K]:
+            columns, blocks = reference.mdi_columns(tree, X, np.ones(N))
+            peer = LogisticRegression(tol=1e-10, max_iter=100_000).fit(columns, classes == k)
+            parts.append(reference.by_block(columns, blocks, peer.coef_[0], P))
+        expected = np.mean(parts, axis=0)
+        assert np.abs(found.values[:, :, k] - expected).max() < 1e-5 * np.abs(expected).max()
+    spread = attributions.local_mdi(extra, X, classes, linear_model="logistic_elastic_net")
+    assert np.isfinite(spread.values).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "linear_model"),
+    [
+        (GBTRegressor(n_estimators=2).fit(X, y), y, "logistic_ridge"),
+        (GBTClassifier(n_estimators=2).fit(X, labels), labels, "logistic_elastic_net"),
+        (RandomForestRegressor(2).fit(X, y), y, LogisticRidge(1.0)),
+        (OF_TARGETS, targets, LogisticRegression()),
+    ],
+)
+def test_what_has_no_labels(model, target, linear_model):
+    with pytest.raises(ValueError, match=r"is for labels, and the trees of .* predict numbers"):
+        attributions.local_mdi(model, X, target, linear_model=linear_model)
+
+
+def test_folds_of_labels():
+    rare = np.where(np.arange(N) < 2, "rare", "common")
+    forest = RandomForestClassifier(2, random_state=0).fit(X, rare)
+    with pytest.raises(ValueError, match="folds=3, and one of the classes has 2 rows"):
+        attributions.local_mdi(forest, X, rare, linear_model="logistic_elastic_net")
+    sorted_labels = np.sort(labels)  # in row order a fold would be of one class
+    forest = RandomForestClassifier(2, min_samples_leaf=5, random_state=0).fit(X, sorted_labels)
+    found = attributions.local_mdi(forest, X, sorted_labels, linear_model="logistic_elastic_net")
+    assert np.isfinite(found.values).all()
+
+
+@pytest.mark.parametrize("kind", [Ridge, ElasticNet, LogisticElasticNet])
+@pytest.mark.parametrize("folds", [1, np.int64(1)])
+def test_one_fold_leaves_nothing_to_choose_a_penalty_by(kind, folds):
+    with pytest.raises(ValueError, match=r"folds=1; .* at least 2"):
+        kind(folds=folds)
+    options = {} if kind is Ridge else {"l1_ratio": 0.5}
+    assert kind(2.0, folds=folds, **options).folds == 1  # a given penalty needs no folds
+
+
+# The oracle
+
+
+@pytest.mark.parametrize("rows", ["all", "inbag"])
+@pytest.mark.parametrize(
+    ("linear_model", "close"),
+    [
+        (Ridge(3.0), 1e-10),
+        (Ridge(), 1e-10),
+        (Ridge(folds="loo"), 1e-8),
+        (ElasticNet(0.05, l1_ratio=0.5), 1e-5),
+        (OLS(), 1e-7),
+    ],
+    ids=["ridge 3", "ridge", "left out", "elastic net", "ols"],
+)
+def test_scikit_learn_finds_the_same(linear_model, close, rows):
+    forest = RandomForestRegressor(2, min_samples_leaf=10, random_state=3).fit(X, y)
+    settings = {"linear_model": linear_model, "rows": rows, "raw": linear_model.name != "ols"}
+    found = attributions.local_mdi(forest, X, y, **settings)
+    expected = attributions.local_mdi(forest, X, y, **settings, solver="reference")
+    assert expected.method == found.method
+    if not np.isnan(expected.penalty).any():
+        assert_close(found.penalty, expected.penalty, found.penalty, k=64)
+    assert np.abs(found.values - expected.values).max() < close * np.abs(expected.values).max()
+
+
+def test_scikit_learn_chooses_nearly_the_same_elastic_net():
+    """Close scores and not the same: our search does not try every penalty."""
+    forest = RandomForestRegressor(2, min_samples_leaf=10, random_state=3).fit(X, y)
+    found = attributions.local_mdi(forest, X, y)
+    expected = attributions.local_mdi(forest, X, y, solver="reference")
+    assert (np.abs(np.log(found.penalty / expected.penalty)) < np.log(1000) / 99 * 8).all()
+    gap = np.abs(found.values - expected.values).max()
+    assert gap < 0.05 * np.abs(expected.values).max()
+
+
+@pytest.mark.parametrize("model", [LogisticRidge(2.0), LogisticElasticNet(2.0, 0.5)])
+def test_scikit_learn_finds_the_same_of_labels(model):
+    settings = {"linear_model": model, "raw": True}
+    found = attributions.local_mdi(OF_LABELS, X, labels, **settings)
+    expected = attributions.local_mdi(OF_LABELS, X, labels, **settings, solver="reference")
+    assert np.abs(found.values - expected.values).max() < 1e-4 * np.abs(expected.values).max()
+    assert_same(found.penalty, expected.penalty)
+
+
+def test_scikit_learn_chooses_the_same_penalty_of_labels():
+    model = LogisticElasticNet(l1_ratio=0.5, n_penalties=4)
+    forest = RandomForestClassifier(1, max_depth=3, random_state=0).fit(X, labels)
+    found = attributions.local_mdi(forest, X, labels, linear_model=model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that saga has not converged without a penalty
+        expected = attributions.local_mdi(forest, X, labels, linear_model=model, solver="reference")
+    assert_close(found.penalty, expected.penalty, found.penalty, k=64)
+
+
+def test_a_tree_without_splits_in_scikit_learn():
+    model = GBTRegressor(n_estimators=2, min_samples_leaf=N).fit(X, y)
+    for linear_model in ("ridge", "elastic_net", "ols"):
+        found = attributions.local_mdi(model, X, y, linear_model=linear_model, solver="reference")
+        assert_same(found.values, np.zeros((N, P)))
+        assert_close(found.surrogate_prediction, model.predict(X), 30.0)
+
+
+def test_what_has_no_oracle():
+    with pytest.raises(ValueError, match="solver='fast'; use one of"):
+        attributions.local_mdi(OF_LABELS, X, labels, solver="fast")
+    with pytest.raises(ValueError, match=r"needs LogisticRidge\(penalty\)"):
+        attributions.local_mdi(
+            OF_LABELS, X, labels, linear_model="logistic_ridge", solver="reference"
+        )
+    with pytest.raises(ValueError, match="LogisticRegression is fitted by scikit-learn already"):
+        attributions.local_mdi(
+            OF_LABELS, X, labels, linear_model=LogisticRegression(), solver="reference"
+        )
+    for wrong in ("lasso", 3, ElasticNet, None):
+        with pytest.raises(ValueError, match=r"use one of .*'elastic_net', .*'ols', 'ridge'"):
+            attributions.local_mdi(OF_LABELS, X, labels, linear_model=wrong)
+    assert sorted(MODELS) == list(MODELS)
+
+
+# Categories
+
+
+def with_levels(names):
+    """The table with a column of words: which of three parts of the first target a row is in."""
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["kind"] = np.asarray(names)[(np.arange(N) + (y > 14)) % 3]
+    return frame
+
+
+def test_what_levels_are_called_does_not_matter():
+    """Level numbers follow the names: a raw column of them would change with the names."""
+    found = []
+    for names in (["x", "y", "z"], ["z", "x", "y"]):
+        table = with_levels(names)
+        target = y + 3 * (table["kind"] == names[1])
+        model = GBTRegressor(n_estimators=5, max_depth=3).fit(table, target)
+        assert "kind" in np.array(table.columns)[model.ensemble_.feature[model.ensemble_.left >= 0]]
+        found.append(attributions.local_mdi(model, table, target, linear_model=Ridge(1.0)).values)
+    assert np.abs(found[0][:, 4]).max() > 0.1
+    assert_close(found[0], found[1], 99.0, k=2**10)
+
+
+def test_a_category_has_stumps_and_no_raw_column():
+    table = with_levels(["x", "y", "z"])
+    target = y + 3 * (table["kind"] == "y")
+    model = GBTRegressor(n_estimators=1, max_depth=3, reg_lambda=0.0).fit(table, target)
+    whole = attributions.local_mdi(model, table, target, linear_model=Ridge(1.0)).values
+    stumps = attributions.local_mdi(model, table, target, linear_model=Ridge(1.0), raw=False).values
+    leaves = model.apply(table)[:, 0]
+    for leaf in np.unique(leaves):  # its stumps are all that a leaf's rows can differ by
+        assert len(np.unique(whole[leaves == leaf, 4])) == 1
+    assert max(table["kind"][leaves == leaf].nunique() for leaf in np.unique(leaves)) > 1
+    assert not np.allclose(whole[:, :4], stumps[:, :4])  # numbers have theirs

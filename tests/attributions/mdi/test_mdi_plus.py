@@ -1,0 +1,140 @@
+"""MDI+ and MDI-oob of forests, against their definitions."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.metrics import r2_score
+
+from attributions import GlobalAttribution, mdi_oob, mdi_plus
+from attributions.mdi.least_squares import Ridge
+from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.reference import definitions as reference
+from gbt import GBTRegressor
+from gbt.formats import as_ensemble
+from tests.asserts import assert_close, assert_same
+
+N, P = 90, 4
+X, y = make_friedman1(N, 6, noise=1.0, random_state=0)
+X = X[:, 1:5].astype(np.float32).astype(np.float64)
+labels = np.where(y > np.median(y), "yes", "no")
+FOREST = RandomForestRegressor(4, min_samples_leaf=4, max_features=2, random_state=0).fit(X, y)
+OF_LABELS = RandomForestClassifier(4, min_samples_leaf=4, random_state=0).fit(X, labels)
+
+
+def drawn(forest):
+    return [np.bincount(rows, minlength=N) * 1.0 for rows in forest.estimators_samples_]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_mdi_plus_of_numbers(raw):
+    """Every row predicted from one block, by coefficients that were found without the row."""
+    importance = np.zeros((4, P))
+    for m, (tree, grown) in enumerate(zip(as_ensemble(FOREST).trees, drawn(FOREST), strict=True)):
+        columns, blocks = reference.mdi_columns(tree, X, grown, raw)
+        predictions = np.zeros((N, P))
+        for i in range(N):
+            b, c = reference.without_row(columns, y, np.ones(N), 2.0, i)
+            predictions[i] = b + reference.by_block(columns[i : i + 1], blocks, c, P)[0]
+        for k in set(blocks):
+            importance[m, k] = r2_score(y, predictions[:, k])
+    found = mdi_plus(FOREST, X, y, linear_model=Ridge(2.0), raw=raw)
+    assert_close(found.per_tree, importance / 4, 1 + np.abs(importance), k=2**16)
+    assert_close(found.values, importance.mean(axis=0), 4.0, k=2**16)
+    assert found.standard_error is None
+    assert found.method == "mdi_plus(ridge, r2)"
+
+
+def test_folds_of_mdi_plus_are_a_number():
+    found = mdi_plus(FOREST, X, y, linear_model=Ridge(folds=np.int64(3)))
+    assert_same(found.values, mdi_plus(FOREST, X, y, linear_model=Ridge(folds=3)).values)
+    with pytest.raises(ValueError, match="folds must be a number or 'loo'"):
+        mdi_plus(FOREST, X, y, linear_model=Ridge(folds=np.arange(N) % 3))
+
+
+def test_mdi_plus_of_labels_and_any_metric():
+    seen = []
+
+    def accuracy(truth, probability):
+        seen.append(probability)
+        return np.mean((probability > 0.5) == truth)
+
+    found = mdi_plus(OF_LABELS, X, labels)
+    assert found.method == "mdi_plus(logistic_ridge, negative_log_loss)"
+    assert (found.values[[0, 2]] > 0.02).all()  # the product's and the strongest linear feature
+    assert (found.values[[1, 3]] < 0.02).all()
+    own = mdi_plus(OF_LABELS, X, labels, linear_model=LogisticRidge(1.0), metric=accuracy)
+    assert own.method == "mdi_plus(logistic_ridge, accuracy)"
+    assert all(((p > 0) & (p < 1)).all() for p in seen[1:])
+    assert_same(
+        own.values,
+        mdi_plus(
+            OF_LABELS, X, labels, linear_model=LogisticRidge(1.0), metric=accuracy, n_jobs=3
+        ).values,
+    )
+
+
+def test_mdi_oob_is_a_mean_over_fresh_rows():
+    ensemble = as_ensemble(FOREST)
+    per_row = np.zeros((N, P))
+    for tree, grown in zip(ensemble.trees, drawn(FOREST), strict=True):
+        fresh = np.flatnonzero(grown == 0)
+        for i in fresh:
+            steps = 4 * reference.saabas(tree, X[i], tree.sum_hessian)
+            per_row[i] += (y[i] - y.mean()) * steps / len(fresh) / 4
+    found = mdi_oob(FOREST, X, y)
+    assert_close(found.values, per_row.sum(axis=0), np.abs(per_row).sum(axis=0))
+    expected = np.sqrt(N / (N - 1) * ((per_row - per_row.mean(axis=0)) ** 2).sum(axis=0))
+    assert_close(found.standard_error, expected, np.abs(per_row).sum(axis=0))
+    assert found.method == "mdi_oob(saabas)"
+
+
+def test_least_squares_without_raw_columns_is_the_mdi_oob_of_saabas():
+    found = mdi_oob(FOREST, X, y, linear_model="ols", raw=False)
+    expected = mdi_oob(FOREST, X, y)
+    assert_close(found.values, expected.values, np.abs(expected.values).sum(), k=2**14)
+    assert_close(found.standard_error, expected.standard_error, 1.0, k=2**14)
+    assert found.method == "mdi_oob(local_mdi(ols))"
+    assert isinstance(mdi_oob(OF_LABELS, X, labels, linear_model="ridge"), GlobalAttribution)
+
+
+def test_noise_is_worth_something_to_mdi_and_nothing_to_mdi_oob():
+    """Fully grown trees on noise of many values: MDI credits all of it."""
+    rng = np.random.default_rng(0)
+    noise, target = rng.normal(size=(300, 2)), rng.normal(size=300)
+    forest = RandomForestRegressor(50, random_state=0).fit(noise, target)
+    mdi = sum(
+        tree.tree_.compute_feature_importances(normalize=False) for tree in forest.estimators_
+    )
+    fresh = mdi_oob(forest, noise, target)
+    assert (mdi / 50 > 0.3).all()
+    assert (np.abs(fresh.values) < 4 * fresh.standard_error).all()
+
+
+@pytest.mark.parametrize("measure", [mdi_plus, mdi_oob])
+def test_one_thread_is_asked_for_and_no_other(measure, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "gbt.parallel.threads.effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1
+    )
+    measure(FOREST, X, y, n_jobs=1)
+    assert set(asked) == {1}
+
+
+def test_chunks_of_rows_do_not_add_up():
+    for found in (mdi_oob(FOREST, X, y), mdi_plus(FOREST, X, y, linear_model=Ridge(2.0))):
+        with pytest.raises(ValueError, match="cannot be merged"):
+            found.merge(found)
+
+
+def test_what_is_refused():
+    boosted = GBTRegressor(n_estimators=2).fit(X, y)
+    for score in (mdi_plus, mdi_oob):
+        with pytest.raises(ValueError, match="for boosted models use tree_inner"):
+            score(boosted, X, y)
+        with pytest.raises(ValueError, match="not what the model was fitted on"):
+            score(FOREST, X[::-1], y)
+    with pytest.raises(ValueError, match="bootstrap=True"):
+        mdi_oob(ExtraTreesRegressor(2).fit(X, y), X, y)
+    with pytest.raises(ValueError, match="leaves out rows of a ridge or a logistic ridge"):
+        mdi_plus(FOREST, X, y, linear_model="elastic_net")

@@ -1,0 +1,375 @@
+import itertools
+from dataclasses import replace
+from fractions import Fraction
+from math import factorial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attributions import tree_shap
+from attributions.kernels import shap as kernels
+from attributions.per_row.individual import attribute_per_tree, node_cover
+from attributions.per_row.tree_shap import TreeShap
+from attributions.reference import definitions as reference
+from attributions.testing import ensembles, rows_for, sum_of_node_values
+from gbt.formats import as_ensemble
+from gbt.model.predictor import transposed
+from gbt.model.tree import NODE_DTYPES, Tree
+from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.tree_cases import deep_ensemble, ensemble_of, example_1
+
+pytestmark = pytest.mark.kernels
+
+
+def tree_of(left, right, feature, threshold, value, n_samples) -> Tree:
+    """Return a tree with the given arrays, and zeros elsewhere."""
+    blank = {name: np.zeros(len(left), dtype) for name, dtype in NODE_DTYPES.items()}
+    given_arrays = {
+        "left": left,
+        "right": right,
+        "feature": feature,
+        "threshold": threshold,
+        "value": value,
+        "n_samples": n_samples,
+        "sum_hessian": n_samples,
+    }
+    return Tree(**{**blank, **{name: np.array(a) for name, a in given_arrays.items()}})
+
+
+#         0 [x0]                 "both x0 and x1 are 1", on four training rows (0, 0), (0, 1),
+#        /      \                (1, 0), (1, 1)
+#   1: 0, n=2   2 [x1]
+#               /     \
+#          3: 0, n=1   4: 1, n=1
+BOTH = tree_of(
+    left=[1, -1, 3, -1, -1],
+    right=[2, -1, 4, -1, -1],
+    feature=[0, -1, 1, -1, -1],
+    threshold=[0.5, 0.0, 0.5, 0.0, 0.0],
+    value=[0.0, 0.0, 0.0, 0.0, 1.0],
+    n_samples=[4, 2, 2, 1, 1],
+)
+
+
+def test_two_features_by_hand():
+    """With x = (1, 1): v() = 1/4, v(0) = v(1) = 1/2, v(0, 1) = 1, so each gets 3/8.
+
+    With x = (1, 0): v() = 1/4, v(0) = 1/2, v(1) = v(0, 1) = 0: x0 gets (1/4 + 0)/2, x1 the rest.
+    """
+    result = tree_shap(ensemble_of([BOTH], 2), np.array([[1.0, 1.0], [1.0, 0.0]]))
+
+    expected = [[3 / 8, 3 / 8], [1 / 8, -3 / 8]]
+    assert_close(result.values, expected, np.ones((2, 2)), k=4)
+    assert_close(result.base_values, [1 / 4, 1 / 4], 1.0, k=4)
+    assert result.method == "tree_shap"
+
+
+def test_two_features_against_two_background_rows_by_hand():
+    """With x = (1, 1): against z = (0, 0) each gets 1/2, against (0, 1) x0 gets all of it."""
+    background = np.array([[0.0, 0.0], [0.0, 1.0]])
+
+    result = tree_shap(ensemble_of([BOTH], 2), np.array([[1.0, 1.0]]), background=background)
+
+    assert_close(result.values, [[3 / 4, 1 / 4]], np.ones((1, 2)), k=4)
+    assert_same(result.base_values, [0.0])
+    assert result.method == "tree_shap(background of 2 rows)"
+
+
+@pytest.mark.parametrize(
+    ("split_on", "root", "left", "right"),
+    [(0, 1 / 18, 5 / 18, -5 / 9), (1, -1 / 18, -5 / 18, 5 / 9)],
+    ids=["I", "II"],
+)
+def test_on_the_stumps_of_example_1_it_is_saabas(split_on, root, left, right):
+    ensemble, X, _ = example_1(split_on)
+
+    result = tree_shap(ensemble, X)
+
+    expected = np.zeros((3, 2))
+    expected[:, split_on] = np.where(X[:, split_on] <= 0.5, left, right)
+    assert_close(result.values, expected, np.ones((3, 2)), k=4)
+    assert_close(result.base_values, np.full(3, root), 1.0, k=4)
+
+
+# --------------------------------------------------------------------- against all coalitions
+
+
+@pytest.mark.parametrize("cover", ["hessian", "count"])
+@given(data=st.data())
+def test_path_dependent_is_the_enumeration_of_all_coalitions(cover, data):
+    ensemble = data.draw(ensembles(max_trees=2))
+    X = data.draw(rows_for(ensemble))
+    assert_same_as_enumeration(ensemble, X, cover)
+
+
+@settings(max_examples=8)
+@given(data=st.data())
+def test_eight_features(data):
+    ensemble = data.draw(ensembles(max_trees=1, max_depth=7, n_features=8))
+    X = data.draw(rows_for(ensemble, n=2))
+    assert_same_as_enumeration(ensemble, X, "hessian")
+
+
+@given(data=st.data())
+def test_nodes_without_cover(data):
+    """Leaves lose their cover at random, and with them the nodes above that have no other."""
+    ensemble = data.draw(ensembles(max_trees=1))
+    X = data.draw(rows_for(ensemble))
+    tree = ensemble.trees[0]
+    n_samples = tree.n_samples.copy()
+    for t in reversed(range(tree.n_nodes)):
+        if tree.left[t] >= 0:
+            n_samples[t] = n_samples[tree.left[t]] + n_samples[tree.right[t]]
+        elif data.draw(st.booleans()):
+            n_samples[t] = 0
+    if n_samples.any():
+        assert_same_as_enumeration(replace(ensemble, n_samples=n_samples), X, "count")
+
+
+def assert_same_as_enumeration(ensemble, X, cover="hessian", background=None):
+    """Compare every tree with the games over shares of the cover, or over background rows."""
+    individual = TreeShap(background, cover)
+    base_values = individual.bind(ensemble).base_values
+    for m, values in attribute_per_tree(ensemble, X, individual):
+        tree = ensemble.trees[m]
+        nodes = slice(*ensemble.tree_offset[m : m + 2])
+        terms = np.abs(tree.value).sum()
+        for x, found in zip(np.asarray(X), values, strict=True):
+            if background is None:
+                game = reference.path_dependent_game(tree, x, node_cover(ensemble, cover)[nodes])
+            else:
+                game = reference.interventional_game(tree, x, np.asarray(background))
+            expected = reference.shapley_values(game, len(x))
+            assert_close(found, expected, np.full(len(x), terms))
+            assert_close(base_values[m], game(frozenset()), terms)
+
+
+@given(st.data())
+def test_interventional_is_the_enumeration_of_all_coalitions(data):
+    ensemble = data.draw(ensembles(max_trees=2))
+    X = data.draw(rows_for(ensemble, n=4))
+    assert_same_as_enumeration(ensemble, X, background=data.draw(rows_for(ensemble, n=5)))
+
+
+# ------------------------------------------------------------------------------------ deep trees
+
+
+@pytest.mark.parametrize("branching", [0.0, 0.7], ids=["chain", "bushy"])
+@pytest.mark.parametrize("n_features", [1, 5, 40])
+@pytest.mark.parametrize("depth", [9, 30])
+@pytest.mark.parametrize("game", ["hessian", "count", "background"])
+def test_additive_in_deep_trees(game, depth, n_features, branching):
+    ensemble, X = deep_ensemble(np.random.default_rng(depth), depth, n_features, branching)
+    options = {"background": X[::4]} if game == "background" else {"cover": game}
+
+    residual = tree_shap(ensemble, X, **options).residual(ensemble.raw_predict(X))
+
+    assert_close(residual, np.zeros(len(X)), np.full(len(X), sum_of_node_values(ensemble)))
+
+
+@pytest.mark.parametrize("depth", [10, 11, 30])
+def test_a_deep_chain_in_exact_arithmetic(depth):
+    """No feature repeats, so the path has as many features as edges: the quadrature's hardest."""
+    ensemble, X = deep_ensemble(np.random.default_rng(0), depth, depth, branching=0.0, n_trees=1)
+    tree = ensemble.trees[0]
+    tree = replace(tree, feature=np.where(tree.is_leaf, -1, np.minimum(tree.depth, depth - 1)))
+    ensemble = ensemble_of([tree], depth)
+
+    values = tree_shap(ensemble, X[:1], cover="count").values
+
+    expected = [exact_shapley_values(tree, X[0], tree.n_samples)]
+    assert_close(values, expected, np.full(values.shape, np.abs(tree.value).sum()), k=8)
+
+
+def exact_shapley_values(tree, x, cover):
+    """Add up the leaves' games in rationals, each by the number of coalitions of every size.
+
+    A leaf pays prod_{j in S} o_j prod_{j not in S} r_j times its value: o_j is 1 if x meets the
+    conditions on j, r_j the share of the cover that does. The coefficient of z^s in the product of
+    (o_j z + r_j) over j other than k adds up what the coalitions of size s without k are paid.
+    """
+    phi = [Fraction(0)] * len(x)
+
+    def leaf_game(t, o, r):
+        if tree.left[t] < 0:
+            d = len(r)
+            for k in r:
+                paid, scale = [1], factorial(d)  # whole numbers; gcd would take all the time
+                for j in r.keys() - {k}:
+                    inside = [0, *(o[j] * r[j].denominator * c for c in paid)]
+                    outside = [*(r[j].numerator * c for c in paid), 0]
+                    paid = [a + b for a, b in zip(inside, outside, strict=True)]
+                    scale *= r[j].denominator
+                mean = sum(c * factorial(s) * factorial(d - 1 - s) for s, c in enumerate(paid))
+                phi[k] += Fraction(float(tree.value[t])) * (o[k] - r[k]) * Fraction(mean, scale)
+            return
+        k = int(tree.feature[t])
+        taken = tree.left[t] if reference.takes_left(tree, t, x) else tree.right[t]
+        for child in (tree.left[t], tree.right[t]):
+            share = Fraction(int(cover[child]), int(cover[t]))
+            leaf_game(
+                child,
+                {**o, k: o.get(k, 1) * int(child == taken)},
+                {**r, k: r.get(k, Fraction(1)) * share},
+            )
+
+    leaf_game(0, {}, {})
+    return [float(value) for value in phi]
+
+
+# ------------------------------------------------------------------------------------ properties
+
+
+@given(st.data())
+def test_base_values_are_the_mean_prediction_of_the_background(data):
+    ensemble = data.draw(ensembles())
+    X = data.draw(rows_for(ensemble))
+    background = data.draw(rows_for(ensemble))
+
+    result = tree_shap(ensemble, X, background=background)
+
+    terms = np.full(len(X), sum_of_node_values(ensemble))
+    mean = np.full(len(X), ensemble.raw_predict(background).mean())
+    assert_close(result.base_values, mean, terms)
+    assert_close(result.residual(ensemble.raw_predict(X)), np.zeros(len(X)), terms)
+
+
+@given(st.data())
+def test_a_row_against_itself_has_nothing_to_explain(data):
+    ensemble = data.draw(ensembles())
+    x = data.draw(rows_for(ensemble, n=1))
+
+    values = tree_shap(ensemble, x, background=x).values
+
+    assert_same(values, np.zeros(x.shape))
+
+
+def test_a_single_leaf_explains_nothing():
+    leaf = tree_of([-1], [-1], [-1], [0.0], value=[2.5], n_samples=[7])
+    ensemble, X = ensemble_of([leaf, leaf], 3, base_score=1.0), np.full((2, 3), np.nan)
+
+    for options in ({}, {"background": X}):
+        result = tree_shap(ensemble, X, **options)
+        assert_same(result.values, np.zeros((2, 3)))
+        assert_same(result.base_values, [6.0, 6.0])
+
+
+@pytest.mark.parametrize("n_background", [0, 3])
+def test_rows_and_trees_may_be_cut_anywhere(monkeypatch, n_background):
+    """Whole registers, their remainders and single rows add up alike, to the last bit."""
+    rng = np.random.default_rng(6)
+    ensemble, _ = deep_ensemble(rng, 7, 4, branching=0.7, n_trees=3)
+    X = rng.normal(size=(45, 4))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    row_weight = rng.normal(size=(3, 45))
+    background = rng.normal(size=(n_background, 4)) if n_background else None
+    bound = TreeShap(background, cover="count").bind(ensemble)
+
+    def add_up(row_edges, tree_edges):
+        out = np.full((4, 45), 0.1)
+        for rows in itertools.starmap(slice, itertools.pairwise(row_edges)):
+            block = np.ascontiguousarray(out[:, rows])
+            for trees in itertools.starmap(range, itertools.pairwise(tree_edges)):
+                weights = np.ascontiguousarray(row_weight[trees.start : trees.stop, rows])
+                bound.add(transposed(X[rows]), trees, weights, block)
+            out[:, rows] = block
+        return out
+
+    whole = add_up([0, 45], [0, 3])
+    assert_same(add_up([0, 1, 18, 27, 45], [0, 1, 1, 3]), whole)
+    monkeypatch.setattr(kernels, "ROWS_AT_ONCE", 16)
+    assert_same(add_up([0, 45], [0, 3]), whole)
+
+    expected = np.full((4, 45), 0.1)
+    for m, values in attribute_per_tree(ensemble, X, TreeShap(background, cover="count")):
+        expected += row_weight[m] * values.T
+    terms = np.full((4, 45), 0.1 + sum_of_node_values(ensemble) * np.abs(row_weight).max())
+    assert_close(whole, expected, terms)
+
+
+def test_covers_are_named_where_they_are_missing():
+    ensemble, X, _ = example_1(0)
+    no_counts = replace(ensemble, n_samples=np.zeros(3, np.int64))
+
+    assert tree_shap(ensemble, X, cover="count").method == "tree_shap(cover='count')"
+    with pytest.raises(ValueError, match=r"'count'.*not have their counts.*Use 'hessian'"):
+        tree_shap(no_counts, X, cover="count")
+    with pytest.raises(ValueError, match=r"'hessian' or by 'count'; got 'gain'"):
+        tree_shap(ensemble, X, cover="gain")
+
+
+def test_backgrounds_that_are_not_tables_of_rows():
+    ensemble, X, _ = example_1(0)
+
+    with pytest.raises(ValueError, match="background has no rows"):
+        tree_shap(ensemble, X, background=X[:0])
+    with pytest.raises(ValueError, match=r"shape \(3, 1\).*2 columns"):
+        tree_shap(ensemble, X, background=X[:, :1])
+
+
+# ----------------------------------------------------------------------------------------- peers
+
+
+@pytest.mark.parametrize("depth", [3, 12])
+def test_shap_of_the_same_trees(depth):
+    """shap unwinds paths, in float64; its interventional values are added up in float32."""
+    shap = peer("shap")
+    ensemble, X = deep_ensemble(np.random.default_rng(7), depth, 6, branching=0.6)
+    trees = [
+        {
+            "children_left": tree.left,
+            "children_right": tree.right,
+            "children_default": np.where(tree.missing_left, tree.left, tree.right),
+            "features": tree.feature,
+            "thresholds": tree.threshold,
+            "values": tree.value[:, None],
+            "node_sample_weight": tree.n_samples.astype(float),
+        }
+        for tree in ensemble.trees
+    ]
+    terms = np.full(X.shape, sum_of_node_values(ensemble))
+
+    theirs = shap.TreeExplainer({"trees": trees}, feature_perturbation="tree_path_dependent")
+    ours = tree_shap(ensemble, X, cover="count")
+    assert_close(ours.values, theirs.shap_values(X, check_additivity=False), terms)
+
+    background = X[::2]
+    theirs = shap.TreeExplainer({"trees": trees}, background, feature_perturbation="interventional")
+    ours = tree_shap(ensemble, X, background=background)
+    assert_close(ours.values, theirs.shap_values(X, check_additivity=False), terms, eps=EPS_32)
+
+
+@pytest.fixture(params=["reg:squarederror", "binary:logistic"])
+def booster(request):
+    """Return a model of XGBoost, fitted with missing values, and rows."""
+    xgboost = peer("xgboost")
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(400, 6)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = (np.nan_to_num(X[:, 0] * X[:, 1]) + rng.normal(size=400) > 0).astype(float)
+    parameters = {"objective": request.param, "max_depth": 5, "eta": 0.3, "nthread": 1}
+    return xgboost.train(parameters, xgboost.DMatrix(X, y), 20), xgboost.DMatrix(X), X
+
+
+def test_xgboost_of_its_own_trees(booster):
+    model, matrix, X = booster
+    theirs = model.predict(matrix, pred_contribs=True)
+
+    ours = tree_shap(model, X)
+
+    terms = np.full(X.shape, sum_of_node_values(as_ensemble(model)))
+    assert_close(ours.values, theirs[:, :-1], terms, k=8, eps=EPS_32)
+    assert_close(ours.base_values, theirs[:, -1], terms[:, 0], k=8, eps=EPS_32)
+
+
+def test_shap_of_the_trees_of_xgboost(booster):
+    shap = peer("shap")
+    model, _, X = booster
+    theirs = shap.TreeExplainer(model, feature_perturbation="tree_path_dependent")
+
+    ours = tree_shap(model, X)
+
+    terms = np.full(X.shape, sum_of_node_values(as_ensemble(model)))
+    assert_close(ours.values, theirs.shap_values(X), terms, k=8, eps=EPS_32)

@@ -1,0 +1,220 @@
+"""The picture of a tree: what its boxes say, where they stand, what is cut."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas
+import pytest
+from matplotlib import pyplot
+from matplotlib.colors import to_rgb
+
+from attributions.plots import TreeDisplay
+from gbt import GBTClassifier, GBTRegressor
+from gbt.model.tree import NODE_DTYPES, Tree
+from tests.asserts import assert_same
+from tests.pictures import assert_apart, assert_inside, box_of, words_on, written
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
+
+
+def by_hand():
+    """Return a root, a leaf at its left, and at its right a split into two leaves."""
+    return Tree(
+        feature=np.array([1, -1, 0, -1, -1]),
+        threshold=np.array([2.5, 0.0, -1250000.0, 0.0, 0.0]),
+        left=np.array([1, -1, 3, -1, -1]),
+        right=np.array([2, -1, 4, -1, -1]),
+        missing_left=np.array([True, False, False, False, False]),
+        sum_gradient=np.array([-3.0, 4.0, -7.0, -1.5, -5.5]),
+        sum_hessian=np.array([2000.0, 1500.0, 500.0, 200.0, 300.0]),
+        n_samples=np.array([2000, 1500, 500, 200, 300]),
+        gain=np.array([1.0, 0.0, 1.0, 0.0, 0.0]),
+        value=np.array([-0.0, -0.25, 1.4, 0.5, 2.0]),
+    )
+
+
+def grown(depth, n_rows=3000):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 5))
+    y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.normal(size=n_rows)
+    return GBTRegressor(n_estimators=2, max_depth=depth).fit(X, y).ensemble_
+
+
+def test_boxes_say_what_the_nodes_remember():
+    display = TreeDisplay.from_tree(by_hand(), feature_names=["income", "age"])
+    texts = {t: text.get_text().split("\n") for t, text in display.boxes_.items()}
+    assert texts == {
+        0: ["age ≤ 2.5", "value 0   n 2,000", "G -3   H 2000"],
+        1: ["value -0.25   n 1,500", "G 4   H 1500"],
+        2: ["income ≤ -1.25e+06", "value 1.4   n 500", "G -7   H 500"],
+        3: ["value 0.5   n 200", "G -1.5   H 200"],
+        4: ["value 2   n 300", "G -5.5   H 300"],
+    }
+    assert display.ax_.get_title(loc="left") == "Tree"
+    legend = " ".join(words_on(display.figure_))
+    for explained in ("n: training rows", "G: sum of", "H: sum of", "value: what the node adds"):
+        assert explained in legend
+
+
+def test_boxes_stand_where_the_rows_go():
+    display = TreeDisplay.from_tree(by_hand())
+    places = {t: np.array(text.get_position()) for t, text in display.boxes_.items()}
+    columns = [places[t][0] for t in (0, 1, 3)]
+    assert columns == sorted(columns)
+    assert places[1][0] == places[2][0]
+    assert places[3][0] == places[4][0]
+    assert places[1][1] < places[0][1] < places[2][1]  # the axis points down: left is above
+    assert places[3][1] < places[2][1] < places[4][1]
+
+
+def test_answers_stand_before_their_boxes_and_say_where_missing_values_go():
+    display = TreeDisplay.from_tree(by_hand())
+    written(display.figure_)
+    answers = [text for text in display.ax_.texts if text not in display.boxes_.values()]
+    found = {}
+    for text in answers:
+        _, y0, x1, y1 = box_of(text)
+        for t, box in display.boxes_.items():
+            left, bottom, _, top = box_of(box)
+            if 0 <= left - x1 < 15 and bottom < (y0 + y1) / 2 < top:
+                found[t] = text.get_text()
+    assert found == {1: "yes, missing", 2: "no", 3: "yes", 4: "no, missing"}
+
+
+def test_colors_say_the_direction():
+    display = TreeDisplay.from_tree(by_hand())
+    faces = {t: to_rgb(text.get_bbox_patch().get_facecolor()) for t, text in display.boxes_.items()}
+    assert faces[0] == (1.0, 1.0, 1.0)
+    assert faces[4][2] > faces[4][0]  # blue raises
+    assert faces[1][0] > faces[1][2]  # vermilion lowers
+    assert sum(faces[4]) < sum(faces[2]) < sum(faces[3])
+
+
+def test_what_is_not_known_is_not_written():
+    ensemble = grown(2)
+    part = replace(ensemble, statistics=frozenset({"counts"}), value=_leaves_only(ensemble))
+    display = TreeDisplay.from_model(part)
+    written(display.figure_)
+    assert display.boxes_[0].get_text().split("\n")[1:] == ["n 3,000"]
+    leaf = next(t for t in display.boxes_ if part.trees[0].left[t] < 0)
+    assert display.boxes_[leaf].get_text().startswith("value ")
+    joined = " ".join(words_on(display.figure_))
+    assert "G" not in joined
+    assert "H" not in joined
+
+
+def _leaves_only(ensemble):
+    return np.where(ensemble.left < 0, ensemble.value, 0.0)
+
+
+def test_trees_of_models_have_their_numbers_and_names():
+    ensemble = replace(grown(2), feature_names=tuple("abcde"))
+    display = TreeDisplay.from_model(ensemble, 1)
+    assert display.ax_.get_title(loc="left") == "Tree 1 of 2, from 0"
+    root = ensemble.trees[1]
+    name = "abcde"[root.feature[0]]
+    assert display.boxes_[0].get_text().startswith(f"{name} ≤ {root.threshold[0]:.6g}\n")
+    for number in (2, -1):
+        with pytest.raises(ValueError, match=f"number={number}, but the model has 2 trees"):
+            TreeDisplay.from_model(ensemble, number)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 4, 7])
+def test_trees_can_be_read_and_what_is_cut_is_counted(depth):
+    tree = grown(max(depth, 1)).trees[0] if depth else _root_only()
+    display = TreeDisplay.from_tree(tree)
+    texts = written(display.figure_)
+    assert_inside(texts, display.figure_.bbox.extents)
+    assert_apart(texts)
+    assert min(text.get_fontsize() for text in display.boxes_.values()) >= 8.5
+    hidden = np.flatnonzero(tree.depth > 4)
+    assert_same(sorted(display.boxes_), np.flatnonzero(tree.depth <= 4))
+    title = display.ax_.get_title(loc="left")
+    if len(hidden):
+        assert title == (
+            f"Tree, depth 0 to 4 of 7: {len(hidden)} of {tree.n_nodes} nodes not shown"
+        )
+        said = [text.get_text().split("\n")[-1] for text in display.boxes_.values()]
+        below = [int(line.split()[1]) for line in said if line.endswith("nodes below")]
+        assert sum(below) == len(hidden)
+    else:
+        assert title == "Tree"
+
+
+def _root_only():
+    arrays = {name: getattr(by_hand(), name)[1:2] for name in NODE_DTYPES}
+    return Tree(**arrays)
+
+
+def test_the_depth_is_chosen():
+    tree = grown(6).trees[0]
+    display = TreeDisplay.from_tree(tree, max_depth=1)
+    assert len(display.boxes_) == 3
+    assert len(TreeDisplay.from_tree(tree, max_depth=None).boxes_) == tree.n_nodes
+    assert "... " in TreeDisplay.from_tree(tree, max_depth=0).boxes_[0].get_text()
+    for wrong in (-1, 2.5, "3"):
+        with pytest.raises(ValueError, match=f"max_depth={wrong!r}; it must be a whole number"):
+            TreeDisplay(tree, max_depth=wrong)
+
+
+def test_small_axes_hold_fewer_levels():
+    tree = grown(5).trees[0]
+    display = TreeDisplay.from_tree(tree, figsize=(5, 4))
+    depth = max(tree.depth[t] for t in display.boxes_)
+    assert 0 < depth < 4
+    n_hidden = (tree.depth > depth).sum()
+    said = " ".join(words_on(display.figure_))
+    assert f"depth 0 to {depth} of 5: {n_hidden} of {tree.n_nodes} nodes not shown" in said
+    assert_apart(written(display.figure_))
+
+
+def test_too_few_names_are_refused():
+    with pytest.raises(
+        ValueError, match="feature_names has 1 names, but the tree splits on column 1"
+    ):
+        TreeDisplay(by_hand(), feature_names=["a"])
+
+
+def test_options_of_pictures():
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(16, 5), layout="constrained")
+    display = TreeDisplay.from_tree(by_hand(), ax=left, title="Mine $")
+    assert display.ax_ is left
+    assert left.get_title(loc="left") == "Mine $"
+    assert len(display.plot(right).boxes_) == 5
+    assert_apart(written(figure))
+
+
+def test_what_rounding_leaves_of_0_is_0():
+    tree = by_hand()
+    tree = replace(
+        tree,
+        sum_gradient=np.array([-4.69e-14, 4.0, -4.0, -1.5, -2.5]),
+        value=np.array([2.292e-16, -0.25, 1e-9, 0.5, 2.0]),
+    )
+    boxes = TreeDisplay.from_tree(tree).boxes_
+    assert "value 0   " in boxes[0].get_text()
+    assert "G 0   " in boxes[0].get_text()
+    assert "value 1e-09   " in boxes[2].get_text()  # small, but no rounding
+
+
+def test_a_tree_of_several_classes_says_whose_it_is():
+    X = np.random.default_rng(0).normal(size=(90, 2))
+    labels = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    model = GBTClassifier(n_estimators=2, max_depth=1).fit(X, labels)  # classes: high, low, middle
+    title = TreeDisplay.from_model(model, 4).ax_.get_title(loc="left")
+    assert title == "Tree 4 of 6, from 0, for class low"
+    title = TreeDisplay.from_model(model.ensemble_, 5).ax_.get_title(loc="left")
+    assert title == "Tree 5 of 6, from 0, for output 2"
+
+
+def test_a_question_that_missing_words_alone_answer_with_yes():
+    table = pandas.DataFrame({"word": np.array(["u", "v", None] * 20, dtype=object)})
+    y = 2.0 * table["word"].isna()
+    model = GBTRegressor(n_estimators=1, max_depth=1, categorical_smoothing=0).fit(table, y)
+    words = words_on(TreeDisplay.from_model(model, 0).figure_)
+    (question,) = [text for text in words if text.startswith("word ")]
+    assert question.startswith("word is missing")

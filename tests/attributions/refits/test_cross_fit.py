@@ -1,0 +1,153 @@
+"""Every row judges the features, by a model that has not seen it."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.model_selection import KFold, LeaveOneGroupOut, ShuffleSplit
+
+from attributions import (
+    HeldOutSelector,
+    cross_fit,
+    forest_inner,
+    partial_inner,
+    partial_inner_rows,
+    permutation,
+    tree_inner,
+    tree_inner_rows,
+)
+from attributions.reference import definitions as reference
+from gbt import GBTClassifier, GBTRegressor
+from tests.asserts import assert_close, assert_same
+from tests.attributions.refits.test_selector import table
+
+MODEL = GBTRegressor(n_estimators=10, max_depth=2)
+
+
+def out_of_fold(rows, folds, X, y):
+    """Return the contributions of all rows, each by the model that has not seen it."""
+    values = np.empty(X.shape)
+    for fitted_on, held_out in folds:
+        model = GBTRegressor(n_estimators=10, max_depth=2).fit(X[fitted_on], y[fitted_on])
+        values[held_out] = rows(model, X[held_out], y[held_out]).values
+    return values
+
+
+@pytest.mark.parametrize(
+    ("measure", "rows"), [(tree_inner, tree_inner_rows), (partial_inner, partial_inner_rows)]
+)
+def test_it_is_the_sum_of_out_of_fold_rows(measure, rows):
+    """The standard error is about the common mean: within folds and between them."""
+    X, y = table(n=90, p=3)
+    folds = KFold(4)
+    values = out_of_fold(rows, folds.split(X), X, y)
+
+    result = cross_fit(MODEL, X, y, measure, cv=folds)
+
+    terms = np.abs(values).sum(axis=0)
+    assert_close(result.values, values.sum(axis=0), terms)
+    expected = reference.standard_error(values, np.arange(90))
+    assert_close(result.standard_error, expected, terms)
+    assert result.n_samples == 90
+
+
+def test_a_number_of_folds_shuffles_and_is_seeded():
+    X, y = table(n=90, p=3)
+    order = np.argsort(y)
+    X, y = X[order], y[order]  # folds of neighbours would each miss a range of y
+    result = cross_fit(MODEL, X, y, cv=3)
+    folds = KFold(3, shuffle=True, random_state=0)
+    assert_same(result.values, cross_fit(MODEL, X, y, cv=folds).values)
+    assert (result.values != cross_fit(MODEL, X, y, cv=3, random_state=1).values).any()
+    assert result.method == "tree_inner(3 fits, predecomp)"
+    assert (result.p_values()[:2] < 0.01).all()
+    target = partial(forest_inner, variant="target")
+    named = cross_fit(MODEL, X, y, target, cv=3)
+    assert named.method == "forest_inner(3 fits, predecomp, target)"
+    with pytest.raises(ValueError, match="has no p-values"):
+        named.p_values()
+
+
+def test_the_estimator_is_not_fitted():
+    X, y = table(n=40, p=2)
+    estimator = GBTRegressor(n_estimators=2)
+    cross_fit(estimator, X, y, cv=2)
+    assert not hasattr(estimator, "ensemble_")
+
+
+def test_classes_and_frames():
+    X, _ = table(n=100, p=3)
+    y = np.where(X[:, 0] > 1.4, "rare", "common")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"], index=np.arange(100)[::-1])
+    labels = pandas.Series(y, index=frame.index)
+    estimator = GBTClassifier(n_estimators=5)
+    result = cross_fit(estimator, frame, labels, cv=4)
+    assert result.feature_names == ("a", "b", "c")
+    assert_same(result.values, cross_fit(estimator, X, y, cv=4).values)
+
+
+@pytest.mark.parametrize("cv", [4, LeaveOneGroupOut()])
+def test_groups_are_kept_whole_and_counted(cv):
+    X, y = table(n=90, p=3)
+    groups = np.arange(90) % 6
+    result = cross_fit(MODEL, X, y, cv=cv, groups=pandas.Series(groups))
+    assert_same(np.sort(result.groups), np.arange(6))
+    if cv != 4:
+        values = out_of_fold(tree_inner_rows, cv.split(X, y, groups), X, y)
+        expected = reference.standard_error(values, groups)
+        assert_close(result.standard_error, expected, np.abs(values).sum(axis=0))
+
+
+def test_folds_that_are_no_partition_are_refused():
+    X, y = table(n=40, p=2)
+    with pytest.raises(ValueError, match=r"ShuffleSplit.*every row in exactly one fold"):
+        cross_fit(MODEL, X, y, cv=ShuffleSplit(3, test_size=0.5, random_state=0))
+    with pytest.raises(ValueError, match="cannot be merged: shuffling a chunk"):
+        cross_fit(MODEL, X, y, permutation, cv=2)
+
+
+def test_generators_are_random_states():
+    X, y = table(60)[:2]
+    first, again, other = (
+        cross_fit(MODEL, X, y, cv=3, random_state=np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert_same(first.values, again.values)
+    assert not np.array_equal(first.values, other.values)
+    selector = HeldOutSelector(MODEL, random_state=np.random.default_rng(1))
+    assert selector.fit(X, y).support_.shape == (X.shape[1],)
+
+
+def test_a_doubt_that_some_folds_cannot_have_is_left_out():
+    """`is_reliable` needs training rows, given where a fold's model has lost its sums."""
+    X, y = table(n=90, p=3)
+    is_known = iter([True, False, False])
+
+    def measure(model, X, y):
+        return replace(tree_inner(model, X, y), kurtosis=np.ones(3) if next(is_known) else None)
+
+    result = cross_fit(MODEL, X, y, measure, cv=3)
+    assert result.is_reliable is None
+    assert_same(result.values, cross_fit(MODEL, X, y, cv=3).values)
+
+
+def test_the_doubts_of_single_models_are_no_doubts_of_their_sum():
+    X, y = table(n=90, p=3)
+    result = cross_fit(MODEL, X, y, partial(tree_inner, training=(X, y)), cv=3)
+    assert result.is_reliable is None
+    assert_same(result.p_values(), cross_fit(MODEL, X, y, cv=3).p_values())
+
+
+def test_missing_labels_are_refused_before_rows_are_cut():
+    X = np.arange(24.0).reshape(12, 2)
+    y = np.array(["a", "b", None] * 4, dtype=object)
+    for cut in (partial(cross_fit, GBTClassifier()), HeldOutSelector(GBTClassifier()).fit):
+        with pytest.raises(ValueError, match=r"got NoneType and str. Missing labels are not"):
+            cut(X, y)
+
+
+def test_folds_that_are_none_are_refused():
+    X, y = np.arange(20.0)[:, np.newaxis], np.arange(20.0)
+    with pytest.raises(TypeError, match=r"cv must be a number of folds or a splitter .* got '5'"):
+        cross_fit(MODEL, X, y, cv="5")

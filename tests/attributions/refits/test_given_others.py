@@ -1,0 +1,195 @@
+"""What a column says beyond the others: by its definition, and on copies of columns that matter."""
+
+from functools import partial
+
+import numpy as np
+import pandas
+import pyarrow
+import pytest
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+
+from attributions import HeldOutSelector, given_others, partial_inner, saabas
+from attributions.inputs import SeenRowsWarning
+from attributions.reference import definitions as reference
+from gbt import GBTClassifier, GBTRegressor
+from tests.asserts import assert_close, assert_same
+
+REGRESSOR = GBTRegressor(n_estimators=60, max_depth=3)
+
+
+def copies(n=800, seed=0):
+    """Return rows of a column that matters, a copy of it, and noise; and y."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[:, 1] = 0.95 * X[:, 0] + np.sqrt(1 - 0.95**2) * X[:, 1]
+    return X, X[:, 0] + rng.normal(size=n)
+
+
+def by_definition(model, X, y, training, models, regressors):
+    """Return q_ik column by column, with residuals of squared error or of labels 0 and 1.
+
+    ``models[k]`` and ``regressors[k]`` are fitted without column k.
+    """
+    X_fit, y_fit = training
+    is_class = hasattr(models[0], "predict_proba")
+    q = np.zeros(X.shape)
+    for k in range(X.shape[1]):
+        own_fit, own = np.delete(X_fit, k, axis=1), np.delete(X, k, axis=1)
+        without = clone(models[k]).fit(own_fit, y_fit)
+        predicted = without.predict_proba(own)[:, 1] if is_class else without.predict(own)
+        F_fit, F = saabas(model, X_fit).values[:, k], saabas(model, X).values[:, k]
+        q[:, k] = (F - clone(regressors[k]).fit(own_fit, F_fit).predict(own)) * (y - predicted)
+    return q
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("regressor", [LinearRegression(), REGRESSOR])
+def test_it_is_its_definition(task, regressor):
+    X, y = copies(120)
+    model = REGRESSOR
+    if task == "classification":
+        y = (np.random.default_rng(1).random(120) < expit(2 * y)).astype(float)
+        model = GBTClassifier(n_estimators=10, max_depth=2)
+    training = X[:60], y[:60]
+    model = clone(model).fit(*training)
+    groups = np.arange(60) // 3
+
+    result = given_others(model, X[60:], y[60:], training=training, regressor=regressor)
+    grouped = given_others(
+        model, X[60:], y[60:], training=training, regressor=regressor, groups=groups
+    )
+
+    q = by_definition(model, X[60:], y[60:], training, [model] * 3, [regressor] * 3)
+    terms = 60 * np.abs(q).max()
+    assert_close(result.values, q.sum(axis=0), terms)
+    assert_close(result.standard_error, reference.standard_error(q, np.arange(60)), terms)
+    assert_close(grouped.standard_error, reference.standard_error(q, groups), terms)
+    assert result.method == "given_others(saabas)"
+
+
+def test_a_copy_is_spared_and_what_matters_is_found():
+    found = np.zeros((2, 3))
+    for seed in range(6):
+        X, y = copies(seed=seed)
+        training = X[:400], y[:400]
+        model = clone(REGRESSOR).fit(*training)
+        for line, measure in zip(
+            found,
+            (partial_inner, partial(given_others, training=training, regressor=REGRESSOR)),
+            strict=True,
+        ):
+            line += measure(model, X[400:], y[400:]).p_values() < 0.05
+    assert found[0, 1] >= 4  # the model uses the copy, and that pays
+    assert found[1, 0] == 6
+    assert found[1, 1:].max() <= 2
+
+
+def test_the_selector_hands_over_the_training_rows():
+    X, y = copies()
+    measure = partial(given_others, regressor=REGRESSOR)
+    selector = HeldOutSelector(REGRESSOR, measure=measure, fdr=0.05, random_state=0).fit(X, y)
+    assert selector.support_[0]
+    fitted_on, held_out = selector._cut(X, y, None)
+    alone = measure(
+        selector.estimator_, X[held_out], y[held_out], training=(X[fitted_on], y[fitted_on])
+    )
+    assert_same(selector.p_values_, alone.p_values())
+
+
+def test_several_classes_and_frames():
+    X, y = copies(600)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    frame["d"] = np.where(X[:, 2] > 0, "yes", "no")
+    label = np.digitize(y, [-1, 1])
+    model = GBTClassifier(n_estimators=10, max_depth=2).fit(frame[:300], label[:300])
+    training = frame[:300], label[:300]
+    result = given_others(model, frame[300:], label[300:], training=training, regressor=REGRESSOR)
+    assert result.ranking()[0] == 0
+    assert result.p_values()[0] < 0.01
+    assert result.feature_names == ("a", "b", "c", "d")
+
+
+def test_a_column_that_is_not_used_says_nothing():
+    X, y = copies(100)
+    X[:, 2] = 1.0
+    training = X[:50], y[:50]
+    model = clone(REGRESSOR).fit(*training)
+    result = given_others(model, X[50:], y[50:], training=training, regressor=REGRESSOR)
+    assert result.values[2] == 0
+    assert_same(result.p_values()[2], 1.0)
+
+
+# What a parameter says of columns, and what it must say where column 0, 1 or 2 is left out.
+OF_COLUMN_1 = [
+    *(("categorical_features", form, [[0], [], [1]]) for form in ([1], [-2], ["x1"])),
+    ("categorical_features", [False, True, False], [[0], [], [1]]),
+    ("categorical_features", np.array([1]), [[0], [], [1]]),
+    ("categorical_features", [1, 2], [[0, 1], [1], [1]]),
+    ("categorical_features", None, [None, None, None]),
+    *(("monotone_constraints", form, [[-1, 0], None, [0, -1]]) for form in ({1: -1}, {"x1": -1})),
+    ("monotone_constraints", [0, -1, 0], [[-1, 0], None, [0, -1]]),
+    ("monotone_constraints", {0: 1, 2: -1}, [[0, -1], [1, -1], [1, 0]]),
+]
+
+
+@pytest.mark.parametrize(("parameter", "value", "moved"), OF_COLUMN_1)
+@pytest.mark.parametrize("kind", ["array", "names", "numbers", "pyarrow"])
+def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, kind):
+    """With these the column means the same in every fit, of the model and of the regressor."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, size=(200, 3)) * 1.0
+    y = np.array([2.0, -1, 0, 3, -2])[X[:, 1].astype(int)] + 0.3 * X[:, 0] + rng.normal(size=200)
+    plain = GBTRegressor(n_estimators=5, max_depth=3)
+    estimator = clone(plain).set_params(**{parameter: value})
+    names = None if kind == "numbers" else ["x0", "x1", "x2"]
+    table = X if kind == "array" else pandas.DataFrame(X, columns=names)
+    if kind == "pyarrow":
+        table = pyarrow.Table.from_pandas(table)
+    model = clone(estimator).fit(table[:100], y[:100])
+
+    result = given_others(
+        model, table[100:], y[100:], training=(table[:100], y[:100]), regressor=estimator
+    )
+
+    fits = [clone(plain).set_params(**{parameter: of_rest}) for of_rest in moved]
+    q = by_definition(model, X[100:], y[100:], (X[:100], y[:100]), fits, fits)
+    assert_close(result.values, q.sum(axis=0), 100 * np.abs(q).max())
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        {"categorical_features": [1]},
+        {"monotonic_cst": [0, 1, 0]},
+        {"interaction_cst": [[0, 1], [2]]},
+    ],
+)
+def test_parameters_of_columns_of_other_libraries_are_refused(parameter):
+    X, y = copies(120)
+    X = X.round()
+    training = X[:60], y[:60]
+    (name,) = parameter
+    theirs = HistGradientBoostingRegressor(max_iter=5, **parameter).fit(*training)
+    ours = clone(REGRESSOR).fit(*training)
+    pairs = [(ours, theirs), (ours, make_pipeline(theirs))]
+    pairs += [(theirs, REGRESSOR)] * (name != "monotonic_cst")  # which loses the sums of gradients
+    for model, regressor in pairs:
+        with pytest.raises(ValueError, match=f"{name}=.* says which columns it means"):
+            given_others(model, X[60:], y[60:], training=training, regressor=regressor)
+
+
+def test_what_it_cannot_do_is_refused():
+    X, y = copies(80)
+    training = X[:40], y[:40]
+    model = clone(REGRESSOR).fit(*training)
+    with pytest.raises(ValueError, match="training must be the pair"):
+        given_others(model, X[40:], y[40:], training=X, regressor=REGRESSOR)
+    with pytest.warns(SeenRowsWarning):
+        given_others(model, *training, training=training, regressor=REGRESSOR)
+    one = clone(REGRESSOR).fit(X[:40, :1], y[:40])
+    with pytest.raises(ValueError, match="at least two"):
+        given_others(one, X[40:, :1], y[40:], training=(X[:40, :1], y[:40]), regressor=REGRESSOR)

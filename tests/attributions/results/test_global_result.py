@@ -1,0 +1,300 @@
+"""GlobalAttribution: what is read off it, what adds up, and what is refused."""
+
+from dataclasses import FrozenInstanceError, replace
+from functools import reduce
+
+import numpy as np
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from attributions import GlobalAttribution, LocalAttribution
+from attributions.statistics.row_sums import RowSums
+from gbt.parallel.in_order import ROWS_PER_BLOCK
+from tests.asserts import assert_close, assert_same
+
+NAMES = ("a", "b", "c", "d")
+
+
+def result_of(values, standard_error=None, method="tree_inner(predecomp)", **others):
+    names = NAMES[: len(values)]
+    return GlobalAttribution(values, standard_error, 100, names, method, **others)
+
+
+def rows_of(values, method="tree_inner(predecomp)"):
+    values = np.asarray(values, dtype=float)
+    return LocalAttribution(values, np.zeros(len(values)), NAMES[: values.shape[1]], method)
+
+
+def test_what_it_holds():
+    result = result_of([1, 2], [0.5, 0.25], per_tree=[[0, 1], [1, 1], [0, 0]])
+    assert result.values.dtype == result.standard_error.dtype == np.float64
+    assert result.per_tree.shape == (3, 2)
+    assert result.repeats is None
+    with pytest.raises(FrozenInstanceError):
+        result.values = np.zeros(2)
+    for wrong in ({"values": [1.0]}, {"standard_error": [1.0]}, {"per_tree": np.zeros((3, 1))}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} has shape"):
+            replace(result, **wrong)
+
+
+def test_confidence_intervals_are_normal():
+    result = result_of([1.0, -2.0, 0.0], [0.5, 1.0, 0.0])
+    # 1.959964 is the .975 quantile of the normal distribution.
+    expected = [[1 - 0.5 * 1.959964, 1 + 0.5 * 1.959964], [-3.959964, -0.040036], [0, 0]]
+    np.testing.assert_array_less(np.abs(result.confidence_interval() - expected), 1e-6)
+    for level in (0.5, 0.8, 0.99):
+        low, high = stats.norm.interval(level, loc=[1, -2], scale=[0.5, 1])
+        interval = result.confidence_interval(level)[:2]
+        assert_close(interval, np.column_stack([low, high]), 10.0)
+    for level in (0, 1, 95, -0.5):
+        with pytest.raises(ValueError, match=f"level={level}"):
+            result.confidence_interval(level)
+
+
+def test_p_values_are_one_sided():
+    result = result_of([2.0, -2.0, 0.0, 1.0], [1.0, 1.0, 1.0, 4.0])
+    # 1 - Phi(2) = .0227501 from a table; below 0 it is more than a half.
+    np.testing.assert_array_less(np.abs(result.p_values()[:3] - [0.0227501, 0.9772499, 0.5]), 1e-6)
+    assert_close(result.p_values(), stats.norm.sf([2, -2, 0, 0.25]), 1.0)
+    far = result_of([30.0], [1.0]).p_values()
+    assert_close(far, stats.norm.sf([30.0]), 1e-194)  # 1 - Phi would have rounded to 0
+
+
+def test_p_values_without_spread():
+    """A feature that no tree uses: no evidence. One that always helps by the same: all of it."""
+    assert_same(result_of([0.0, 3.0, -3.0], [0.0, 0.0, 0.0]).p_values(), [1.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("method", ["partial_inner(saabas)", "forest_inner(saabas, residual)"])
+def test_p_values_of_the_relatives(method):
+    assert_same(result_of([0.0], [1.0], method).p_values(), [0.5])
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["absolute(predecomp, tree)", "forest_inner(predecomp, target)", "predecomp", "total_gain"],
+)
+def test_p_values_are_refused_where_they_mean_nothing(method):
+    with pytest.raises(ValueError, match=r"has no p-values.*tree_inner.*held-out"):
+        result_of([1.0], [1.0], method).p_values()
+
+
+def test_the_name_of_an_attribution_decides_nothing():
+    assert_same(result_of([0.0], [1.0], "tree_inner(mean_target)").p_values(), [0.5])
+
+
+def test_a_frame_has_p_values_beside_their_features():
+    result = result_of([0.0, 2.0], [1.0, 1.0])
+    frame = result.to_frame()
+    assert list(frame.columns) == ["value", "standard_error", "p_value"]
+    assert_same(frame["p_value"].to_numpy(), result.p_values()[[1, 0]])
+    for other in (result_of([1.0], [1.0], "absolute(predecomp, tree)"), result_of([1.0])):
+        assert "p_value" not in other.to_frame()
+
+
+@pytest.mark.parametrize("weight", [[np.nan, 1.0], [-1.0, 1.0], [1.0]])
+def test_weights_of_rows_are_checked(weight):
+    rows = LocalAttribution(np.ones((2, 1)), np.zeros(2), ("x",), "by hand")
+    with pytest.raises(ValueError, match="sample_weight"):
+        GlobalAttribution.from_rows(rows, weight)
+
+
+def test_a_sum_over_rows_wants_rows():
+    total = GlobalAttribution.from_rows(rows_of([[1.0], [3.0]]))
+    with pytest.raises(TypeError, match=r"sums a LocalAttribution, .* got GlobalAttribution"):
+        GlobalAttribution.from_rows(total)
+
+
+def test_only_attributions_are_merged():
+    with pytest.raises(ValueError, match="Only a GlobalAttribution can be merged; got int"):
+        result_of([1.0]).merge(3)
+
+
+def test_no_standard_error_says_why():
+    not_wanted = result_of([1.0])
+    single = replace(not_wanted, n_samples=1)
+    gain = result_of([1.0], method="total_gain")
+    for result, why in (
+        (not_wanted, "standard_error=False"),
+        (single, "a single row"),
+        (gain, "read off the model"),
+        (replace(single, method="total_gain"), "read off the model"),
+        (replace(single, method="permutation(roc_auc)"), "a single row"),
+        (replace(not_wanted, method="permutation(r2)"), "one number for all rows"),
+        (replace(not_wanted, method="unbiased_gain(symmetric)"), "standard_error=False"),
+        (replace(not_wanted, method="unbiased_gain(sampled)"), "sampled.*has none"),
+    ):
+        with pytest.raises(ValueError, match=f"no standard errors, so no confidence.*{why}"):
+            result.confidence_interval()
+    with pytest.raises(ValueError, match="so no p-values"):
+        not_wanted.p_values()
+
+
+def test_the_ranking_keeps_the_order_of_equals():
+    result = result_of([1.0, 3.0, 1.0, -5.0])
+    assert_same(result.ranking(), [1, 0, 2, 3])
+
+
+def test_normalized():
+    result = result_of([3.0, -4.0])
+    assert_same(result.normalized(), [3 / 7, -4 / 7])
+    assert_same(result.normalized(ord=2), [0.6, -0.8])
+    assert_same(result_of([0.0, 0.0]).normalized(2), [0.0, 0.0])
+    with pytest.raises(ValueError, match="ord=3"):
+        result.normalized(3)
+
+
+def test_merging_by_hand():
+    """Rows 1, 3 and row 8: sums 4 and 8; squares about the means 2 and 0."""
+    pair = GlobalAttribution.from_rows(rows_of([[1.0], [3.0]]))
+    one = GlobalAttribution.from_rows(rows_of([[8.0]]))
+    assert_same(pair.standard_error, [2.0])  # sqrt(2 / 1 * 2)
+    assert one.standard_error is None
+
+    both = pair.merge(one)
+
+    assert_same(both.values, [12.0])
+    assert both.n_samples == 3
+    assert_close(both.standard_error, [np.sqrt(3 / 2 * (9 + 1 + 16))], 10.0)  # about the mean 4
+    singles = GlobalAttribution.from_rows(rows_of([[1.0]])).merge(one)
+    assert_close(singles.standard_error, [np.sqrt(2 * 2 * 3.5**2)], 10.0)
+
+
+@given(st.data())
+def test_any_chunks_merge_to_the_whole(data):
+    numbers = st.floats(-1e3, 1e3) | st.sampled_from([0.0, 1e6])
+    row = st.tuples(numbers, numbers, st.just(0.25))
+    values = np.array(data.draw(st.lists(row, min_size=2, max_size=12)))
+    cuts = data.draw(st.sets(st.integers(1, len(values) - 1)))
+    chunks = [rows_of(chunk) for chunk in np.split(values, sorted(cuts))]
+
+    merged = reduce(GlobalAttribution.merge, map(GlobalAttribution.from_rows, chunks))
+
+    terms = np.abs(values).sum(axis=0)
+    assert_close(merged.values, values.sum(axis=0), terms)
+    variance = len(values) * values.var(axis=0, ddof=1)
+    assert_close(merged.standard_error**2, variance, terms**2)
+    assert merged.n_samples == len(values)
+
+
+def test_from_rows_is_the_numpy_formula_over_blocks():
+    rng = np.random.default_rng(0)
+    values = rng.normal(1000.0, 1.0, size=(2 * ROWS_PER_BLOCK + 77, 3))
+    result = GlobalAttribution.from_rows(rows_of(values))
+    terms = values.sum(axis=0)
+    assert_close(result.values, terms, terms)
+    error = np.sqrt(len(values)) * values.std(axis=0, ddof=1)
+    # The mean is known to eps * 1000, a thousand times the spread: that much of it may be lost.
+    assert_close(result.standard_error, error, 1000 * error)
+    fortran = GlobalAttribution.from_rows(rows_of(np.asfortranarray(values)))
+    assert_same(fortran.values, result.values)
+
+
+def test_from_rows_with_weights():
+    rows = rows_of([[1.0, -1.0], [2.0, 5.0], [4.0, 0.0]])
+    weighted = GlobalAttribution.from_rows(rows, sample_weight=[2, 0, 1])
+    assert_same(weighted.values, [6.0, -2.0])
+    assert weighted.n_samples == 3
+    assert_close(weighted.standard_error, [np.sqrt(12.0), 2.0], 10.0)
+    with pytest.raises(ValueError, match=r"sample_weight has shape \(2,\)"):
+        GlobalAttribution.from_rows(rows, sample_weight=[1, 1])
+    with pytest.raises(ValueError, match="no rows"):
+        GlobalAttribution.from_rows(rows_of(np.zeros((0, 2))))
+
+
+def test_merging_adds_trees():
+    one = result_of([1.0, 2.0], [1.0, 1.0], per_tree=[[1.0, 0.0], [0.0, 2.0]])
+    assert_same(one.merge(one).per_tree, [[2.0, 0.0], [0.0, 4.0]])
+
+
+def test_merging_without_standard_errors():
+    many, one = result_of([1.0]), replace(result_of([2.0]), n_samples=1)
+    for merged in (many.merge(many), many.merge(one), one.merge(many)):
+        assert merged.standard_error is None
+
+
+def test_what_does_not_add_up_is_refused_by_name():
+    result = result_of([1.0, 2.0], [1.0, 1.0])
+    for method, why in (
+        ("total_gain", "not summed over rows"),
+        ("permutation(roc_auc)", "shuffling a chunk"),
+        ("unbiased_gain", "ratios"),
+    ):
+        other = replace(result, method=method)
+        with pytest.raises(ValueError, match=why):
+            other.merge(other)
+    with pytest.raises(ValueError, match=r"tree_inner\(predecomp\).*partial_inner"):
+        result.merge(replace(result, method="partial_inner(predecomp)"))
+    with pytest.raises(ValueError, match="'b' as feature 1 and the other 'B'"):
+        result.merge(replace(result, feature_names=("a", "B")))
+    with pytest.raises(ValueError, match="2 and the other 3"):
+        result.merge(result_of([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]))
+    with pytest.raises(ValueError, match="Only one of the attributions has a standard error"):
+        result.merge(replace(result, standard_error=None))
+    with pytest.raises(ValueError, match="Only one of the attributions has a standard error"):
+        replace(result, standard_error=None).merge(result)
+    trees = replace(result, per_tree=np.zeros((3, 2)))
+    for name, parts in (
+        ("per_tree", np.zeros((3, 2))),
+        ("per_output", np.zeros((3, 2))),
+        ("kurtosis", np.zeros(2)),
+    ):
+        with_parts = replace(result, **{name: parts})
+        for one, other in ((result, with_parts), (with_parts, result)):
+            with pytest.raises(ValueError, match=f"Only one of the attributions has {name}"):
+                one.merge(other)
+    with pytest.raises(ValueError, match="3 trees in one attribution and 4"):
+        trees.merge(replace(result, per_tree=np.zeros((4, 2))))
+    with pytest.raises(ValueError, match="3 outputs in one attribution and 4"):
+        replace(result, per_output=np.zeros((3, 2))).merge(
+            replace(result, per_output=np.zeros((4, 2)))
+        )
+
+
+def test_to_frame():
+    frame = result_of([1.0, 3.0], [0.1, 0.3]).to_frame()
+    expected = pandas.DataFrame(
+        {"value": [3.0, 1.0], "standard_error": [0.3, 0.1], "p_value": 2 * [stats.norm.sf(10)]},
+        index=pandas.Index(["b", "a"], name="feature"),
+    )
+    pandas.testing.assert_frame_equal(frame, expected)
+    assert list(result_of([1.0]).to_frame().columns) == ["value"]
+    with_ends = result_of([1.0, 3.0], [0.1, 0.3]).to_frame(level=0.9)
+    assert list(with_ends.columns) == ["value", "standard_error", "lower", "upper", "p_value"]
+    ends = with_ends[["lower", "upper"]].to_numpy()
+    assert_close(ends, [stats.norm.interval(0.9, v, v / 10) for v in (3, 1)], 4)
+    with pytest.raises(ValueError, match="no confidence intervals"):
+        result_of([1.0]).to_frame(level=0.9)
+
+
+def test_row_sums_by_hand():
+    sums = RowSums.of(np.array([[1.0, 0.0], [3.0, 0.0]]))
+    assert_same(sums.total, [4.0, 0.0])
+    assert_same(sums.squares, [2.0, 0.0])
+    assert sums.n_rows == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["predecomp", "saabas", "tree_shap", "total_gain", "absolute", "permutation", "tree_inner"],
+)
+def test_functions_are_not_hidden_by_the_modules_of_their_names(name):
+    import importlib
+
+    import attributions
+
+    module = importlib.import_module(attributions._HOME[name])
+    assert getattr(attributions, name) is getattr(module, name)
+    assert callable(getattr(attributions, name))
+    assert name in dir(attributions)
+
+
+def test_the_package_knows_its_names():
+    import attributions
+
+    assert {*attributions.__all__} == {*attributions._HOME, "plots"}
+    with pytest.raises(AttributeError, match="no attribute 'treeinner'"):
+        attributions.treeinner  # noqa: B018

@@ -1,0 +1,278 @@
+"""Results print as tables, and are read by the names of features."""
+
+import re
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pandas
+import pytest
+
+from attributions import GlobalAttribution, LocalAttribution
+from attributions.names import elided, find_row, on_one_line, printed_width
+from attributions.results import UnknownFeatureError
+from attributions.results.tables import numbers, p_values
+from tests.asserts import assert_same
+
+
+def per_feature(names=("age", "b", "income"), method="tree_inner(predecomp)", **others):
+    return GlobalAttribution([1.5, -2.0, 30.25], [0.5, 1.0, 2.0], 1234, names, method, **others)
+
+
+def per_row(n=20, p=3, index=None, names=None):
+    values = np.arange(float(n * p)).reshape(n, p)
+    names = [f"x{k}" for k in range(p)] if names is None else names
+    return LocalAttribution(values, np.full(n, 0.5), names, "predecomp", index=index)
+
+
+def test_a_result_of_features_is_the_table_of_its_ranking():
+    # 1 - Phi(1.5 / .5) = .0013 and 1 - Phi(-2) = .9772 from a table of the normal distribution
+    assert repr(per_feature()).splitlines() == [
+        "tree_inner(predecomp), 3 features, sum over 1,234 rows",
+        "  rank  feature   value  standard error  p-value",
+        "     1  income   30.250          2.0000  <0.0001",
+        "     2  age       1.500          0.5000   0.0013",
+        "     3  b        -2.000          1.0000   0.9772",
+    ]
+
+
+def test_columns_that_a_method_does_not_have_are_left_out():
+    gain = GlobalAttribution([1.0, 2.0], None, 1, ("a", "b"), "total_gain")
+    assert repr(gain).splitlines() == [
+        "total_gain, 2 features",
+        "  rank  feature   value",
+        "     1  b        2.0000",
+        "     2  a        1.0000",
+    ]
+    used = per_feature(method="absolute(predecomp, tree)")
+    assert "p-value" not in repr(used)
+    assert "standard error" in repr(used)
+
+
+def test_a_doubt_has_a_column():
+    doubted = repr(per_feature(kurtosis=[1.0, 1.0, 1e6])).splitlines()
+    assert [line.endswith("unreliable") for line in doubted[2:]] == [True, False, False]
+
+
+def test_the_head_is_as_long_as_asked_for():
+    names = [f"x{k}" for k in range(30)]
+    many = GlobalAttribution(np.arange(30.0), None, 1, names, "total_gain")
+    assert len(repr(many).splitlines()) == 13
+    assert repr(many).splitlines()[-1] == "  ... 20 more features"
+    assert [line.split()[1] for line in repr(many.head(2)).splitlines()[2:4]] == ["x29", "x28"]
+    assert repr(many.head(2)).splitlines()[-1] == "  ... 28 more features"
+    assert repr(many.head(29)).splitlines()[-1] == "  ... 1 more feature"
+    assert len(repr(many.head(100)).splitlines()) == 32
+    assert len(repr(many.head(0)).splitlines()) == 3
+    for n in (-1, 2.5, "3"):
+        with pytest.raises(ValueError, match=re.escape(f"n={n!r}; it must be a whole number")):
+            many.head(n)
+
+
+def test_a_result_of_rows_is_the_table_of_the_first():
+    assert repr(per_row()).splitlines() == [
+        "predecomp, 20 rows, 3 features",
+        "  row  base value      x0      x1      x2",
+        "  0       0.50000   0.000   1.000   2.000",
+        "  1       0.50000   3.000   4.000   5.000",
+        "  2       0.50000   6.000   7.000   8.000",
+        "  3       0.50000   9.000  10.000  11.000",
+        "  4       0.50000  12.000  13.000  14.000",
+        "  ... 15 more rows",
+    ]
+    labelled = per_row(2, index=pandas.Index(["r1", "r2"]))
+    assert [line.split()[0] for line in repr(labelled).splitlines()[2:]] == ["r1", "r2"]
+    assert "more" not in repr(labelled)
+    assert len(repr(per_row().head(20)).splitlines()) == 22
+    assert len(repr(per_row(0)).splitlines()) == 2
+
+
+def test_of_many_features_those_that_move_predictions_most_are_shown():
+    names = [f"a long name of a column, {k}" for k in range(50)]
+    rows = per_row(20, 50, names=names)
+    rows.values[:, 7] *= 1000
+    lines = repr(rows).splitlines()
+    assert max(map(len, lines)) <= 100
+    heading, note = lines[1], lines[-1]
+    assert "column, 7" in heading
+    assert "column, 49" in heading
+    assert "column, 0" not in heading
+    n_shown = heading.count("column")
+    assert note == f"  ... 15 more rows and {50 - n_shown} more features"
+
+
+def test_names_cannot_tear_a_table():
+    names = ("a\nb\tc", "x" * 80, "\x1b[31mred\x00")
+    lines = repr(per_feature(names)).splitlines()
+    assert len(lines) == 5
+    assert "a b c" in lines[3]
+    assert "\x1b" not in repr(per_feature(names))
+    assert r"\x1b[31mred\x00" in lines[2]
+    assert len({printed_width(line) for line in lines[1:]}) == 1
+    assert len(lines[1]) < 100
+
+
+def test_wide_letters_take_two_columns():
+    lines = repr(per_feature(("收入", "b", "income"))).splitlines()
+    assert len({printed_width(line) for line in lines[1:]}) == 1
+    assert printed_width("收入") == 4
+    assert printed_width("e\u0301") == 1
+    assert printed_width(elided("收入" * 20, 11)) <= 11
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("a\r\nb", "a  b"), ("a\u2028b", "a b"), ("$x_1^2$", "$x_1^2$"), (" 名 ", " 名 "), (3, "3")],
+)
+def test_on_one_line(name, line):
+    assert on_one_line(name) == line
+
+
+def test_long_names_are_cut_in_the_middle():
+    assert elided("0123456789", 10) == "0123456789"
+    assert elided("0123456789", 9) == "0123…6789"
+    assert elided("0123456789", 4) == "01…9"
+
+
+@pytest.mark.parametrize(
+    ("values", "cells"),
+    [
+        ([30.25, 1.5, -2.0], ["30.250", "1.500", "-2.000"]),
+        ([12345.6, 0.3], ["12345.60", "0.30"]),
+        ([0.0, 0.0], ["0.0000", "0.0000"]),
+        ([0.000123, 0.0], ["1.230e-04", "0.000e+00"]),  # else eight decimals
+        ([1e9, 1.0], ["1.000e+09", "1.000e+00"]),
+        ([1.0, np.nan, np.inf], ["1.0000", "nan", "inf"]),
+        ([], []),
+    ],
+)
+def test_numbers_of_a_column_have_the_same_decimals(values, cells):
+    assert numbers("", np.array(values)).cells == cells
+
+
+def test_small_p_values_are_bounded():
+    assert p_values("", np.array([0.00009, 0.0001, 1.0])).cells == ["<0.0001", "0.0001", "1.0000"]
+
+
+def test_a_notebook_gets_a_table_with_names_in_full():
+    name = "<script>alert('&')</script>" + "x" * 50
+    page = per_feature((name, "b", "income"))._repr_html_()
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;" + "x" * 50 in page
+    assert page.count("<tr>") == 4
+    assert page.count('<td style="text-align: left">') == 3  # names
+    assert page.count('<td style="text-align: right">') == 12  # rank, value, error, p-value
+    rows = per_row(20)._repr_html_()
+    assert rows.count("<tr>") == 6
+    assert "... 15 more rows" in rows
+
+
+def test_a_feature_is_asked_for_by_its_name():
+    result, rows = per_feature(), per_row(4, 2)
+    assert result["b"] == -2.0
+    assert len(result) == 3
+    assert list(result) == ["age", "b", "income"]
+    assert "age" in result
+    assert "Age" not in result
+    assert_same(rows["x1"], [1.0, 3.0, 5.0, 7.0])
+    assert len(rows) == 4
+    assert list(rows) == ["x0", "x1"]
+
+
+def test_to_numpy_a_result_is_its_values():
+    assert_same(np.asarray(per_feature()), [1.5, -2.0, 30.25])
+    assert_same(np.argsort(per_feature()), [1, 0, 2])
+    assert_same(np.asarray(per_row(2, 2), dtype=np.float32), [[0, 1], [2, 3]])
+    copy = np.array(per_feature())
+    copy[0] = 7
+    assert per_feature()["age"] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("incom", "No feature is called 'incom'; did you mean 'income'?"),
+        ("AGE", "did you mean 'age'?"),
+        ("zzz", "No feature is called 'zzz'. There are 'age', 'b', 'income'."),
+        (0, "by name; got 0"),
+    ],
+)
+def test_another_name_gets_the_nearest(name, message):
+    for kind in (KeyError, ValueError, UnknownFeatureError):
+        with pytest.raises(kind, match=re.escape(message)):
+            per_feature()[name]
+    with pytest.raises(UnknownFeatureError):
+        per_row(2, 3, names=("age", "b", "income"))[name]
+
+
+def test_a_name_of_two_features_is_refused():
+    with pytest.raises(
+        UnknownFeatureError, match=r"2 features are called 'b', the columns \[1, 2\]"
+    ):
+        per_feature(("a", "b", "b"))["b"]
+
+
+def test_many_names_are_not_all_listed():
+    names = tuple(f"x{k}" for k in range(100))
+    with pytest.raises(UnknownFeatureError, match=r"'x3', 'x4' and 95 more\.$"):
+        GlobalAttribution(np.zeros(100), None, 1, names, "total_gain")["elsewhere"]
+
+
+def test_results_stay_frozen():
+    for result in (per_feature(), per_row()):
+        with pytest.raises(FrozenInstanceError):
+            result.method = "another"
+
+
+@pytest.mark.parametrize(("row", "number"), [(2, 2), (-1, 3), (-4, 0), (np.int64(1), 1)])
+def test_a_row_without_labels_is_found_by_its_number(row, number):
+    assert find_row(row, 4) == number
+
+
+@pytest.mark.parametrize(("row", "number"), [("r3", 3), (("a", 1), 0), ("7", 2), (7, 2)])
+def test_a_row_of_a_frame_is_found_by_its_label(row, number):
+    assert find_row(row, 4, [("a", 1), "r1", 7, "r3"]) == number
+
+
+@pytest.mark.parametrize("row", [362, 0, 1, np.int64(249)])
+def test_whole_numbers_are_labels_where_rows_have_labels(row):
+    """As in ``frame.loc``; after a random split labels and positions are different rows."""
+    index = pandas.Index([362, 249, 1, 0])
+    assert index[find_row(row, 4, index)] == row
+
+
+def test_dates_are_labels():
+    index = pandas.date_range("2024-01-01", periods=3)
+    assert find_row(pandas.Timestamp("2024-01-02"), 3, index) == 1
+    assert find_row("2024-01-03 00:00:00", 3, index) == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "index", "message"),
+    [
+        (4, None, "row=4, but the attribution has 4 rows: 0 to 3, or -4 to -1 from the end"),
+        (-5, None, "row=-5, but the attribution has 4 rows"),
+        (
+            1,
+            [362, 249, 271, 5],
+            "row=1, but no row has this label; the first labels are 362, 249, 271, 5. (Labels are"
+            " meant, not positions: X.index[1] is 249.)",
+        ),
+        (4, [362, 249, 271, 5], "no row has this label; the first labels are 362, 249, 271, 5."),
+        ("r3", None, "row='r3', but the rows that were explained have no labels"),
+        (2.0, None, "row=2.0, but the rows that were explained have no labels"),
+        (True, None, "row=True, but the rows that were explained have no labels"),
+        (
+            "r9",
+            ["r1", "r2", "r3", "r4"],
+            "row='r9', but no row has this label; the first labels are",
+        ),
+        (
+            "r1",
+            ["r1", "r2", "r1", "r1"],
+            "row='r1' is the label of 3 rows. Explain them under labels of their own",
+        ),
+    ],
+)
+def test_no_such_row(row, index, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        find_row(row, 4, index)

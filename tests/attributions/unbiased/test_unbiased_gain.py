@@ -1,0 +1,709 @@
+"""Unbiased gain: its definition, its expectation by enumeration, its error by simulation."""
+
+import sys
+import warnings
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier
+
+from attributions import SeenRowsWarning, total_gain
+from attributions.kernels.contrasts import mean_ratio_of_subsets
+from attributions.reference import definitions as reference
+from attributions.statistics.groups import Groups
+from attributions.testing import ensembles, rows_for
+from attributions.unbiased import (
+    gain as unbiased_gain,
+)
+from attributions.unbiased import (
+    node_sums as split_rows,
+)
+from attributions.unbiased import (
+    subsets as subset_ratios,
+)
+from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import as_ensemble
+from gbt.losses.amounts import Poisson
+from gbt.losses.half import LOSSES, HalfLogistic, HalfSquaredError
+from gbt.model.tree import NODE_DTYPES
+from tests.asserts import EPS, assert_close, assert_same, peer
+from tests.kernel_call import call
+from tests.tree_cases import ensemble_of, fit_values, stump_on
+
+MODULE = sys.modules["attributions.unbiased.gain"]
+ESTIMATORS = {"half_squared_error": GBTRegressor, "half_logistic": GBTClassifier}
+both_losses = pytest.mark.parametrize("loss", ESTIMATORS)
+exact_forms = pytest.mark.parametrize("form", ["symmetric", "paper"])
+
+
+def silent(*arguments, **options):
+    """Return the gain of rows that may be training rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return unbiased_gain(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("model", "column"),
+    [
+        (RandomForestClassifier(n_estimators=3, random_state=0), 2),
+        (DecisionTreeClassifier(max_depth=3), 2),
+        (RandomForestRegressor(n_estimators=3, random_state=0), slice(2)),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_several_classes_and_targets_are_judged_as_their_trees(model, column):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 3))
+    targets = np.column_stack([X[:, 0], X[:, 1], np.digitize(X[:, 0], [-0.5, 0.5]) + 5])
+    y = targets[:, column]
+    model.fit(X[:120], y[:120])
+    found = unbiased_gain(model, X[:120], y[:120], X[120:], y[120:], per_tree=True)
+    as_targets = y if y.ndim == 2 else (y[:, np.newaxis] == model.classes_) * 1.0
+    alone = []  # half the squared error of every target has the trees of that target
+    for k, output in enumerate(as_ensemble(model).outputs):
+        output = replace(output, loss=LOSSES["half_squared_error"])
+        rows = X[:120], as_targets[:120, k], X[120:], as_targets[120:, k]
+        alone.append(unbiased_gain(output, *rows).values)
+    terms = np.abs(found.per_tree).sum()
+    assert_close(found.values, np.sum(alone, axis=0), terms, k=64)
+    with pytest.warns(SeenRowsWarning, match="120 of the 120 rows"):
+        unbiased_gain(model, X[:120], y[:120], X[:120], y[:120])
+
+
+@dataclass
+class Judged:
+    """A drawn model whose predictions are moderate, training rows and validation rows."""
+
+    ensemble: object
+    train: tuple
+    valid: tuple
+
+    @property
+    def arguments(self):
+        (X, y, _), (X_valid, y_valid, _) = self.train, self.valid
+        return self.ensemble, X, y, X_valid, y_valid
+
+    @property
+    def weights(self):
+        return {"sample_weight_train": self.train[2], "sample_weight_valid": self.valid[2]}
+
+    def terms(self, min_samples, form="symmetric"):
+        """Bound all that is added up: |g| at most b, and what rounding makes of predictions."""
+        value = np.abs(self.ensemble.value).sum() + abs(self.ensemble.base_score)
+        b = max(np.abs(self.train[1]).max(), np.abs(self.valid[1]).max()) + value + 1
+
+        def of_split(train_l, train_r, valid_l, valid_r):
+            train, valid = np.vstack([train_l, train_r]), np.vstack([valid_l, valid_r])
+            n_l, n_r, n_t = (part[:, 2].sum() for part in (train_l, train_r, train))
+            if form == "symmetric":
+                _, h, v = valid.sum(axis=0)
+                return n_l * n_r / n_t * (2 * b) ** 2 * v / h * (1 + value)
+            # No ratio of sums is larger than the largest of a row could be.
+            largest = b * valid[:, 2].max() / valid[:, 1].min()
+            return 4 * n_t * b * largest * (1 + value)
+
+        return reference.unbiased_gain(self.ensemble, self.train, self.valid, of_split, min_samples)
+
+
+@st.composite
+def judged(draw, max_rows=12, loss=None, weights=(0.5, 0.1, 1.0, 3.0), **options):
+    ensemble = draw(ensembles(losses=[loss] if loss else tuple(LOSSES), **options))
+    ensemble = replace(ensemble, value=np.clip(ensemble.value, -3, 3))
+    targets = [0.0, 1.0] if ensemble.loss.name == "half_logistic" else [-2.0, 0.0, 0.1, 3.0]
+
+    def some_rows():
+        X = draw(rows_for(ensemble, n=draw(st.integers(2, max_rows))))
+        n = len(X)
+        y = np.array([0.0, 1.0, *(draw(st.sampled_from(targets)) for _ in range(n - 2))])
+        return X, y, np.array([draw(st.sampled_from(weights)) for _ in range(n)])
+
+    return Judged(ensemble, some_rows(), some_rows())
+
+
+# ------------------------------------------------------------------------------- the definition
+
+
+def test_a_stump_by_hand():
+    # Base score 0: g = -y. Train: means of g -1 (2 rows) and 2 (1 row), contrast 2/3 * -3 = -2.
+    ensemble = ensemble_of([stump_on(0, 0.0)], 2)
+    X, y = np.array([[-1.0, 0], [-2, 0], [1, 0]]), np.array([0.5, 1.5, -2.0])
+    # Validation: means -4 and 0 of g, h = 1: gain -2 * -4 = 8.
+    X_valid, y_valid = np.array([[-1.0, 0], [2, 0], [3, 0]]), np.array([4.0, 1.0, -1.0])
+
+    result = unbiased_gain(ensemble, X, y, X_valid, y_valid, min_samples=1, per_tree=True)
+
+    assert_close(result.values, [8.0, 0.0], [8.0, 0.0], k=4)
+    assert_close(result.per_tree, [[8.0, 0.0]], np.array([[8.0, 0.0]]), k=4)
+    # Only the right mean has a spread: -2 * -(g_i - 0) / 2 = -1 and 1; sqrt(3/2 * 2).
+    assert_close(result.standard_error, [np.sqrt(3.0), 0.0], [2.0, 0.0], k=4)
+    assert result.n_samples == 3
+    assert result.method == "unbiased_gain(symmetric)"
+    assert result.feature_names == ensemble.feature_names
+    # G = -2, 2, 0; means -4, 0, -4/3: 8 + 0 - 0.
+    paper = unbiased_gain(ensemble, X, y, X_valid, y_valid, "paper", min_samples=1)
+    assert_close(paper.values, [8.0, 0.0], [8.0, 0.0], k=4)
+    # Too few rows on the left.
+    none = unbiased_gain(ensemble, X, y, X_valid, y_valid, min_samples=2)
+    assert_same(none.values, [0.0, 0.0])
+    assert_same(none.standard_error, [0.0, 0.0])
+
+
+@given(case=judged(), min_samples=st.integers(1, 3))
+def test_it_is_its_definition(case, min_samples):
+    result = silent(*case.arguments, **case.weights, min_samples=min_samples, per_tree=True)
+    expected = reference.unbiased_gain(
+        case.ensemble, case.train, case.valid, reference.symmetric_gain, min_samples
+    )
+    terms = case.terms(min_samples)
+    assert_close(result.values, expected, terms)
+    assert_close(result.per_tree.sum(axis=0), expected, terms)
+
+
+@given(case=judged(max_rows=7, max_trees=2, max_depth=2), min_samples=st.integers(1, 2))
+def test_the_paper_form_is_its_definition(case, min_samples):
+    result = silent(*case.arguments, form="paper", **case.weights, min_samples=min_samples)
+    expected = reference.unbiased_gain(
+        case.ensemble, case.train, case.valid, reference.paper_gain, min_samples
+    )
+    assert_close(result.values, expected, case.terms(min_samples, "paper"))
+
+
+def ratio_gain(train_left, train_right, valid_left, valid_right):
+    """Return G_l r_l + G_r r_r - G_t r_t with plain ratios r, which is biased."""
+    both = [(train_left, valid_left), (train_right, valid_right)]
+    of_children = sum(G[:, 0].sum() * v[:, 0].sum() / v[:, 1].sum() for G, v in both)
+    G, v = np.vstack([train_left, train_right]), np.vstack([valid_left, valid_right])
+    return of_children - G[:, 0].sum() * v[:, 0].sum() / v[:, 1].sum()
+
+
+@pytest.mark.parametrize(
+    ("form", "of_split"), [("symmetric", reference.symmetric_gain), ("paper", ratio_gain)]
+)
+@given(case=judged(max_rows=6, max_trees=2, max_depth=2))
+def test_the_standard_error_is_that_of_the_derivatives(form, of_split, case):
+    X, y, weight = case.valid
+    derivative = []
+    for i in range(len(y)):  # by a complex step, which rounds nothing
+        moved = weight.astype(complex)
+        moved[i] *= 1 + 1e-30j
+        gain = reference.unbiased_gain(case.ensemble, case.train, (X, y, moved), of_split, 1)
+        derivative.append(np.imag(gain) / 1e-30)
+    derivative = np.array(derivative)
+    expected = np.sqrt(len(y)) * derivative.std(axis=0, ddof=1)
+
+    result = silent(*case.arguments, form=form, **case.weights, min_samples=1)
+
+    assert_close(result.standard_error, expected, 4 * len(y) * case.terms(1, form))
+
+
+@both_losses
+def test_the_standard_error_is_the_spread_over_validation_tables(loss):
+    rng = np.random.default_rng(3)
+    X, y = some_data(rng, 500, loss, signal=0.5)
+    model = ESTIMATORS[loss](n_estimators=10, max_depth=3, learning_rate=0.3).fit(X, y)
+    for form, n_tables in (("symmetric", 400), ("paper", 400 if loss != "half_logistic" else 60)):
+        results = [
+            unbiased_gain(model, X, y, *some_data(rng, 600, loss, signal=0.5), form)
+            for _ in range(n_tables)
+        ]
+        spread = np.std([r.values for r in results], axis=0, ddof=1)
+        told = np.sqrt(np.mean([r.standard_error**2 for r in results], axis=0))
+        is_used = np.isin(np.arange(4), model.ensemble_.feature)
+        assert_same(told[~is_used], spread[~is_used])
+        spread, told = spread[is_used], told[is_used]
+        # Of a standard deviation from n tables the relative error is 1 / sqrt(2 n).
+        assert np.all(np.abs(told / spread - 1) < 4 / np.sqrt(2 * n_tables)), told / spread
+
+
+def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up():
+    """Half of the rows add up in a lane of their own where a tree is shallow, and one is left."""
+    for depth, n in [(1, 7), (4, 8), (4, 9), (6, 101)]:
+        rng = np.random.default_rng(depth)
+        X = rng.normal(size=(n, 3))
+        weight = rng.uniform(0.5, 2, size=n)
+        model = GBTRegressor(n_estimators=3, max_depth=depth, min_child_weight=0.0).fit(X, X[:, 0])
+        rows = split_rows.SplitRows(model.ensemble_, X, X[:, 1].copy(), weight, None)
+        sums = rows.node_sums(1)
+        before, leaf = rows.ensemble.base_score, rows.ensemble.apply(X)
+        for m, tree in enumerate(rows.ensemble.trees):
+            start, stop = rows.ensemble.tree_offset[m : m + 2]
+            terms = [weight * (before - rows.y), weight, weight, np.ones(n)]
+            for own, of_row in zip(sums[:, start:stop], terms, strict=True):
+                leaves = np.flatnonzero(tree.is_leaf)
+                expected = [of_row[leaf[:, m] == t].sum() for t in leaves]
+                assert_close(own[leaves], expected, np.abs(of_row).sum())
+                assert_close(own[0], of_row.sum(), np.abs(of_row).sum())
+            before = before + tree.value[leaf[:, m]]
+
+
+@pytest.mark.parametrize("loss", [HalfSquaredError(), HalfLogistic(), Poisson()])
+@pytest.mark.parametrize("max_leaves", [2, 5, 30, 300])
+def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
+    """Trees of one level to more than ten, with spots of one byte or two that are kept or not."""
+    rng = np.random.default_rng(max_leaves)
+    n, p = 1100, 3  # two blocks
+    X = np.exp(2 * rng.normal(size=(n, p)))
+    y = (rng.random(n) < 0.5) * 1.0
+    model = GBTRegressor(
+        n_estimators=2, max_depth=25, max_leaves=max_leaves, min_child_weight=0.0, learning_rate=0.3
+    ).fit(X, y + rng.normal(size=n))
+    ensemble = replace(model.ensemble_, loss=loss, base_score=0.25)
+    inner = ensemble.feature >= 0
+    feature = np.maximum(ensemble.feature, 0).astype(np.uint64)
+    part = rng.normal(size=(len(feature), 2, 3)) * inner[:, np.newaxis, np.newaxis]
+    weight = rng.uniform(0.5, 2, size=n)
+
+    expected, raw = np.zeros((n, p)), np.full(n, 0.25)
+    for m, tree in enumerate(ensemble.trees):
+        g, h = loss.gradient_hessian(y, raw)
+        of_row, root = np.array([g, h, np.ones(n)]), ensemble.tree_offset[m]
+        for i in range(n):
+            nodes = reference.path(tree, X[i])
+            for t, c in pairwise(nodes):
+                is_left = int(c == tree.left[t])
+                brought = weight[i] * part[root + t, is_left] @ of_row[:, i]
+                expected[i, tree.feature[t]] += brought
+            raw[i] += tree.value[nodes[-1]]
+
+    groups = Groups.of(np.arange(n), n)  # of one row each: the sums of groups are those of rows
+    size = 5 * np.abs(part).max() * (1 + np.exp(np.abs(raw)).max())
+    for keep, most_kept in ((False, 2**29), (True, 2**29), (True, 0)):
+        monkeypatch.setattr(split_rows, "MOST_KEPT", most_kept)
+        rows = split_rows.SplitRows(ensemble, X, y, weight, groups)
+        rows.node_sums(1, keep)
+        assert (rows.kept is not None) == (keep and most_kept > 0 and loss.name in LOSSES)
+        if rows.kept is not None:
+            assert rows.kept.itemsize == (2 if max_leaves == 300 else 1)
+        assert_close(rows.sum_parts(feature, part, 1).by_group, expected, size)
+    levels = ensemble.predictor.links.levels.max()
+    assert levels == 1 if max_leaves == 2 else levels > max_leaves**0.4
+
+
+# --------------------------------------------------------------------- what makes it unbiased
+
+
+def dealt_out(loss, seed):
+    """Draw a model, training rows and five validation rows whose first column is to be dealt out.
+
+    Trees 0 and 1 split on the second column, so that hessians differ; tree 2 cuts the first into
+    its three values. How many rows have each of them is drawn, at least one.
+    """
+    rng = np.random.default_rng(seed)
+    nodes = {"feature": [0, -1, 0, -1, -1], "threshold": [0.5, 0, 1.5, 0, 0]}
+    nodes |= {"left": [1, -1, 3, -1, -1], "right": [2, -1, 4, -1, -1]}
+    stump = stump_on(0, 0.0)
+    blank = {name: np.zeros(5, getattr(stump, name).dtype) for name in NODE_DTYPES}
+    tree = replace(
+        stump,
+        **{name: np.array(nodes.get(name, zeros), zeros.dtype) for name, zeros in blank.items()},
+    )
+    blank_model = ensemble_of(
+        [stump_on(1, 0.5), stump_on(1, 1.5), tree], 2, loss=LOSSES[loss], reg_lambda=0.5
+    )
+
+    def some_rows(n):
+        X = np.column_stack([[*range(3), *rng.integers(3, size=n - 3)], rng.integers(3, size=n)])
+        y = X[:, 1] + rng.normal(size=n)
+        if loss == "half_logistic":
+            y = (y > np.sort(y)[rng.integers(n - 1)]) * 1.0  # rows of both classes
+        return X.astype(float), y
+
+    X, y = some_rows(rng.integers(5, 41))
+    return fit_values(blank_model, X, y), X, y, *some_rows(5)
+
+
+def mean_over_assignments(loss, form, seed):
+    """Return the mean of the gain of the first column over all ways to deal it out; and of |gain|.
+
+    The second column, hence every pair (g', h'), stays where it is. The third number bounds all
+    that is added up, as `Judged.terms` does.
+    """
+    ensemble, X, y, X_valid, y_valid = dealt_out(loss, seed)
+    gains = []
+    for first in sorted(set(permutations(X_valid[:, 0]))):
+        rows = np.column_stack([first, X_valid[:, 1]])
+        result = silent(ensemble, X, y, rows, y_valid, form, min_samples=1, per_tree=True)
+        gains.append(result.per_tree[2, 0])
+    assert len(gains) in (20, 30)  # 5! / 3! with values like 0 0 0 1 2, 5! / 2! 2! with 0 0 1 1 2
+    before = ensemble.truncate(2).raw_predict(X_valid)
+    _, hessian = ensemble.loss.gradient_hessian(y_valid, before)
+    b = np.abs(ensemble.value).sum() + max(np.abs(y).max(), np.abs(y_valid).max()) + 1
+    return np.mean(gains), np.mean(np.abs(gains)), 8 * len(y) * b**2 / hessian.min()
+
+
+@both_losses
+@exact_forms
+@given(seed=st.integers(0, 2**32 - 1))
+def test_over_all_assignments_the_mean_is_exactly_0(loss, form, seed):
+    """Theorem 2 of Zhang, Zhang and Li (2023): of rows of any number and kind."""
+    mean, _, terms = mean_over_assignments(loss, form, seed)
+    assert_close(mean, 0.0, terms)
+
+
+def bias(form):
+    """Return by how much the mean differs from 0, in shares of the mean of |gain|."""
+    found = [mean_over_assignments("half_logistic", form, seed) for seed in range(10)]
+    return np.mean([abs(mean) / size for mean, size, _ in found])
+
+
+def test_plain_ratios_are_biased(monkeypatch):
+    monkeypatch.setattr(MODULE, "mean_ratio", lambda a, b, k: a.sum() / b.sum())
+    assert bias("paper") > 0.05
+
+
+def test_a_hessian_of_the_child_is_biased(monkeypatch):
+    """What the pooled hessian is for."""
+
+    def of_children(self):
+        l, r, _ = self.valid
+        return self.training_contrast * (l.ratio - r.ratio)
+
+    monkeypatch.setattr(MODULE.Splits, "symmetric_gain", of_children)
+    assert bias("symmetric") > 0.05
+
+
+def some_data(rng, n, loss, signal=0.0):
+    """Return features that are continuous and of 2, 10 and 50 levels, and a target of the first."""
+    X = np.column_stack([rng.normal(size=n), *(rng.integers(0, m, n) for m in (2, 10, 50))])
+    y = signal * X[:, 0] + rng.normal(size=n)
+    return X, (y > 0).astype(float) if loss == "half_logistic" else y
+
+
+@pytest.mark.parametrize("levels", [[], [1, 2, 3]], ids=["numbers", "levels"])
+@both_losses
+def test_one_tree_fitted_to_noise_has_gains_around_0(loss, levels):
+    """Theorem 2 of Zhang, Zhang and Li (2023), of splits that the training rows have chosen."""
+    gains, classical = [], []
+    for seed in range(500):
+        rng = np.random.default_rng(seed)
+        train, valid = some_data(rng, 300, loss), some_data(rng, 300, loss)
+        model = ESTIMATORS[loss](
+            n_estimators=1, learning_rate=1.0, max_leaves=12, max_depth=6, min_samples_leaf=5,
+            reg_lambda=0.0, categorical_features=levels, categorical_smoothing=0.0,
+        ).fit(*train)  # fmt: skip
+        gains.append(unbiased_gain(model, *train, *valid).values)
+        classical.append(total_gain(model).values)
+    for values, is_around_0 in ((gains, True), (classical, False)):
+        z = np.mean(values, axis=0) / (np.std(values, axis=0, ddof=1) / np.sqrt(500))
+        assert np.all(np.abs(z) < 3) if is_around_0 else np.all(z > 8), z
+
+
+@pytest.mark.parametrize(("learning_rate", "n_trees", "sign"), [(0.1, 20, -1), (1.0, 5, 1)])
+def test_later_trees_are_another_matter(learning_rate, n_trees, sign):
+    """See docs/unbiased_gain.md: gradients of later trees hold the noise of earlier ones."""
+    later = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        train, valid = ((rng.normal(size=(400, 3)), rng.normal(size=400)) for _ in range(2))
+        model = GBTRegressor(
+            n_estimators=n_trees, learning_rate=learning_rate, max_leaves=8, min_samples_leaf=20
+        ).fit(*train)
+        result = unbiased_gain(model, *train, *valid, per_tree=True)
+        later.append(result.per_tree[1:].sum())
+    assert sign * np.mean(later) > 3 * np.std(later, ddof=1) / np.sqrt(60)
+
+
+# ------------------------------------------------------------------------------ what it is made of
+
+
+@given(case=judged(loss="half_squared_error"))
+def test_on_the_training_rows_it_is_the_total_gain_without_regularisation(case):
+    X, y, weight = case.train
+    ensemble = replace(case.ensemble, reg_lambda=0.0).refit_statistics(X, y, weight)
+    same = replace(case, valid=case.train)
+    result = silent(
+        ensemble, X, y, X, y, sample_weight_train=weight, sample_weight_valid=weight, min_samples=1
+    )
+    terms = same.terms(1) + np.abs(ensemble.total_gain())
+    assert_close(result.values, ensemble.total_gain(), terms)
+
+
+@given(case=judged())
+def test_without_a_penalty_no_split_gains_less_than_0(case):
+    """Theorem 1 of Zhang, Zhang and Li (2023), of any split of any rows."""
+    ensemble = replace(case.ensemble, reg_lambda=0.0).refit_statistics(*case.train)
+    for tree in ensemble.trees:
+        G, H, inner = tree.sum_gradient, tree.sum_hessian, ~tree.is_leaf
+        score = np.divide(G**2, H, out=np.zeros(len(G)), where=H > 0)
+        terms = score[tree.left[inner]] + score[tree.right[inner]]
+        assert np.all(tree.gain[inner] >= -64 * EPS * terms)
+
+
+@given(case=judged(loss="half_squared_error"), shift=st.sampled_from([-3.0, 0.5, 100.0]))
+def test_a_constant_added_to_all_gradients_changes_nothing(case, shift):
+    ensemble, X, y, X_valid, y_valid = case.arguments
+    moved = silent(ensemble, X, y - shift, X_valid, y_valid - shift, **case.weights, min_samples=1)
+    result = silent(*case.arguments, **case.weights, min_samples=1)
+    terms = case.terms(1) * (1 + shift**2)
+    assert_close(moved.values, result.values, terms)
+    assert_close(moved.standard_error, result.standard_error, 4 * terms)
+
+
+@both_losses
+@exact_forms
+def test_swapping_the_children_changes_nothing(loss, form):
+    rng = np.random.default_rng(1)
+    X, y = some_data(rng, 90, loss, signal=1.0)
+    cuts, mirrored = [[stump_on(0, sign * 0.1), stump_on(3, sign * 20.5)] for sign in (1, -1)]
+    ensemble = fit_values(ensemble_of(cuts, 4, loss=LOSSES[loss]), X, y)
+    mirrored = fit_values(ensemble_of(mirrored, 4, loss=LOSSES[loss]), -X, y)
+    rows = X[:40], y[:40], X[40:], y[40:]
+    swapped = -X[:40], y[:40], -X[40:], y[40:]
+    result, other = (
+        unbiased_gain(model, *own, form) for model, own in ((ensemble, rows), (mirrored, swapped))
+    )
+    assert np.all(result.values[[0, 3]] != 0)
+    terms = np.abs(result.values) + 10
+    assert_close(other.values, result.values, terms)
+    assert_close(other.standard_error, result.standard_error, terms)
+
+
+@given(data=st.data())
+def test_whole_weights_are_repeated_rows(data):
+    case = data.draw(judged(weights=(1.0, 2.0, 3.0)))
+    train, valid = (
+        [np.repeat(part, weight.astype(int), axis=0) for part in (X, y)]
+        for X, y, weight in (case.train, case.valid)
+    )
+    weighted = silent(*case.arguments, **case.weights, min_samples=1)
+    assert_close(silent(case.ensemble, *train, *valid, min_samples=1).values, weighted.values,
+                 case.terms(1))  # fmt: skip
+
+
+@both_losses
+@pytest.mark.parametrize("form", ["symmetric", "paper", "sampled"])
+def test_rows_of_weight_0_are_left_out(loss, form):
+    rng = np.random.default_rng(2)
+    X, y = some_data(rng, 100, loss, signal=1.0)
+    ensemble = fit_values(ensemble_of([stump_on(0, 0.1)] * 2, 4, loss=LOSSES[loss]), X, y)
+    weight = np.repeat([1.0, 0.0], [40, 10])
+    options = {"form": form, "random_state": 0}
+    with_zeros = unbiased_gain(
+        ensemble, X[:50], y[:50], X[50:], y[50:],
+        sample_weight_train=weight, sample_weight_valid=weight, **options,
+    )  # fmt: skip
+    without = unbiased_gain(ensemble, X[:40], y[:40], X[50:90], y[50:90], **options)
+    assert_same(with_zeros.values, without.values)
+    assert with_zeros.n_samples == 40
+
+
+@both_losses
+@exact_forms
+def test_threads_and_float32_change_nothing(loss, form, monkeypatch):
+    rng = np.random.default_rng(4)
+    monkeypatch.setattr(split_rows, "BLOCKS_PER_SUM", 1)
+    X, y = some_data(rng, 8000, loss, signal=1.0)
+    X = X.astype(np.float32).astype(np.float64)
+    X[::7, 0] = np.nan
+    model = ESTIMATORS[loss](n_estimators=3, max_depth=6).fit(X[:100], y[:100])
+    results = [
+        unbiased_gain(model, rows[:5000], y[:5000], rows[5000:], y[5000:], form, n_jobs=n_jobs)
+        for rows, n_jobs in ((X, 1), (X, 2), (X.astype(np.float32), 2))
+    ]
+    for other in results[1:]:
+        assert_same(other.values, results[0].values)
+        assert_same(other.standard_error, results[0].standard_error)
+
+
+def test_certain_predictions_do_not_break_it():
+    """Odds of e^800 are no number; neither is their hessian."""
+    certain = ensemble_of([stump_on(1, 0.0), stump_on(0, 0.0)], 2, loss=LOSSES["half_logistic"])
+    value = np.array([0.0, -800, 800, 0, -0.1, 0.1])
+    certain = replace(certain, value=value)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    result = unbiased_gain(certain, X[:100], y[:100], X[100:], y[100:])
+    assert np.isfinite(result.values).all()
+    assert np.isfinite(result.standard_error).all()
+
+
+def test_models_of_xgboost():
+    xgboost = peer("xgboost")
+    rng = np.random.default_rng(5)
+    X, y = some_data(rng, 300, "half_logistic", signal=1.0)
+    X[::9, 3] = np.nan
+    booster = xgboost.XGBClassifier(n_estimators=3, max_depth=3).fit(X[:200], y[:200])
+    valid = Judged(as_ensemble(booster), (X[:200], y[:200], np.ones(200)),
+                   (X[200:], y[200:], np.ones(100)))  # fmt: skip
+    expected = reference.unbiased_gain(
+        valid.ensemble, *((rows[0].astype(np.float32), *rows[1:]) for rows in
+                          (valid.train, valid.valid)), reference.symmetric_gain,
+    )  # fmt: skip
+    result = unbiased_gain(booster, X[:200], y[:200], X[200:], y[200:])
+    assert_close(result.values, expected, valid.terms(5))
+
+
+# ------------------------------------------------------------------------------ means over subsets
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 9, 10])
+def test_means_over_subsets_by_enumeration(k):
+    rng = np.random.default_rng(k)
+    a, b = rng.normal(size=10), 10.0 ** rng.uniform(-4, 0, size=10)
+    ratios = [a[list(s)].sum() / b[list(s)].sum() for s in combinations(range(10), k)]
+    assert_close(subset_ratios.mean_ratio(a, b, k), np.mean(ratios), np.mean(np.abs(ratios)), k=256)
+
+
+def test_a_coarse_integral_is_noticed():
+    def mean(step, n_steps):
+        given = {"a": np.arange(6.0), "b": np.ones(6), "k": 3, "first": 1e-8 / 3}
+        return call(mean_ratio_of_subsets, **given, step=step, n_steps=n_steps).result
+
+    assert_close(mean(0.25, 91), 2.5, 2.5, k=256)
+    assert abs(mean(1.0, 23) - 2.5) > 1e-5
+    assert abs(mean(0.25, 70) - 2.5) > 1e-5
+
+
+def test_the_expansion_for_large_subsets(monkeypatch):
+    rng = np.random.default_rng(0)
+    f = rng.normal(scale=2, size=300)
+    p = 1 / (1 + np.exp(-f))
+    a, b = p - (rng.random(300) < p), p * (1 - p)
+    for k in (40, 80, 160):
+        expanded = subset_ratios.mean_ratio(a, b, k)
+        with monkeypatch.context() as exactly:
+            exactly.setattr(subset_ratios, "LARGEST_EXACT", 300)
+            exact = subset_ratios.mean_ratio(a, b, k)
+        naive = a.sum() / b.sum()
+        assert abs(expanded - exact) < 4 / k**2
+        assert abs(expanded - exact) < abs(naive - exact) / 5
+
+
+@both_losses
+def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
+    monkeypatch.setattr(subset_ratios, "N_DRAWS", 5_000)
+    rng = np.random.default_rng(6)
+    X, y = some_data(rng, 80, loss, signal=1.0)
+    ensemble = fit_values(
+        ensemble_of([stump_on(0, 0.1), stump_on(3, 30.0)], 4, loss=LOSSES[loss]), X, y
+    )
+    rows = X[:40], y[:40], X[40:], y[40:]
+    paper = unbiased_gain(ensemble, *rows, "paper")
+    sampled = [
+        unbiased_gain(ensemble, *rows, "sampled", random_state=seed).values for seed in range(6)
+    ]
+    used = [0, 3]
+    error = np.std(sampled, axis=0, ddof=1)[used] / np.sqrt(6)
+    distance = np.abs(np.mean(sampled, axis=0) - paper.values)[used]
+    assert np.all(error > 0)
+    assert np.all(distance < 5 * error)  # t with 5 degrees of freedom: 1 in 250
+    assert np.all(distance < 0.01 * np.abs(paper.values).max())
+
+
+# --------------------------------------------------------------------------------- around it
+
+
+def fitted(loss="half_logistic"):
+    rng = np.random.default_rng(7)
+    X, y = some_data(rng, 200, loss, signal=1.0)
+    return ESTIMATORS[loss](n_estimators=2, max_depth=2).fit(X[:100], y[:100]), X, y
+
+
+def test_what_the_result_can_and_cannot_do():
+    model, X, y = fitted()
+    result = unbiased_gain(model, X[:100], y[:100], X[100:], y[100:])
+    assert result.confidence_interval().shape == (4, 2)
+    assert [*result.to_frame().columns][:2] == ["value", "standard_error"]
+    with pytest.raises(ValueError, match="ratios of sums"):
+        result.merge(result)
+    with pytest.raises(ValueError, match="no p-values"):
+        result.p_values()
+    quick = unbiased_gain(model, X[:100], y[:100], X[100:], y[100:], standard_error=False)
+    assert quick.standard_error is None
+    assert_same(quick.values, result.values)
+    sampled = unbiased_gain(model, X[:100], y[:100], X[100:], y[100:], "sampled")
+    assert sampled.standard_error is None
+
+
+def test_labels_are_those_of_the_classifier():
+    model, X, y = fitted()
+    labels = np.where(y == 1, "yes", "no")
+    named = GBTClassifier(n_estimators=2, max_depth=2).fit(X[:100], labels[:100])
+    result = unbiased_gain(named, X[:100], labels[:100], X[100:], labels[100:])
+    assert_same(result.values, unbiased_gain(model, X[:100], y[:100], X[100:], y[100:]).values)
+
+
+@pytest.mark.parametrize("as_model", [lambda model: model, lambda model: forgetful(model)])
+def test_training_rows_are_noticed(as_model):
+    model, X, y = fitted()
+    with pytest.warns(SeenRowsWarning, match="100 of the 100 rows") as caught:
+        unbiased_gain(as_model(model), X[:100], y[:100], X[:100], y[:100])
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unbiased_gain(as_model(model), X[:100], y[:100], X[100:], y[100:])
+
+
+def forgetful(model):
+    """Return a model that does not know which rows it has seen, as one from another library."""
+    return replace(model.ensemble_, seen_rows=None)
+
+
+@exact_forms
+def test_groups_are_counted_instead_of_rows(form):
+    model, X, y = fitted("half_squared_error")
+    rows = X[:100], y[:100], np.repeat(X[100:], 3, axis=0), np.repeat(y[100:], 3)
+    weight = np.ones(300)
+    weight[:30] = 0
+    result = unbiased_gain(
+        model, *rows, form, sample_weight_valid=weight, groups_valid=np.repeat(np.arange(100), 3),
+        min_samples=15,
+    )  # fmt: skip
+    # Three copies of every row say no more than one, with a third of its weight.
+    single = unbiased_gain(model, X[:100], y[:100], X[110:], y[110:], form)
+    assert_close(result.values, single.values, np.abs(single.values) + 1)
+    assert_close(result.standard_error, single.standard_error, single.standard_error + 1)
+    assert len(result.groups) == 90
+
+
+@both_losses
+@exact_forms
+def test_every_tree_of_a_forest_is_a_first_tree(loss, form):
+    model, X, y = fitted(loss)
+    rows = X[:100], y[:100], X[100:], y[100:]
+    forest = replace(forgetful(model), is_forest=True)
+    # What the forest predicts before any split is where each of its trees is judged, alone too.
+    start = forest.base_score + sum(tree.value[0] for tree in forest.trees)
+    trees = [
+        replace(
+            forest,
+            **vars(tree),
+            tree_offset=[0, tree.n_nodes],
+            base_score=start - tree.value[0],
+        )
+        for tree in forest.trees
+    ]
+    alone = [unbiased_gain(tree, *rows, form).values for tree in trees]
+    result = unbiased_gain(forest, *rows, form, per_tree=True)
+    assert_close(result.per_tree, np.array(alone), np.abs(alone) + 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"form": "plain"}, r"form must be one of .* got 'plain'"),
+        ({"min_samples": 0}, "at least 1 row"),
+        ({"y_valid": np.ones(100)}, "y_valid holds one class only"),
+        ({"y_train": np.zeros(100)}, "y_train holds one class only"),
+        ({"y_valid": np.full(100, 2.0)}, r"Of X_valid.*y holds 2"),
+        ({"X_valid": np.zeros((100, 3))}, r"Of X_valid.*4 columns"),
+        ({"X_train": np.zeros((0, 4))}, r"Of X_train.*no rows"),
+        ({"X_valid": np.full((100, 4), np.inf)}, r"Of X_valid.*holds inf"),
+        ({"y_valid": np.ones(99)}, r"Of X_valid.*y has shape \(99,\)"),
+        ({"sample_weight_valid": -np.ones(100)}, r"sample_weight_valid.*must not be negative"),
+        ({"sample_weight_train": np.ones(3)}, r"sample_weight_train.*shape \(3,\)"),
+    ],
+)
+def test_unusable_arguments_are_refused_by_name(options, message):
+    model, X, y = fitted()
+    arguments = {
+        "X_train": X[:100], "y_train": y[:100], "X_valid": X[100:], "y_valid": y[100:], **options
+    }  # fmt: skip
+    with pytest.raises(ValueError, match=message):
+        unbiased_gain(model, **arguments)

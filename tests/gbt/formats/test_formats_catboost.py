@@ -1,0 +1,204 @@
+"""Importing CatBoost's trees on numbers: against CatBoost, and against the training rows."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from attributions import predecomp, total_gain, tree_inner, tree_shap
+from gbt.formats import as_ensemble
+from gbt.model.ensemble import STATISTICS
+from tests.asserts import EPS_32, assert_close, assert_same, peer
+
+TRAININGS = {
+    "defaults": {},
+    "deep": {"depth": 7, "l2_leaf_reg": 0.5},
+    "ordered": {"boosting_type": "Ordered", "learning_rate": 1.0},
+    "missing are large": {"nan_mode": "Max"},
+    "from 0": {"boost_from_average": False},
+    "stumps": {"depth": 1},
+    "level by level": {"grow_policy": "Depthwise", "depth": 6},
+    "level by level, two levels": {"grow_policy": "Depthwise", "depth": 2},
+    "leaf by leaf": {"grow_policy": "Lossguide", "depth": 9, "max_leaves": 20, "nan_mode": "Max"},
+}
+every_training = pytest.mark.parametrize("training", TRAININGS)
+every_task = pytest.mark.parametrize("task", [0, 1], ids=["regression", "classification"])
+
+
+def training_data(task):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 4))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nan_to_num(X[:, 0] + X[:, 1] * X[:, 2]) + rng.normal(size=300) + 2
+    return X, y if task == 0 else np.where(y > 2, "yes", "no")
+
+
+def train(parameters=(), task=0, X=None, y=None, **others):
+    catboost = peer("catboost")
+    of_task = catboost.CatBoostClassifier if task else catboost.CatBoostRegressor
+    given = {"iterations": 6, "depth": 4, "verbose": 0, "thread_count": 1, **dict(parameters)}
+    rows = training_data(task) if X is None else (X, y)
+    return of_task(allow_writing_files=False, **given).fit(*rows, **others)
+
+
+@cache
+def trained(training, task):
+    model = train(TRAININGS[training], task)
+    ensemble = as_ensemble(model)
+    assert (ensemble.about_gradients is None) == (task == 0)
+    return model, ensemble
+
+
+@every_training
+@every_task
+def test_every_row_is_predicted_alike(training, task):
+    model, ensemble = trained(training, task)
+    rows = [training_data(task)[0]]
+    for t in np.flatnonzero(ensemble.left >= 0):
+        on = np.float32(np.clip(ensemble.threshold[t], -1e30, 1e30))
+        cells = [on, *np.nextafter(on, np.float32([-np.inf, np.inf])), np.nan]
+        block = np.tile(rows[0][t % 300], (len(cells), 1))
+        block[:, ensemble.feature[t]] = cells
+        rows.append(block)
+    X = np.concatenate(rows)
+    expected = model.predict(X, prediction_type="RawFormulaVal")
+    terms = abs(ensemble.base_score) + ensemble.n_trees * np.abs(ensemble.value).max()
+    assert_close(ensemble.raw_predict(X), expected, np.full(len(X), terms), k=8)
+
+
+@every_training
+def test_sums_are_those_of_the_training_rows(training):
+    model, kept = trained(training, 0)
+    assert kept.statistics == set(STATISTICS)
+    X, y = training_data(0)
+    expected = kept.refit_statistics(X, y)
+    size = np.full(len(kept.value), np.abs(y).sum() * 2)
+    assert_close(kept.sum_gradient, expected.sum_gradient, size, eps=EPS_32)
+    assert_same(kept.sum_hessian, expected.sum_hessian)
+    assert_same(kept.n_samples, expected.n_samples)
+    as_ensemble(model, X, y)  # without a warning
+
+
+@every_training
+@every_task
+def test_propositions_1_and_3(training, task):
+    """Proposition 3 tree by tree, within what float32 values allow."""
+    model, _ = trained(training, task)
+    X, y = training_data(task)
+    ensemble = as_ensemble(model, X, y)
+    assert ensemble.statistics == set(STATISTICS)
+    raw = ensemble.raw_predict(X)
+    residual = predecomp(ensemble, X).residual(raw)
+    assert_close(residual, 0 * raw, np.full(300, np.abs(ensemble.value).sum() + 2))
+    if task == 0:  # Logloss takes several steps in a leaf, which are not -eta G / (H + lambda)
+        gain = total_gain(ensemble, per_tree=True)
+        inner = tree_inner(ensemble, X, y, per_tree=True)
+        total = gain.values.sum() + np.abs(y).sum()
+        assert_close(inner.values, gain.values, np.full(4, total), eps=EPS_32)
+        size = np.abs(ensemble.sum_gradient).max() * np.abs(ensemble.value).max()
+        terms = gain.per_tree.sum(axis=1, keepdims=True) + size / ensemble.learning_rate
+        terms = np.broadcast_to(terms, gain.per_tree.shape)
+        assert_close(inner.per_tree, gain.per_tree, terms, eps=EPS_32)
+
+
+# Of deeper trees that are not symmetric CatBoost 1.2.10's values do not add up to its predictions.
+ADDITIVE = [name for name, asked in TRAININGS.items() if "grow_policy" not in asked]
+
+
+@pytest.mark.parametrize("training", [*ADDITIVE, "level by level, two levels"])
+def test_tree_shap_is_that_of_catboost(training):
+    catboost = peer("catboost")
+    model, ensemble = trained(training, 0)
+    X, _ = training_data(0)
+    theirs = model.get_feature_importance(catboost.Pool(X[:40]), type="ShapValues")
+    ours = tree_shap(ensemble, X[:40])
+    terms = np.full((40, 4), np.abs(ensemble.value).max() * ensemble.n_trees)
+    assert_close(ours.values, theirs[:, :4], terms, k=1024)
+
+
+def test_weighted_rows_have_another_penalty():
+    X, _ = training_data(0)
+    model = train(sample_weight=np.random.default_rng(0).gamma(1, size=300))
+    ensemble = as_ensemble(model)
+    assert "Rows may have been weighted, which multiplies l2_leaf_reg" in ensemble.about_gradients
+    assert ensemble.statistics == set()
+    assert_close(ensemble.raw_predict(X), model.predict(X), np.full(300, 20.0))
+
+
+def test_refused():
+    catboost = peer("catboost")
+    X, y = training_data(0)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        as_ensemble(catboost.CatBoostRegressor())
+    for parameters, message in [
+        ({"loss_function": "MAE"}, "loss_function='MAE'"),
+        ({"loss_function": "Poisson"}, "loss_function='Poisson'"),
+        ({"loss_function": "Quantile:alpha=0.8"}, "loss_function='Quantile:alpha=0.8'"),
+        ({"loss_function": "Huber:delta=1"}, "loss_function='Huber:delta=1'"),
+        ({"loss_function": "MultiRMSE"}, "loss_function='MultiRMSE'"),
+    ]:
+        several = "Multi" in parameters["loss_function"]
+        model = train(parameters, X=X, y=np.column_stack([y, -y]) if several else y)
+        with pytest.raises(ValueError, match=message):
+            as_ensemble(model)
+    table = np.column_stack([X.astype(object), np.array(["a", "b", "c"])[np.arange(300) % 3]])
+    model = train(X=table, y=np.arange(300) % 3 + y, cat_features=[4])
+    with pytest.raises(ValueError, match="combined categorical features cannot be imported: of"):
+        as_ensemble(model)
+    with pytest.raises(TypeError, match="got Pool"):
+        as_ensemble(catboost.Pool(X, y))
+
+
+def test_a_model_is_imported_once():
+    model, ensemble = trained("defaults", 0)
+    assert as_ensemble(model) is ensemble
+
+
+def test_trees_without_a_split():
+    model = train(
+        {"iterations": 2, "depth": 0}, X=np.arange(20.0)[:, np.newaxis], y=np.arange(20.0)
+    )
+    ensemble = as_ensemble(model)
+    assert ensemble.n_trees == model.tree_count_
+    assert_close(ensemble.raw_predict([[0.0]]), model.predict([[0.0]]), 20.0)
+
+
+def test_early_stopping_and_names():
+    catboost = peer("catboost")
+    X, y = training_data(0)
+    rows = catboost.Pool(X[:200], y[:200], feature_names=["age", "height", "a b", "d"])
+    judged = catboost.Pool(X[200:], y[200:], feature_names=["age", "height", "a b", "d"])
+    asked = {"iterations": 99, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+    model = catboost.CatBoostRegressor(early_stopping_rounds=2, learning_rate=0.5, **asked)
+    ensemble = as_ensemble(model.fit(rows, eval_set=judged))
+    assert ensemble.n_trees == model.get_best_iteration() + 1 < 99
+    assert ensemble.feature_names == ("age", "height", "a b", "d")
+    assert_close(ensemble.raw_predict(X), model.predict(X), np.full(300, 20.0))
+
+
+def test_weights_that_are_whole_are_no_counts():
+    """Training rows tell; else the penalty or the weights of classes, if they are there."""
+    X, y = training_data(0)
+    labels, weight = np.where(y > 2, "yes", "no"), np.arange(300) % 3 + 1
+    for task, target in ((0, y), (1, labels)):
+        for penalty in (3, 0):
+            model = train({"l2_leaf_reg": penalty}, task, X, target, sample_weight=weight)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                ensemble = as_ensemble(model, X, target, weight)
+            assert ensemble.statistics == set(STATISTICS)
+            roots = ensemble.tree_offset[:-1]
+            assert_same(ensemble.n_samples[roots], np.full(len(roots), 300))
+            if task == 0 and penalty:
+                continue  # nothing was declared
+            with pytest.warns(UserWarning, match="trained on other rows or weights"):
+                as_ensemble(model, X, target, (weight == 3) * 1.0)
+    for model, reason in [
+        (train(sample_weight=weight), "Rows may have been weighted"),
+        (train({"class_weights": [1, 2]}, 1), "does not keep it under Logloss"),
+        (train({"scale_pos_weight": 2}, 1), "does not keep it under Logloss"),
+    ]:
+        assert as_ensemble(model).statistics == set()
+        assert reason in as_ensemble(model).about_gradients

@@ -1,0 +1,293 @@
+"""CatBoost's splits of single levels: against CatBoost, its own list of hashes, and the rows."""
+
+import json
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+
+from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
+from gbt import load
+from gbt.formats import as_ensemble, to_xgboost
+from gbt.model.ensemble import STATISTICS
+from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
+
+pandas = pytest.importorskip("pandas")
+
+WORDS = ["rome", "oslo", "lima", "bern", "kyiv é"]  # not sorted, not all ASCII
+POLICIES = ("SymmetricTree", "Depthwise", "Lossguide")
+LOSSES = {"RMSE": 1, "Logloss": 1, "MultiClass": 3}  # with the number of outputs
+every_policy = pytest.mark.parametrize("policy", POLICIES)
+every_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def table(seed=0, n=500):
+    """Return words, whole numbers and booleans beside numbers with gaps; and targets."""
+    rng = np.random.default_rng(seed)
+    city, code, flag = rng.integers(0, 5, n), rng.choice([30, 10, 20], n), rng.random(n) < 0.5
+    x = rng.normal(size=n).astype(np.float32)
+    y = (city % 3) + x + (code == 20) * flag + 0.5 * rng.normal(size=n)
+    x[::9] = np.nan
+    frame = pandas.DataFrame(
+        {"city": np.array(WORDS)[city], "x": x, "code": code, "flag": flag, "z": y[::-1]}
+    )
+    return frame, y
+
+
+def target_of(y, loss):
+    """Return y, or which of the loss's classes it is in."""
+    return {"RMSE": y, "Logloss": y > 1, "MultiClass": np.digitize(y, [0.5, 1.5])}[loss]
+
+
+def fit(frame, y, loss="RMSE", policy="SymmetricTree", **options):
+    """Train on all levels of all columns of levels, as CatBoost does not by default."""
+    catboost = peer("catboost")
+    kind = catboost.CatBoostRegressor if loss == "RMSE" else catboost.CatBoostClassifier
+    levels = [k for k, name in enumerate(frame) if name in ("city", "code", "flag", "same")]
+    asked = {"iterations": 30, "depth": 5, "one_hot_max_size": 99, "thread_count": 1, **options}
+    model = kind(
+        loss_function=loss, grow_policy=policy, verbose=0, allow_writing_files=False, **asked
+    )
+    return model.fit(frame, target_of(y, loss), cat_features=levels)
+
+
+@cache
+def fitted(loss, policy):
+    """Return a model, its rows and targets, and what it was imported as with the rows alone."""
+    frame, y = table()
+    model = fit(frame, y, loss, policy)
+    ensemble = as_ensemble(model, frame)
+    assert (ensemble.about_gradients is None) == (loss == "RMSE")
+    return model, frame, y, ensemble
+
+
+def raw_of(model, rows):
+    return model.predict(rows, prediction_type="RawFormulaVal")
+
+
+def terms_of(ensemble, rows):
+    size = 1 + np.abs(ensemble.base_score).max() + np.abs(ensemble.value).sum()
+    shape = (len(rows),) if ensemble.n_outputs == 1 else (len(rows), ensemble.n_outputs)
+    return np.full(shape, size)
+
+
+@every_loss
+@every_policy
+def test_every_row_is_predicted_alike(loss, policy):
+    """Levels that training has not seen, too: a split asks whether x is one level, and no is no."""
+    model, frame, _, ensemble = fitted(loss, policy)
+    assert ensemble.n_outputs == LOSSES[loss]
+    assert {*ensemble.feature[ensemble.has_set].tolist()} == {0, 2, 3}
+    unseen = frame.copy()
+    unseen.loc[::5, "city"], unseen.loc[::3, "code"] = "quito", 77
+    for rows in (frame, table(seed=1)[0], unseen):
+        raw = raw_of(model, rows)
+        assert_close(ensemble.raw_predict(rows), raw, terms_of(ensemble, rows))
+        assert np.abs(ensemble.raw_predict(rows) - raw).max() <= 1e-12
+
+
+@every_policy
+def test_a_missing_level_is_none_of_those_split(policy):
+    """CatBoost takes no missing level; here it goes where an unseen one goes."""
+    model, frame, _, ensemble = fitted("RMSE", policy)
+    missing, unseen = frame.copy(), frame.copy()
+    missing.loc[::5, "city"], unseen.loc[::5, "city"] = None, "quito"
+    with pytest.raises(Exception, match="cat_features must be integer or string"):
+        model.predict(missing)
+    raw = raw_of(model, unseen)
+    assert_close(ensemble.raw_predict(missing), raw, terms_of(ensemble, raw))
+    assert (ensemble.raw_predict(missing) != ensemble.raw_predict(frame))[::5].any()
+
+
+@every_policy
+def test_nodes_split_the_levels_that_catboost_lists_for_their_hashes(policy, tmp_path):
+    """Every (column, level) as often as in CatBoost's own export, which maps hashes to words."""
+    catboost = peer("catboost")
+    model, frame, y, ensemble = fitted("RMSE", policy)
+    pool = catboost.Pool(frame, y, cat_features=["city", "code", "flag"])
+    model.save_model(tmp_path / "model.json", format="json", pool=pool)
+    document = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    listed = document["features_info"]["cat_features_hash"]
+    word = {entry["hash"]: entry["value"] for entry in listed}
+
+    def splits(node, depth=0):
+        if isinstance(node, dict) and "split_type" in node and "value" in node:
+            yield node["cat_feature_index"], word[node["value"] % 2**32]
+        for part in node.values() if isinstance(node, dict) else node:
+            if isinstance(part, dict | list):
+                yield from splits(part)
+
+    expected = []
+    for tree in document.get("oblivious_trees", []):
+        for level, split in enumerate(reversed(tree["splits"])):
+            expected += list(splits(split)) * 2**level
+    expected += [] if "oblivious_trees" in document else list(splits(document["trees"]))
+    found = ensemble.to_frame()
+    found = found[ensemble.has_set]
+    assert (found["levels_left"].map(len) == 1).all()
+    place = {"city": 0, "code": 1, "flag": 2}
+    ours = [
+        (place[name], level if isinstance(level, str) else str(int(level)))
+        for name, (level,) in zip(found["feature"], found["levels_left"], strict=True)
+    ]
+    assert len(ours) > 30
+    assert sorted(ours) == sorted(expected)
+
+
+@every_policy
+def test_sums_are_those_of_the_training_rows(policy):
+    model, frame, y, kept = fitted("RMSE", policy)
+    assert kept.statistics == set(STATISTICS)
+    assert_valid_ensemble(kept)
+    of_rows = kept.refit_statistics(frame, y)
+    size = np.full(len(kept.value), 2 * np.abs(y).sum())
+    assert_close(kept.sum_gradient, of_rows.sum_gradient, size, eps=EPS_32)
+    assert_same(kept.sum_hessian, of_rows.sum_hessian)
+    assert_same(kept.n_samples, of_rows.n_samples)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble = as_ensemble(model, frame, y)
+    gain = total_gain(ensemble, per_tree=True).per_tree
+    inner = tree_inner(ensemble, frame, y, per_tree=True).per_tree
+    scale = gain.sum(axis=1, keepdims=True) + size[0] * np.abs(ensemble.value).max()
+    assert_close(inner, gain, np.broadcast_to(scale, gain.shape), eps=EPS_32)
+    raw = ensemble.raw_predict(frame)
+    for explain in (predecomp, saabas, tree_shap):
+        assert_close(explain(ensemble, frame).residual(raw), 0 * raw, terms_of(ensemble, raw))
+
+
+@every_loss
+def test_training_rows_give_statistics_of_classes(loss):
+    model, frame, y, _ = fitted(loss, "Lossguide")
+    ensemble = as_ensemble(model, frame, target_of(y, loss))
+    assert ensemble.statistics == set(STATISTICS)
+    raw = raw_of(model, frame)
+    assert_close(ensemble.raw_predict(frame), raw, terms_of(ensemble, frame))
+
+
+@pytest.mark.parametrize("options", [{"depth": 5}, {"policy": "Depthwise", "depth": 2}])
+def test_tree_shap_is_that_of_catboost(options):
+    catboost = peer("catboost")
+    frame, y = table()
+    model = fit(frame, y, **options)
+    ensemble = as_ensemble(model, frame)
+    pool = catboost.Pool(frame[:40], cat_features=["city", "code", "flag"])
+    theirs = model.get_feature_importance(pool, type="ShapValues")
+    terms = np.full((40, 5), np.abs(ensemble.value).max() * ensemble.n_trees)
+    assert_close(tree_shap(ensemble, frame[:40]).values, theirs[:, :5], terms, k=1024)
+
+
+# ------------------------------------------------------------------ levels, and the rows with them
+
+
+def test_levels_are_those_of_the_rows_whatever_type_they_have():
+    """Frames of words and of categories, arrays of objects, other rows: all looked up by value."""
+    model, frame, _, ensemble = fitted("RMSE", "SymmetricTree")
+    assert ensemble.categories == (tuple(sorted(WORDS)), None, (10, 20, 30), (False, True), None)
+    assert as_ensemble(model, frame) is ensemble
+    as_categories = frame.astype({"city": pandas.CategoricalDtype(WORDS), "code": "category"})
+    raw = ensemble.raw_predict(frame)
+    for rows in (as_categories, frame.to_numpy(dtype=object), frame[::-1][:200]):
+        again = as_ensemble(model, rows)
+        assert again.categories == ensemble.categories
+        assert_same(again.raw_predict(frame), raw)
+    more = frame.assign(city="quito")
+    more.loc[: len(frame) // 2, "city"] = frame["city"]
+    again = as_ensemble(model, more)
+    assert again.categories[0] == tuple(sorted([*WORDS, "quito"]))
+    assert_same(again.raw_predict(frame), raw)
+    assert_same(again.raw_predict(more), ensemble.raw_predict(more))
+
+
+def test_two_levels_of_one_hash_are_one_to_catboost():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"city": rng.choice(["w68636", "w11080", "other", "third"], 300)})
+    y = np.isin(frame["city"], ["w68636", "other"]) + rng.normal(size=300)
+    model = fit(frame, y, iterations=3)
+    ensemble = as_ensemble(model, frame)
+    raw = raw_of(model, frame)
+    assert_close(ensemble.raw_predict(frame), raw, terms_of(ensemble, raw))
+    assert ("w11080", "w68636") in set(ensemble.to_frame()["levels_left"].dropna())
+
+
+def test_a_column_of_levels_that_no_node_splits_needs_no_rows():
+    frame, y = table()
+    frame = frame[["x", "z"]].assign(same="a")
+    model = fit(frame, y)
+    ensemble = as_ensemble(model)
+    assert ensemble.categories == (None, None, ())
+    assert ensemble.feature_names == ("x", "z", "same")
+    raw = raw_of(model, frame)
+    assert_close(ensemble.raw_predict(frame), raw, terms_of(ensemble, raw))
+    assert as_ensemble(model, frame).categories == (None, None, ("a",))
+
+
+def test_files_keep_the_levels(tmp_path):
+    catboost = peer("catboost")
+    model, frame, _, ensemble = fitted("RMSE", "Lossguide")
+    ensemble.save(tmp_path / "ours.json")
+    assert_same(load(tmp_path / "ours.json").raw_predict(frame), ensemble.raw_predict(frame))
+    model.save_model(str(tmp_path / "model.cbm"))
+    again = as_ensemble(catboost.CatBoost().load_model(str(tmp_path / "model.cbm")), frame)
+    assert_same(again.raw_predict(frame), ensemble.raw_predict(frame))
+    xgboost = peer("xgboost")
+    to_xgboost(ensemble, tmp_path / "xgboost.json")
+    types = ["c", "q", "c", "c", "q"]
+    rows = xgboost.DMatrix(
+        np.asarray(ensemble.as_input(frame)), feature_types=types, enable_categorical=True
+    )
+    rows.feature_names = list(frame)
+    raw = xgboost.Booster(model_file=tmp_path / "xgboost.json").predict(rows, output_margin=True)
+    terms = terms_of(ensemble, raw)
+    assert_close(ensemble.raw_predict(frame), raw, terms, eps=EPS_32)
+
+
+def test_what_rows_are_asked_for():
+    model, frame, y, ensemble = fitted("RMSE", "SymmetricTree")
+    for explain in (as_ensemble, lambda model: tree_inner(model, frame, y)):
+        with pytest.raises(ValueError, match=r"splits levels of 'city', 'code', 'flag' and keeps"):
+            explain(model)
+    assert tree_inner(ensemble, frame, y).values.shape == (5,)
+    few = frame[frame["city"].isin(["rome", "oslo"])]
+    with pytest.raises(ValueError, match=r"splits \d levels of 'city', and .* all but \d of them"):
+        as_ensemble(model, few)
+    with pytest.raises(ValueError, match=r"needs a table with 5 columns"):
+        as_ensemble(model, frame[["city", "x"]])
+    with pytest.raises(ValueError, match=r"other columns than the model: column 0 is 'town'"):
+        as_ensemble(model, frame.rename(columns={"city": "town"}))
+    as_words = frame.astype({"code": str})
+    with pytest.raises(
+        ValueError, match=r"'code' has words .* but in training its levels were num"
+    ):
+        ensemble.raw_predict(as_words)
+    with pytest.raises(ValueError, match="need both X and y"):
+        as_ensemble(model, frame, sample_weight=np.ones(len(frame)))
+    with pytest.raises(ValueError, match="need both X and y"):
+        as_ensemble(ensemble, frame)
+    with pytest.raises(ValueError, match="need both X and y"):
+        as_ensemble(fit(frame[["x", "z"]], y), frame[["x", "z"]])
+
+
+def test_combinations_of_categories_are_refused_by_name():
+    frame, y = table()
+    model = fit(frame, y, one_hot_max_size=2)
+    with pytest.raises(ValueError, match=r"with combined categorical features .* one_hot_max_size"):
+        as_ensemble(model, frame)
+
+
+def test_text_is_refused_by_name():
+    catboost = peer("catboost")
+    frame, y = table()
+    notes = frame[["x"]].assign(note=frame["city"] + " is a city of " + frame["code"].astype(str))
+    model = catboost.CatBoostClassifier(iterations=5, verbose=0, allow_writing_files=False)
+    model.fit(notes, y > 1, text_features=["note"])
+    with pytest.raises(ValueError, match="A CatBoost model with text and estimated features"):
+        as_ensemble(model, notes)
+
+
+def test_rows_of_dask_are_refused():
+    dask = pytest.importorskip("dask.dataframe")
+    model, frame, _, _ = fitted("RMSE", "SymmetricTree")
+    with pytest.raises(ValueError, match=r"[Dd]ask"):
+        as_ensemble(model, dask.from_pandas(frame, npartitions=2))

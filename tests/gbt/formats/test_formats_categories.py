@@ -1,0 +1,436 @@
+"""Categories of other libraries' models: levels looked up by value, missing and unseen, sums."""
+
+import json
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
+from attributions.command.table.task import _as_model_takes
+from gbt import load
+from gbt.files.documents import InvalidModelError
+from gbt.formats import as_ensemble
+from gbt.formats.lightgbm.model import from_lightgbm
+from gbt.formats.xgboost.model import from_xgboost
+from gbt.model.ensemble import STATISTICS
+from tests.asserts import EPS, EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
+
+pandas = pytest.importorskip("pandas")
+
+WORDS = ["rome", "oslo", "lima", "bern", "kyiv"]  # not sorted
+N_ROWS = 600
+
+
+def table(seed=0, n=N_ROWS):
+    """Return words, whole numbers and many levels, some missing, beside numbers; and targets."""
+    rng = np.random.default_rng(seed)
+    city, many = rng.integers(0, 5, n), rng.integers(0, 90, n)
+    code = rng.choice([30, 10, 20], n)
+    x = rng.normal(size=n).astype(np.float32)
+    y = (city % 3) + x + 2.0 * (many * 17 % 11 > 5) + (code == 20) + rng.normal(size=n)
+    frame = pandas.DataFrame(
+        {
+            "city": pandas.Categorical.from_codes(city, WORDS),
+            "x": x,
+            "code": pandas.Categorical(code, categories=[30, 10, 20]),
+            "many": pandas.Categorical.from_codes(many, [f"m{k}" for k in range(90)]),
+        }
+    )
+    for k, step in enumerate((11, 13, 17, 7)):
+        frame.iloc[k::step, k] = None
+    return frame, y
+
+
+def codes_of(frame):
+    """Return the places of levels in the frame's own order, nan where missing, as an array."""
+    columns = [
+        np.where(frame[name].isna(), np.nan, frame[name].cat.codes)
+        if name != "x"
+        else frame[name].to_numpy(dtype=np.float64)
+        for name in frame
+    ]
+    return np.column_stack(columns)
+
+
+def shuffled(frame):
+    """Return the same values whose levels have another order, and so other numbers."""
+    other = frame.copy()
+    for name in ("city", "code", "many"):
+        other[name] = frame[name].cat.set_categories([*frame[name].cat.categories[::-1]])
+    return other
+
+
+def with_unseen(frame):
+    """Return rows of which some have a level that training has not seen."""
+    other = frame.copy()
+    other["city"] = other["city"].cat.add_categories(["quito"])
+    other.iloc[::5, 0] = "quito"
+    return other
+
+
+def xgb(is_classifier=False, **options):
+    def fit(frame, y):
+        xgboost = peer("xgboost")
+        kind = xgboost.XGBClassifier if is_classifier else xgboost.XGBRegressor
+        asked = {"n_estimators": 8, "n_jobs": 1, "enable_categorical": True, **options}
+        return kind(**asked).fit(frame, y)
+
+    return fit, lambda model, frame: model.predict(frame, output_margin=True), is_classifier
+
+
+def lgb(is_classifier=False, **options):
+    def fit(frame, y):
+        lightgbm = peer("lightgbm")
+        kind = lightgbm.LGBMClassifier if is_classifier else lightgbm.LGBMRegressor
+        asked = {"n_estimators": 8, "n_jobs": 1, "verbose": -1, "min_data_per_group": 5, **options}
+        return kind(**asked).fit(frame, y)
+
+    return fit, lambda model, frame: model.predict(frame, raw_score=True), is_classifier
+
+
+def hgb(is_classifier=False, **options):
+    kind = HistGradientBoostingClassifier if is_classifier else HistGradientBoostingRegressor
+
+    def fit(frame, y):
+        asked = {"max_iter": 8, "categorical_features": "from_dtype", **options}
+        return kind(**asked).fit(frame, y)
+
+    return fit, lambda model, frame: model._raw_predict(frame)[:, 0], is_classifier
+
+
+MODELS = {
+    "xgboost": xgb(),
+    "xgboost classes": xgb(True),
+    "xgboost one level each": xgb(max_cat_to_onehot=100),
+    "xgboost sets of few": xgb(max_cat_to_onehot=1, max_cat_threshold=4, max_depth=9),
+    "xgboost approx": xgb(tree_method="approx", max_depth=2),
+    "lightgbm": lgb(cat_l2=0.0),
+    "lightgbm classes": lgb(True, cat_l2=0.0),
+    "lightgbm one level each": lgb(max_cat_to_onehot=100, learning_rate=1.0),
+    "lightgbm deep": lgb(cat_l2=0.0, num_leaves=60, min_child_samples=2, lambda_l2=3.0),
+    "lightgbm, a penalty of its own": lgb(lambda_l2=2.0),
+    "sklearn": hgb(),
+    "sklearn classes": hgb(True),
+    "sklearn deep": hgb(max_leaf_nodes=None, min_samples_leaf=2, l2_regularization=1.0),
+    "sklearn stumps": hgb(max_leaf_nodes=2, learning_rate=1.0),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+@cache
+def fitted(name):
+    """Return a model, its rows and targets, and what it was imported as."""
+    fit, _, is_classifier = MODELS[name]
+    frame, y = table()
+    y = np.where(y > 2, 1, 0) if is_classifier else y
+    model = fit(frame, y)
+    ensemble = as_ensemble(model)
+    assert (ensemble.about_gradients is None) == ("sklearn classes" not in name)
+    return model, frame, y, ensemble
+
+
+def eps_of(name):
+    return EPS_32 if "xgboost" in name else EPS
+
+
+@every_model
+def test_every_row_is_predicted_alike(name):
+    model, frame, _, ensemble = fitted(name)
+    if "gradients" in ensemble.statistics and "penalty of its own" not in name:
+        assert_valid_ensemble(ensemble)
+    assert {*ensemble.feature[ensemble.has_set].tolist()} <= {0, 2, 3}
+    assert ensemble.has_set.sum() > 3
+    for rows in (frame, table(seed=1)[0]):
+        raw = MODELS[name][1](model, rows)
+        terms = np.full(len(rows), 1 + abs(ensemble.base_score) + np.abs(ensemble.value).sum())
+        assert_close(ensemble.raw_predict(rows), raw, terms, eps=eps_of(name))
+        assert_same(ensemble.apply(rows), ensemble.apply(shuffled(rows)))
+
+
+@every_model
+def test_levels_are_those_of_the_training_sorted(name):
+    _, _, _, ensemble = fitted(name)
+    assert ensemble.categories[0] == tuple(sorted(WORDS))
+    assert ensemble.categories[1] is None
+    assert ensemble.categories[2] == (10, 20, 30)
+    assert len(ensemble.categories[3]) == 90
+
+
+@every_model
+def test_sums_are_those_of_the_training_rows(name):
+    """The rows give what the library kept, without a warning, and Proposition 3 tree by tree."""
+    model, frame, y, kept = fitted(name)
+    ensemble = as_ensemble(model, frame, y)
+    assert ensemble.statistics == set(STATISTICS)
+    of_rows = kept.refit_statistics(frame, y)
+    size = np.abs(of_rows.sum_gradient).max() + len(y) * (1 + np.abs(y).max())
+    for array in ("sum_gradient", "sum_hessian"):
+        terms = np.full(len(kept.feature), size)
+        assert_close(getattr(ensemble, array), getattr(of_rows, array), terms, eps=EPS_32)
+    assert_same(ensemble.n_samples, of_rows.n_samples)
+    raw = ensemble.raw_predict(frame)
+    terms = np.full(len(y), 1 + np.abs(ensemble.value).sum())
+    for explain in (predecomp, saabas, tree_shap):
+        assert_close(explain(ensemble, frame).residual(raw), 0 * raw, terms)
+    if "penalty of its own" in name:
+        return  # values of its nodes are -rate G/(H + lambda + cat_l2)
+    gain = total_gain(ensemble, per_tree=True).per_tree
+    inner = tree_inner(ensemble, frame, y, per_tree=True).per_tree
+    scale = size * np.abs(ensemble.value).max() / ensemble.learning_rate
+    terms = gain.sum(axis=1, keepdims=True) + scale
+    assert_close(inner, gain, np.broadcast_to(terms, gain.shape), eps=EPS_32)
+
+
+@every_model
+def test_a_file_of_ours_keeps_it_all(name, tmp_path):
+    _, frame, _, ensemble = fitted(name)
+    ensemble.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.unseen_is_missing == ("xgboost" not in name)
+    assert_same(again.raw_predict(with_unseen(frame)), ensemble.raw_predict(with_unseen(frame)))
+
+
+# ------------------------------------------------------------------ unseen levels and numbers
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if "xgboost" not in name])
+def test_others_take_unseen_levels_for_missing(name):
+    model, frame, _, ensemble = fitted(name)
+    rows = with_unseen(frame)
+    raw = MODELS[name][1](model, rows)
+    terms = np.full(len(rows), 1 + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(rows), raw, terms)
+
+
+def test_scikit_learn_on_an_array_of_numbers():
+    """Columns of categories come first to scikit-learn; negative and unseen ones are missing."""
+    frame, y = table()
+    X = codes_of(frame)[:, [1, 3, 0]]
+    model = HistGradientBoostingRegressor(max_iter=6, categorical_features=[1, 2]).fit(X, y)
+    ensemble = as_ensemble(model, X, y)
+    assert ensemble.categories[0] is None
+    assert ensemble.categories[1] == tuple(range(90))
+    X[::4, 1], X[1::4, 2] = 95, -1
+    terms = np.full(len(X), 1 + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(X), model.predict(X), terms)
+
+
+def test_lightgbm_on_an_array_of_numbers():
+    lightgbm = peer("lightgbm")
+    frame, y = table()
+    X = codes_of(frame)
+    rows = lightgbm.Dataset(X, y, categorical_feature=[0, 2, 3])
+    asked = {"num_threads": 1, "verbosity": -1, "min_data_per_group": 5, "cat_smooth": 1.0}
+    booster = lightgbm.train(asked, rows, 8)
+    ensemble = as_ensemble(booster, X, y)
+    assert ensemble.statistics == set(STATISTICS)
+    X[::4, 3], X[1::4, 0], X[2::4, 3] = 95, -1, 1e6
+    terms = np.full(len(X), 1 + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(X), booster.predict(X), terms)
+
+
+def test_lightgbm_adds_a_penalty_where_levels_are_sorted():
+    """G of every leaf is -(v - b)/rate (H + lambda + 10) below such a split, by the rows' own."""
+    _, frame, y, ensemble = fitted("lightgbm, a penalty of its own")
+    of_rows = ensemble.refit_statistics(frame, y)
+    step = ensemble.sum_gradient / (ensemble.sum_hessian + 2)
+    other = step * (ensemble.sum_hessian + 2) / (ensemble.sum_hessian + 12)
+    is_other = np.abs(ensemble.value + 0.1 * other) < np.abs(ensemble.value + 0.1 * step)
+    assert 10 < is_other.sum() < len(step)
+    terms = np.full(len(step), np.abs(y).sum())
+    assert_close(ensemble.sum_gradient, of_rows.sum_gradient, terms, eps=EPS_32)
+
+
+def test_lightgbm_files_have_levels_too(tmp_path):
+    model, frame, _, ensemble = fitted("lightgbm")
+    model.booster_.save_model(tmp_path / "model.txt")
+    again = from_lightgbm(tmp_path / "model.txt")
+    assert again.categories == ensemble.categories
+    assert_same(again.raw_predict(frame), ensemble.raw_predict(frame))
+
+
+def test_levels_that_lightgbm_does_not_split_are_looked_up_beside_zeros_that_are_missing():
+    frame, y = table()
+    numbers = frame.select_dtypes("number").columns
+    frame.loc[::3, numbers] = 0.0
+    fit, raw, _ = lgb(zero_as_missing=True, min_data_per_group=1000, max_cat_to_onehot=1)
+    model = fit(frame, y)
+    ensemble = as_ensemble(model)
+    assert ensemble.zero_is_missing
+    assert ensemble.categories is not None
+    rows = ensemble.as_input(frame)
+    assert_same(ensemble.as_input(rows), rows)  # rows that were looked up stay as they are
+    assert_close(ensemble.raw_predict(rows), raw(model, frame), np.full(len(y), np.abs(y).max()))
+    splits = np.isin(frame.columns, numbers)
+    assert not permutation(model, frame, y).values[~splits].any()
+    explained = tree_shap(model, frame, background=frame[:5])
+    terms = np.full(len(y), np.abs(ensemble.value).sum())
+    assert_close(explained.residual(raw(model, frame)), np.zeros(len(y)), terms)
+
+
+def test_lightgbm_refuses_ordered_categories_and_zeros_that_are_missing():
+    lightgbm = peer("lightgbm")
+    frame, y = table()
+    with pytest.raises(ValueError, match="zero_as_missing=True cannot be imported with categor"):
+        as_ensemble(lgb(zero_as_missing=True)[0](frame, y))
+    frame["code"] = frame["code"].cat.as_ordered()
+    with pytest.raises(ValueError, match="3 columns of categories, and 2 of its columns are"):
+        as_ensemble(lightgbm.LGBMRegressor(n_estimators=2, verbose=-1).fit(frame, y))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("\ncat_boundaries=0 ", "\ncat_boundaries=1 ", "sets of levels that do not fit together"),
+        ("\ncat_boundaries=0 ", "\ncat_boundaries=", "sets of levels that do not fit together"),
+        ("\ncat_threshold=", "\ncat_threshold=7 ", "sets of levels that do not fit together"),
+        ("\ncat_threshold=", "\ncat_threshold=a", "cat_threshold .* are not whole numbers"),
+        ("\npandas_categorical:[[", "\npandas_categorical:[[[", "pandas_categorical is not JSON"),
+        ("\npandas_categorical:[[", "\npandas_categorical:[3, [", "3 columns|not a list of lists"),
+        ("feature_infos=", "feature_infos=none ", "one entry a column in feature_infos"),
+    ],
+)
+def test_damaged_texts_of_lightgbm(before, after, message, tmp_path):
+    text = fitted("lightgbm")[0].booster_.model_to_string()
+    assert before in text
+    (tmp_path / "model.txt").write_text(text.replace(before, after, 1))
+    with pytest.raises(InvalidModelError, match=message):
+        from_lightgbm(tmp_path / "model.txt")
+
+
+def test_scikit_learn_refuses_levels_that_are_no_levels_here():
+    frame, y = table()
+    X = codes_of(frame) + 0.5
+    model = HistGradientBoostingRegressor(max_iter=2, categorical_features=[0]).fit(X, y)
+    with pytest.raises(ValueError, match=r"Column 'x0' of the scikit-learn .* level 0\.5"):
+        as_ensemble(model)
+
+
+@pytest.mark.parametrize("options", [{}, {"max_cat_to_onehot": 1}, {"max_cat_to_onehot": 100}])
+def test_xgboost_on_an_array_of_numbers(options):
+    """An unseen number goes left wherever categories are split, whatever missing ones do."""
+    xgboost = peer("xgboost")
+    frame, y = table()
+    X, types = codes_of(frame), ["c", "q", "c", "c"]
+
+    def rows(X, y=None):
+        return xgboost.DMatrix(X, y, feature_types=types, enable_categorical=True)
+
+    booster = xgboost.train({"nthread": 1, "max_depth": 5, **options}, rows(X, y), 12)
+    ensemble = as_ensemble(booster, X, y)
+    new = X.copy()
+    new[::4, 0], new[1::4, 3], new[2::4, 2] = 7, 200, -3
+    terms = np.full(len(X), 1 + np.abs(ensemble.value).sum())
+    for X_new in (X, new):
+        raw = booster.predict(rows(X_new), output_margin=True)
+        assert_close(ensemble.raw_predict(X_new), raw, terms, eps=EPS_32)
+    assert ensemble.statistics == set(STATISTICS)
+    as_missing = new.copy()
+    as_missing[::4, 0], as_missing[1::4, 3], as_missing[2::4, 2] = np.nan, np.nan, np.nan
+    assert (ensemble.raw_predict(as_missing) != ensemble.raw_predict(new)).any()
+
+
+def test_xgboost_files_have_levels_too(tmp_path):
+    model, frame, _, ensemble = fitted("xgboost")
+    for name in ("model.json", "model.ubj"):
+        model.save_model(tmp_path / name)
+        again = from_xgboost(tmp_path / name, reg_lambda=1, learning_rate=0.3)
+        assert again.categories == ensemble.categories
+        assert_same(again.raw_predict(frame), ensemble.raw_predict(frame))
+
+
+def test_xgboost_before_3_1_has_numbers_alone():
+    model, frame, _, ensemble = fitted("xgboost")
+    document = json.loads(model.get_booster().save_raw("json"))
+    del document["learner"]["gradient_booster"]["model"]["cats"]
+    again = from_xgboost(document, reg_lambda=1, learning_rate=0.3)
+    assert set(again.categories[0]) <= set(range(5))
+    assert_same(again.raw_predict(codes_of(frame)), ensemble.raw_predict(frame))
+    with pytest.raises(ValueError, match="in training its levels were numbers"):
+        again.raw_predict(frame)
+
+
+def test_xgboost_refuses_letters_beyond_ascii():
+    frame, y = table()
+    frame["city"] = frame["city"].cat.rename_categories({"rome": "roma è"})
+    model = MODELS["xgboost"][0](frame, y)
+    with pytest.raises(ValueError, match=r"Column 0 .* letters beyond ASCII"):
+        as_ensemble(model)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("categories_sizes",), [1], "lists of levels that do not fit together"),
+        (("categories_nodes", 0), -1, "lists of levels that do not fit"),
+        (("categories_nodes", 0), 10**6, "lists of levels that do not fit"),
+        (("categories", 0), -1, "lists of levels that do not fit"),
+        (("categories", 0), 10**6, "splits level 1000000 of column"),
+        (("categories",), "x", "categories of tree 0"),
+        (("split_type", 0), 0, "level_sets must be given for splits of categorical"),
+    ],
+)
+def test_malformed_lists_of_xgboost(path, value, message):
+    document = json.loads(fitted("xgboost")[0].get_booster().save_raw("json"))
+    at = document["learner"]["gradient_booster"]["model"]["trees"][0]
+    if path[0] == "split_type":
+        path = ("split_type", at["split_type"].index(1))
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    with pytest.raises(InvalidModelError, match=message):
+        from_xgboost(document, reg_lambda=1, learning_rate=0.3)
+
+
+@pytest.mark.parametrize("column", [999, -5])
+def test_what_xgboost_says_of_the_columns_of_leaves_does_not_matter(column):
+    model, frame, _, ensemble = fitted("xgboost")
+    document = json.loads(model.get_booster().save_raw("json"))
+    for tree in document["learner"]["gradient_booster"]["model"]["trees"]:
+        is_leaf = np.array(tree["left_children"]) < 0
+        tree["split_indices"] = np.where(is_leaf, column, tree["split_indices"]).tolist()
+    again = from_xgboost(document, reg_lambda=1, learning_rate=0.3)
+    assert_same(again.raw_predict(frame), ensemble.raw_predict(frame))
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"offsets": [0, 2], "values": [97]}, "levels of column 0 .* are not text"),
+        ({"offsets": [0, 2, 1], "values": [97]}, "not text"),
+        ({"values": ["a"]}, "values of column 0"),
+        ({"offsets": [0, 1, 2], "values": [97, 97]}, "Column 'city' .* none of them twice"),
+    ],
+)
+def test_malformed_levels_of_xgboost(column, message):
+    document = json.loads(fitted("xgboost")[0].get_booster().save_raw("json"))
+    document["learner"]["gradient_booster"]["model"]["cats"]["enc"][0] = column
+    with pytest.raises(ValueError, match=message):
+        from_xgboost(document, reg_lambda=1, learning_rate=0.3)
+
+
+def test_the_command_line_tells_unseen_levels_from_missing_ones():
+    """Columns of a file, whose words are looked up there, give the rows that a frame gives."""
+    _, frame, _, ensemble = fitted("xgboost")
+    rows = with_unseen(frame)
+    columns, cells = [], {}
+    for name in rows:
+        is_words = name in ("city", "many")
+        values = rows[name].astype(object).to_numpy()
+        missing = np.array([value != value or value is None for value in values])
+        words = sorted({*values[~missing]}) if is_words else []
+        numbers = [
+            words.index(v) if is_words and not m else v
+            for v, m in zip(values, missing, strict=True)
+        ]
+        numbers = np.where(missing, np.nan, np.array(numbers, dtype=object)).astype(np.float64)
+        columns.append(SimpleNamespace(name=name, numbers=numbers, words=words))
+        cells[name] = ["" if m else str(v) for v, m in zip(values, missing, strict=True)]
+    taken, unseen = _as_model_takes(columns, SimpleNamespace(columns=cells), ensemble)
+    assert unseen[0] == 120 / (~np.isnan(taken[:, 0])).sum()
+    assert np.isinf(taken[:, 0]).sum() == 120
+    assert_same(np.isnan(taken[:, 0]), rows["city"].isna().to_numpy())
+    assert_same(ensemble.raw_predict(taken), ensemble.raw_predict(rows))

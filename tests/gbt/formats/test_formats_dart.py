@@ -1,0 +1,176 @@
+"""Importing DART, whose trees have weights and were grown without some of those before them."""
+
+import numpy as np
+import pytest
+
+from attributions import predecomp, total_gain, tree_inner, tree_shap
+from gbt.files.documents import InvalidModelError
+from gbt.formats import as_ensemble
+from gbt.formats.xgboost.model import from_xgboost
+from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.gbt.formats.test_formats_lightgbm import train as lightgbm_trained
+from tests.gbt.formats.test_formats_lightgbm import training_data as lightgbm_data
+from tests.gbt.formats.test_formats_xgboost import json_of, train, training_data
+
+DART = {"booster": "dart", "rate_drop": 0.5, "one_drop": True, "seed": 3}
+OBJECTIVES = ("reg:squarederror", "binary:logistic")
+
+
+def margin_of(booster, X):
+    return booster.predict(peer("xgboost").DMatrix(X), output_margin=True)
+
+
+def imported(booster):
+    ensemble = as_ensemble(booster)
+    told = "booster='dart' grew its trees at the predictions of some"
+    assert told in ensemble.about_gradients
+    return ensemble
+
+
+@pytest.mark.parametrize("normalize", ["tree", "forest"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_predictions_are_those_of_weighted_trees(objective, normalize):
+    booster = train({**DART, "normalize_type": normalize}, objective)
+    X, _, _ = training_data(objective)
+    ensemble = imported(booster)
+    assert ensemble.statistics == {"hessians", "values"}
+    terms = 1 + abs(ensemble.base_score) + np.abs(ensemble.value).sum()
+    assert_close(ensemble.raw_predict(X), margin_of(booster, X), np.full(300, terms), eps=EPS_32)
+    model = json_of(booster)["learner"]["gradient_booster"]
+    leaves = booster.predict(peer("xgboost").DMatrix(X), pred_leaf=True).astype(int)
+    own = [
+        np.float32(weight) * np.float32(tree["split_conditions"])[leaves[:, m]].astype(np.float64)
+        for m, (tree, weight) in enumerate(
+            zip(model["gbtree"]["model"]["trees"], model["weight_drop"], strict=True)
+        )
+    ]
+    assert len(set(model["weight_drop"])) > 2
+    assert_same(ensemble.value[ensemble.apply(X) + ensemble.tree_offset[:-1]], np.transpose(own))
+
+
+@pytest.mark.parametrize("xgboost_mode", [False, True])
+@pytest.mark.parametrize("objective", ["regression", "binary", "poisson"])
+def test_lightgbm(objective, xgboost_mode):
+    """Its trees are scaled in the text already; values of inner nodes follow from the leaves."""
+    asked = {"boosting": "dart", "drop_rate": 0.5, "skip_drop": 0.0, "objective": objective}
+    asked["xgboost_dart_mode"] = xgboost_mode
+    of = "regression" if objective == "regression" else "binary"
+    booster = lightgbm_trained(asked, of, n_rounds=9)
+    ensemble = as_ensemble(booster)
+    assert "boosting='dart' grew its trees at the predictions" in ensemble.about_gradients
+    assert ensemble.statistics == {"hessians", "counts", "values"}
+    X, y, weight = lightgbm_data(of)
+    raw = booster.predict(X, raw_score=True)
+    terms = np.full(400, abs(ensemble.base_score) + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(X), raw, terms)
+    assert_close(predecomp(ensemble, X).residual(raw), 0 * raw, terms)
+    complete = as_ensemble(booster, X, y, weight)  # without a warning
+    assert_same(complete.sum_gradient, ensemble.refit_statistics(X, y, weight).sum_gradient)
+    assert_same(complete.value, ensemble.value)
+    with pytest.warns(UserWarning, match="rows = "):
+        as_ensemble(booster, X[:99], y[:99], weight[:99])
+
+
+def test_lightgbm_without_drops_is_known():
+    plain = as_ensemble(lightgbm_trained())
+    ensemble = as_ensemble(lightgbm_trained({"boosting": "dart", "skip_drop": 1.0}))
+    assert_same(ensemble.sum_gradient, plain.sum_gradient)
+
+
+def test_parts_add_up_and_tree_shap_is_additive():
+    booster = train(DART)
+    X, _, _ = training_data("reg:squarederror")
+    ensemble = imported(booster)
+    raw = ensemble.raw_predict(X)
+    terms = np.full(300, 1 + np.abs(ensemble.value).sum())
+    assert_close(predecomp(ensemble, X).residual(raw), 0 * raw, terms)
+    assert_close(tree_shap(ensemble, X).residual(raw), 0 * raw, terms)
+    with pytest.raises(ValueError, match="total_gain needs the gradients"):
+        total_gain(ensemble)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_training_rows_give_statistics_along_the_predictions_of_all_trees(objective):
+    """No warning: what XGBoost kept is of other predictions, which rows cannot check."""
+    booster = train(DART, objective)
+    X, y, weight = training_data(objective)
+    ensemble = as_ensemble(booster, X, y, weight)
+    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
+    leaves = ensemble.apply(X)
+    raw = np.full(300, ensemble.base_score)
+    moved = np.zeros(4)
+    for m, tree in enumerate(ensemble.trees):
+        gradient, hessian = ensemble.loss.gradient_hessian(np.float64(y), raw)
+        G, H = (
+            np.bincount(leaves[:, m], weight * part, minlength=tree.n_nodes)
+            for part in (gradient, hessian)
+        )
+        size = np.bincount(leaves[:, m], weight * (np.abs(gradient) + 1), minlength=tree.n_nodes)
+        assert_close(tree.sum_gradient[tree.is_leaf], G[tree.is_leaf], size[tree.is_leaf])
+        assert_close(tree.sum_hessian[tree.is_leaf], H[tree.is_leaf], size[tree.is_leaf])
+        part = predecomp_of(ensemble, m, X)
+        moved -= (part * (weight * gradient)[:, np.newaxis]).sum(axis=0) / ensemble.learning_rate
+        raw = raw + tree.value[leaves[:, m]]
+    inner = tree_inner(ensemble, X, y, sample_weight=weight).values  # the steps as they are
+    assert_close(inner, moved, np.full(4, np.abs(moved).sum() * 300))
+
+
+def predecomp_of(ensemble, m, X):
+    """Return the moves of one tree by walking down for every row."""
+    tree = ensemble.trees[m]
+    rows = np.float32(X)
+    moves = np.zeros(X.shape)
+    for i, row in enumerate(rows):
+        node = 0
+        while not tree.is_leaf[node]:
+            k = tree.feature[node]
+            is_left = (
+                tree.missing_left[node] if np.isnan(row[k]) else row[k] <= tree.threshold[node]
+            )
+            below = tree.left[node] if is_left else tree.right[node]
+            moves[i, k] += tree.value[below] - tree.value[node]
+            node = below
+    return moves
+
+
+def test_counts_of_other_rows_are_no_matter_but_rows_of_other_targets_give_other_sums():
+    booster = train(DART)
+    X, y, weight = training_data("reg:squarederror")
+    some = as_ensemble(booster, X[:200], y[:200], weight[:200])
+    assert_same(some.n_samples[some.tree_offset[:-1]], [200] * some.n_trees)
+
+
+def test_where_nothing_was_dropped_gradients_are_known():
+    plain = as_ensemble(train())
+    ensemble = as_ensemble(train({"booster": "dart", "rate_drop": 0.0}))
+    assert_same(ensemble.sum_gradient, plain.sum_gradient)
+    assert_same(ensemble.value, plain.value)
+
+
+def test_a_file(tmp_path):
+    booster = train(DART)
+    X, _, _ = training_data("reg:squarederror")
+    for name in ("model.json", "model.ubj"):
+        booster.save_model(tmp_path / name)
+        ensemble = from_xgboost(tmp_path / name, reg_lambda=1, learning_rate=0.3)
+        assert_same(ensemble.raw_predict(X), imported(booster).raw_predict(X))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "as many finite numbers weight_drop: 1"),
+        ([1.0, np.nan] + [1.0] * 6, "as many finite numbers"),
+        ("x", "weight_drop of the trees"),
+        (None, "weight_drop is missing"),
+    ],
+)
+def test_malformed_weights(weights, message):
+    model = json_of(train(DART))
+    booster = model["learner"]["gradient_booster"]
+    if weights is None:
+        del booster["weight_drop"]
+    else:
+        booster["weight_drop"] = weights
+    with pytest.raises(InvalidModelError, match=message):
+        from_xgboost(model)

@@ -1,0 +1,512 @@
+"""Importing LightGBM models: against LightGBM, against the training rows, and damaged texts."""
+
+import gc
+import re
+import subprocess
+import sys
+import warnings
+import weakref
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.exceptions import NotFittedError
+
+from attributions import predecomp, total_gain, tree_inner, tree_shap
+from gbt.files.documents import InvalidModelError
+from gbt.formats import as_ensemble
+from gbt.formats.lightgbm.model import from_lightgbm
+from gbt.formats.lightgbm.text import text_of
+from tests.asserts import EPS_32, assert_close, assert_same, peer
+
+N_ROUNDS = 6
+OBJECTIVES = ("regression", "binary", "cross_entropy")
+WHOLE = {
+    "defaults": {},
+    "penalty": {"lambda_l2": 3.0, "learning_rate": 0.3},
+    "deep": {"max_depth": -1, "num_leaves": 60, "min_data_in_leaf": 2},
+    "stumps": {"num_leaves": 2},
+    "a rate of 1": {"learning_rate": 1.0, "lambda_l2": 5.0},
+    "from 0": {"boost_from_average": False},
+    "0 is missing": {"zero_as_missing": True},
+    "nothing is missing": {"use_missing": False},
+    "columns sampled": {"feature_fraction": 0.5, "extra_trees": True},
+}
+HIDING = {
+    "l1": ({"lambda_l1": 2.0}, "lambda_l1=2"),
+    "steps": ({"max_delta_step": 0.05}, r"max_delta_step=0\.05"),
+    "smooth": ({"path_smooth": 5.0}, "path_smooth=5"),
+    "monotone": ({"monotone_constraints": [1, 0, 0, 0]}, "monotone_constraints=1,0,0,0"),
+    "rows sampled": ({"bagging_fraction": 0.5, "bagging_freq": 1}, "hides the start value"),
+    "goss": ({"data_sample_strategy": "goss"}, "hides the start value"),
+}
+
+
+def training_data(objective):
+    """Return rows with zeros and missing values, targets and weights."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(400, 4))
+    X[:, 1] = rng.integers(-2, 3, size=400)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    signal = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2]) + 3.0
+    y = signal + rng.normal(size=400)
+    return X, y if objective == "regression" else (y > 3.5) * 1.0, rng.gamma(1, size=400)
+
+
+def train(parameters=(), objective="regression", n_rounds=N_ROUNDS, weighted=True, **others):
+    """Train a booster without words."""
+    lightgbm = peer("lightgbm")
+    X, y, weight = training_data(objective)
+    rows = lightgbm.Dataset(X, y, weight=weight if weighted else None, **others)
+    parameters = {
+        "objective": objective, "verbosity": -1, "num_threads": 1, "num_leaves": 8,
+        "deterministic": True, **dict(parameters),
+    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return lightgbm.train(parameters, rows, n_rounds)
+
+
+@cache
+def trained(objective, training):
+    booster = train(WHOLE[training], objective)
+    ensemble = as_ensemble(booster)
+    assert ensemble.about_gradients is None
+    return booster, ensemble
+
+
+every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
+every_training = pytest.mark.parametrize("training", WHOLE)
+# shap does not know that LightGBM was told to take 0 for missing, or nothing.
+every_training_with_missing_values = pytest.mark.parametrize(
+    "training", [name for name in WHOLE if "missing" not in name]
+)
+
+
+def rows_on_thresholds(ensemble, X):
+    """Return rows with a cell on each threshold, one float64 to either side, 0, nearly 0, nan."""
+    rows = [X]
+    for t in np.flatnonzero(ensemble.left >= 0):
+        on = np.clip(ensemble.threshold[t], -1e300, 1e300)  # splits off missing values: anything
+        cells = [on, *np.nextafter(on, [-np.inf, np.inf]), 0.0, -0.0, 1e-36, -1e-34, np.nan]
+        block = np.tile(X[t % len(X)], (len(cells), 1))
+        block[:, ensemble.feature[t]] = cells
+        rows.append(block)
+    return np.concatenate(rows)
+
+
+def assert_same_predictions(booster, ensemble, raw_score=True):
+    X = rows_on_thresholds(ensemble, training_data("regression")[0])
+    terms = abs(ensemble.base_score) + ensemble.n_trees * np.abs(ensemble.value).max()
+    expected = booster.predict(X, raw_score=raw_score)
+    assert_close(ensemble.raw_predict(X), expected, np.full(len(X), terms), k=8)
+    leaves = booster.predict(X, pred_leaf=True)
+    for m, ours in enumerate(ensemble.apply(X).T):
+        assert len(set(zip(ours, leaves[:, m], strict=True))) == len(set(ours))
+
+
+@every_objective
+@every_training
+def test_every_row_reaches_the_same_leaf_with_the_same_value(objective, training):
+    assert_same_predictions(*trained(objective, training))
+
+
+@every_objective
+@every_training
+def test_sums_are_those_of_the_training_rows(objective, training):
+    booster, ensemble = trained(objective, training)
+    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
+    X, y, weight = training_data(objective)
+    leaves = ensemble.apply(X)
+    raw = np.full(len(X), ensemble.base_score)
+    for m, tree in enumerate(ensemble.trees):
+        p = expit(raw)
+        is_squared = objective == "regression"
+        gradient, hessian = (raw - y, np.ones(len(y))) if is_squared else (p - y, p * (1 - p))
+        size = weight * (np.abs(raw) + np.abs(y) + 1)  # of the terms that float32 has rounded
+        sums = np.zeros((tree.n_nodes, 4))
+        np.add.at(
+            sums, leaves[:, m], np.column_stack([weight * gradient, weight * hessian, size, y >= 0])
+        )
+        sums[:, 3] = np.bincount(leaves[:, m], minlength=tree.n_nodes)
+        for t in range(tree.n_nodes - 1, -1, -1):
+            if not tree.is_leaf[t]:
+                sums[t] = sums[tree.left[t]] + sums[tree.right[t]]
+        assert_close(tree.sum_gradient, sums[:, 0], sums[:, 2], k=8, eps=EPS_32)
+        assert_close(tree.sum_hessian, sums[:, 1], sums[:, 2], k=8, eps=EPS_32)
+        assert_same(tree.n_samples, sums[:, 3])
+        raw = raw + tree.value[leaves[:, m]]
+    as_ensemble(booster, X, y, weight)  # without a warning
+
+
+@every_objective
+@every_training
+def test_propositions_1_and_3(objective, training):
+    """Proposition 3 tree by tree, within what float32 gradients allow."""
+    booster, _ = trained(objective, training)
+    X, y, weight = training_data(objective)
+    ensemble = as_ensemble(booster, X, y, weight)
+    gain = total_gain(ensemble, per_tree=True)
+    inner = tree_inner(ensemble, X, y, sample_weight=weight, per_tree=True)
+    scale = np.abs(ensemble.sum_gradient).max() * np.abs(ensemble.value).max()
+    terms = gain.per_tree.sum(axis=1, keepdims=True) + scale / ensemble.learning_rate
+    assert_close(inner.per_tree, gain.per_tree, np.broadcast_to(terms, (N_ROUNDS, 4)), eps=EPS_32)
+    raw = ensemble.raw_predict(X)
+    residual = predecomp(ensemble, X).residual(raw)
+    terms = np.full(len(X), np.abs(ensemble.value).sum() + abs(ensemble.base_score))
+    assert_close(residual, 0 * raw, terms)
+
+
+@every_objective
+@every_training
+def test_tree_shap_is_that_of_lightgbm(objective, training):
+    booster, ensemble = trained(objective, training)
+    X, _, _ = training_data(objective)
+    shap = tree_shap(ensemble, X[:50], cover="count")
+    expected = booster.predict(X[:50], pred_contrib=True)
+    terms = np.full((50, 4), np.abs(ensemble.value).max() * ensemble.n_trees)
+    assert_close(shap.values, expected[:, :4], terms, k=1024)
+    assert_close(shap.base_values, expected[:, 4], 1 + np.abs(expected[:, 4]), k=1024)
+
+
+@pytest.mark.filterwarnings("ignore:LightGBM binary classifier with TreeExplainer")  # no list now
+@every_objective
+@every_training_with_missing_values
+def test_tree_shap_is_that_of_shap(objective, training):
+    """By what shap itself reads of the trees: its interactions, and values against background rows.
+
+    (Its values without background are those that LightGBM returns, as above.)
+    """
+    shap = peer("shap")
+    booster, ensemble = trained(objective, training)
+    X, _, _ = training_data(objective)
+    rows, background = X[:30], X[100:140]
+    terms = np.full(rows.shape, np.abs(ensemble.value).max() * ensemble.n_trees)
+
+    theirs = shap.TreeExplainer(booster)
+    ours = tree_shap(ensemble, rows, cover="count").values
+    assert_close(ours, theirs.shap_interaction_values(rows).sum(axis=2), terms, k=1024)
+    assert_close(ours, theirs.shap_values(rows), terms, k=1024)
+
+    theirs = shap.TreeExplainer(booster, background, feature_perturbation="interventional")
+    ours = tree_shap(ensemble, rows, background=background).values
+    assert_close(ours, theirs.shap_values(rows), terms, eps=EPS_32)  # added up in float32
+
+
+@every_objective
+def test_a_file_and_a_wrapper_give_the_same_model(objective, tmp_path):
+    booster, ensemble = trained(objective, "defaults")
+    booster.save_model(tmp_path / "model.txt")
+    assert_same(from_lightgbm(tmp_path / "model.txt").sum_gradient, ensemble.sum_gradient)
+    read = peer("lightgbm").Booster(model_file=tmp_path / "model.txt")
+    assert_same(as_ensemble(read).sum_gradient, ensemble.sum_gradient)
+
+
+def test_wrappers():
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    parameters = {"n_estimators": 9, "num_leaves": 8, "verbosity": -1, "n_jobs": 1}
+    with pytest.raises(NotFittedError):
+        as_ensemble(lightgbm.LGBMRegressor())
+    regressor = lightgbm.LGBMRegressor(**parameters).fit(X, y)
+    assert_close(as_ensemble(regressor).raw_predict(X), regressor.predict(X), np.full(400, 20.0))
+    labels = np.where(y > 3, "yes", "no")
+    classifier = lightgbm.LGBMClassifier(**parameters).fit(X, labels)
+    ensemble = as_ensemble(classifier, X, labels)
+    assert_close(expit(ensemble.raw_predict(X)), classifier.predict_proba(X)[:, 1], terms=8.0)
+    inner = tree_inner(classifier, X, labels).values
+    gain = total_gain(classifier).values
+    assert_close(inner, gain, np.full(4, gain.sum()), eps=EPS_32)
+
+
+def test_early_stopping():
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    model = lightgbm.LGBMRegressor(n_estimators=200, learning_rate=0.5, verbosity=-1, n_jobs=1)
+    stop = lightgbm.early_stopping(3, verbose=False)
+    model.fit(X[:200], y[:200], eval_X=X[200:], eval_y=y[200:], callbacks=[stop])
+    ensemble = as_ensemble(model)
+    assert ensemble.n_trees == model.best_iteration_ < 200
+    terms = np.full(400, 20.0)
+    assert_close(ensemble.raw_predict(X), model.predict(X), terms)
+
+
+def test_a_model_is_imported_once_while_it_stays_as_it_is():
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    asked = {"verbosity": -1, "num_threads": 1, "num_leaves": 8}
+    booster = lightgbm.Booster(asked, lightgbm.Dataset(X, y))
+    booster.update()
+    ensemble = as_ensemble(booster)
+    assert as_ensemble(booster) is ensemble
+    booster.update()
+    longer = as_ensemble(booster)
+    assert (longer.n_trees, ensemble.n_trees) == (2, 1)
+    kept, gone = weakref.ref(ensemble), weakref.ref(longer)
+    del ensemble, longer, booster
+    gc.collect()
+    assert kept() is None
+    assert gone() is None
+
+
+def test_names_with_blanks():
+    """LightGBM writes an underscore for each; the table that it was trained on is still its own."""
+    lightgbm, pandas = peer("lightgbm"), pytest.importorskip("pandas")
+    X, y, _ = training_data("regression")
+    table = pandas.DataFrame(X, columns=["mean radius", "b", "c_d", "e"])
+    model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1, n_jobs=1).fit(table, y)
+    assert predecomp(model, table).feature_names == ("mean_radius", "b", "c_d", "e")
+    with pytest.raises(ValueError, match="'mean  radius' instead of 'mean_radius'"):
+        predecomp(model, table.rename(columns={"mean radius": "mean  radius"}))
+    with pytest.raises(ValueError, match="'c-d' instead of 'c_d'"):
+        predecomp(model, table.rename(columns={"c_d": "c-d"}))
+
+
+def test_names_of_columns():
+    pandas, lightgbm = peer("pandas"), peer("lightgbm")
+    X, y, _ = training_data("regression")
+    table = pandas.DataFrame(X, columns=["age", "height", "a_b", "1"])
+    model = lightgbm.LGBMRegressor(n_estimators=2, verbosity=-1).fit(table, y)
+    assert as_ensemble(model).feature_names == ("age", "height", "a_b", "1")
+
+
+# ------------------------------------------------------------------------- what cannot be found out
+
+
+def unknown(booster, message):
+    ensemble = as_ensemble(booster)
+    assert ensemble.statistics == {"hessians", "counts", "values"}
+    assert_same_predictions(booster, ensemble)
+    raw = ensemble.raw_predict(training_data("regression")[0])
+    residual = predecomp(ensemble, training_data("regression")[0]).residual(raw)
+    assert_close(residual, 0 * raw, np.full(400, np.abs(ensemble.value).sum()))
+    reason = rf"G of the nodes of this LightGBM .* unknown.*({message})"
+    with pytest.raises(ValueError, match=f"total_gain needs the gradients .*{reason}"):
+        total_gain(ensemble)
+    return ensemble
+
+
+@every_objective
+@pytest.mark.parametrize("training", HIDING)
+def test_what_hides_the_gradients(objective, training):
+    parameters, message = HIDING[training]
+    unknown(train(parameters, objective), message)
+
+
+@every_objective
+def test_training_rows_tell_the_start_of_a_sample(objective):
+    booster = train(HIDING["rows sampled"][0], objective)
+    X, y, weight = training_data(objective)
+    with pytest.warns(UserWarning, match="not what these rows make of it: .* samples of them"):
+        ensemble = as_ensemble(booster, X, y, weight)
+    mean = np.average(y, weights=weight)
+    start = mean if objective == "regression" else np.log(mean / (1 - mean))
+    assert_close(ensemble.base_score, start, terms=8.0)
+    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
+    assert_same_predictions(booster, ensemble)
+
+
+@pytest.mark.parametrize("parameters", [{"scale_pos_weight": 3.0}, {"is_unbalance": True}])
+def test_labels_that_weigh_differently(parameters):
+    """LightGBM starts from the mean of labels that weigh alike, of which the sums tell nothing."""
+    unknown(train(parameters, "binary"), "mean of labels that weigh alike")
+    booster = train({**parameters, "boost_from_average": False}, "binary")
+    X, y, weight = training_data("binary")
+    if "scale_pos_weight" in parameters:
+        as_ensemble(booster, X, y, np.where(y == 1, 3.0, 1.0) * weight)  # without a warning
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_training_rows_tell_the_start_of_labels_that_weigh_differently(weighted):
+    """The mean that LightGBM starts from is of labels that weigh alike."""
+    X, y, weight = training_data("binary")
+    booster = train({"scale_pos_weight": 3.0}, "binary", weighted=weighted)
+    before = weight if weighted else np.ones(len(y))
+    ensemble = as_ensemble(booster, X, y, np.where(y == 1, 3.0, 1.0) * before)  # and no warning
+    mean = np.average(y, weights=before)
+    assert_close(ensemble.base_score, np.log(mean / (1 - mean)), terms=8.0)
+    gain = booster.feature_importance("gain")
+    assert_close(total_gain(ensemble).values, gain, gain.sum(), eps=EPS_32, k=100)
+
+
+def test_single_leaves_among_the_trees_of_several_classes():
+    """LightGBM writes the rate 1 for them, and keeps none of their sums."""
+    lightgbm = peer("lightgbm")
+    X = np.random.default_rng(0).normal(size=(400, 5))
+    y = np.where(X[:, 0] > 1.8, 2, (X[:, 1] > 0) * 1)
+    data = lightgbm.Dataset(X, y)
+    asked = {"objective": "multiclass", "num_class": 3, "min_gain_to_split": 8.0, "verbosity": -1}
+    booster = lightgbm.train(asked, data, 20)
+    ensemble = as_ensemble(booster)
+    stubs = np.flatnonzero(np.diff(ensemble.tree_offset) == 1)
+    assert len(stubs)
+    assert ensemble.learning_rate == 0.1
+    assert f"tree {stubs[0]} is a single leaf, of which" in ensemble.about_gradients
+    completed = as_ensemble(booster, X, y)
+    gain = booster.feature_importance("gain")
+    assert_close(total_gain(completed).values, gain, gain.sum(), eps=EPS_32, k=100)
+
+
+def test_an_initial_score():
+    X, _, _ = training_data("regression")
+    unknown(train(init_score=np.nan_to_num(X[:, 0])), "mean of the targets, but the gradients add")
+
+
+def test_rates_that_change():
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    rates = lightgbm.reset_parameter(learning_rate=lambda m: 0.1 * 0.9**m)
+    booster = lightgbm.train(
+        {"verbosity": -1, "num_leaves": 8}, lightgbm.Dataset(X, y), 4, callbacks=[rates]
+    )
+    unknown(booster, "learning rate changed")
+
+
+def test_leaves_that_were_changed():
+    booster = train()
+    before = as_ensemble(booster)
+    booster.set_leaf_output(1, 2, 0.5)
+    after = unknown(booster, "does not follow from the leaves|do not follow from the tree before")
+    assert (before.value != after.value).any()
+
+
+def test_values_of_other_rows():
+    X, y, _ = training_data("regression")
+    booster = train(weighted=False).refit(X[:100], y[:100] + 5, decay_rate=0.1)
+    unknown(booster, "follow")
+
+
+REFUSED = {
+    "another loss": ({"objective": "fair"}, "objective='fair'"),
+    "roots": ({"reg_sqrt": True}, "objective='regression sqrt'"),
+    "sigmoid": ({"objective": "binary", "sigmoid": 2.0}, "objective='binary sigmoid:2'"),
+    "linear": ({"linear_tree": True}, "Linear trees cannot be imported"),
+    "a function": ({"objective": lambda f, rows: (f - rows.get_label(), 1 + 0 * f)}, "of its own"),
+    "rf, penalised": (
+        {"boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1, "lambda_l2": 1.0},
+        "boosting='rf' can be imported with",
+    ),
+    "rf, two classes": (
+        {"objective": "binary", "boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1},
+        "boosting='rf' can be imported with objective='regression'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case):
+    parameters, message = REFUSED[case]
+    objective = "binary" if parameters.get("objective") in ("binary", "poisson") else "regression"
+    booster = train(parameters, objective)
+    with pytest.raises(ValueError, match=message):
+        as_ensemble(booster)
+
+
+def test_a_random_forest():
+    parameters = {"boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1}
+    booster = train(parameters, weighted=False)
+    ensemble = as_ensemble(booster)
+    assert ensemble.is_forest
+    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
+    assert_same_predictions(booster, ensemble, raw_score=False)  # raw scores are not averaged
+
+
+def test_a_booster_that_found_no_split():
+    booster = train({"min_data_in_leaf": 300})
+    ensemble = as_ensemble(booster)
+    assert_same(ensemble.raw_predict(np.zeros((2, 4))), booster.predict(np.zeros((2, 4))))
+    assert ensemble.statistics == {"counts", "values"}
+
+
+# ------------------------------------------------------------------------------------- malformed
+
+
+@cache
+def text():
+    return train(n_rounds=2).model_to_string()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("tree\n", "wood\n", "begins otherwise"),
+        ("num_class=1", "", "has no num_class"),
+        ("num_leaves=8", "num_leaves=2000000000", "has 8 numbers leaf_value, and num_leaves="),
+        ("num_leaves=8", "", "has 8 numbers leaf_value"),
+        ("leaf_weight=", "leaf_weight=1 ", "has not 8 numbers leaf_weight"),
+        ("leaf_weight=", "leaf_weighs=", "has not 8 numbers leaf_weight"),
+        ("threshold=", "threshold=nan ", "has not 7 numbers threshold"),
+        ("left_child=1", "left_child=0", "Node 0 of tree 0 .* is reached twice"),
+        (
+            "left_child=1",
+            "left_child=0.5",
+            "left_child of the LightGBM model are not whole numbers",
+        ),
+        ("left_child=1", "left_child=9999999", "children that are not numbers of nodes"),
+        ("left_child=1", "left_child=20", "is not there"),
+        ("left_child=", "left_child=20 ", "has not 7 numbers left_child"),
+        ("split_feature=", "split_feature=9", "a column that is none of 4"),
+        ("shrinkage=0.1", "shrinkage=a", "shrinkage is 'a'"),
+        ("[learning_rate: 0.1]", "[learning_rate: 0]", "learning_rate is 0"),
+        ("[learning_rate: 0.1]", "[learning_rate: b]", "learning_rate is 'b'"),
+    ],
+)
+def test_malformed(before, after, message, tmp_path):
+    assert before in text()
+    (tmp_path / "model.txt").write_text(text().replace(before, after, 1))
+    with pytest.raises(InvalidModelError, match=message):
+        from_lightgbm(tmp_path / "model.txt")
+
+
+def test_the_least_threshold_of_all(tmp_path):
+    least = f"threshold={-float(np.finfo(np.float64).max)!r} "
+    (tmp_path / "model.txt").write_text(re.sub(r"threshold=\S+ ", least, text(), count=1))
+    assert from_lightgbm(tmp_path / "model.txt").threshold.min() == -np.finfo(np.float64).max
+
+
+@given(data=st.data())
+def test_changed_bytes_are_a_model_or_an_error(data, tmp_path_factory):
+    changed = text()
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(changed) - 1))
+        byte = data.draw(st.sampled_from("0123456789-+.e=[]: \nainf"))
+        changed = changed[:at] + byte + changed[at + 1 :]
+    path = tmp_path_factory.getbasetemp() / "changed.txt"
+    path.write_text(changed)
+    try:
+        ensemble = from_lightgbm(path)
+    except ValueError:
+        return
+    assert np.isfinite(ensemble.raw_predict(np.zeros((2, ensemble.n_features)))).all()
+
+
+@pytest.mark.parametrize("n_rounds", [2, 2000], ids=["short", "longer than LightGBM's buffer"])
+def test_the_text_of_a_booster_is_as_lightgbm_has_it(n_rounds, monkeypatch, tmp_path):
+    """With the levels of a frame's categories at its end, and where no file can be written, too."""
+    pandas = pytest.importorskip("pandas")
+    lightgbm = peer("lightgbm")
+    X, y, _ = training_data("regression")
+    frame = pandas.DataFrame(X, columns=["a", "b", "größe", "d"])
+    frame["a"] = pandas.Categorical(np.where(np.isnan(X[:, 0]), "è", "[x]"))
+    asked = {"n_estimators": n_rounds, "num_leaves": 8, "max_depth": 4, "verbose": -1, "n_jobs": 1}
+    booster = lightgbm.LGBMRegressor(**asked).fit(frame, y).booster_
+    expected = booster.model_to_string()
+    assert (len(expected) > 2**20) == (n_rounds > 2)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert text_of(booster) == expected
+    assert not [*tmp_path.iterdir()]  # nothing stays
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "not there"))
+    assert text_of(booster) == expected
+
+
+def test_the_door_does_not_import_lightgbm():
+    code = "import sys, gbt.formats.lightgbm; assert 'lightgbm' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_other_classes_of_lightgbm_are_a_type_error():
+    with pytest.raises(TypeError, match="got Dataset"):
+        as_ensemble(peer("lightgbm").Dataset(np.zeros((2, 2))))

@@ -1,0 +1,108 @@
+"""UBJSON by hand, as XGBoost writes it, and damaged."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt.files.documents import InvalidModelError
+from gbt.formats.xgboost.ubjson import parse_ubjson
+from tests.asserts import assert_same, peer
+
+LONG = b"L\0\0\0\0\0\0\0"
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        (b"i\xfe", -2),
+        (b"U\xfe", 254),
+        (b"I\x01\x00", 256),
+        (b"l\0\0\0\x07", 7),
+        (LONG + b"\x07", 7),
+        (b"d\x3f\x80\0\0", 1.0),
+        (b"D\x3f\xf8\0\0\0\0\0\0", 1.5),
+        (b"T", True),
+        (b"F", False),
+        (b"Z", None),
+        (b"S" + LONG + b"\x02\xc3\xa9", "\u00e9"),
+        (b"[]", []),
+        (b"[i\x01[T]]", [1, [True]]),
+        (b"[#i\x02i\x01F", [1, False]),
+        (b"{}", {}),
+        (b"{" + LONG + b"\x01ai\x05i\x01b{}}", {"a": 5, "b": {}}),
+    ],
+)
+def test_by_hand(data, value):
+    assert parse_ubjson(data) == value
+
+
+def test_typed_arrays_by_hand():
+    array = parse_ubjson(b"[$d#" + LONG + b"\x03\x3f\x80\0\0\x40\0\0\0\x40\x40\0\0")
+    assert_same(array, [1, 2, 3])
+    assert array.dtype == ">f4"
+    assert_same(parse_ubjson(b"[$I#i\x02\x01\0\xff\xff"), [256, -1])
+    assert_same(parse_ubjson(b"[$U#i\0"), [])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "index out of range"),
+        (b"q", "no type 'q'"),
+        (b"i", "unpack_from requires"),
+        (b"i\x01i", "1 bytes after"),
+        (b"[", "index out of range"),
+        (b"[$q#i\x01", "no array of numbers"),
+        (b"[$d#d\0\0\0\0", "has the type 'd'"),
+        (b"[$d#i\xff", "the -1 values"),
+        (b"[$d#" + LONG[:1] + b"\x7f" + b"\xff" * 7, "ends before the 9223372036854775807"),
+        (b"[$d#i\x02\0\0\0\0", "buffer is smaller"),
+        (b"[#i\x09ZZ", "ends before the 9 values"),
+        (b"S" + LONG + b"\x09abc", "ends before the 9"),
+        (b"Si\x01\xff", "codec can't decode"),
+        (b"[" * 10**6, "recursion"),
+        (b"{i\x01a", "index out of range"),
+    ],
+)
+def test_damaged_by_hand(data, message):
+    with pytest.raises(InvalidModelError, match=message):
+        parse_ubjson(data)
+
+
+def booster_bytes():
+    xgboost = peer("xgboost")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 2))
+    booster = xgboost.train({"max_depth": 2, "nthread": 1}, xgboost.DMatrix(X, X[:, 0]), 2)
+    return bytes(booster.save_raw("ubj")), json.loads(booster.save_raw("json"))
+
+
+def plain(value):
+    """Return lists of Python numbers for arrays."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+def test_a_booster_says_the_same_in_both():
+    binary, text = booster_bytes()
+    found = plain(parse_ubjson(binary))
+    as_float32 = json.loads(json.dumps(text), parse_float=lambda number: float(np.float32(number)))
+    assert found == as_float32
+
+
+@given(data=st.data())
+def test_changed_bytes_are_harmless(data):
+    binary = bytearray(booster_bytes()[0])
+    for _ in range(data.draw(st.integers(1, 4))):
+        binary[data.draw(st.integers(0, len(binary) - 1))] = data.draw(st.integers(0, 255))
+    binary = binary[: data.draw(st.integers(0, len(binary)))]
+    try:
+        parse_ubjson(bytes(binary))
+    except InvalidModelError as error:
+        assert "UBJSON" in str(error)  # noqa: PT017

@@ -1,0 +1,1167 @@
+"""Importing XGBoost models: by hand, against XGBoost, and drawn trees there and back."""
+
+import gc
+import json
+import subprocess
+import sys
+import warnings
+import weakref
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+
+from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
+from attributions.testing import ensembles
+from gbt import GBTRegressor
+from gbt.files.documents import InvalidModelError
+from gbt.formats import as_ensemble
+from gbt.formats.xgboost.model import from_xgboost
+from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
+
+
+def imported_without_gradients(model, message, known=("hessians",), **given):
+    """Import a model whose gradient sums cannot be found out, which a refusal says."""
+    ensemble = from_xgboost(model, **given) if given else as_ensemble(model)
+    assert ensemble.statistics == set(known)
+    assert not ensemble.sum_gradient.any()
+    reason = f"G of the nodes of this XGBoost model is unknown.*({message})"
+    asked = r"X=X_train, y=y_train"
+    with pytest.raises(ValueError, match=f"total_gain needs the gradients .*{reason}.*{asked}"):
+        total_gain(ensemble)
+    return ensemble
+
+
+# --------------------------------------------------------------------------------------- by hand
+#
+# lambda 2, eta 1/2, XGBoost's numbers of nodes; every number is a dyadic fraction:
+#
+#             0                       node     G    H   w = -G/(H + 2)   s = w/2
+#   x0 < 0.5 / \               0     4    6       -1/2
+#           1   2                     1     0    4         0
+#  x1 < 2  / \                2     4    2        -1            -1/2
+#         3   4                       3    -2    2       1/2             1/4
+#                                     4     2    2      -1/2            -1/4
+
+
+def hand_json(objective="reg:squarederror", base_score="[2.5E-1]"):
+    tree = {
+        "left_children": [1, 3, -1, -1, -1],
+        "right_children": [2, 4, -1, -1, -1],
+        "split_indices": [0, 1, 0, 0, 0],
+        "split_conditions": [0.5, 2.0, -0.5, 0.25, -0.25],
+        "split_type": [0, 0, 0, 0, 0],
+        "default_left": [1, 0, 0, 0, 0],
+        "base_weights": [-0.5, 0.0, -0.5, 0.25, -0.25],  # of leaves as tree_method="hist" has them
+        "sum_hessian": [6.0, 4.0, 2.0, 2.0, 2.0],
+    }
+    return json_model([tree], ["age", "height"], objective, base_score)
+
+
+def json_model(trees, feature_names, objective, base_score):
+    """Return what of XGBoost's JSON an import needs."""
+    return {
+        "learner": {
+            "feature_names": list(feature_names),
+            "gradient_booster": {
+                "name": "gbtree",
+                "model": {"gbtree_model_param": {"num_parallel_tree": "1"}, "trees": trees},
+            },
+            "learner_model_param": {
+                "base_score": base_score,
+                "num_class": "0",
+                "num_target": "1",
+                "num_feature": str(len(feature_names)),
+            },
+            "objective": {"name": objective},
+        }
+    }
+
+
+@pytest.mark.parametrize("learning_rate", [0.5, None], ids=["given", "read off the leaves"])
+def test_hand_example(learning_rate):
+    ensemble = from_xgboost(hand_json(), reg_lambda=2, learning_rate=learning_rate)
+
+    # preorder: 0, 1, 3, 4, 2
+    assert_same(ensemble.left, [1, 2, -1, -1, -1])
+    assert_same(ensemble.right, [4, 3, -1, -1, -1])
+    assert_same(ensemble.feature, [0, 1, -1, -1, -1])
+    assert_same(ensemble.threshold, [0.5 - 2**-25, 2 - 2**-23, 0, 0, 0])
+    assert_same(ensemble.missing_left, [True, False, False, False, False])
+    assert_same(ensemble.sum_gradient, [4, 0, -2, 2, 4])
+    assert_same(ensemble.sum_hessian, [6, 4, 2, 2, 2])
+    assert_same(ensemble.value, [-1 / 4, 0, 1 / 4, -1 / 4, -1 / 2])
+    assert_same(ensemble.gain, [0 + 4 - 2, 1 + 1 - 0, 0, 0, 0])  # scores G^2/(H + 2)
+    assert_same(ensemble.n_samples, np.zeros(5))
+    assert_same(ensemble.tree_offset, [0, 5])
+    assert (ensemble.learning_rate, ensemble.reg_lambda, ensemble.base_score) == (0.5, 2.0, 0.25)
+    assert ensemble.loss.name == "half_squared_error"
+    assert ensemble.feature_names == ("age", "height")
+    assert ensemble.input_dtype == np.float32
+    assert_valid_ensemble(ensemble)
+
+
+def test_hand_example_goes_left_below_the_threshold_in_float32():
+    """The float32 before 0.5 is 0.5 - 2^-25; a float64 between them goes with the nearer one."""
+    ensemble = from_xgboost(hand_json(), reg_lambda=2)
+    x0 = [0.5, 0.5 - 2**-27, 0.5 - 7 * 2**-28, 0.5 - 2**-25, np.nan]
+    assert_same(ensemble.apply(np.column_stack([x0, [9.0] * 5]))[:, 0], [4, 4, 3, 3, 3])
+
+
+@pytest.mark.parametrize(
+    ("objective", "base_score", "raw"),
+    [
+        ("reg:squarederror", "[2.5E-1]", 0.25),
+        ("reg:squarederror", "2.5E-1", 0.25),  # before version 3.1
+        ("binary:logistic", "[7.5E-1]", np.log(3.0)),
+        ("binary:logistic", "5E-1", 0.0),
+        ("reg:logistic", "[7.5E-1]", np.log(3.0)),
+        ("binary:logitraw", "[7.5E-1]", 0.75),
+    ],
+)
+def test_base_score_is_in_prediction_space(objective, base_score, raw):
+    ensemble = from_xgboost(hand_json(objective, base_score), reg_lambda=2)
+    assert_close(ensemble.base_score, raw, terms=abs(raw))
+
+
+def test_nodes_that_were_pruned_are_left_out():
+    model = hand_json()
+    tree = model["learner"]["gradient_booster"]["model"]["trees"][0]
+    for name, pruned in {"left_children": [-1] * 2, "base_weights": [np.nan] * 2}.items():
+        tree[name] = tree[name] + pruned
+    for name in tree:
+        tree[name] = (tree[name] + [2**31 - 1] * 2)[:7]
+    whole = from_xgboost(hand_json(), reg_lambda=2)
+    assert_same(from_xgboost(model, reg_lambda=2).sum_gradient, whole.sum_gradient)
+
+
+def test_without_lambda_the_hand_example_predicts_but_has_no_gradients():
+    ensemble = imported_without_gradients(
+        hand_json(), "reg_lambda is in no file, and several would do"
+    )
+    expected = from_xgboost(hand_json(), reg_lambda=2)
+    X = [[0.0, 0.0], [0.0, 3.0], [1.0, 0.0]]
+    assert_same(ensemble.raw_predict(X), expected.raw_predict(X))
+    assert_same(tree_shap(ensemble, X).values, tree_shap(expected, X).values)
+    assert_same(saabas(ensemble, X).values, saabas(expected, X).values)
+    with pytest.raises(ValueError, match="predecomp needs the values of the model's nodes"):
+        predecomp(ensemble, X)
+
+
+def test_a_learning_rate_that_no_leaf_tells_must_be_given():
+    model = hand_json()
+    stump = {name: array[2:3] for name, array in first_tree(model).items()}
+    model["learner"]["gradient_booster"]["model"]["trees"] = [stump]
+    imported_without_gradients(model, "learning rate cannot be read off", reg_lambda=2)
+    ensemble = from_xgboost(model, reg_lambda=2, learning_rate=0.5)
+    assert_same(ensemble.sum_gradient, [4])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("reg_lambda", -1), ("reg_lambda", np.nan), ("learning_rate", 0), ("learning_rate", np.inf)],
+)
+def test_parameters_out_of_range(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        from_xgboost(hand_json(), **{"reg_lambda": 2, "learning_rate": 0.5, name: value})
+
+
+@pytest.mark.parametrize("parameters", [{"reg_lambda": 2.001}, {"learning_rate": 0.501}])
+def test_sums_that_do_not_add_up_are_refused(parameters):
+    with pytest.raises(ValueError, match="do not add up at node 0 with reg_lambda=2"):
+        from_xgboost(hand_json(), **{"reg_lambda": 2, "learning_rate": 0.5, **parameters})
+
+
+def test_hessians_that_do_not_add_up_are_refused():
+    model = hand_json()
+    first_tree(model).update(sum_hessian=[6.0, 4.0, 2.0, 2.5, 2.5])
+    first_tree(model).update(split_conditions=[0.5, 2.0, -0.5, 1 / 4.5, -1 / 4.5])
+    with pytest.raises(InvalidModelError, match=r"sum_hessian .* do not add up"):
+        from_xgboost(model, reg_lambda=2, learning_rate=0.5)
+
+
+# ------------------------------------------------------------------------------------- malformed
+
+
+def first_tree(model):
+    return model["learner"]["gradient_booster"]["model"]["trees"][0]
+
+
+def planted(path, value):
+    """Return the hand example with something else under a path of keys."""
+    model = hand_json()
+    at = model
+    for key in path[:-1]:
+        at = at[key]
+    if value is None:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return model
+
+
+TREES = ("learner", "gradient_booster", "model", "trees")
+SHAPE = ("learner", "learner_model_param")
+MALFORMED = {
+    "empty": ({}, "learner"),
+    "learner is a number": ({"learner": 3}, "gradient_booster"),
+    "no booster": (planted(("learner", "gradient_booster"), None), "gradient_booster"),
+    "no trees": (planted(TREES, None), "trees"),
+    "trees are a number": (planted(TREES, 7), "trees are not a list"),
+    "a tree is a list": (planted((*TREES, 0), [1, 2]), "left_children"),
+    "an array is missing": (planted((*TREES, 0, "base_weights"), None), "base_weights"),
+    "an array is short": (planted((*TREES, 0, "sum_hessian"), [6.0]), "lengths"),
+    "an array is empty": (planted((*TREES, 0, "sum_hessian"), []), "lengths"),
+    "an array is text": (
+        planted((*TREES, 0, "sum_hessian"), "abcde"),
+        "sum_hessian of tree 0 .* list of float",
+    ),
+    "an array of text": (planted((*TREES, 0, "sum_hessian"), list("abcde")), "list of float"),
+    "a ragged array": (planted((*TREES, 0, "sum_hessian"), [[1], 2, 3, 4, 5]), "list of float"),
+    "a table": (planted((*TREES, 0, "sum_hessian"), [[1.0] * 5]), "list of float"),
+    "nan": (planted((*TREES, 0, "sum_hessian", 0), np.nan), "infinite or nan sum_hessian"),
+    "too large": (planted((*TREES, 0, "split_conditions", 0), 1e39), "infinite or nan split_c"),
+    "negative hessians": (planted((*TREES, 0, "sum_hessian"), [-6.0, -4, -2, -2, -2]), "sum_hess"),
+    "cycle": (planted((*TREES, 0, "left_children", 1), 0), "Node 0 of tree 0.*twice"),
+    "shared child": (planted((*TREES, 0, "left_children", 1), 2), "Node 2 of tree 0.*twice"),
+    "child out of range": (planted((*TREES, 0, "right_children", 0), 5), "Node 5 of tree 0"),
+    "negative child": (planted((*TREES, 0, "right_children", 0), -5), "Node -5 of tree 0"),
+    "half a child": (
+        planted((*TREES, 0, "right_children", 0), 1.5),
+        "right_children of tree 0 .* list of int",
+    ),
+    "child nan": (
+        planted((*TREES, 0, "right_children", 0), np.nan),
+        "right_children of tree 0 .* list of int",
+    ),
+    "one child": (planted((*TREES, 0, "right_children", 0), -1), "Node 0 of tree 0.*one child"),
+    "unknown column": (
+        planted((*TREES, 0, "split_indices", 1), 2),
+        "Tree 0 .* column that is none of 2 at node 1",
+    ),
+    "negative column": (planted((*TREES, 0, "split_indices", 1), -1), "column that is none of 2"),
+    "half a column": (
+        planted((*TREES, 0, "split_indices", 1), 0.5),
+        "split_indices of tree 0 .* list of int",
+    ),
+    "base score is no number": (planted((*SHAPE, "base_score"), "a"), "base_score"),
+    "base score is a number": (planted((*SHAPE, "base_score"), 0.25), "base_score"),
+    "two base scores": (planted((*SHAPE, "base_score"), "[1E0,2E0]"), "base_score"),
+    "objective is a list": (planted(("learner", "objective", "name"), ["a"]), "objective="),
+    "no base score": (planted((*SHAPE, "base_score"), None), "base_score"),
+    "infinite base score": (planted((*SHAPE, "base_score"), "[Infinity]"), "base_score"),
+    "no probability": (hand_json("binary:logistic", "[1.5E0]"), "not one prediction"),
+    "log-odds of infinity": (hand_json("binary:logistic", "[1E0]"), "not one prediction"),
+    "no columns": (planted((*SHAPE, "num_feature"), "0"), "num_feature"),
+    "columns are no number": (planted((*SHAPE, "num_feature"), "two"), "num_feature"),
+    "numbers as text": (planted((*TREES, 0, "sum_hessian", 1), "4.0"), "list of float"),
+    "booleans for numbers": (planted((*TREES, 0, "sum_hessian", 1), True), "list of float"),
+    "a huge number": (planted((*TREES, 0, "sum_hessian", 1), 10**400), "do not fit into float64"),
+    "a huge child": (planted((*TREES, 0, "left_children", 1), 10**400), "do not fit into int32"),
+    "text for a child": (planted((*TREES, 0, "left_children", 1), "3"), "list of int"),
+    "a huge base score": (planted((*SHAPE, "base_score"), "1e400"), "base_score"),
+    "a deep base score": (planted((*SHAPE, "base_score"), "[" * 100_000), "base_score"),
+    "a base score of text": (planted((*SHAPE, "base_score"), '["0.5"]'), "base_score"),
+    "a bomb of columns": (planted((*SHAPE, "num_feature"), "2000000000"), "num_feature|columns"),
+    "a huge number of columns": (planted((*SHAPE, "num_feature"), "9" * 400), "num_feature"),
+    "columns are a number": (planted((*SHAPE, "num_feature"), 2), "num_feature"),
+    "columns are a list": (planted((*SHAPE, "num_feature"), [[]]), "num_feature"),
+    "names are a number": (planted(("learner", "feature_names"), 7), "feature_names"),
+    "names are an object": (planted(("learner", "feature_names"), {"a": 1}), "feature_names"),
+    "the learner is a list": ({"learner": []}, "gradient_booster"),
+    "a column without a name": (planted(("learner", "feature_names"), ["age"]), "feature_names"),
+    "a number for a name": (planted(("learner", "feature_names"), ["age", 2]), "feature_names"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed(case):
+    model, message = MALFORMED[case]
+    error = ValueError if "objective" in case else InvalidModelError
+    with pytest.raises(error, match=message):
+        from_xgboost(model, reg_lambda=2, learning_rate=0.5)
+
+
+def test_a_bomb_of_unnamed_columns():
+    model = planted((*SHAPE, "num_feature"), "2000000000")
+    del model["learner"]["feature_names"]
+    with pytest.raises(InvalidModelError, match="num_feature is 2000000000, and it names none"):
+        from_xgboost(model, reg_lambda=2)
+
+
+def paths_in(value, way=()):
+    """Yield the path to every key and every element of a document."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (*way, key)
+        if isinstance(item, dict | list):
+            yield from paths_in(item, (*way, key))
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, "", "1", "x", [], {}, [[]], -1, 0, 2**40, 0.5, -2.5, 1e300, 10**400, np.nan,
+     "1e400", "-1", nested(5000)],
+    ids=lambda value: "deep" if isinstance(value, list) and value and value[0] else str(value)[:20],
+)  # fmt: skip
+def test_every_single_change_is_a_model_or_an_error(value):
+    for path in list(paths_in(hand_json())):
+        if path[-1] in ("gradient_booster", "name", "objective") and value == "":
+            continue
+        model = planted(path, "to be replaced")
+        at = model
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = value
+        try:
+            ensemble = from_xgboost(model, reg_lambda=2)
+        except ValueError:  # InvalidModelError is one
+            continue
+        assert np.isfinite(ensemble.raw_predict([[0.0, 0.0], [1.0, 9.0], [np.nan] * 2])).all()
+
+
+def test_files(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(hand_json()))
+    for name in (path, str(path)):
+        assert_same(from_xgboost(name, reg_lambda=2).sum_gradient, [4, 0, -2, 2, 4])
+    for damaged in (path.read_bytes()[:-9], b"{L\x00\x00\xff", b""):
+        path.write_bytes(damaged)
+        with pytest.raises(
+            InvalidModelError, match=r"is not (UB)?JSON.*save_model\('model\.json'\)"
+        ):
+            from_xgboost(path, reg_lambda=2)
+
+
+# ------------------------------------------------------------------- drawn trees, there and back
+
+
+def as_xgboost(ensemble, order):
+    """Write an ensemble as XGBoost would, its nodes numbered by ``order``.
+
+    ``order`` is a function of a tree: its nodes in XGBoost's order, which begins with the root.
+    """
+    trees = []
+    for tree in ensemble.trees:
+        nodes = np.array(order(tree))
+        number = np.empty(tree.n_nodes, dtype=int)
+        number[nodes] = np.arange(tree.n_nodes)
+        w = -tree.sum_gradient / (tree.sum_hessian + ensemble.reg_lambda)
+        above = np.nextafter(tree.threshold.astype(np.float32), np.float32(np.inf))
+        arrays = {
+            "left_children": np.where(tree.is_leaf, -1, number[tree.left]),
+            "right_children": np.where(tree.is_leaf, -1, number[tree.right]),
+            "split_indices": np.where(tree.is_leaf, 0, tree.feature),
+            "split_conditions": np.where(tree.is_leaf, tree.value, above).astype(np.float32),
+            "split_type": np.zeros(tree.n_nodes, dtype=int),
+            "default_left": tree.missing_left,
+            "base_weights": w.astype(np.float32),
+            "sum_hessian": tree.sum_hessian.astype(np.float32),
+        }
+        trees.append({name: array[nodes].tolist() for name, array in arrays.items()})
+    objective, base_score = "reg:squarederror", ensemble.base_score
+    if ensemble.loss.name == "half_logistic":
+        objective, base_score = "binary:logistic", expit(base_score)
+    return json_model(trees, ensemble.feature_names, objective, f"[{base_score:.9E}]")
+
+
+def by_level(tree):
+    """Return the nodes level by level, as depth-wise growth numbers them."""
+    return np.argsort(tree.depth, kind="stable")
+
+
+def fits_into_float32(ensemble):
+    """Exclude G so near to 0 that float32 has no digits left for -G/(H + lambda)."""
+    G = np.abs(ensemble.sum_gradient)
+    return not ((G > 0) & (G < 1e-30)).any()
+
+
+@given(ensembles().filter(fits_into_float32), st.randoms())
+def test_drawn_ensembles_come_back(ensemble, random):
+    def shuffled(tree):
+        others = list(range(1, tree.n_nodes))
+        random.shuffle(others)
+        return [0, *others]
+
+    for order in (by_level, shuffled):
+        back = from_xgboost(
+            as_xgboost(ensemble, order),
+            reg_lambda=ensemble.reg_lambda,
+            learning_rate=ensemble.learning_rate,
+        )
+        for name in ("left", "right", "feature", "missing_left", "tree_offset"):
+            assert_same(getattr(back, name), getattr(ensemble, name))
+        assert_same(back.threshold, ensemble.threshold.astype(np.float32))
+        for name in ("value", "sum_hessian", *["sum_gradient"] * ("gradients" in back.statistics)):
+            expected = getattr(ensemble, name)
+            assert_close(getattr(back, name), expected, np.abs(expected), k=4, eps=EPS_32)
+        assert back.loss is ensemble.loss
+        assert_close(back.base_score, ensemble.base_score, terms=2.0, eps=EPS_32)
+
+
+# ------------------------------------------------------------------------------- against XGBoost
+
+OBJECTIVES = ("reg:squarederror", "binary:logistic", "binary:logitraw")
+TRAININGS = {
+    "defaults": {},
+    "no lambda": {"reg_lambda": 0, "min_child_weight": 0, "eta": 0.1},
+    "exact": {"tree_method": "exact", "max_depth": 3, "eta": 1.0},
+    "exact, pruned": {"tree_method": "exact", "gamma": 3, "reg_lambda": 10},
+    "approx": {"tree_method": "approx", "max_depth": 4, "base_score": 0.25},
+    "best first": {"grow_policy": "lossguide", "max_leaves": 9, "max_depth": 0},
+    "samples": {"subsample": 0.5, "colsample_bynode": 0.5, "reg_lambda": 0.1},
+    "stumps": {"max_depth": 1},
+    "single leaves": {"gamma": 1e9},
+    "positives weigh more": {"scale_pos_weight": 3},
+}
+N_ROUNDS = 8
+
+
+def training_data(objective):
+    """Return rows (float32, some missing), targets and weights."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 4)).astype(np.float32)
+    X[:, 1] = rng.integers(0, 5, size=300)
+    X[:, 2] = (X[:, 2] * 10).round() / 10
+    X[rng.random(X.shape) < 0.1] = np.nan
+    signal = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2])
+    y = signal + rng.normal(size=300)
+    return X, np.float32(y if objective == "reg:squarederror" else y > 0), rng.gamma(1, size=300)
+
+
+def train(parameters=(), objective="reg:squarederror", n_rounds=N_ROUNDS, **others):
+    """Train a booster without words."""
+    xgboost = peer("xgboost")
+    X, y, weight = training_data(objective)
+    rows = xgboost.DMatrix(X, y, weight=weight)
+    parameters = {"objective": objective, "verbosity": 0, "nthread": 1, **dict(parameters)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of deprecated parameters that are to be refused
+        return xgboost.train(parameters, rows, n_rounds, **others)
+
+
+def json_of(booster):
+    return json.loads(booster.save_raw("json"))
+
+
+def trees_of(booster):
+    return json_of(booster)["learner"]["gradient_booster"]["model"]["trees"]
+
+
+@cache
+def trained(objective, training):
+    """Return a booster and what it was imported as."""
+    booster = train(TRAININGS[training], objective)
+    ensemble = as_ensemble(booster)
+    # Without an estimated base score, weighted rows tell nothing of the logistic loss.
+    is_doubtful = training == "approx" and objective != "reg:squarederror"
+    assert (ensemble.about_gradients is not None) == is_doubtful
+    return booster, ensemble
+
+
+every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
+every_training = pytest.mark.parametrize("training", TRAININGS)
+every_training_on_all_rows = pytest.mark.parametrize(
+    "training", [name for name in TRAININGS if "subsample" not in TRAININGS[name]]
+)
+
+
+def rows_on_thresholds(booster, X):
+    """Return rows with a cell on each threshold, one float32 to either side, and missing.
+
+    Two more lie between the threshold and the float32 below, and round to the one and the other.
+    """
+    rows = [X]
+    for m, tree in enumerate(trees_of(booster)):
+        inner = np.flatnonzero(np.array(tree["left_children"]) != -1)
+        for t in inner:
+            threshold = np.float32(tree["split_conditions"][t])
+            below, above = np.nextafter(threshold, np.float32([-np.inf, np.inf]))
+            between = threshold - (threshold - np.float64(below)) * np.array([1 / 8, 7 / 8])
+            cells = [threshold, below, above, *between, np.nan]
+            block = np.tile(X[(7 * m + t) % len(X)].astype(np.float64), (len(cells), 1))
+            block[:, tree["split_indices"][t]] = cells
+            rows.append(block)
+    return np.concatenate(rows)
+
+
+@every_objective
+@every_training
+def test_every_row_reaches_the_same_leaf_with_the_same_value(objective, training):
+    booster, ensemble = trained(objective, training)
+    xgboost = peer("xgboost")
+    X = rows_on_thresholds(booster, training_data(objective)[0])
+    rows = xgboost.DMatrix(X)
+    leaves = booster.predict(rows, pred_leaf=True).reshape(len(X), -1).astype(int)
+    values = np.column_stack(
+        [np.float32(t["split_conditions"])[leaves[:, m]] for m, t in enumerate(trees_of(booster))]
+    )
+    assert_same(ensemble.value[ensemble.apply(X) + ensemble.tree_offset[:-1]], values)
+
+    margin = booster.predict(rows, output_margin=True)
+    terms = 1 + abs(ensemble.base_score) + np.abs(values).sum(axis=1)  # 1: log-odds of the base
+    assert_close(ensemble.raw_predict(X), margin, terms, k=N_ROUNDS, eps=EPS_32)
+
+
+@pytest.mark.filterwarnings("ignore:total_gain needs the gradients .* unknown origin")
+@every_objective
+@every_training
+def test_total_gain(objective, training):
+    booster, ensemble = trained(objective, training)
+    scores = booster.get_score(importance_type="total_gain")
+    expected = np.array([scores.get(f"f{k}", 0.0) for k in range(4)])
+    ours = ensemble.total_gain()
+    if not expected.any():
+        assert_same(ours, expected)
+        return
+    assert_close(ours / ours.sum(), expected / expected.sum(), terms=1.0, k=8, eps=EPS_32)
+    assert_close(ours.sum(), expected.sum(), terms=expected.sum(), k=64, eps=EPS_32)
+
+
+@every_objective
+@every_training_on_all_rows
+def test_sums_are_those_of_the_training_rows(objective, training):
+    """G and H of every node, from the rows that XGBoost itself says reach the leaves under it."""
+    booster, ensemble = trained(objective, training)
+    X, y, weight = training_data(objective)
+    weight = weight_of_rows(booster, y, weight)
+
+    def derivatives(f):
+        p = expit(f)
+        is_squared = objective == "reg:squarederror"
+        gradient, hessian = (f - y, np.ones_like(y)) if is_squared else (p - y, p * (1 - p))
+        return gradient, hessian, np.abs(f) + np.abs(y) + 1
+
+    assert_sums_of_rows(booster, ensemble, X, weight, derivatives)
+
+
+def weight_of_rows(booster, y, weight):
+    """Return what rows weigh in training: positives may have been told to weigh more."""
+    scale = json_of(booster)["learner"]["objective"]["reg_loss_param"]["scale_pos_weight"]
+    return np.where(y == 1, float(scale), 1.0) * weight
+
+
+def assert_sums_of_rows(booster, ensemble, X, weight, derivatives):
+    """Compare G and H of every node with sums over the rows that XGBoost says are under it.
+
+    ``derivatives(margin)`` returns those of every row, and the size of the terms that float32 has
+    rounded.
+    """
+    rows = peer("xgboost").DMatrix(X)
+    leaves = booster.predict(rows, pred_leaf=True).reshape(len(X), -1).astype(int)
+    for m, (theirs, tree) in enumerate(zip(trees_of(booster), ensemble.trees, strict=True)):
+        margin = np.float64(
+            booster.predict(rows, output_margin=True, iteration_range=(0, m))
+            if m
+            else np.full(len(X), ensemble.base_score)
+        )
+        sums = np.zeros((len(theirs["parents"]), 3))
+        for column, terms in enumerate(derivatives(margin)):
+            np.add.at(sums[:, column], leaves[:, m], weight * terms)
+        order = preorder_of(theirs)
+        for t in reversed(order):
+            if theirs["left_children"][t] != -1:
+                sums[t] = sums[theirs["left_children"][t]] + sums[theirs["right_children"][t]]
+        G, H, size = sums[order].T
+        assert_close(tree.sum_gradient, G, size, k=8, eps=EPS_32)
+        assert_close(tree.sum_hessian, H, size, k=8, eps=EPS_32)
+
+
+def tweedie(y, f):
+    """Return Tweedie's gradients and hessians at a variance power of 1.25, and sizes of terms."""
+    of_mean, of_target = np.exp(0.75 * f), y * np.exp(-0.25 * f)
+    size = (of_mean + of_target) * (1 + np.abs(f))
+    return of_mean - of_target, 0.75 * of_mean + 0.25 * of_target, size
+
+
+def squared_log_error(y, f):
+    """Return XGBoost's gradients and hessians of squared logarithmic errors, and sizes of terms."""
+    above = 1 + np.maximum(f, np.float32(-1 + 1e-6))
+    logs = np.log(above), np.log1p(np.float64(y))
+    size = (1 + np.abs(f) + np.abs(logs).sum(axis=0)) / np.minimum(above, 1) ** 2
+    ratio = logs[0] - logs[1]
+    return ratio / above, np.maximum((1 - ratio) / above**2, 1e-6), size
+
+
+def train_on_amounts(parameters, n_rounds=N_ROUNDS):
+    """Return a booster, and its rows, amounts of which some are 0, and weights."""
+    xgboost = peer("xgboost")
+    X, y, weight = training_data("reg:squarederror")
+    y = np.maximum(np.exp(y / 4) - np.float32(0.5), 0)
+    assert 0 < np.mean(y == 0) < 0.5
+    rows = xgboost.DMatrix(X, y, weight=weight)
+    parameters = {"nthread": 1, "max_depth": 4, "min_child_weight": 0, **parameters}
+    return xgboost.train(parameters, rows, n_rounds), X, y, weight
+
+
+@pytest.mark.parametrize(
+    ("parameters", "by_hand", "predicted"),
+    [
+        ({"objective": "reg:tweedie", "tweedie_variance_power": 1.25}, tweedie, np.exp),
+        ({"objective": "reg:squaredlogerror"}, squared_log_error, np.array),
+    ],
+    ids=["tweedie", "squared log error"],
+)
+def test_objectives_of_amounts(parameters, by_hand, predicted):
+    """Their loss's sums over the training rows, by formulas of this file, and its predictions."""
+    booster, X, y, weight = train_on_amounts(parameters)
+    ensemble = as_ensemble(booster)
+    assert ensemble.statistics == {"gradients", "hessians", "values"}
+    assert_sums_of_rows(booster, ensemble, X, weight, lambda f: by_hand(y, f))
+    as_ensemble(booster, X, y, weight)  # without a warning
+    expected = booster.predict(peer("xgboost").DMatrix(X))
+    raw = ensemble.raw_predict(X)
+    assert_close(ensemble.loss.inverse_link(raw), expected, expected * 9 + 9, eps=EPS_32)
+    assert_same(ensemble.loss.inverse_link(raw), predicted(raw))
+
+
+@pytest.mark.parametrize("start", [-5, 200], ids=["below -1", "too large to be curved"])
+def test_far_from_all_targets_squared_log_errors_are_those_of_xgboost(start):
+    asked = {"objective": "reg:squaredlogerror", "base_score": start}
+    booster, X, y, weight = train_on_amounts(asked, n_rounds=1)
+    for ensemble in (as_ensemble(booster), as_ensemble(booster, X, y, weight)):
+        gradient, hessian, _ = squared_log_error(y, np.full(len(y), float(start)))
+        G, H = weight @ gradient, weight @ hessian
+        assert_close(ensemble.sum_gradient[0], G, np.abs(G), eps=EPS_32)
+        assert_close(ensemble.sum_hessian[0], H, H, eps=EPS_32)
+
+
+def preorder_of(tree, t=0):
+    """Return the nodes of XGBoost's tree in preorder, by recursion."""
+    if tree["left_children"][t] == -1:
+        return [t]
+    children = tree["left_children"][t], tree["right_children"][t]
+    return [t, *(node for child in children for node in preorder_of(tree, child))]
+
+
+@every_objective
+@every_training
+def test_an_imported_model_is_valid(objective, training):
+    _, ensemble = trained(objective, training)
+    assert_valid_ensemble(ensemble)
+    assert ensemble.n_trees == N_ROUNDS
+    assert ensemble.feature_names == ("f0", "f1", "f2", "f3")
+    assert not ensemble.n_samples.any()
+
+
+@every_objective
+@every_training
+def test_a_model_file_gives_the_same_model(objective, training, tmp_path):
+    booster, ensemble = trained(objective, training)
+    booster.save_model(tmp_path / "model.json")
+    given = {"reg_lambda": ensemble.reg_lambda, "learning_rate": ensemble.learning_rate}
+    for model in (json_of(booster), tmp_path / "model.json"):
+        again = from_xgboost(model, **given)
+        assert_same(again.sum_gradient, ensemble.sum_gradient)
+        assert_same(again.value, ensemble.value)
+
+
+@pytest.mark.parametrize("training", [t for t in TRAININGS if t not in ("stumps", "single leaves")])
+@every_objective
+def test_learning_rate_is_read_off_the_leaves(objective, training):
+    booster, expected = trained(objective, training)
+    ensemble = from_xgboost(json_of(booster), reg_lambda=expected.reg_lambda)
+    eta = expected.learning_rate
+    assert_close(ensemble.learning_rate, eta, terms=eta, k=8, eps=EPS_32)
+    assert_valid_ensemble(ensemble)
+
+
+def test_learning_rate_of_stumps_with_roots_of_no_gradient_must_be_given():
+    """The base score is the mean, so the first root has G = 0, and lambda 0 leaves it at 0."""
+    model = json_of(train({"max_depth": 1, "reg_lambda": 0}))
+    imported_without_gradients(model, r"cannot be read off.*learning_rate=\.\.\.", reg_lambda=0)
+    assert from_xgboost(model, reg_lambda=0, learning_rate=0.3).n_trees == N_ROUNDS
+
+
+def test_feature_names_are_taken_over():
+    pandas, xgboost = peer("pandas"), peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    table = pandas.DataFrame(X, columns=["age", "height", "a b", "1"])
+    model = xgboost.XGBRegressor(n_jobs=1, n_estimators=2).fit(table, y)
+    assert as_ensemble(model).feature_names == ("age", "height", "a b", "1")
+
+
+def test_a_booster_has_all_trees_and_an_estimator_those_that_it_predicts_with():
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("binary:logistic")
+    model = xgboost.XGBClassifier(
+        n_jobs=1, n_estimators=100, early_stopping_rounds=3, eta=0.3, verbosity=0
+    )
+    model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=False)
+    n_rounds = model.get_booster().num_boosted_rounds()
+    assert 0 < model.best_iteration < n_rounds - 1
+
+    ensemble = as_ensemble(model)
+    assert ensemble.n_trees == model.best_iteration + 1
+    margin = model.predict(X, output_margin=True)
+    terms = abs(ensemble.base_score) + ensemble.n_trees * np.abs(ensemble.value).max()
+    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=4, eps=EPS_32)
+
+    booster = model.get_booster()
+    ensemble = as_ensemble(booster)
+    assert ensemble.n_trees == n_rounds
+    margin = booster.predict(xgboost.DMatrix(X), output_margin=True)
+    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=8, eps=EPS_32)
+
+
+def test_an_estimator_that_did_not_stop_early_has_all_trees():
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    assert as_ensemble(xgboost.XGBRegressor(n_jobs=1, n_estimators=3).fit(X, y)).n_trees == 3
+
+
+def test_a_booster_without_trees_predicts_its_base_score():
+    ensemble = as_ensemble(train({"base_score": 0.25}, n_rounds=0))
+    assert_same(ensemble.raw_predict(np.zeros((2, 4))), [0.25, 0.25])
+
+
+def test_nodes_cannot_be_weighed_by_rows_that_were_not_counted():
+    ensemble = as_ensemble(train())
+    tree_shap(ensemble, training_data("reg:squarederror")[0][:2])
+    with pytest.raises(ValueError, match="'count'"):
+        tree_shap(ensemble, training_data("reg:squarederror")[0][:2], cover="count")
+
+
+# -------------------------------------------------------------------------------------- refusals
+
+
+REFUSED = {
+    "gblinear": ({"booster": "gblinear"}, "booster='gblinear'"),
+    "trees a round": ({"num_parallel_tree": 3}, "num_parallel_tree=3.*several rounds"),
+    "eta 0": ({"eta": 0}, "learning_rate must be more than 0"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_parameters(case):
+    parameters, message = REFUSED[case]
+    booster = train(parameters)
+    with pytest.raises(ValueError, match=message):
+        as_ensemble(booster)
+
+
+def own_objective(y, f):
+    """Return derivatives of the squared error that count twice where it predicts too much."""
+    weight = np.where(f > y, 2.0, 1.0)
+    return weight * (f - y), weight
+
+
+def by_rows(y, f):
+    return f - y, np.ones_like(f)
+
+
+def train_with_margin(objective="reg:squarederror", **parameters):
+    xgboost = peer("xgboost")
+    X, y, _ = training_data(objective)
+    rows = xgboost.DMatrix(X, y, base_margin=np.nan_to_num(X[:, 0]))
+    return xgboost.train({"objective": objective, "nthread": 1, **parameters}, rows, 3)
+
+
+def train_with_own_objective(objective="reg:squarederror", function=own_objective, **parameters):
+    xgboost = peer("xgboost")
+    X, y, _ = training_data(objective)
+    parameters = {"objective": objective, "nthread": 1, **parameters}
+    return xgboost.train(
+        parameters, xgboost.DMatrix(X, y), 3, obj=lambda f, rows: function(rows.get_label(), f)
+    )
+
+
+VALUED = ("hessians", "values")
+WITHOUT_GRADIENTS = {
+    "reg_alpha": (lambda: train({"reg_alpha": 0.5}), "reg_alpha=0.5", VALUED),
+    "max_delta_step": (lambda: train({"max_delta_step": 0.5}), "max_delta_step=0.5", VALUED),
+    "monotone": (
+        lambda: train({"monotone_constraints": "(0,-1,0,0)"}),
+        r"monotone_constraints=\(0,-1,0,0\)",
+        VALUED,
+    ),
+    "a rate that changes": (
+        lambda: changing_rates([0.3, 0.2, 0.2]),
+        "learning_rate or reg_lambda that changed",
+        ("hessians",),
+    ),
+    "another lambda later": (
+        lambda: train({"reg_lambda": 3}, xgb_model=train()),
+        "learning_rate or reg_lambda that changed",
+        ("hessians",),
+    ),
+    "values of other rows": (  # statistics of these under the values of the first training
+        lambda: train(
+            {"process_type": "update", "updater": "refresh", "refresh_leaf": False},
+            "binary:logistic",
+            xgb_model=train(),
+        ),
+        "do not add up",
+        ("hessians",),
+    ),
+    "reg_alpha, logistic": (
+        lambda: train({"reg_alpha": 0.5}, "binary:logistic"), "reg_alpha=0.5", VALUED
+    ),
+    "max_delta_step, logistic": (
+        lambda: train({"max_delta_step": 0.5}, "binary:logistic"), "max_delta_step=0.5", VALUED
+    ),
+    "monotone, logistic": (
+        lambda: train({"monotone_constraints": "(0,-1,0,0)"}, "binary:logistic"),
+        r"monotone_constraints=\(0,-1,0,0\)",
+        VALUED,
+    ),
+    "a rate that changes, logistic": (
+        lambda: changing_rates([0.3, 0.2, 0.2], "binary:logistic"),
+        "learning_rate or reg_lambda that changed",
+        ("hessians",),
+    ),
+    "another lambda later, logistic": (
+        lambda: train(
+            {"reg_lambda": 3}, "binary:logistic", xgb_model=train({}, "binary:logistic")
+        ),
+        "learning_rate or reg_lambda that changed",
+        ("hessians",),
+    ),
+    "a margin": (train_with_margin, "the mean of the targets, but the gradients add", VALUED),
+    "a margin, logistic": (
+        lambda: train_with_margin("binary:logistic"), "gradients (add|is larger)", VALUED
+    ),
+    "a margin, logitraw": (
+        lambda: train_with_margin("binary:logitraw"), "gradients (add|is larger)", VALUED
+    ),
+    "an objective": (
+        train_with_own_objective, "weigh differently, which half the squared error", VALUED
+    ),
+    "an objective, with a base score": (
+        lambda: train_with_own_objective(base_score=0.25), "weigh differently", VALUED
+    ),
+    "an objective of the same hessians": (
+        lambda: train_with_own_objective(function=lambda y, f: (np.tanh(f - y), np.ones_like(f))),
+        "do not follow from the tree before it",
+        VALUED,
+    ),
+    "an objective, rows sampled": (
+        lambda: train_with_own_objective(subsample=0.5), "was to be estimated and never was", VALUED
+    ),
+    "an objective, logistic": (
+        lambda: train_with_own_objective("binary:logistic"),
+        "larger than the logistic loss|never was",
+        VALUED,
+    ),
+}  # fmt: skip
+
+
+def _explain_without_gradients(ensemble, X):
+    """Call what needs no gradients of the training."""
+    ensemble.raw_predict(X)
+    tree_shap(ensemble, X)
+    saabas(ensemble, X)
+    if "values" in ensemble.statistics:
+        predecomp(ensemble, X)
+
+
+@pytest.mark.parametrize("case", WITHOUT_GRADIENTS)
+def test_gradients_that_cannot_be_found_out_are_unknown(case):
+    make, message, known = WITHOUT_GRADIENTS[case]
+    booster = make()
+    ensemble = imported_without_gradients(booster, message, known)
+    X, _, _ = training_data("reg:squarederror")
+    margin = booster.predict(peer("xgboost").DMatrix(X), output_margin=True)
+    terms = 1 + abs(ensemble.base_score) + ensemble.n_trees * np.abs(ensemble.value).max()
+    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=8, eps=EPS_32)
+    _explain_without_gradients(ensemble, X)
+
+
+@pytest.mark.parametrize("case", WITHOUT_GRADIENTS)
+def test_training_rows_supply_gradients_that_are_unknown(case):
+    """The rows' own gradients, whatever the booster was trained with."""
+    make, _, _ = WITHOUT_GRADIENTS[case]
+    booster = make()
+    unknown = as_ensemble(booster)
+    X, y, weight = training_data("reg:squarederror")
+    if unknown.loss.name == "half_logistic":
+        y = (y > 0).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some hessians are others' too, see below
+        ensemble = as_ensemble(booster, X, y, weight)
+    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
+    expected = unknown.refit_statistics(X, y, weight)
+    assert_same(ensemble.sum_gradient, expected.sum_gradient)
+    assert_same(ensemble.n_samples, expected.n_samples)
+    assert_same(ensemble.gain, expected.gain)
+    leaf = ensemble.left < 0
+    assert_same(ensemble.value[leaf], unknown.value[leaf])
+    total_gain(ensemble)
+
+
+def test_an_objective_of_ones_own_that_is_the_squared_error_is_one():
+    assert "gradients" in as_ensemble(train_with_own_objective(function=by_rows)).statistics
+
+
+def test_an_estimator_with_an_objective_of_its_own():
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    model = xgboost.XGBRegressor(n_jobs=1, n_estimators=2, objective=own_objective).fit(X, y)
+    imported_without_gradients(model, "function of your own", VALUED)
+    imported_without_gradients(model.get_booster(), "differently|do not follow", VALUED)
+
+
+@pytest.mark.parametrize("subsample", [1, 0.5])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_sums_that_nothing_vouches_for_are_of_unknown_origin(objective, subsample):
+    """The base score is given, rows are sampled or weighted: own objectives leave no trace."""
+    booster = train({"base_score": 0.25, "subsample": subsample}, objective)
+    ensemble = as_ensemble(booster)
+    assert "gradients" in ensemble.statistics
+    if objective == "reg:squarederror" and subsample == 1:  # which vouches for them
+        assert ensemble.about_gradients is None
+        return
+    with pytest.warns(UserWarning, match=r"G and H .* unknown origin: .*X=X_train, y=y_train"):
+        total_gain(ensemble)
+    if subsample == 1:
+        total_gain(as_ensemble(booster, *training_data(objective)))  # and without a warning
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_unweighted_rows_vouch_for_the_logistic_loss(objective):
+    xgboost = peer("xgboost")
+    X, y, _ = training_data(objective)
+    rows = xgboost.DMatrix(X, y)
+    booster = xgboost.train({"objective": objective, "base_score": 0.25}, rows, 3)
+    assert as_ensemble(booster).about_gradients is None
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_training_rows_supply_counts_and_check_the_rest(objective):
+    booster = train({}, objective)
+    X, y, weight = training_data(objective)
+    kept = as_ensemble(booster)
+    ensemble = as_ensemble(booster, X, y, weight)
+    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
+    for name in ("sum_gradient", "sum_hessian", "gain", "value"):
+        assert_same(getattr(ensemble, name), getattr(kept, name))
+    assert_same(ensemble.n_samples[ensemble.tree_offset[:-1]], [len(X)] * N_ROUNDS)
+    assert_valid_ensemble(ensemble)
+
+    for others in ((X[:-9], y[:-9], weight[:-9]), (X, y, None), (X, 1 - y, weight)):
+        with pytest.warns(
+            UserWarning, match=r"not what these rows make of it: at node 0 of tree 0"
+        ):
+            ensemble = as_ensemble(booster, *others)
+        expected = kept.refit_statistics(*others)
+        for name in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
+            assert_same(getattr(ensemble, name), getattr(expected, name))
+
+
+def test_training_rows_must_fit():
+    booster = train()
+    X, y, weight = training_data("reg:squarederror")
+    for rows, message in [
+        ((X,), "need both X and y"),
+        ((None, y), "need both X and y"),
+        ((None, None, weight), "need both X and y"),
+        ((X, y[:-1]), r"y has shape \(299,\)"),
+        ((X, y, weight[:-1]), r"sample_weight has shape \(299,\); it needs one weight a row"),
+        ((X, y, -weight), "sample_weight must not be negative"),
+        ((X, np.full(len(y), np.nan)), "targets must be finite"),
+        ((X[:, :2], y), "4 columns"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            as_ensemble(booster, *rows)
+
+
+@every_objective
+@every_training_on_all_rows
+def test_propositions_1_and_3_on_the_training_rows(objective, training):
+    """Proposition 3 tree by tree, within what float32 gradients allow."""
+    booster, _ = trained(objective, training)
+    X, y, weight = training_data(objective)
+    weight = weight_of_rows(booster, y, weight)
+    ensemble = as_ensemble(booster, X, y, weight)
+    assert_proposition_3(ensemble, X, y, weight)
+    raw = ensemble.raw_predict(X)
+    terms = np.full(len(X), np.abs(ensemble.value).sum() + abs(ensemble.base_score))
+    assert_close(predecomp(ensemble, X).residual(raw), 0 * raw, terms)
+
+
+def assert_proposition_3(ensemble, X, y, weight):
+    """Compare tree_inner with the gain, tree by tree and of all trees together."""
+    gain = total_gain(ensemble, per_tree=True)
+    inner = tree_inner(ensemble, X, y, sample_weight=weight, per_tree=True)
+    size = np.abs(ensemble.sum_gradient).max() * np.abs(ensemble.value).max()
+    terms = gain.per_tree.sum(axis=1, keepdims=True) + size / ensemble.learning_rate
+    assert_close(
+        inner.per_tree, gain.per_tree, np.broadcast_to(terms, gain.per_tree.shape), eps=EPS_32
+    )
+    assert_close(inner.values, gain.values, np.full(4, gain.values.sum()), eps=EPS_32)
+
+
+def test_a_model_is_imported_once_while_it_stays_as_it_is():
+    xgboost = peer("xgboost")
+    booster = train()
+    ensemble = as_ensemble(booster)
+    assert as_ensemble(booster) is ensemble
+    X, y, weight = training_data("reg:squarederror")
+    booster.update(xgboost.DMatrix(X, y, weight=weight), N_ROUNDS)
+    longer = as_ensemble(booster)
+    assert (longer.n_trees, ensemble.n_trees) == (N_ROUNDS + 1, N_ROUNDS)
+    kept, gone = weakref.ref(ensemble), weakref.ref(longer)
+    del ensemble, longer, booster
+    gc.collect()
+    assert kept() is None
+    assert gone() is None
+
+
+def test_constraints_that_constrain_nothing_are_not_refused():
+    asked = {"monotone_constraints": "(0,0,0,0)", "interaction_constraints": "[[0,1]]"}
+    assert as_ensemble(train(asked)).about_gradients is None
+
+
+@pytest.mark.parametrize(
+    ("objective", "others", "message"),
+    [
+        *(
+            (objective, {}, f"objective='{objective}' cannot be imported, only")
+            for objective in (
+                "binary:hinge", "survival:cox", "survival:aft", "rank:pairwise", "rank:ndcg",
+                "rank:map",
+            )
+        ),
+        ("multi:softprob", {"num_class": 2, "num_parallel_tree": 2}, "with 2 outputs"),
+        ("reg:quantileerror", {"quantile_alpha": [0.1, 0.9]}, "several targets, here 2"),
+        ("reg:tweedie", {"num_parallel_tree": 2}, "num_parallel_tree=2.*several rounds"),
+    ],
+)  # fmt: skip
+def test_refused_objectives(objective, others, message):
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("binary:logistic")
+    rows = xgboost.DMatrix(X, y, label_lower_bound=y + 1, label_upper_bound=y + 2)
+    booster = xgboost.train({"objective": objective, **others}, rows, 2)
+    with pytest.raises(ValueError, match=message):
+        as_ensemble(booster)
+
+
+def test_trees_of_several_targets_are_refused():
+    xgboost = peer("xgboost")
+    X, y, weight = training_data("reg:squarederror")
+    model = xgboost.XGBRegressor(
+        n_jobs=1, n_estimators=2, multi_strategy="multi_output_tree", tree_method="hist"
+    )
+    model.fit(X, np.column_stack([y, weight]))
+    with pytest.raises(ValueError, match=r"multi_output_tree.* its leaves have several values"):
+        as_ensemble(model)
+
+
+@pytest.mark.parametrize("subsample", [1.0, 0.8])
+@pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
+def test_a_random_forest(kind, subsample):
+    """One round of trees; if they saw all rows, Proposition 3 holds of each of them."""
+    asked = {"n_jobs": 1, "n_estimators": 5, "random_state": 0, "subsample": subsample}
+    X, y, _ = training_data("reg:squarederror" if kind == "Regressor" else "binary:logistic")
+    model = getattr(peer("xgboost"), f"XGBRF{kind}")(**asked).fit(X, y)
+    ensemble = as_ensemble(model)
+    assert (ensemble.n_trees, ensemble.is_forest) == (5, True)
+    assert ensemble.statistics == {"gradients", "hessians", "values"}
+    margin = model.predict(X, output_margin=True)
+    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), 10.0), eps=EPS_32)
+    assert_valid_ensemble(ensemble)
+    if subsample == 1:
+        assert_proposition_3(as_ensemble(model, X, y), X, y, None)
+
+
+def test_another_marker_for_missing_values_is_refused():
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    model = xgboost.XGBRegressor(n_jobs=1, n_estimators=2, missing=-1).fit(
+        np.nan_to_num(X, nan=-1), y
+    )
+    with pytest.raises(ValueError, match=r"missing=-1.*get_booster\(\)"):
+        as_ensemble(model)
+    as_ensemble(model.get_booster())
+
+
+def changing_rates(rates, objective="reg:squarederror"):
+    """Train with 0.3 in the first round; the callback sets a rate after each round."""
+    xgboost = peer("xgboost")
+    schedule = xgboost.callback.LearningRateScheduler(list(rates))
+    return train({}, objective, n_rounds=len(rates), callbacks=[schedule])
+
+
+def test_a_learning_rate_that_does_not_change():
+    assert as_ensemble(changing_rates([0.3, 0.3])).learning_rate == np.float32(0.3)
+
+
+@pytest.mark.parametrize("parameters", [{"reg_alpha": 5}, {"max_delta_step": 0.2}])
+def test_files_do_not_tell_penalties_but_their_sums_do_not_add_up(parameters):
+    with pytest.raises(ValueError, match="reg_alpha, max_delta_step or monotone constraints"):
+        from_xgboost(json_of(train(parameters)), reg_lambda=1)
+
+
+def test_a_booster_that_was_read_from_a_file_has_forgotten_lambda_and_eta(tmp_path):
+    xgboost = peer("xgboost")
+    booster = train({"reg_lambda": 5, "eta": 0.1})
+    booster.save_model(tmp_path / "model.ubj")
+    read = xgboost.Booster(model_file=tmp_path / "model.ubj")
+    imported_without_gradients(read, "read from a file has forgotten both")
+    for model in (read, tmp_path / "model.ubj"):
+        again = from_xgboost(model, reg_lambda=5, learning_rate=0.1)
+        assert_same(again.sum_gradient, as_ensemble(booster).sum_gradient)
+
+
+# -------------------------------------------------------------------------------------- one door
+
+
+def test_an_ensemble_is_its_own_ensemble():
+    ensemble = from_xgboost(hand_json(), reg_lambda=2)
+    assert as_ensemble(ensemble) is ensemble
+
+
+def test_our_estimators():
+    X, y, _ = training_data("reg:squarederror")
+    model = GBTRegressor(n_estimators=2)
+    with pytest.raises(NotFittedError):
+        as_ensemble(model)
+    assert as_ensemble(model.fit(X, y)) is model.ensemble_
+
+
+def test_an_estimator_of_xgboost_that_is_not_fitted():
+    xgboost = peer("xgboost")
+    with pytest.raises(NotFittedError):
+        as_ensemble(xgboost.XGBRegressor())
+
+
+@pytest.mark.parametrize("model", [None, 3, "model.json", [], LinearRegression(), GBTRegressor])
+def test_anything_else_is_a_type_error(model):
+    with pytest.raises(TypeError, match=r"an Ensemble.*GBTRegressor.*xgboost\.Booster.*got "):
+        as_ensemble(model)
+
+
+def test_other_classes_of_xgboost_are_a_type_error():
+    xgboost = peer("xgboost")
+    with pytest.raises(TypeError, match="got DMatrix"):
+        as_ensemble(xgboost.DMatrix(np.zeros((2, 2))))
+
+
+def test_a_dict_is_the_json_of_xgboost():
+    imported_without_gradients(hand_json(), "reg_lambda is in no file")
+
+    model = json_of(train())  # whose many splits leave but one lambda, the default
+    assert_same(as_ensemble(model).sum_gradient, from_xgboost(model, reg_lambda=1).sum_gradient)
+    imported_without_gradients(json_of(train({"reg_lambda": 3})), "do not add up .*reg_lambda=1")
+
+
+def test_the_door_does_not_import_xgboost():
+    code = (
+        "import sys; import gbt.formats.xgboost as module\n"
+        "from gbt.formats import as_ensemble\n"
+        "try: as_ensemble(3)\n"
+        "except TypeError: pass\n"
+        "assert 'xgboost' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,300 @@
+"""Models of ours as XGBoost's JSON: the real XGBoost loads them, predicts alike, explains alike."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attributions import tree_shap
+from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import to_xgboost
+from gbt.formats.xgboost.model import import_xgboost
+from gbt.formats.xgboost.writing import LARGEST_32, _first_above
+from gbt.losses.amounts import Gamma, Poisson, Tweedie
+from gbt.losses.robust import PseudoHuber, Quantile
+from tests.asserts import EPS_32, peer
+
+NAN = np.nan
+
+
+@pytest.fixture
+def xgboost():
+    return peer("xgboost")
+
+
+def table(n=300, p=4, seed=0, missing=0.15):
+    """Return float32 rows with gaps, in float64, and a signal."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)).astype(np.float32).astype(float)
+    X[:, 1] = np.round(X[:, 1])
+    signal = X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(size=n) / 2
+    X[rng.random(X.shape) < missing] = NAN
+    return X, signal
+
+
+@pytest.fixture
+def exported(tmp_path, xgboost):
+    """Write a model and let XGBoost read it."""
+
+    def exported(model, name="model.json"):
+        path = tmp_path / name
+        to_xgboost(model, path)
+        return xgboost.Booster(model_file=path)
+
+    return exported
+
+
+def beside_thresholds(ensemble, X):
+    """Return float32 rows at, just below and just above every threshold that float32 can say."""
+    rows = [X]
+    for k in range(ensemble.n_features):
+        threshold = ensemble.threshold[(ensemble.feature == k) & ~ensemble.has_set]
+        at = threshold[np.abs(threshold) < 1e30].astype(np.float32)
+        for x in (at, np.nextafter(at, np.float32(np.inf)), np.nextafter(at, np.float32(-np.inf))):
+            some = X[np.arange(len(x)) % len(X)].copy()
+            some[:, k] = x
+            rows.append(some)
+    return np.concatenate(rows)
+
+
+def assert_same_leaves(theirs, ours):
+    """Compare leaves that are numbered otherwise: rows are together in one as in the other."""
+    theirs = theirs.reshape(ours.shape).astype(int)
+    for m in range(ours.shape[1]):
+        pairs = np.unique(np.column_stack([theirs[:, m], ours[:, m]]), axis=0)
+        for leaves in (theirs[:, m], ours[:, m]):
+            assert len(pairs) == len(np.unique(leaves)), f"tree {m}"
+
+
+def assert_alike(xgboost, booster, ensemble, rows, names=None, **matrix):
+    """Compare leaves, which must be the same, and raw predictions within float32."""
+    data = xgboost.DMatrix(rows, feature_names=names, **matrix)
+    assert_same_leaves(booster.predict(data, pred_leaf=True), ensemble.apply(rows))
+    raw = ensemble.raw_predict(rows)
+    sizes = np.diff(ensemble.tree_offset)
+    largest = np.maximum.reduceat(np.abs(ensemble.value), ensemble.tree_offset[:-1])
+    assert len(sizes) == len(largest)
+    # The base score is rounded as a prediction: as a raw one by up to eps / (p (1 - p)).
+    start = np.atleast_1d(ensemble.base_score)
+    p = 1 / (1 + np.exp(-np.abs(start)))
+    slack = EPS_32 * (largest.sum() + np.abs(start).max() + 1 / (p * (1 - p)).min())
+    np.testing.assert_allclose(
+        booster.predict(data, output_margin=True),
+        raw,
+        rtol=0,
+        atol=4 * slack * np.log2(4 + len(sizes)),
+    )
+
+
+@pytest.mark.parametrize("depth", range(1, 9))
+@pytest.mark.parametrize("kind", ["regression", "two classes", "three classes"])
+def test_every_row_reaches_the_same_leaf(kind, depth, exported, xgboost):
+    X, signal = table(seed=depth)
+    if kind == "regression":
+        model = GBTRegressor(n_estimators=20, max_depth=depth).fit(X, signal)
+    else:
+        y = np.digitize(signal, [0.0] if kind == "two classes" else [-0.5, 0.7])
+        model = GBTClassifier(n_estimators=15, max_depth=depth).fit(X, y)
+    rows = beside_thresholds(model.ensemble_, X)
+    booster = exported(model)
+    assert_alike(xgboost, booster, model.ensemble_, rows)
+    if kind != "regression":
+        probability = booster.predict(xgboost.DMatrix(rows))
+        expected = model.predict_proba(rows)
+        expected = expected[:, 1] if kind == "two classes" else expected
+        np.testing.assert_allclose(probability, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("loss", "shift"),
+    [
+        ("poisson", 0.0), (Poisson(max_delta_step=0.7), 0.0), ("gamma", 0.5), ("absolute", 0.0),
+        (Tweedie(power=1.3), 0.0), ("squared_log_error", 0.0),
+        (Quantile(alpha=0.8), 0.0), (PseudoHuber(delta=0.5), 0.0), ("pseudo_huber", 0.0),
+    ],
+)  # fmt: skip
+def test_every_loss(loss, shift, exported, tmp_path, xgboost):
+    X, signal = table()
+    y = np.round(np.exp(signal / 2)) + shift
+    model = GBTRegressor(n_estimators=12, max_depth=3, loss=loss).fit(X, y)
+    booster = exported(model)
+    assert_alike(xgboost, booster, model.ensemble_, X)
+    np.testing.assert_allclose(
+        booster.predict(xgboost.DMatrix(X)), model.predict(X), rtol=1e-5, atol=1e-5
+    )
+    read = import_xgboost(tmp_path / "model.json", 1.0, 0.1).ensemble
+    assert type(read.loss) is type(model.ensemble_.loss)
+    # Of amounts XGBoost has the second derivatives for hessians, Poisson's times e^max_delta_step.
+    newton = Tweedie(power=1.3, is_newton=True)
+    expected = {"poisson": Poisson(0.0), "gamma": Gamma(is_newton=True), Tweedie(1.3): newton}
+    for name, number in vars(expected.get(loss, model.ensemble_.loss)).items():
+        assert vars(read.loss)[name] == np.float32(number)
+
+
+@pytest.mark.parametrize("reg_lambda", [0.0, 1.0, 2.5])
+@pytest.mark.parametrize("classes", [0, 2, 4])
+def test_gradient_sums_come_back(classes, reg_lambda, exported, tmp_path):
+    X, signal = table(n=400)
+    options = {"n_estimators": 10, "max_depth": 4, "learning_rate": 0.3, "reg_lambda": reg_lambda}
+    if classes:
+        y = np.digitize(signal, np.quantile(signal, np.arange(1, classes) / classes))
+        model = GBTClassifier(**options).fit(X, y).ensemble_
+    else:
+        model = GBTRegressor(**options).fit(X, signal).ensemble_
+    exported(model)
+    imported = import_xgboost(tmp_path / "model.json", reg_lambda, 0.3)
+    read = imported.ensemble
+    assert imported.unknown is None
+    assert {"gradients", "hessians", "values"} <= read.statistics
+    for name in ("feature", "left", "right", "missing_left", "tree_offset"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(model, name))
+    scale = np.abs(model.sum_gradient).max()
+    np.testing.assert_allclose(read.sum_gradient, model.sum_gradient, atol=8 * EPS_32 * scale)
+    np.testing.assert_allclose(read.sum_hessian, model.sum_hessian, rtol=EPS_32)
+    np.testing.assert_allclose(read.value, model.value, rtol=2 * EPS_32, atol=1e-12)
+    score = model.sum_gradient**2 / np.maximum(model.sum_hessian + reg_lambda, 1e-300)
+    np.testing.assert_allclose(read.gain, model.gain, atol=32 * EPS_32 * score.max())
+    trees = json.loads((tmp_path / "model.json").read_text())["learner"]["gradient_booster"]
+    for m, tree in enumerate(trees["model"]["trees"]):
+        np.testing.assert_allclose(
+            np.sort(tree["loss_changes"]), np.sort(model.trees[m].gain), rtol=EPS_32
+        )
+
+
+def test_names_and_early_stopping(exported, xgboost):
+    pandas = peer("pandas")
+    X, signal = table()
+    frame = pandas.DataFrame(
+        X, columns=["age", "the city", "x2", "gr\N{LATIN SMALL LETTER U WITH DIAERESIS}n"]
+    )
+    model = GBTRegressor(n_estimators=300, early_stopping_rounds=3, learning_rate=0.5)
+    model.fit(frame[:200], signal[:200], eval_set=[(frame[200:], signal[200:])])
+    assert model.ensemble_.n_trees < 300
+    booster = exported(model)
+    assert booster.num_boosted_rounds() == model.best_iteration_ + 1
+    assert booster.feature_names == [*frame.columns]
+    assert_alike(xgboost, booster, model.ensemble_, X, names=[*frame.columns])
+    with pytest.raises(ValueError, match="feature_names mismatch"):
+        booster.predict(xgboost.DMatrix(X, feature_names=["a", "b", "c", "d"]))
+
+
+def test_xgboosts_estimators_read_it(tmp_path, xgboost):
+    X, signal = table()
+    y = np.digitize(signal, [-0.5, 0.5])
+    model = GBTClassifier(n_estimators=10).fit(X, y)
+    to_xgboost(model, tmp_path / "model.json")
+    other = xgboost.XGBClassifier()
+    other.load_model(tmp_path / "model.json")
+    np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X), atol=1e-5)
+    np.testing.assert_array_equal(other.predict(X), model.predict(X))
+
+
+def test_several_targets_come_back(exported, xgboost):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3)).astype(np.float32)
+    y = np.column_stack([X[:, 0], X[:, 1] ** 2])
+    theirs = xgboost.XGBRegressor(n_estimators=5, max_depth=3).fit(X, y)
+    again = exported(theirs)
+    np.testing.assert_allclose(
+        again.predict(xgboost.DMatrix(X)), theirs.predict(X), rtol=1e-6, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_shap_explains_it_as_we_do(classes, exported, xgboost):
+    shap = peer("shap")
+    X, signal = table(n=200)
+    y = np.digitize(signal, [-0.5, 0.5][: classes - 1]) if classes else signal
+    estimator = GBTClassifier if classes else GBTRegressor
+    model = estimator(n_estimators=10, max_depth=4).fit(X, y)
+    booster, ours = exported(model), tree_shap(model, X)
+    by_shap = shap.TreeExplainer(booster).shap_values(X)
+    by_xgboost = booster.predict(xgboost.DMatrix(X), pred_contribs=True)
+    by_xgboost = by_xgboost[..., :-1]
+    if classes == 3:
+        by_xgboost = np.moveaxis(by_xgboost, 1, 2)
+    np.testing.assert_allclose(by_shap, ours.values, atol=2e-5)
+    np.testing.assert_allclose(by_xgboost, ours.values, atol=2e-5)
+
+
+def test_categories(exported, xgboost):
+    pandas = peer("pandas")
+    rng = np.random.default_rng(1)
+    word = rng.choice([f"w{k}" for k in range(90)], 600)
+    x = rng.normal(size=600).astype(np.float32).astype(float)
+    frame = pandas.DataFrame({"word": word, "x": x, "yes": rng.choice([*"no"], 600)})
+    frame.loc[rng.random(600) < 0.2, "word"] = None
+    y = x + pandas.factorize(word)[0] % 7 + 2 * (frame.yes == "n")
+    model = GBTRegressor(n_estimators=20, max_depth=5, categorical_smoothing=0.0).fit(frame, y)
+    assert model.ensemble_.has_set.any()
+    booster = exported(model)
+    unseen = frame.assign(word="never seen")
+    for table in (frame, unseen):
+        rows = model.ensemble_.as_input(table)
+        data = xgboost.DMatrix(
+            np.asarray(rows), feature_names=["word", "x", "yes"], feature_types=["c", "float", "c"],
+            enable_categorical=True,
+        )  # fmt: skip
+        assert_same_leaves(booster.predict(data, pred_leaf=True), model.apply(table))
+        np.testing.assert_allclose(booster.predict(data), model.predict(table), atol=1e-5)
+
+
+def test_float64_rows_are_rounded_by_xgboost():
+    """What the docstring says of numbers as near to a threshold as float32 numbers are."""
+    X = np.array([[1.0], [1.0 + 1e-9]])
+    model = GBTRegressor(n_estimators=1, min_child_weight=0.0).fit(X, [0.0, 1.0])
+    assert len(set(model.predict(X))) == 2
+    assert len(set(X[:, 0].astype(np.float32))) == 1
+
+
+@settings(max_examples=300)
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(width=32, allow_nan=False))
+def test_float32_rows_are_routed_alike(threshold, x):
+    """Against the definition: x <= threshold if and only if x < the number written."""
+    (written,) = _first_above(np.array([threshold]))
+    neighbours = [np.float32(x)]
+    if abs(threshold) < 1e38:  # beyond, float32 numbers end
+        near = np.float32(threshold)
+        neighbours += [near, np.nextafter(near, np.float32(np.inf)), np.nextafter(near, -near)]
+    for number in neighbours:
+        if np.isfinite(number) and number < LARGEST_32:
+            assert (float(number) <= threshold) == (number < np.float32(written))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"loss": "huber"}, "the loss 'huber'"),
+        ({"is_forest": True}, "a forest"),
+        ({"zero_is_missing": True}, "0 is a missing value"),
+        ({"feature_names": ("a", "a[1]")}, r"the column 'a\[1\]'"),
+        ({"feature_names": ("a", "a")}, "two columns of the same name"),
+        ({"base_score": 60.0, "loss": "half_logistic"}, "the base score 60"),
+        ({"statistics": frozenset({"gradients"})}, "needs the hessians and values"),
+    ],
+)
+def test_what_cannot_be_expressed_is_refused(change, words, tmp_path):
+    X = np.arange(20.0).reshape(10, 2)
+    loss = change.pop("loss", None)
+    if loss == "half_logistic":
+        model = GBTClassifier(n_estimators=2).fit(X, X[:, 0] > 8).ensemble_
+    else:
+        model = GBTRegressor(n_estimators=2, loss=loss).fit(X, X[:, 0]).ensemble_
+    if "statistics" in change:
+        nothing = np.zeros(len(model.feature))
+        change |= {"sum_hessian": nothing, "n_samples": nothing, "gain": nothing}
+        change["value"] = np.where(model.left < 0, model.value, 0.0)
+    changed = replace(model, **change)
+    with pytest.raises(ValueError, match=words):
+        to_xgboost(changed, tmp_path / "model.json")
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_the_name_of_the_file_says_what_it_holds(tmp_path):
+    X = np.arange(20.0).reshape(10, 2)
+    model = GBTRegressor(n_estimators=2).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"must end in \.json; got .*model\.bin"):
+        to_xgboost(model, tmp_path / "model.bin")

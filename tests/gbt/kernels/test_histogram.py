@@ -1,0 +1,198 @@
+"""Histograms: entries by their definition, bins by loops, subtraction to the last bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt.kernels.cuts import histogram as histogram_kernels
+from gbt.kernels.cuts.histogram import LANES
+from gbt.kernels.cuts.memory import COLUMN, PACK
+from gbt.kernels.trees.nodes import records
+from tests.asserts import assert_same
+from tests.compiled import FromPython
+from tests.node_cases import added_by_definition, entries_of, layout_of
+
+kernels = FromPython(histogram_kernels)
+pytestmark = pytest.mark.kernels
+
+
+def rows_and_magnitude(size, count_bits):
+    """Take a sum of sizes apart."""
+    return size % 2**count_bits, size // 2**count_bits * 2**count_bits // 2
+
+
+def test_sizes_by_hand():
+    """Three rows need 2 bits to be counted, so 2 |g| is rounded up to multiples of 4."""
+    sizes = [kernels.size_of(g, 2) for g in (5, -4, 0)]
+    assert sizes == [12 + 1, 8 + 1, 0 + 1]
+    assert rows_and_magnitude(sum(sizes), 2) == (3, 10)  # at least 9
+    assert kernels.magnitude_in(sum(sizes), 2) == 10
+
+
+def test_the_hessian_of_a_row():
+    gradient, hessian = np.array([5, -3, 0]), np.array([7, 7, 7])
+    layout = layout_of(hessian)
+    assert (layout.width, layout.hessian) == (2, 7)
+    assert kernels.hessian_of(entries_of(gradient, hessian, layout), np.uint64(1), layout) == 7
+    hessian = np.array([7, 8, 6])
+    layout = layout_of(hessian)
+    entries = entries_of(gradient, hessian, layout)
+    assert [kernels.hessian_of(entries, np.uint64(i), layout) for i in range(3)] == [7, 8, 6]
+
+
+extreme = st.sampled_from([0, 1, -1, 2**60, -(2**60), 2**60 - 1]) | st.integers(-(2**60), 2**60)
+
+
+@given(st.lists(extreme, min_size=1, max_size=40))
+def test_sizes_count_rows_and_never_fall_short_of_the_gradient(gradient):
+    total = sum(map(abs, gradient))
+    gradient = np.array([g // (total // 2**60 + 1) for g in gradient])  # sum|g| is below 2^61
+    layout = layout_of(np.ones(len(gradient), dtype=int))
+    sizes = [int(kernels.size_of(g, layout.count_bits)) for g in gradient]
+    assert_same(sizes, added_by_definition(gradient, gradient, layout)[:, 1])
+    assert sum(sizes) < 2**63
+    rows, magnitude = rows_and_magnitude(sum(sizes), layout.count_bits)
+    assert kernels.magnitude_in(sum(sizes), layout.count_bits) == magnitude
+    exact = sum(map(abs, gradient.tolist()))
+    assert rows == len(gradient)
+    assert exact <= magnitude < exact + len(gradient) * 2 ** (layout.count_bits - 1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 255, 256, 2**20, 2**20 + 1, 2**31 - 1])
+def test_the_sum_of_all_sizes_fits_whatever_the_gradients(n):
+    """n rows that each round up by almost a unit, and sum|g| = 2^61: the most there can be."""
+    count_bits = n.bit_length()
+    most_units = 2 * 2**61 // 2**count_bits + n
+    assert n < 2**count_bits
+    assert most_units * 2**count_bits + n < 2**63
+
+
+@st.composite
+def packed_rows(draw):
+    """Draw rows of one pack of 1 to 8 columns, the bins of its lanes, and some of the rows."""
+    n, n_lanes = draw(st.integers(1, 40)), draw(st.integers(1, LANES))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_bins = rng.integers(1, 256, size=n_lanes)  # present ones; one more for missing rows
+    bins = np.array([rng.integers(0, most + 1, size=n) for most in n_bins])
+    gradient = rng.integers(-(2**55), 2**55, size=n)
+    hessian = np.full(n, 3) if draw(st.booleans()) else rng.integers(0, 2**55, size=n)
+    rows = np.flatnonzero(rng.random(n) < draw(st.sampled_from([1.0, 0.5])))
+    start = draw(st.sampled_from([0, 5]))  # the histograms of packs before this one
+    return bins, n_bins + 1, start, gradient, hessian, rows
+
+
+def histogram_of(bins, lengths, start, entries, layout, rows, mask=2**64 - 1):
+    """Fill the histograms of one pack by the kernel; before and behind it nothing may change."""
+    (n_lanes, n), width = bins.shape, layout.width
+    packed_bins = np.zeros(n, dtype=np.uint64)
+    for lane, own in enumerate(bins):
+        packed_bins |= own.astype(np.uint64) << np.uint64(8 * lane)
+    pack = records(1, PACK)[0]
+    pack["start"], pack["stop"] = 16, 16 + n_lanes
+    pack["lane_first_bin"][:] = start + lengths.sum() + 4  # of the unused lanes
+    pack["lane_first_bin"][:n_lanes] = start + np.append(0, np.cumsum(lengths)[:-1])
+    histogram = np.zeros((start + lengths.sum() + 5) * width, dtype=np.int64)
+    kernels.add_rows(
+        packed_bins, rows.astype(np.int32), entries, layout, pack, np.uint64(mask), histogram
+    )
+    histogram = histogram.reshape(-1, width)
+    assert not histogram[:start].any()
+    assert not histogram[start + lengths.sum() : -1].any()
+    return histogram[start : start + lengths.sum()]
+
+
+@given(packed_rows())
+def test_bins_add_up_the_entries_of_their_rows(drawn):
+    bins, lengths, start, gradient, hessian, rows = drawn
+    layout = layout_of(hessian)
+    added = added_by_definition(gradient, hessian, layout)
+    expected = []
+    for own, length in zip(bins, lengths, strict=True):
+        sums = np.zeros((length, layout.width), dtype=np.int64)
+        for row in rows:
+            sums[own[row]] += added[row]
+        expected.append(sums)
+    entries = entries_of(gradient, hessian, layout)
+    found = histogram_of(bins, lengths, start, entries, layout, rows)
+    assert_same(found, np.concatenate(expected))
+
+
+@given(packed_rows(), st.data())
+def test_two_children_add_up_to_their_parent(drawn, data):
+    bins, lengths, start, gradient, hessian, rows = drawn
+    goes_left = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    layout = layout_of(hessian)
+    entries = entries_of(gradient, hessian, layout)
+    parent, left, right = (
+        histogram_of(bins, lengths, start, entries, layout, own)
+        for own in (rows, rows[goes_left.astype(bool)], rows[~goes_left.astype(bool)])
+    )
+    assert_same(parent - left, right)
+
+
+@pytest.mark.parametrize("n_lanes", range(1, LANES + 1))
+@pytest.mark.parametrize("width", [2, 4])
+def test_every_lane_in_use_is_filled(n_lanes, width):
+    """One row, which must be in bin lane + 1 of every lane."""
+    bins = np.arange(1, n_lanes + 1).reshape(-1, 1)
+    lengths = np.full(n_lanes, 10)
+    layout = layout_of(np.array([5]))._replace(width=width)
+    entries = np.array([3]) if width == 2 else np.array([3, 5])
+    found = histogram_of(bins, lengths, 0, entries, layout, np.array([0]))
+    expected = np.zeros((n_lanes, 10, width))
+    expected[range(n_lanes), range(1, n_lanes + 1)] = [3, 7, 5, 0][:width]  # 2 * 3 + 1
+    assert_same(found, expected.reshape(-1, width))
+
+
+@pytest.mark.parametrize(
+    ("n_bins", "n_rows", "bits"),
+    [
+        (256, 10**6, 0),  # 4,000 groups are asked for
+        (256, 1024, 1),  # four roots of 1024 are 128
+        (256, 1025, 0),
+        (240, 20, 3),  # at least 17.9 groups: 240 / 8 are, 240 / 16 are not
+        (240, 1, 4),  # never more than 16 bins together
+        (6, 100, 0),
+        (1, 1, 0),
+        (0, 1, 0),  # a column without values
+    ],
+)
+def test_there_are_at_least_four_roots_of_the_rows_groups(n_bins, n_rows, bits):
+    assert kernels.group_bits(n_bins, n_rows) == bits
+
+
+@pytest.mark.parametrize("n_bins", range(257))
+def test_no_mask_moves_missing_rows_to_present_ones(n_bins):
+    missing = histogram_kernels.missing_bin_after(n_bins)
+    assert missing >= n_bins
+    for bits in range(histogram_kernels.MOST_GROUP_BITS + 1):
+        assert missing % 2**bits == 0
+        assert all(b // 2**bits * 2**bits < missing for b in range(n_bins))
+
+
+@given(packed_rows(), st.data())
+def test_a_mask_puts_bins_together(drawn, data):
+    """A group has the place of its first bin, and other places are left alone."""
+    bins, lengths, start, gradient, hessian, rows = drawn
+    bits = [data.draw(st.integers(0, 4)) for _ in bins]
+    layout = layout_of(hessian)
+    entries = entries_of(gradient, hessian, layout)
+    mask = sum((255 >> b << b) << 8 * lane for lane, b in enumerate(bits))
+    found = histogram_of(bins, lengths, start, entries, layout, rows, mask)
+    grouped = np.array([own >> b << b for own, b in zip(bins, bits, strict=True)])
+    assert_same(found, histogram_of(grouped, lengths, start, entries, layout, rows))
+
+
+@pytest.mark.parametrize("width", [2, 4])
+@pytest.mark.parametrize("bits", range(5))
+@pytest.mark.parametrize("n_bins", [1, 5, 16, 37])
+def test_a_cleared_column_is_empty_where_its_groups_are(n_bins, bits, width):
+    missing = histogram_kernels.missing_bin_after(n_bins)
+    histogram = np.full((3 + missing + 2, width), 99)
+    column = records(1, COLUMN)[0]
+    column["first_bin"], column["n_bins"], column["missing_bin"] = 3, n_bins, missing
+    kernels.clear_column(column, bits, width, histogram.ravel())
+    expected = np.full_like(histogram, 99)
+    expected[3 : 3 + n_bins : 2**bits] = expected[3 + missing] = 0
+    assert_same(histogram, expected)

@@ -1,0 +1,55 @@
+"""Instructions do what their plain Python says."""
+
+import numpy as np
+import pytest
+
+from gbt.kernels.platform import instructions
+from gbt.kernels.platform.compiling import kernel
+from tests.asserts import assert_same
+
+pytestmark = pytest.mark.kernels
+
+
+@kernel
+def add_pairs(array, places, first, second):
+    for place in places:
+        instructions.add_pair(array, place, first, second)
+
+
+@kernel
+def add_fours(array, places, first, second, third, fourth):
+    for place in places:
+        instructions.add_four(array, place, first, second, third, fourth)
+
+
+@kernel
+def zeros_below(words, found):
+    for i in range(len(words)):
+        found[i] = instructions.trailing_zeros(words[i])
+
+
+def test_the_lowest_bit_is_told():
+    words = np.array([1, 2, 12, 2**63, 2**63 + 2**40, 2**64 - 1], dtype=np.uint64)
+    found = np.zeros(len(words), dtype=np.uint64)
+    zeros_below(words, found)
+    assert found.tolist() == [0, 1, 2, 63, 40, 0]
+
+
+def test_fours_are_added_to_where_they_overlap_too():
+    array = np.arange(10, 60, 10)
+    add_fours(array, np.array([0, 1, 1], dtype=np.uint64), 1, -5, 100, 1000)
+    assert_same(array, [11, 20 - 5 + 2, 30 + 100 - 10, 40 + 1000 + 200, 50 + 2000])
+
+
+def test_pairs_are_added_to_where_they_overlap_too():
+    array = np.array([10, 20, 30, 40])
+    add_pairs(array, np.array([0, 1, 1, 2], dtype=np.uint64), 1, -5)
+    assert_same(array, [11, 20 - 5 + 2, 30 - 10 + 1, 40 - 5])
+
+
+def test_floats_are_added_as_floats():
+    array = np.array([0.5, 1.0, 2.0, 4.0, 8.0])
+    add_fours(array, np.array([0, 1, 1], dtype=np.uint64), 0.25, -1.5, 1e3, 0.5)
+    assert_same(array, [0.75, 1.0 - 1.5 + 0.5, 2.0 + 1e3 - 3.0, 4.0 + 0.5 + 2e3, 9.0])
+    add_pairs(array, np.array([3], dtype=np.uint64), 0.125, 1.0)
+    assert_same(array[3:], [2004.625, 10.0])

@@ -1,0 +1,453 @@
+"""Refinement: every way of looking at the cuts of one column against all its cuts by loops."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt.kernels.cuts import refine as refine_kernels
+from gbt.kernels.cuts import search as search_kernels
+from gbt.kernels.cuts.memory import FOUND, Rows
+from gbt.kernels.cuts.search import Cut
+from gbt.kernels.trees.nodes import NODE, records
+from gbt.tables.columns import Columns
+from tests.asserts import assert_same
+from tests.compiled import FromPython
+from tests.node_cases import (
+    NO_CUT,
+    NUMBER,
+    NodeCase,
+    added_by_definition,
+    empty_scratch,
+    entries_of,
+    layout_of,
+    node_cases,
+)
+
+refine, search = FromPython(refine_kernels), FromPython(search_kernels)
+pytestmark = pytest.mark.kernels
+
+
+class Column:
+    """One column of a case as the kernels take it, with memory of its own, bins in groups."""
+
+    def __init__(self, case, k, bits=0):
+        columns = case.columns
+        self.case, self.k, self.bits, self.table = case, k, bits, case.table
+        self.facts = self.table.columns[k]
+        self.facts["first_bin"] = 3  # after another column's bins
+        self.codes, self.order = columns.codes[k], columns.order[k]
+        self.n_values, self.n_present = int(columns.n_values[k]), int(columns.n_present[k])
+        self.bin_start, self.n_bins = columns.bin_start[k], int(columns.n_bins[k])
+        self.packed_bins, self.lane = columns.packed_bins[k // 8], k % 8
+        self.missing = case.missing(k)
+
+    @property
+    def rows(self):
+        return Rows(
+            self.case.entries, self.case.node_of_row, self.case.rows,
+            buffer=np.empty(0, dtype=np.int32), side=np.empty(0, dtype=np.int32),
+            weight=np.empty(0, dtype=np.int64),
+        )  # fmt: skip
+
+    def no_cut(self):
+        return Cut(-np.inf, np.int64(-1), False)
+
+    def survey(self, to_beat):
+        """Return the best edge, its code that of its bin, and the candidates."""
+        scratch = empty_scratch()
+        is_closed = self.bits == 0 and self.n_bins == self.n_values
+        edge, _, n_candidates = search.survey(
+            self.histogram(), self.facts, self.bits, is_closed, self.case.columns.one_value[self.k],
+            self.case.terms, to_beat, scratch,
+        )  # fmt: skip
+        return edge, scratch["candidates"][:n_candidates].copy()
+
+    def edge(self):
+        """Return the best cut between bins."""
+        edge, _ = self.survey(0.0)
+        if edge.score == -np.inf:
+            return self.no_cut()
+        stop = self.bin_start[min(edge.code + 2**self.bits, self.n_bins)]
+        return edge._replace(code=refine.last_code(self.codes, self.order, stop))
+
+    def histogram(self):
+        padding = np.full(3 * self.case.layout.width, 99)
+        return np.append(padding, self.case.histogram(self.k, self.bits))
+
+    def walk(self, b, best):
+        return refine.walk(
+            self.codes, self.order[self.bin_start[b] : self.bin_start[b + 1]],
+            self.case.before(self.k, b), self.missing, NUMBER, self.rows, self.case.terms, best,
+        )  # fmt: skip
+
+    def scan(self, b, best):
+        """Scan the node's rows of a bin, sorted, after another row that is not to be looked at."""
+        case, rows = self.case, self.case.rows_in_bin(self.k, b)
+        keys = sorted((int(self.codes[row]) << 32) + int(row) for row in rows)
+        return refine.scan(
+            np.array([0, *keys]), 1, 1 + len(keys), case.before(self.k, b), self.missing,
+            case.entries, case.terms, best,
+        )  # fmt: skip
+
+    def narrow(self, shift, best, to_beat=0.0):
+        return refine.search_narrow_bins(
+            self.k, np.int64(shift), NUMBER, self.case.rows, self.table, self.rows,
+            self.case.terms, to_beat, empty_scratch(), best,
+        )  # fmt: skip
+
+    def ask(self, to_beat):
+        """Return the candidates, and how many rows they hold, of the node and in all."""
+        edge, candidates = self.survey(to_beat)
+        bins = candidates["bin"][candidates["bound"] >= edge.score].tolist()
+        groups = [range(b, min(b + 2**self.bits, self.n_bins)) for b in bins]
+        own, all_bins = self.case.columns.bins(self.k)[self.case.rows], np.diff(self.bin_start)
+        n_own = sum(np.isin(own, group).sum() for group in groups)
+        return bins, n_own, sum(all_bins[group].sum() for group in groups)
+
+    def refine(self, to_beat):
+        scratch, found, node = empty_scratch(), records(1, FOUND)[0], records(1, NODE)[0]
+        found["bits"], node["to_beat"] = self.bits, to_beat
+        node["start"], node["stop"] = 0, len(self.case.rows)
+        best = refine.refine_column(
+            NUMBER, self.k, found, node, self.histogram(), self.table, self.rows, self.case.terms,
+            scratch,
+        )  # fmt: skip
+        assert (scratch["keys"][refine.MOST_SORTED + 1 :] == 99).all()
+        assert not scratch["marks"].any()
+        return best
+
+
+@given(st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 5), max_size=200))
+def test_keys_are_sorted(keys):
+    found = np.array([*keys, -7], dtype=np.int64)  # one more, beyond those to sort
+    refine.sort_keys(found, len(keys))
+    assert found.tolist() == [*sorted(keys), -7]
+
+
+def columns_of(case, bits=0):
+    return [Column(case, k, bits) for k in range(case.columns.n_columns)]
+
+
+group_bits = st.sampled_from([0, 0, 1, 2, 4])
+
+
+def two_bins_of_three_values():
+    """Rows in the order of their values, row 4 in another node, row 0 missing::
+
+    bin       ___0___   ___1___
+    value      1  2  2   3  4  5
+    row        1  2  3   4  5  6
+    g          1 -3  4  50  5 -7
+    """
+    x = np.array([np.nan, 1.0, 2.0, 2.0, 3.0, 4.0, 5.0]).reshape(-1, 1)
+    columns = Columns.from_table(x)
+    columns.set_bins(0, np.array([0, 3]))
+    gradient = np.array([-2, 1, -3, 4, 50, 5, -7])
+    rows = np.array([0, 1, 2, 3, 5, 6], dtype=np.int32)
+    return NodeCase(columns, gradient, np.ones(7, dtype=np.int64), rows, (0.0, 0.0, 1))
+
+
+def test_a_walk_by_hand():
+    """G = -2. Inside bin 0 only 1 | 2, inside bin 1 only 4 | 5; each with -2 on either side."""
+    column = Column(two_bins_of_three_values(), 0)
+    assert column.missing == (-2, 1, 1)
+    # 1 row of g = 1 against 5 of -3, or 2 rows of g = -1 against 4 of -1
+    assert column.walk(0, column.no_cut()) == (1**2 / 1 + 3**2 / 5, 0, False)
+    # with the missing row on the left 5 rows of g = 5 against -7; else 4 of 7 against 2 of -9
+    assert 5**2 / 5 + 7**2 / 1 > 7**2 / 4 + 9**2 / 2
+    assert column.walk(1, column.no_cut()) == (5**2 / 5 + 7**2 / 1, 3, True)
+
+
+def test_a_scan_by_hand():
+    """The same cuts as a walk, and the one after the bin's last row: 5 | 7 behind 4."""
+    column = Column(two_bins_of_three_values(), 0)
+    inside = (1**2 / 1 + 3**2 / 5, 0, False)
+    after = ((2**2 + 4**2) / 3, 1, False)
+    assert column.scan(0, column.no_cut()) == max(inside, after)
+    assert column.scan(1, column.no_cut()) == (5**2 / 5 + 7**2 / 1, 3, True)
+
+
+@pytest.mark.parametrize(
+    ("n_values", "n_rows", "shift"),
+    [
+        (256, 10, 1),  # 128 bins; 256 would be one too many
+        (255, 10, 0),
+        (100_000, 10, 9),  # 100,000 / 512 = 195
+        (100_000, 2000, 6),  # / 64 = 1562
+        (100_000, 100_000, 5),  # / 32 = 3125
+        (5_000_000, 10**7, 11),  # / 2048 = 2441
+    ],
+)
+def test_large_nodes_have_more_narrow_bins(n_values, n_rows, shift):
+    assert refine.narrow_shift(n_values, n_rows) == shift
+
+
+@pytest.mark.parametrize("is_constant", [True, False])
+@pytest.mark.parametrize("is_root", [True, False])
+@pytest.mark.parametrize("shift", [0, 1, 3])
+def test_narrow_bins_hold_the_rows_of_their_codes_and_missing_ones_are_alone(
+    shift, is_root, is_constant
+):
+    """Codes 0 to 12 and 13 for missing ones: with shift 3 they are padded by 3 to 3 ... 16."""
+    n_values, rng = 13, np.random.default_rng(shift)
+    codes = rng.integers(0, n_values + 1, size=50).astype(np.int32)
+    hessian = np.full(50, 2) if is_constant else rng.integers(1, 5, size=50)
+    layout = layout_of(hessian)
+    listed = np.flatnonzero(rng.random(50) < 0.7).astype(np.int32)
+    gradient = rng.integers(-9, 9, size=50)
+    padding = refine.narrow_padding(n_values, shift)
+    assert padding == {0: 0, 1: 1, 3: 3}[shift]
+    narrow = np.ones((60, layout.width), dtype=np.int64)
+    if is_root:
+        listed = np.arange(50, dtype=np.int32)
+    refine.fill_narrow_bins(
+        codes, padding, shift, listed, entries_of(gradient, hessian, layout), layout, narrow.ravel()
+    )
+    expected, added = np.ones_like(narrow), added_by_definition(gradient, hessian, layout)
+    for row in listed:
+        expected[(codes[row] + padding) // 2**shift] += added[row]
+    assert_same(narrow, expected)
+    last_present, missing = (12 + padding) // 2**shift, (13 + padding) // 2**shift
+    assert missing == last_present + 1
+
+
+@given(node_cases(), group_bits, st.data())
+def test_rows_in_bins_in_question_are_picked(case, bits, data):
+    for column in columns_of(case, bits):
+        marks = np.zeros(300, dtype=np.int64)
+        for b in range(0, column.n_bins, 2**bits):
+            marks[b] = data.draw(st.integers(0, 1))
+        bins = case.columns.bins(column.k) >> bits << bits
+        expected = [row for row in case.rows.tolist() if marks[bins[row]]]
+        keys = np.full(len(case.rows) + 1, -1)
+        refine.pick(column.packed_bins, column.lane, bits, case.rows, marks, keys)
+        assert keys[: len(expected)].tolist() == expected
+
+
+@given(st.lists(st.sampled_from([1.0, 2.0, 3.0])), st.sampled_from([-np.inf, 0.0, 2.0, 9.0]))
+def test_bins_below_a_score_are_dropped(drawn, score):
+    candidates = records(len(drawn), search_kernels.CANDIDATE)
+    candidates["bin"], candidates["left_n"] = np.arange(len(drawn)), 7 * np.arange(len(drawn))
+    for name in ("rows", "left_g", "left_h"):
+        candidates[name] = 99
+    candidates["bound"] = drawn
+    expected = candidates[candidates["bound"] >= score].copy()
+    n_kept = refine.drop_below(score, candidates, len(drawn))
+    assert candidates[:n_kept].tolist() == expected.tolist()
+
+
+@given(node_cases(), group_bits)
+def test_the_best_edge_of_a_column(case, bits):
+    for column in columns_of(case, bits):
+        k, group = column.k, case.columns.bins(column.k) >> bits
+        codes = case.codes(k).tolist()
+
+        def is_edge(code, k=k, group=group, codes=codes):
+            above = [c for c in codes if code < c < case.columns.n_values[k]]
+            groups = group[case.rows]
+            return not above or groups[codes.index(code)] != groups[codes.index(min(above))]
+
+        assert case.as_seen_here(k, column.edge()) == case.best_cut(k, is_edge)
+
+
+@given(node_cases())
+def test_a_walk_sees_every_cut_inside_a_bin(case):
+    """And perhaps the cut after it: behind the node's last row others may start a new value."""
+    for column in columns_of(case):
+        k = column.k
+        for b in range(column.n_bins):
+            inside = case.best_cut(k, lambda code, k=k, b=b: case.bin_of_cut(k, code) == (b, True))
+            or_after = case.best_cut(k, lambda code, k=k, b=b: case.bin_of_cut(k, code)[0] == b)
+            assert case.as_seen_here(k, column.walk(b, column.no_cut())) in (inside, or_after)
+
+
+@given(node_cases())
+def test_a_scan_sees_every_cut_inside_a_bin_and_the_one_after_it(case):
+    for column in columns_of(case):
+        k = column.k
+        for b in range(column.n_bins):
+            found = case.as_seen_here(k, column.scan(b, column.no_cut()))
+            assert found == case.best_cut(
+                k, lambda code, k=k, b=b: case.bin_of_cut(k, code)[0] == b
+            )
+
+
+@given(node_cases(), st.integers(0, 8))
+def test_narrow_bins_of_any_size_see_every_cut(case, shift):
+    for column in columns_of(case):
+        expected = case.best_cut(column.k)
+        for to_beat in (0.0, max(expected[0], 0.0)):
+            for known in (column.no_cut(), column.edge()):
+                found = column.narrow(shift, known, to_beat)
+                assert case.as_seen_here(column.k, found) == expected
+                assert found[1] < column.n_values
+
+
+@given(node_cases())
+def test_walking_and_sorting_every_bin_finds_the_best_cut(case):
+    for column in columns_of(case):
+        walked = by_scans = column.edge()
+        for b in range(column.n_bins):
+            walked, by_scans = column.walk(b, walked), column.scan(b, by_scans)
+        for found in (walked, by_scans):
+            assert case.as_seen_here(column.k, found) == case.best_cut(column.k)
+
+
+@given(node_cases(), group_bits, st.data())
+def test_refining_finds_the_best_cut_wherever_it_reaches_the_score_to_beat(case, bits, data):
+    for column in columns_of(case, bits):
+        expected = case.best_cut(column.k)
+        scores = sorted({cut[0] for cut in case.cuts(column.k)})
+        for to_beat in {0.0, max(0.0, expected[0]), data.draw(st.sampled_from([0.0, *scores]))}:
+            if to_beat <= expected[0]:
+                found = column.refine(to_beat)
+                assert case.as_seen_here(column.k, found) == expected
+
+
+def test_a_score_to_beat_that_is_only_reached_is_beaten():
+    """All gradients are 0, and so are all scores and bounds: the highest cut is the best."""
+    columns = Columns.from_table(np.arange(6.0).reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 2]))
+    rows, zeros = np.arange(6, dtype=np.int32), np.zeros(6, dtype=np.int64)
+    case = NodeCase(columns, zeros, zeros + 1, rows, (1.0, 0.0, 1))
+    assert case.as_seen_here(0, Column(case, 0).refine(0.0)) == (0.0, 4, True)
+
+
+@given(node_cases(), group_bits, st.floats(1e-12, 10.0))
+def test_refining_in_vain_returns_some_cut(case, bits, excess):
+    for column in columns_of(case, bits):
+        best = case.best_cut(column.k)
+        to_beat = max(best[0], 0.0) * (1 + excess) + 1e-300
+        found = case.as_seen_here(column.k, column.refine(to_beat))
+        cuts = [(score, code, left) for score, code, _, left in case.cuts(column.k)]
+        assert found == NO_CUT or found in cuts
+
+
+def way_taken(column, n_rows, n_own, n_all):
+    """Say by which way a column is refined, from the times that are written beside the ways."""
+    shift = refine.narrow_shift(column.n_values, n_rows)
+    times = {
+        "sort": n_rows * refine.PER_ROW_LOOKED_AT + n_own * refine.PER_ROW_SORTED,
+        "walk": n_all * refine.cost_of_walking(len(column.codes)),
+        "narrow": n_rows * refine.PER_ROW + (column.n_values >> shift) * refine.PER_NARROW_BIN,
+    }
+    if n_own > refine.MOST_SORTED:
+        del times["sort"]
+    return min(times, key=times.get)
+
+
+@pytest.mark.parametrize("is_constant", [True, False])
+@pytest.mark.parametrize("n_missing", [0, 20])
+@pytest.mark.parametrize(
+    ("n_table", "n_rows", "way"),
+    [(300, 4, "sort"), (3000, 3000, "walk"), (40_000, 1500, "narrow"), (30_000, 4000, "narrow")],
+)
+def test_every_way_of_refining(n_table, n_rows, way, n_missing, is_constant):
+    """Nodes with some of the rows of a table in 2 bins, the first or both of them in question."""
+    rng = np.random.default_rng(n_rows)
+    x = np.append(rng.permutation(np.arange(float(n_table))), np.full(n_missing, np.nan))
+    columns = Columns.from_table(x.reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 100 if way == "walk" else n_table // 2]))
+    rows = np.append(rng.permutation(n_table)[:n_rows], range(n_table, n_table + n_missing))
+    gradient = rng.integers(-9, 10, size=len(x))
+    if way == "walk":  # what is worth a look is left of 100
+        gradient[x < 50] += 1000
+        gradient[(x >= 50) & (x < 100)] -= 1000
+    hessian = np.ones(len(x), dtype=int) if is_constant else rng.integers(1, 5, size=len(x))
+    case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
+    column, expected = Column(case, 0), case.best_cut(0)
+    _, n_own, n_all = column.ask(expected[0])
+    assert way_taken(column, len(rows), n_own, n_all) == way
+    assert case.as_seen_here(0, column.refine(expected[0])) == expected
+
+
+@pytest.mark.large
+def test_no_more_rows_are_sorted_than_there_is_room_for():
+    """1100 rows in question, which the times alone would have sorted."""
+    rng = np.random.default_rng(0)
+    columns = Columns.from_table(np.arange(200_000.0).reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 9000]))
+    rows = np.append(rng.permutation(9000)[:1100], 9000 + rng.permutation(191_000)[:50_000])
+    gradient = np.where(np.arange(200_000) < 4500, 1000, -1000)
+    gradient[9000:] = 0
+    hessian = np.ones(len(gradient), dtype=int)
+    case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
+    column = Column(case, 0)
+    expected = column.walk(0, column.edge())
+    asked, n_own, n_all = column.ask(expected[0])
+    assert (asked, n_own) == ([0], 1100)
+    assert n_own > refine.MOST_SORTED
+    time_of_sort = len(rows) * refine.PER_ROW_LOOKED_AT + n_own * refine.PER_ROW_SORTED
+    assert time_of_sort < n_all * refine.cost_of_walking(200_000)
+    assert time_of_sort < len(rows) * refine.PER_ROW + 3000 * refine.PER_NARROW_BIN
+    assert case.as_seen_here(0, column.refine(expected[0])) == case.as_seen_here(0, expected)
+
+
+def test_of_an_edge_and_a_cut_inside_that_tie_the_higher_is_taken():
+    """G_l = 5 after the first row and again after the last but one, with 1 and 5 rows beside.
+
+    Codes 0 and 5; the bins begin at 0, 1 and 6 of 7, then at 0 and 6: once the edge after code 0
+    ties with a cut inside a bin, once that after 5 with one inside, below it.
+    """
+    gradient = np.array([5, 0, 0, 0, 0, 0, -5])
+    columns = Columns.from_table(np.arange(7.0).reshape(-1, 1))
+    rows, ones = np.arange(7, dtype=np.int32), np.ones(7, dtype=np.int64)
+    case = NodeCase(columns, gradient, ones, rows, (1.0, 0.0, 1))
+    assert case.best_cut(0)[:2] == (5**2 / 2 + 5**2 / 7, 5)
+    for starts in ([0, 1], [0, 6], [0, 2]):
+        columns.set_bins(0, np.array(starts))
+        assert case.as_seen_here(0, Column(case, 0).refine(0.0)) == case.best_cut(0)
+
+
+def light_rows_between_heavy_ones(missing):
+    """Bins of code 0, of 1 to 32 and of 33; of the light rows 15 have g = -1, and 17 have 1."""
+    x = np.append(np.arange(34.0), np.nan)
+    columns = Columns.from_table(x.reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 1, 33]))
+    gradient = np.array([-1000, *[-1] * 15, *[1] * 17, 1000, missing]) * 2**20
+    hessian = np.array([1000, *[1] * 32, 1000, abs(missing)])
+    return NodeCase(columns, gradient, hessian, np.arange(35, dtype=np.int32), (1.0, 0.0, 1))
+
+
+@pytest.mark.parametrize("missing", [-500, 500])
+def test_inside_a_narrow_bin_scores_differ_little(missing):
+    """The best cut is between 15 and 16, which share wide bins; others are nearly as good.
+
+    The missing row belongs to one side: on the other even the bounds are below the best score.
+    """
+    case = light_rows_between_heavy_ones(missing)
+    column, expected = Column(case, 0), case.best_cut(0)
+    assert expected[1:] == (15, missing < 0)
+    for to_beat in (0.0, expected[0]):
+        for shift in (0, 3, 5):
+            assert case.as_seen_here(0, column.narrow(shift, column.edge(), to_beat)) == expected
+
+
+@pytest.mark.parametrize("n_rows", [3, 20, 60, 400])
+@pytest.mark.parametrize("n_missing", [0, 40])
+@pytest.mark.parametrize("is_constant", [True, False])
+@pytest.mark.parametrize("edge_is_best", [True, False])
+def test_bins_of_many_values(n_rows, n_missing, is_constant, edge_is_best):
+    """Of 41 to 200 values; narrow bins, of 16, end elsewhere.
+
+    Where the cut after the first bin is best it is found as an edge, and inside a narrow bin.
+    """
+    rng = np.random.default_rng(n_rows)
+    x = np.append(rng.permutation(np.arange(400.0)), np.full(n_missing, np.nan))
+    columns = Columns.from_table(x.reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 41, 90, 200]))
+    rows = np.append(rng.permutation(400)[:n_rows], range(400, 400 + n_missing))
+    gradient = rng.integers(-9, 10, size=len(x))
+    if edge_is_best:
+        gradient += np.where(x < 41, -40, 40)
+    hessian = np.ones(len(x), dtype=int) if is_constant else rng.integers(1, 5, size=len(x))
+    case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
+    column, expected = Column(case, 0), case.best_cut(0)
+    for to_beat in (0.0, expected[0]):
+        assert case.as_seen_here(0, column.refine(to_beat)) == expected
+    walked = column.edge()
+    for b in range(4):
+        walked = column.walk(b, walked)
+    narrow = column.narrow(4, column.no_cut(), to_beat=expected[0])
+    assert case.as_seen_here(0, walked) == case.as_seen_here(0, narrow) == expected

@@ -1,0 +1,118 @@
+"""Losses against a table of exact values, against differences, and against their definitions."""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt.kernels.rows.derivatives import write_derivatives
+from gbt.losses.half import LOSSES
+from tests.asserts import assert_same
+
+SQUARED, LOGISTIC = LOSSES["half_squared_error"], LOSSES["half_logistic"]
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "f", "value", "gradient", "hessian"),
+    [
+        (SQUARED, 3.0, 1.0, 2.0, -2.0, 1.0),
+        (SQUARED, 1.0, 1.0, 0.0, 0.0, 1.0),
+        (LOGISTIC, 0.0, 0.0, math.log(2), 0.5, 0.25),
+        (LOGISTIC, 1.0, 0.0, math.log(2), -0.5, 0.25),
+        (LOGISTIC, 1.0, math.log(3), math.log(4 / 3), -0.25, 0.1875),  # p = 3/4
+    ],
+)
+def test_table(loss, y, f, value, gradient, hessian):
+    y, f = np.array([y]), np.array([f])
+    assert loss.value(y, f) == pytest.approx(value, abs=1e-15)
+    actual_gradient, actual_hessian = loss.gradient_hessian(y, f)
+    assert actual_gradient == pytest.approx(gradient, abs=1e-15)
+    assert actual_hessian == pytest.approx(hessian, abs=1e-15)
+
+
+@pytest.mark.parametrize("y", [0.0, 1.0])
+@pytest.mark.parametrize("f", [-700.0, -40.0, -1e-9, 0.0, 1e-9, 0.5, 40.0, 700.0])
+def test_logistic_against_high_precision(y, f):
+    with localcontext(prec=400):
+        exact = Decimal(f)
+        p = 1 / (1 + (-exact).exp())
+        value = (1 + exact.exp()).ln() - Decimal(y) * exact
+        expected = [float(value), float(p - Decimal(y)), float(p * (1 - p))]
+    y, f = np.array([y]), np.array([f])
+    actual = [LOGISTIC.value(y, f), *LOGISTIC.gradient_hessian(y, f)]
+    for got, want in zip(actual, expected, strict=True):
+        assert got[0] == pytest.approx(want, rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@given(y=st.sampled_from([0.0, 1.0]), f=st.floats(-5, 5))
+def test_derivatives_are_those_of_the_value(loss, y, f):
+    step = 1e-4
+    y = np.array([y])
+    before, here, after = (loss.value(y, np.array([f + d])) for d in (-step, 0.0, step))
+    gradient, hessian = loss.gradient_hessian(y, np.array([f]))
+    assert gradient == pytest.approx((after - before) / (2 * step), abs=1e-7)
+    assert hessian == pytest.approx((after - 2 * here + before) / step**2, abs=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@given(st.floats(0.001, 0.999))
+def test_link_and_its_inverse(loss, prediction):
+    raw_prediction = np.array([loss.link(prediction)])
+    assert loss.inverse_link(raw_prediction)[0] == pytest.approx(prediction, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_best_constant_has_gradient_zero_and_no_better_neighbour(loss):
+    y = np.array([0.0, 1.0, 1.0, 0.0, 1.0])
+    weight = np.array([1.0, 2.0, 0.5, 3.0, 1.0])
+    best = loss.best_constant(y, weight)
+
+    def mean_loss(f):
+        return np.average(loss.value(y, np.full(5, f)), weights=weight)
+
+    gradient, _ = loss.gradient_hessian(y, np.full(5, best))
+    assert (weight * gradient).sum() == pytest.approx(0.0, abs=1e-15)
+    assert mean_loss(best) < min(mean_loss(best - 0.01), mean_loss(best + 0.01))
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize("shape", [(3,), (5,), (2, 3), (4, 2), ()])
+def test_as_many_targets_as_raw_predictions(loss, shape):
+    with pytest.raises(ValueError, match="y has shape"):
+        loss.gradient_hessian(np.zeros(4), np.zeros(shape))
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_several_trees_at_once_and_memory_that_is_there(loss):
+    y, f = np.array([0.0, 1.0, 1.0]), np.array([[0.5, -2.0, 0.0], [1.0, 3.0, -0.5]])
+    room = np.full((2, 5, 3), np.nan)
+
+    found = loss.gradient_hessian(y, f, out=room[:, 1:3])
+
+    for m in range(2):
+        for of_both, of_one in zip(found, loss.gradient_hessian(y, f[m]), strict=True):
+            assert_same(of_both[m], of_one)
+    assert_same(room[:, 1:3], np.array(found))
+    assert np.isnan(room[:, [0, 3, 4]]).all()
+    assert loss.gradient_hessian(np.empty(0), np.empty(0))[0].shape == (0,)
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_one_hessian_may_stand_for_all(loss):
+    y, f = np.array([0.0, 1.0, 1.0]), np.array([0.5, -2.0, 0.0])
+    gradient, hessian = loss.gradient_hessian(y, f)
+    assert loss.has_one_hessian == (len(set(hessian)) == 1)
+    if loss.has_one_hessian:
+        found = np.full(3, np.nan), np.full(1, np.nan)
+        write_derivatives(loss.kind, y, f, *found)
+        assert_same(found[0], gradient)
+        assert_same(found[1], hessian[:1])
+
+
+def test_kernels_do_not_take_one_loss_for_another():
+    with pytest.raises(ValueError, match="no loss of this kind"):
+        write_derivatives(len(LOSSES), *np.zeros((4, 1)))

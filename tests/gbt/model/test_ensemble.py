@@ -1,0 +1,278 @@
+"""The model's arrays: walking them, cutting them off, giving them the statistics of other rows."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attributions.testing import ensembles, rows_for
+from gbt import GBTRegressor
+from gbt.losses.half import HalfLogistic
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import ROWS_AT_ONCE
+from gbt.model.tree import NODE_DTYPES
+from tests.asserts import assert_close, assert_same, assert_valid_ensemble
+
+pytestmark = pytest.mark.kernels
+
+
+def leaf_by_hand(tree, x):
+    """Walk one row down one tree, as the definition says."""
+    t = 0
+    while tree.left[t] >= 0:
+        value = x[tree.feature[t]]
+        left = tree.missing_left[t] if np.isnan(value) else value <= tree.threshold[t]
+        t = tree.left[t] if left else tree.right[t]
+    return t
+
+
+@given(data=st.data())
+def test_rows_reach_the_leaves_that_the_definition_says(data):
+    ensemble = data.draw(ensembles())
+    X = data.draw(rows_for(ensemble, n=12))
+    leaves = np.array([[leaf_by_hand(tree, x) for tree in ensemble.trees] for x in X])
+    assert_same(ensemble.apply(X), leaves.reshape(len(X), ensemble.n_trees))
+    assert ensemble.apply(X).dtype == np.int32
+    expected = []
+    for row in leaves.reshape(len(X), ensemble.n_trees):
+        f = ensemble.base_score
+        for tree, leaf in zip(ensemble.trees, row, strict=True):
+            f += tree.value[leaf]
+        expected.append(f)
+    assert_same(ensemble.raw_predict(X), np.array(expected))
+
+
+@given(data=st.data())
+def test_stages_are_the_predictions_of_truncated_models(data):
+    ensemble = data.draw(ensembles())
+    X = data.draw(rows_for(ensemble, n=5))
+    stages = list(ensemble.staged_raw_predict(X))
+    assert len(stages) == ensemble.n_trees
+    for m, stage in enumerate(stages):
+        assert_same(stage, ensemble.truncate(m + 1).raw_predict(X))
+    assert_same(ensemble.truncate(0).raw_predict(X), np.full(5, ensemble.base_score))
+
+
+@given(ensemble=ensembles(), seed=st.integers(0, 100))
+def test_blocks_and_threads_change_nothing(ensemble, seed):
+    rng = np.random.default_rng(seed)
+    n = 2 * ROWS_AT_ONCE + 2048 + 7  # several blocks in cache, and two for threads
+    X = rng.normal(size=(n, ensemble.n_features))
+    one, two = ensemble.raw_predict(X, n_jobs=1), ensemble.raw_predict(X, n_jobs=2)
+    assert_same(one, two)
+    assert_same(ensemble.apply(X, n_jobs=1), ensemble.apply(X, n_jobs=2))
+    some = rng.choice(n, 5)
+    assert_same(ensemble.raw_predict(X[some]), one[some])
+
+
+@given(ensemble=ensembles())
+def test_total_gain_adds_the_gains_of_a_feature(ensemble):
+    expected = np.zeros(ensemble.n_features)
+    for k, gain in zip(ensemble.feature, ensemble.gain, strict=True):
+        if k >= 0:
+            expected[k] += gain
+    assert_close(ensemble.total_gain(), expected, np.abs(ensemble.gain).sum())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@given(data=st.data())
+def test_refitted_statistics_are_the_sums_over_the_rows_that_pass(weighted, data):
+    ensemble = data.draw(ensembles())
+    X = data.draw(rows_for(ensemble, n=9))
+    y = np.array(data.draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=9, max_size=9)))
+    weight = np.array(data.draw(st.lists(st.floats(0.1, 2), min_size=9, max_size=9)))
+    refitted = ensemble.refit_statistics(X, y, weight if weighted else None)
+    if not weighted:
+        weight = np.ones(9)
+    assert_valid_ensemble(refitted, refitted=True)
+    assert_same(refitted.value, ensemble.value)
+    f = np.full(9, ensemble.base_score)
+    for tree in refitted.trees:
+        g, h = (weight * d for d in ensemble.loss.gradient_hessian(y, f))
+        leaves = np.array([leaf_by_hand(tree, x) for x in X])
+        for leaf in np.flatnonzero(tree.is_leaf):
+            here = leaves == leaf
+            assert tree.n_samples[leaf] == here.sum()
+            assert_close(tree.sum_gradient[leaf], g[here].sum(), np.abs(g[here]).sum())
+            assert_close(tree.sum_hessian[leaf], h[here].sum(), h[here].sum())
+        f = f + tree.value[leaves]
+
+
+def test_the_statistics_of_the_training_rows_are_the_models_own():
+    from tests.trainer import fit
+
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(100, 3)), rng.uniform(0.5, 2, size=100)
+    y = (X[:, 0] + rng.normal(size=100) > 0).astype(float)
+    model = fit(X, y, weight, loss="half_logistic").ensemble
+    again = model.refit_statistics(X, y, weight)
+    for name in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
+        assert_same(getattr(again, name), getattr(model, name))
+
+
+@given(ensemble=ensembles())
+def test_arrays_cannot_be_changed_and_trees_are_views(ensemble):
+    with pytest.raises(ValueError, match="read-only"):
+        ensemble.value[0] = 1.0
+    assert len(ensemble.trees) == ensemble.n_trees
+    assert np.shares_memory(ensemble.trees[-1].value, ensemble.value)
+    with pytest.raises(IndexError, match=f"tree {ensemble.n_trees} of an ensemble"):
+        ensemble.trees[ensemble.n_trees]
+
+
+@given(ensemble=ensembles())
+def test_pickled_arrays_stay_read_only(ensemble):
+    again = pickle.loads(pickle.dumps(ensemble))
+    for name in (*NODE_DTYPES, "tree_offset"):
+        assert_same(getattr(again, name), getattr(ensemble, name))
+        assert not getattr(again, name).flags.writeable
+    assert again.loss.name == ensemble.loss.name
+
+
+def test_without_splits_every_total_gain_is_zero():
+    from tests.trainer import fit
+
+    gain = fit(np.zeros((3, 2)), np.ones(3)).ensemble.total_gain()
+    assert_same(gain, [0.0, 0.0])
+    assert gain.dtype == np.float64
+
+
+@given(ensemble=ensembles())
+def test_a_table_of_another_width_is_refused(ensemble):
+    with pytest.raises(ValueError, match=f"needs a table with {ensemble.n_features} columns"):
+        ensemble.raw_predict(np.zeros((2, ensemble.n_features + 1)))
+
+
+def test_columns_in_another_order_are_refused():
+    import pandas as pd
+
+    from tests.trainer import fit
+
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    model = fit(X, X[:, 0]).ensemble
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
+    assert_same(model.raw_predict(frame), model.raw_predict(X))
+    assert_same(model.raw_predict(frame.rename(columns={"x1": "other"})), model.raw_predict(X))
+    with pytest.raises(ValueError, match="columns of the model in another order"):
+        model.raw_predict(frame[["x1", "x0", "x2"]])
+
+
+def test_other_columns_are_refused_where_both_have_names():
+    import pandas as pd
+
+    from tests.trainer import fit
+
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = replace(fit(X, X[:, 0]).ensemble, feature_names=("bmi", "bp"))
+    expected = model.raw_predict(X)
+    for names in (["bmi", "bp"], [0, 1], ["f0", "f1"]):
+        assert_same(model.raw_predict(pd.DataFrame(X, columns=names)), expected)
+    for names, words in (
+        (["bmi", "age"], "column 1 is 'age' instead of 'bp'"),
+        (["x1", "x0"], "column 0 is 'x1' instead of 'bmi'"),
+        (["bp", "bmi"], "another order"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.raw_predict(pd.DataFrame(X, columns=names))
+
+
+def test_a_model_has_no_more_trees_than_it_has():
+    from tests.trainer import fit
+
+    model = fit(np.arange(4.0).reshape(-1, 1), np.arange(4.0), n_estimators=2).ensemble
+    for n_trees in (-1, model.n_trees + 1):
+        with pytest.raises(ValueError, match=f"n_rounds={n_trees} is not allowed; the model has"):
+            model.truncate(n_trees)
+
+
+def test_statistics_of_a_classifier_are_those_of_0_and_1():
+    from tests.trainer import fit
+
+    X = np.arange(2.0).reshape(-1, 1)
+    model = replace(fit(X, X[:, 0]).ensemble, loss=HalfLogistic())
+    model.refit_statistics(X, [0, 1])
+    with pytest.raises(ValueError, match="y holds -1; the model tells 0 from 1"):
+        model.refit_statistics(X, [-1, 1])
+
+
+def test_the_text_of_a_model_is_short():
+    from tests.trainer import fit
+
+    model = fit(np.arange(4.0).reshape(-1, 1), np.arange(4.0), n_estimators=2, max_depth=1).ensemble
+    assert repr(model) == (
+        "<Ensemble of 2 trees, 6 nodes, on 1 features; half_squared_error, base_score=1.5,"
+        " learning_rate=0.1, reg_lambda=1>"
+    )
+    assert repr(model.trees[0]) == "<Tree of 3 nodes, depth 1>"
+
+
+def test_a_table_of_nodes_by_hand():
+    #        a <= 2.5 or missing            single leaf
+    #          /          \
+    #       -0.5        b <= -1.0
+    #                    /     \
+    #                 0.125    1.0
+    others = {
+        "learning_rate": 0.5,
+        "reg_lambda": 1.0,
+        "base_score": 0.0,
+        "loss": HalfLogistic(),
+        "feature_names": ("a", "b"),
+    }
+    arrays = {
+        "feature": [0, -1, 1, -1, -1, -1],
+        "threshold": [2.5, 0.0, -1.0, 0.0, 0.0, 0.0],
+        "left": [1, -1, 3, -1, -1, -1],
+        "right": [2, -1, 4, -1, -1, -1],
+        "missing_left": [True, False, False, False, False, False],
+        "sum_gradient": [1.0, 3.0, -2.0, -1.0, -1.0, 0.1],
+        "sum_hessian": [5.0, 2.0, 3.0, 1.0, 2.0, 5.0],
+        "n_samples": [5, 2, 3, 1, 2, 5],
+        "gain": [3.8, 0.0, 0.25, 0.0, 0.0, 0.0],
+        "value": [0.0, -0.5, 0.25, 0.125, 1.0, 0.0625],
+    }
+    ensemble = Ensemble(tree_offset=[0, 5, 6], **arrays, **others)
+    frame = ensemble.to_frame()
+    assert list(frame.columns) == ["tree", "node", "depth", *NODE_DTYPES]
+    assert frame["tree"].tolist() == [0, 0, 0, 0, 0, 1]
+    assert frame["node"].tolist() == [0, 1, 2, 3, 4, 0]
+    assert frame["depth"].tolist() == [0, 1, 1, 2, 2, 0]
+    assert frame["feature"].dropna().to_dict() == {0: "a", 2: "b"}
+    assert_same(frame["threshold"], [2.5, np.nan, -1.0, np.nan, np.nan, np.nan])
+    for name in [*NODE_DTYPES][2:]:
+        assert frame[name].tolist() == arrays[name]
+    assert len(ensemble.truncate(0).to_frame()) == 0
+    own = frame.query("tree == 0 and feature == 'b'")
+    assert own["gain"].sum() == ensemble.total_gain()[1]
+
+
+def test_other_rows_are_checked_as_those_of_training():
+    X, y = np.random.default_rng(0).normal(size=(2, 9, 1))
+    model = GBTRegressor(n_estimators=2).fit(X, y[:, 0]).ensemble_
+    for target, weight, message in (
+        (y, None, r"y has shape \(9, 1\); it needs one target a row of X, \(9,\)"),
+        (np.full(9, np.nan), None, "y holds nan in row 0; targets must be finite"),
+        (y[:, 0], np.array([2.0]), r"sample_weight has shape \(1,\); it needs one weight a row"),
+        (y[:, 0], np.full(9, np.nan), "sample_weight contains NaN"),
+        (y[:, 0], -np.ones(9), "sample_weight must not be negative"),
+        (y[:, 0], np.zeros(9), "sample_weight is zero for every row"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.refit_statistics(X, target, weight)
+
+
+def test_rows_of_weight_0_are_as_if_they_were_not_there():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 2)), rng.normal(size=400)
+    weight = rng.integers(4, size=400) * 0.5
+    model = GBTRegressor(n_estimators=3).fit(X, y, sample_weight=weight).ensemble_
+    seen = weight > 0
+    assert model.n_samples[0] == seen.sum() < 400
+    again = model.refit_statistics(X, y, weight)
+    assert_same(again.n_samples, model.n_samples)
+    of_seen = model.refit_statistics(X[seen], y[seen], weight[seen])
+    for name in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
+        assert_same(getattr(again, name), getattr(of_seen, name))

@@ -1,0 +1,141 @@
+"""The best cuts of nodes and sums of sets, against the page's own list of all cuts."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt.reference import boosting as reference
+from gbt.splitting import cuts as module
+from gbt.splitting.cuts import Sets, best_cuts
+from gbt.splitting.frontier import Derivatives, Frontier, Limits
+from gbt.tables.columns import Columns
+from tests.asserts import assert_same
+
+pytestmark = pytest.mark.kernels
+NAN = np.nan
+
+
+@st.composite
+def questions(draw):
+    """Draw a frontier of up to three nodes, sets of their rows, and limits."""
+    n, p = draw(st.integers(2, 24)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.integers(draw(st.integers(1, 12)), size=(n, p)).astype(np.float64)
+    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.3]))] = NAN
+    derivatives = Derivatives(rng.integers(-3, 4, size=n), rng.integers(0, 4, size=n), 1.0, 1.0)
+    edges = np.sort(
+        rng.choice(np.arange(n + 1), size=draw(st.integers(2, min(4, n + 1))), replace=False)
+    )
+    frontier = Frontier(
+        Columns.from_table(X),
+        np.arange(draw(st.integers(0, p - 1)), p),
+        derivatives,
+        np.concatenate([np.sort(part) for part in np.split(rng.permutation(n), edges)]).astype(
+            np.int32
+        ),
+        edges[:-1],
+        edges[1:],
+        rng,
+    )
+    n_sets, n_sums = draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    differ = draw(st.booleans())
+    of_row = rng.integers(n_sets, size=(len(frontier.features), n), dtype=np.uint8)
+    sums = rng.integers(2, size=(n_sums, n_sets)).astype(np.bool_)
+    sets = Sets(of_row if differ else of_row[0], sums, n_searched=draw(st.integers(1, n_sums)))
+    limits = Limits(
+        draw(st.sampled_from([0.0, 1.0])),
+        draw(st.sampled_from([0.0, 3.0])),
+        draw(st.integers(1, 3)),
+        0.0,
+    )
+    return X, frontier, sets, limits, draw(st.sampled_from([0, 0, 1, 2]))
+
+
+def by_the_page(X, frontier, sets, limits, least, i, j, q):
+    """Return the preferred cut for sum q, and what every sum has on its left."""
+    rows, k = frontier.rows_of(j), frontier.features[i]
+    carried = np.column_stack(
+        [frontier.derivatives.gradient, frontier.derivatives.hessian, np.ones(len(X), np.int64)]
+    )[rows]
+    is_in = sets.sums[:, sets.for_column(i)[rows]]
+    x = X[rows, k]
+    parameters = reference.Parameters(
+        reg_lambda=limits.reg_lambda,
+        min_child_weight=limits.min_child_weight,
+        min_samples_leaf=limits.min_samples_leaf,
+    )
+    best = None
+    # Cuts between values of the node, whatever sets these are in; a zero row takes no part in q.
+    for cut in reference.cuts(k, x, carried.astype(object)):
+        left = np.array([reference.goes_left({k: value}, cut) for value in x], dtype=bool)
+        side = {
+            True: carried[is_in[q] & left].sum(axis=0),
+            False: carried[is_in[q] & ~left].sum(axis=0),
+        }
+        if not all(reference.is_allowed(side[s], parameters) for s in side):
+            continue
+        if least and min(min((own & left).sum(), (own & ~left).sum()) for own in is_in) < least:
+            continue
+        present = ~np.isnan(x)
+        present_left = carried[is_in[q] & present & left, 1].sum()
+        present_right = carried[is_in[q] & present, 1].sum() - present_left
+        ends_right = not np.isnan(x).any() or not (present & ~left).any()
+        joins_more = cut.missing_left == (present_left >= present_right) or ends_right
+        rank = (
+            reference.score(side[True], side[False], limits.reg_lambda),
+            cut.threshold,
+            joins_more,
+        )
+        if best is None or rank > best[0]:
+            best = rank, left, present
+    if best is None:
+        return -np.inf, None, None
+    (score, _, _), left, present = best
+    return score, left, np.array([carried[own & left].sum(axis=0) for own in is_in])
+
+
+@pytest.mark.parametrize(
+    ("passed_by", "most_codes", "least_rows"),
+    [(0, 0.0, 10**6), (10**6, 0.0, 10**6), (0, np.inf, 10**6), (0, 0.0, 1)],
+    ids=["rows sorted", "all rows walked", "code by code", "boxes of two rows"],
+)
+@given(questions())
+def test_cuts_are_those_of_the_page(passed_by, most_codes, least_rows, question):
+    X, frontier, sets, limits, least = question
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PASSED_BY_PER_SORTED_ROW", passed_by)
+        patch.setattr(module, "MOST_CODES_PER_ROW", most_codes)
+        patch.setattr(module, "LEAST_ROWS_FOR_BOXES", least_rows)
+        patch.setattr(module, "ROWS_OF_BOX", 2)
+        found = best_cuts(frontier, limits, 1, sets, min_rows_of_all=least)
+    for i, k in enumerate(frontier.features):
+        for j in range(len(frontier)):
+            rows = frontier.rows_of(j)
+            for q in range(sets.n_searched):
+                score, left, sums = by_the_page(X, frontier, sets, limits, least, i, j, q)
+                assert found.score[i, j, q] == score
+                if score == -np.inf:
+                    continue
+                codes = frontier.columns.codes[k, rows]
+                is_missing = codes == frontier.columns.n_values[k]
+                went_left = np.where(
+                    is_missing, found.missing_left[i, j, q], codes <= found.code[i, j, q]
+                )
+                assert_same(went_left, left)
+                assert_same(found.left[i, j, q], sums)
+
+
+def test_more_rows_than_are_looked_at_at_once():
+    """Equal values go on from one stretch of rows to the next, and are not cut apart."""
+    n = 3 * module.ROWS_AT_ONCE
+    x = np.repeat(np.arange(4.0), n // 4)[:, np.newaxis]
+    gradient = np.where(x[:, 0] < 2, -1, 1)
+    frontier = Frontier(
+        Columns.from_table(x), np.array([0]), Derivatives(gradient, np.ones(n, np.int64), 1.0, 1.0),
+        np.arange(n, dtype=np.int32), np.array([0]), np.array([n]), None,
+    )  # fmt: skip
+    found = best_cuts(frontier, Limits(0.0, 0.0, 1, 0.0), 1)
+    assert found.score.item() == n  # (n/2)^2 / (n/2), twice
+    assert found.code.item() == 1
+    assert_same(found.left[0, 0, 0, 0], [-n // 2, n // 2, n // 2])

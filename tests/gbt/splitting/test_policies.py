@@ -1,0 +1,415 @@
+"""Cross-validated and unbiased splits: those of the page, and what the papers say of them."""
+
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gbt
+from gbt import GBTRegressor
+from gbt.reference import boosting as reference
+from gbt.reference.policies import cross_validated_cut, unbiased_cut
+from gbt.splitting import cross_validated, unbiased
+from gbt.splitting.cross_validated import CrossValidated
+from gbt.splitting.frontier import Derivatives, Frontier, Limits, random_parts
+from gbt.splitting.greedy import Greedy
+from gbt.splitting.policies import as_policy
+from gbt.splitting.unbiased import Unbiased
+from gbt.tables.columns import Columns
+from tests.asserts import assert_same
+
+NAN = np.nan
+
+
+@st.composite
+def frontiers(draw):
+    """Draw a table, a frontier of one or two nodes of it, and limits."""
+    n, p = draw(st.integers(4, 30)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.integers(draw(st.integers(2, 15)), size=(n, p)).astype(np.float64)
+    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.2]))] = NAN
+    gradient = rng.integers(-5, 6, size=n) + 5 * (X[:, 0] > 3)
+    derivatives = Derivatives(gradient, rng.integers(1, 4, size=n), 1.0, 1.0)
+    edge = draw(st.sampled_from([0, n // 3]))
+    edges = [0, n] if edge == 0 else [0, edge, n]
+    shuffled = [np.sort(part) for part in np.split(rng.permutation(n), edges[1:-1])]
+    frontier = Frontier(
+        Columns.from_table(X), np.arange(p), derivatives,
+        np.concatenate(shuffled).astype(np.int32), np.array(edges[:-1]), np.array(edges[1:]), rng,
+    )  # fmt: skip
+    limits = Limits(
+        draw(st.sampled_from([0.0, 1.0])), draw(st.sampled_from([0.0, 4.0])),
+        draw(st.integers(1, 3)), draw(st.sampled_from([0.0, 2.0])),
+    )  # fmt: skip
+    return X, frontier, limits
+
+
+def check_against_the_page(X, frontier, limits, splits, cut_by_the_page):
+    parameters = reference.Parameters(
+        reg_lambda=limits.reg_lambda,
+        min_child_weight=limits.min_child_weight,
+        min_samples_leaf=limits.min_samples_leaf,
+        min_split_gain=limits.min_split_gain,
+    )
+    own = frontier.derivatives
+    for j in range(len(frontier)):
+        rows = frontier.rows_of(j)
+        sums = np.column_stack([own.gradient[rows], own.hessian[rows], np.ones(len(rows), int)])
+        cut = cut_by_the_page(X[rows], sums.astype(object), rows, parameters)
+        if cut is None:
+            assert splits.feature[j] == -1
+            continue
+        k = splits.feature[j]
+        assert k == cut.feature
+        codes = frontier.columns.codes[k, rows]
+        is_missing = codes == frontier.columns.n_values[k]
+        went_left = np.where(is_missing, splits.missing_left[j], codes <= splits.cut[j])
+        assert_same(went_left, np.array([reference.goes_left(x, cut) for x in X[rows]], dtype=bool))
+        assert splits.gain[j] == pytest.approx(cut.gain, rel=1e-12)
+
+
+def with_parts(module, parts, ask):
+    """Ask a policy whose random parts are these, and of that shape."""
+
+    def random_parts(frontier, n_parts, n_columns=None):
+        of_columns = () if n_columns is None else (n_columns,)
+        assert parts.shape == (*of_columns, frontier.columns.n_rows)
+        return parts
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "random_parts", random_parts)
+        return ask()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@given(frontiers(), st.integers(2, 6))
+def test_cross_validated_splits_are_those_of_the_page(shared, case, n_folds):
+    X, frontier, limits = case
+    size = len(X) if shared else X.shape[::-1]
+    folds = frontier.random.integers(n_folds, size=size, dtype=np.uint8)
+    policy = CrossValidated(n_folds, shared_folds=shared)
+    splits = with_parts(cross_validated, folds, lambda: policy.split(frontier, limits, 1))
+    check_against_the_page(
+        X, frontier, limits, splits,
+        lambda x, sums, rows, given: cross_validated_cut(x, sums, folds[..., rows], given),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@given(frontiers())
+def test_unbiased_splits_are_those_of_the_page(merged, case):
+    X, frontier, limits = case
+    parts = frontier.random.integers(3, size=len(X), dtype=np.uint8)
+    splits = with_parts(unbiased, parts, lambda: Unbiased(merged=merged).split(frontier, limits, 1))
+    check_against_the_page(
+        X, frontier, limits, splits,
+        lambda x, sums, rows, given: unbiased_cut(x, sums, parts[rows], given, merged),
+    )  # fmt: skip
+
+
+def test_parts_are_of_equal_size_in_every_node_and_new_each_time():
+    frontier = two_nodes()
+    parts = random_parts(frontier, 3)
+    for j in range(2):
+        sizes = np.bincount(parts[frontier.rows_of(j)], minlength=3)
+        assert np.ptp(sizes) <= 1
+    assert (random_parts(frontier, 3) != parts).any()
+    columns = random_parts(frontier, 3, 4)
+    assert columns.shape == (4, 100)
+    assert (columns[0] != columns[1]).any()
+
+
+@pytest.mark.parametrize(
+    ("policy", "on_a_side", "least"),
+    [
+        (Unbiased(), 1, 6),
+        (Unbiased(), 2, 12),
+        (Unbiased(merged=True), 1, 4),  # D, the smaller part, has two of four rows, one of three
+        (Unbiased(merged=True), 2, 10),
+    ],
+)
+def test_with_a_row_less_than_it_takes_no_cut_is_allowed(policy, on_a_side, least):
+    limits = Limits(0.0, 0.0, on_a_side, -np.inf)
+
+    def allows_a_cut(n, seed):
+        rng = np.random.default_rng(seed)
+        frontier = Frontier(
+            Columns.from_table(rng.random((n, 2))), np.arange(2),
+            Derivatives(rng.integers(-9, 10, size=n), np.ones(n, np.int64), 1.0, 1.0),
+            np.arange(n, dtype=np.int32), np.array([0]), np.array([n]), rng,
+        )  # fmt: skip
+        return policy.split(frontier, limits, 1).candidate[0] >= 0
+
+    policy.check_rows(least, limits)
+    assert any(allows_a_cut(least, seed) for seed in range(50))
+    with pytest.raises(ValueError, match=f"at least {least} rows; got {least - 1}"):
+        policy.check_rows(least - 1, limits)
+    assert not any(allows_a_cut(least - 1, seed) for seed in range(50))
+
+
+def two_nodes():
+    X = np.arange(100.0)[:, np.newaxis]
+    derivatives = Derivatives(np.zeros(100, np.int64), np.ones(100, np.int64), 1.0, 1.0)
+    rows = np.arange(100, dtype=np.int32)
+    start, stop = np.array([0, 41]), np.array([41, 100])
+    columns, random = Columns.from_table(X), np.random.default_rng(0)
+    return Frontier(columns, np.array([0]), derivatives, rows, start, stop, random)
+
+
+def noise_scores(policy, n_repetitions):
+    """Return what the policy thinks of its best cut at the root of pure noise."""
+    scores = np.empty(n_repetitions)
+    for seed in range(n_repetitions):
+        rng = np.random.default_rng(seed)
+        n = 300
+        frontier = Frontier(
+            Columns.from_table(rng.normal(size=(n, 3))), np.arange(3),
+            Derivatives(np.rint(1e6 * rng.normal(size=n)).astype(np.int64), np.ones(n, np.int64),
+                        1e6, 1.0),
+            np.arange(n, dtype=np.int32), np.array([0]), np.array([n]), rng,
+        )  # fmt: skip
+        splits = policy.split(frontier, Limits(0.0, 1.0, 1, -np.inf), 1)
+        scores[seed] = splits.gain[0] / 1e12
+    return scores
+
+
+def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
+    """The score of Algorithm 2 at the root has mean 0; merged parts have chosen the feature.
+
+    It is linear in the gradients of D2', whose signs are as likely as not: so half are positive.
+    """
+    n = 2000
+    scores = noise_scores(Unbiased(), n)
+    assert abs(scores.mean()) < 3 * scores.std() / np.sqrt(n)
+    assert abs((scores > 0).mean() - 0.5) < 3 * 0.5 / np.sqrt(n)
+    merged = noise_scores(Unbiased(merged=True), 400)
+    assert merged.mean() > 5 * merged.std() / 20
+
+
+def test_cross_validation_passes_by_a_feature_of_many_values():
+    """Adler and Painsky's design in small: many levels overfit, few levels carry the signal."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(2, size=2000), rng.random(2000)]).astype(np.float64)
+    y = 0.3 * X[:, 0] + rng.normal(size=2000)
+    asked = {"n_estimators": 20, "max_depth": 3, "random_state": 0}
+    greedy = GBTRegressor(**asked).fit(X, y).feature_importances_
+    honest = GBTRegressor(**asked, splitter=CrossValidated()).fit(X, y).feature_importances_
+    assert greedy[1] > 0.5
+    assert honest[1] < 0.15
+
+
+def test_boosting_ends_with_the_first_stub_of_cross_validation():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 2)), rng.normal(size=500)
+    stopped = GBTRegressor(splitter="cross_validated", random_state=0).fit(X, y).ensemble_
+    assert stopped.n_trees < 100
+    assert [tree.n_nodes == 1 for tree in stopped.trees].index(True) == stopped.n_trees - 1
+    policy = CrossValidated(stop_at_stub=False)
+    assert GBTRegressor(splitter=policy, random_state=0).fit(X, y).ensemble_.n_trees == 100
+
+
+@pytest.mark.parametrize("sampled", [{"colsample": 0.1}, {"subsample": 0.02}])
+def test_a_stub_of_sampled_rows_or_columns_ends_nothing(sampled):
+    """A tree that drew columns of noise alone, or rows that look like noise, has no split."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 10))
+    y = 5 * X[:, 0] + rng.normal(size=400)
+    asked = {"splitter": "cross_validated", "random_state": 0}
+    ensemble = GBTRegressor(**asked, **sampled).fit(X, y).ensemble_
+    is_stub = [tree.n_nodes == 1 for tree in ensemble.trees]
+    assert is_stub.index(True) < 99
+    assert is_stub[is_stub.index(True) :].count(False) > 0
+    assert ensemble.n_trees == 100
+
+
+def test_a_share_that_rounds_to_all_columns_is_all_of_them():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 2)), rng.normal(size=500)
+    asked = {"splitter": "cross_validated", "random_state": 0}
+    assert GBTRegressor(colsample=0.9, **asked).fit(X, y).ensemble_.n_trees < 100
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"), [("cross_validated", CrossValidated()), ("unbiased", Unbiased())]
+)
+def test_a_policy_by_name_has_its_defaults(name, policy, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
+    asked = {"n_estimators": 3, "random_state": 0}
+    by_name = GBTRegressor(splitter=name, **asked).fit(X, y)
+    assert_same(by_name.predict(X), GBTRegressor(splitter=policy, **asked).fit(X, y).predict(X))
+    by_name.save(tmp_path / "model.json")
+    assert gbt.load(tmp_path / "model.json").splitter == name
+
+
+@pytest.mark.parametrize("n_folds", [1, 256, 2.5, 3.0, "3", None])
+def test_what_is_no_number_of_folds_is_refused(n_folds):
+    with pytest.raises(ValueError, match=r"n_folds must be an integer in \[2, 255\]"):
+        CrossValidated(n_folds=n_folds)
+
+
+@pytest.mark.parametrize("policy", [CrossValidated(), Unbiased()])
+def test_fits_do_not_depend_on_threads_and_follow_their_seed(policy):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(400, 4)), rng.normal(size=400)
+
+    def fit(**asked):
+        model = GBTRegressor(n_estimators=5, max_depth=3, splitter=policy, min_split_gain=0.0)
+        return model.set_params(**asked).fit(X, y + X[:, 0]).predict(X)
+
+    first = fit(random_state=0, n_jobs=1)
+    assert_same(fit(random_state=0, n_jobs=2), first)
+    assert (fit(random_state=1, n_jobs=1) != first).any()
+
+
+def test_scores_of_noise_add_up_to_nothing_because_negative_ones_count():
+    """One tree of one question, so that every candidate is a root: Algorithm 2 has mean 0 there."""
+    scores = np.empty((500, 3))
+    for seed in range(len(scores)):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(300, 3)), rng.normal(size=300)
+        model = GBTRegressor(n_estimators=1, max_depth=1, splitter="unbiased", random_state=seed)
+        scores[seed] = model.fit(X, y).split_scores_
+    total = scores.sum(axis=1)
+    assert (np.count_nonzero(scores, axis=1) == 1).all()  # the feature that was chosen
+    assert abs(total.mean()) < 3 * total.std() / np.sqrt(len(total))
+    assert total[total > 0].sum() / len(total) > 10 * abs(total.mean())  # what splits alone give
+
+
+def test_scores_are_those_of_all_nodes_that_were_judged():
+    """The root is worth 5 and split, its two children are worth -2 and are not."""
+
+    class FiveThenLess:
+        def split(self, frontier, limits, n_jobs):
+            is_root = len(frontier) == 1
+            splits = Greedy().split(frontier, limits, n_jobs)
+            gain = np.full(len(frontier), 5.0 if is_root else -2.0)
+            return replace(
+                splits,
+                feature=splits.feature if is_root else np.full(2, -1),
+                gain=frontier.derivatives.in_units(gain),
+                candidate=np.full(len(frontier), 1),
+            )
+
+    X = np.column_stack([np.zeros(6), np.arange(6.0)])
+    model = GBTRegressor(n_estimators=1, splitter=FiveThenLess()).fit(X, np.arange(6.0))
+    assert model.ensemble_.feature.tolist() == [1, -1, -1]
+    assert model.split_scores_.tolist() == [0, pytest.approx(5 - 2 - 2)]
+
+
+def test_best_first_growth_splits_what_is_worth_most_to_rows_that_chose_nothing():
+    """Algorithm 3: of all leaves the one with the largest s_3 is next, as the page has it."""
+    asked = []
+
+    class Asked:
+        def split(self, frontier, limits, n_jobs):
+            parts = random_parts(replace(frontier, random=deepcopy(frontier.random)), 3)
+            own, worth = frontier.derivatives, {}
+            nodes = [frontier.rows_of(j) for j in range(len(frontier))]
+            for rows in nodes:
+                one = np.ones(len(rows), int)
+                sums = np.column_stack([own.gradient[rows], own.hessian[rows], one])
+                cut = unbiased_cut(
+                    frontier.columns.table[rows], sums.astype(object), parts[rows],
+                    reference.Parameters(reg_lambda=0.0, min_child_weight=0.0),
+                )  # fmt: skip
+                if cut is not None:
+                    worth[frozenset(rows.tolist())] = cut.gain
+            asked.append((frozenset(np.concatenate(nodes).tolist()), worth))
+            return Unbiased().split(frontier, limits, n_jobs)
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=150)
+    tree = GBTRegressor(
+        n_estimators=1, max_depth=None, max_leaves=8, reg_lambda=0.0, min_child_weight=0.0,
+        splitter=Asked(), random_state=0,
+    ).fit(X, y).ensemble_.trees[0]  # fmt: skip
+    assert tree.is_leaf.sum() == 8
+    (_, waiting), *later = asked
+    for rows_of_children, worth in later:
+        following = max(waiting, key=waiting.get)
+        assert rows_of_children == following
+        del waiting[following]
+        waiting |= worth
+    assert len(later) == 7
+
+
+def test_scores_are_kept_and_saved(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = X[:, 1] + rng.normal(size=300)
+    asked = {"splitter": Unbiased(), "random_state": 0}
+    model = GBTRegressor(n_estimators=7, **asked).fit(X, y)
+    assert model.split_scores_.argmax() == 1
+    model.save(tmp_path / "model.json")
+    again = gbt.load(tmp_path / "model.json")
+    assert_same(again.split_scores_, model.split_scores_)
+    assert again.splitter == Unbiased()
+    grown = GBTRegressor(n_estimators=3, warm_start=True, **asked).fit(X, y)
+    grown.set_params(n_estimators=7).fit(X, y)
+    np.testing.assert_allclose(grown.split_scores_, model.split_scores_, rtol=1e-12)
+    stopped = GBTRegressor(n_estimators=7, early_stopping_rounds=1, **asked)
+    stopped.fit(X, y, eval_set=[(X, -y)])
+    assert stopped.best_iteration_ == 0
+    first = GBTRegressor(n_estimators=1, **asked).fit(X, y)
+    assert_same(stopped.split_scores_, first.split_scores_)
+    assert GBTRegressor(n_estimators=1).fit(X, y).split_scores_ is None
+
+
+@pytest.mark.parametrize(
+    "policy", [Greedy(), Unbiased(merged=True), CrossValidated(3, False, stop_at_stub=False)]
+)
+def test_policies_with_options_are_saved(policy, tmp_path):
+    X, y = np.arange(20.0)[:, np.newaxis], np.arange(20.0)
+    GBTRegressor(n_estimators=2, splitter=policy).fit(X, y).save(tmp_path / "model.json")
+    again = gbt.load(tmp_path / "model.json")
+    assert as_policy(again.splitter) == policy or type(policy) is Greedy
+    assert type(as_policy(again.splitter)) is type(policy)
+
+
+def test_a_file_with_a_policy_of_other_options_is_refused(tmp_path):
+    X, y, path = np.arange(20.0)[:, np.newaxis], np.arange(20.0), tmp_path / "model.json"
+    GBTRegressor(n_estimators=2, splitter=CrossValidated(3)).fit(X, y).save(path)
+    text = path.read_text()
+    for defect in ('"n_folds", 1', '"n_fold", 3'):
+        path.write_text(text.replace('"n_folds", 3', defect))
+        with pytest.raises(ValueError, match=r"not a sound model: estimator\.parameters"):
+            gbt.load(path)
+    path.write_text(text.replace('["cross_validated"', '["crossvalidated"'))
+    with pytest.raises(ValueError, match=r"not a sound model: estimator\.parameters"):
+        gbt.load(path)
+
+
+def test_only_a_policy_that_judges_by_other_rows_may_lose():
+    X, y = np.arange(60.0)[:, np.newaxis], np.random.default_rng(0).normal(size=60)
+    asked = {"n_estimators": 1, "random_state": 0, "max_depth": 4}
+    for splitter in ("greedy", "cross_validated", CrossValidated()):
+        with pytest.raises(ValueError, match=r"min_split_gain must be a number in \[0, inf\)"):
+            GBTRegressor(splitter=splitter, min_split_gain=-1.0).fit(X, y)
+    sizes = [
+        GBTRegressor(splitter="unbiased", min_split_gain=least, **asked).fit(X, y).ensemble_
+        for least in (0.0, -1e9)
+    ]
+    assert len(sizes[1].feature) > len(sizes[0].feature)
+
+
+@pytest.mark.parametrize("policy", [CrossValidated(stop_at_stub=False), Unbiased(), "monotone"])
+def test_targets_of_the_smallest_units_grow_the_same_trees(policy):
+    """A power of two changes no rounding; gains in the integers' units are beyond float64."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y, unit = X[:, 0] + 0.3 * rng.normal(size=200), 2.0**-490
+    asked = {"n_estimators": 3, "max_depth": 3, "random_state": 0}
+    if policy == "monotone":
+        asked["monotone_constraints"] = [1, 0, 0]
+    else:
+        asked["splitter"] = policy
+    large, small = (GBTRegressor(**asked).fit(X, scale * y).ensemble_ for scale in (1.0, unit))
+    assert (large.feature >= 0).any()
+    assert_same(small.feature, large.feature)
+    assert_same(small.threshold, large.threshold)
+    assert_same(small.value / unit, large.value)

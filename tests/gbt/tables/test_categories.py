@@ -1,0 +1,403 @@
+"""Categories as users have them: any table, any spelling of the same levels, every function."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import attributions
+import gbt
+from gbt import GBTClassifier, GBTRegressor
+from gbt.files.documents import InvalidModelError
+from gbt.tables.categories import MOST_LEVELS
+from tests.asserts import assert_close, assert_same
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+COLORS = ["red", "blue", "green", "white", None]
+POLICIES = ("greedy", "cross_validated", "unbiased")
+
+
+def frame_and_target(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    color = rng.integers(len(COLORS), size=n)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=n).round(2),
+            "color": pd.Series([COLORS[c] for c in color], dtype=object),
+            "zip": rng.integers(100, 112, size=n),
+        }
+    )
+    y = np.isin(color, [0, 2, 4]) * 2.0 + frame["size"] + (frame["zip"] % 3) + rng.normal(size=n)
+    return frame, y.to_numpy()
+
+
+def fitted(splitter="greedy", **parameters):
+    X, y = frame_and_target()
+    model = GBTRegressor(
+        n_estimators=8, max_depth=4, splitter=splitter, categorical_smoothing=2.0,
+        categorical_features=["color", "zip"], random_state=0, **parameters,
+    )  # fmt: skip
+    return model.fit(X, y), X, y
+
+
+def test_a_table_of_words_simply_works():
+    X, y = frame_and_target()
+    labels = np.where(y > np.median(y), "yes", "no")
+    model = GBTClassifier(n_estimators=20).fit(X, labels)
+    assert model.score(X, labels) > 0.7
+    assert model.ensemble_.categories == (None, ("blue", "green", "red", "white"), None)
+    assert model.get_params()["categorical_features"] == "from_dtype"
+
+
+def respelt(X):
+    """Yield the same table in other clothes."""
+    yield "categories", X.astype({"color": "category"})
+    other_order = pd.CategoricalDtype(["white", "unheard of", "red", "green", "blue"])
+    yield "other codes", X.astype({"color": other_order})
+    yield "rows of objects", X.to_numpy(dtype=object)
+    yield "lists", X.to_numpy(dtype=object).tolist()
+    yield "floats", X.astype({"zip": float})
+    yield "polars", pl.DataFrame({name: X[name].tolist() for name in X})
+    words = pl.Series("color", X["color"].tolist())
+    yield (
+        "polars categories",
+        pl.DataFrame(
+            {
+                "size": X["size"].tolist(),
+                "color": words.cast(pl.Categorical),
+                "zip": X["zip"].tolist(),
+            }
+        ),
+    )
+    enum = pl.Enum(["white", "red", "green", "blue", "unheard of"])
+    yield (
+        "polars enum",
+        pl.DataFrame(
+            {"size": X["size"].tolist(), "color": words.cast(enum), "zip": X["zip"].tolist()}
+        ),
+    )
+
+
+@pytest.mark.parametrize("splitter", POLICIES)
+def test_levels_are_looked_up_by_value(splitter):
+    model, X, _ = fitted(splitter)
+    expected = model.predict(X)
+    assert np.ptp(expected) > 0
+    for _, table in respelt(X):
+        assert_same(model.predict(table), expected)
+    in_reverse = X.iloc[::-1]
+    assert_same(model.predict(in_reverse)[::-1], expected)
+
+
+def test_the_same_trees_grow_from_any_clothes():
+    model, X, y = fitted(n_jobs=1)
+    for name, table in respelt(X):
+        places = [1, 2] if name in ("rows of objects", "lists") else ["color", "zip"]
+        again = clone(model).set_params(categorical_features=places, n_jobs=2).fit(table, y)
+        assert again.ensemble_.categories == model.ensemble_.categories
+        for array in ("feature", "threshold", "left", "sum_gradient", "value", "missing_left"):
+            assert_same(getattr(again.ensemble_, array), getattr(model.ensemble_, array))
+        assert_same(again.ensemble_.level_sets.words, model.ensemble_.level_sets.words)
+
+
+def test_columns_are_chosen_by_name_index_and_mask():
+    model, X, y = fitted()
+    for which in (("color", "zip"), [1, -1], [False, True, True], np.array([1, 2])):
+        other = clone(model).set_params(categorical_features=which).fit(X, y)
+        assert_same(other.predict(X), model.predict(X))
+
+
+def test_unseen_and_missing_levels_go_the_same_way():
+    model, X, _ = fitted()
+    nothing, unseen = X.copy(), X.copy()
+    nothing["color"], unseen["color"] = None, "violet"
+    assert_same(model.predict(unseen), model.predict(nothing))
+
+
+@pytest.mark.parametrize("splitter", POLICIES)
+def test_all_ways_down_the_trees_agree(splitter):
+    """Blocks, single rows, single trees and the plain rule, on levels seen and not."""
+    model, X, _ = fitted(splitter)
+    X = X.copy()
+    X.loc[X.index[:20], "color"] = "violet"
+    X.loc[X.index[20:40], "zip"] = 99
+    ensemble = model.ensemble_
+    rows = np.asarray(ensemble.as_input(X))
+    leaves = model.apply(X)
+    for m, tree in enumerate(ensemble.trees):
+        assert_same(tree.find_leaves(rows), leaves[:, m])
+        for i in range(0, len(rows), 7):
+            assert by_hand(ensemble, tree, rows[i]) == leaves[i, m]
+    values = [tree.value[leaves[:, m]] for m, tree in enumerate(ensemble.trees)]
+    expected = np.sum([np.full(len(X), ensemble.base_score), *values], axis=0)
+    assert_close(model.predict(X), expected, np.abs(values).sum(axis=0) + abs(ensemble.base_score))
+    *_, last = model.staged_predict(X)
+    assert_close(last, expected, np.abs(values).sum(axis=0) + abs(ensemble.base_score))
+
+
+def by_hand(ensemble, tree, row):
+    node = 0
+    while tree.left[node] >= 0:
+        k = tree.feature[node]
+        x = row[k]
+        if np.isnan(x):
+            is_left = tree.missing_left[node]
+        elif ensemble.categories[k] is None:
+            is_left = x <= tree.threshold[node]
+        else:
+            n_levels = len(ensemble.categories[k])
+            is_left = tree.level_sets.goes_left(node, n_levels)[int(x)]
+        node = tree.left[node] if is_left else tree.right[node]
+    return node
+
+
+def test_every_function_takes_words():
+    model, X, y = fitted()
+    ensemble = model.ensemble_
+    rows = attributions.tree_inner_rows(model, X, y)
+    assert rows.shown_data()[:, 1].tolist() == X["color"].tolist()
+    assert rows.shown_data()[0, 2] == X["zip"][0]
+    per_feature = attributions.tree_inner(model, X, y)
+    assert_close(rows.values.sum(axis=0), per_feature.values, np.abs(rows.values).sum(axis=0))
+    by_name = attributions.permutation(model, X, y, metric="r2", n_repeats=2, random_state=0)
+    assert by_name.values[1] > 0
+    assert attributions.permutation(model, X, y, n_repeats=2, random_state=0).values[1] > 0
+    attributions.partial_inner(model, X, y)
+    attributions.absolute(model, X)
+    attributions.unbiased_gain(model, X[:150], y[:150], X[150:], y[150:])
+    refitted = ensemble.refit_statistics(X, y)
+    assert_same(refitted.n_samples, ensemble.n_samples)
+    frame = ensemble.to_frame()
+    shown = frame.loc[frame["feature"] == "color", "levels_left"]
+    assert {level for levels in shown for level in levels} <= set(COLORS) - {None}
+    assert frame.loc[frame["feature"] == "color", "threshold"].isna().all()
+    seen = []
+
+    def own(ensemble, m, block):
+        seen.append(ensemble.apply(block)[:, m])
+        return np.zeros(block.shape)
+
+    attributions.tree_inner(model, X, y, ifa=own)
+    assert sum(map(len, seen)) >= len(X)
+
+
+def test_evaluation_sets_early_stopping_and_sampling():
+    X, y = frame_and_target()
+    model = GBTRegressor(
+        n_estimators=50, early_stopping_rounds=3, subsample=0.7, colsample=0.7, random_state=0
+    )
+    model.fit(X[:200], y[:200], eval_set=[(X[200:].astype({"color": "category"}), y[200:])])
+    loss = ((model.predict(X[200:]) - y[200:]) ** 2).mean() / 2
+    assert_close(model.best_score_, loss, loss, k=1000)
+    warm = GBTRegressor(n_estimators=3, warm_start=True).fit(X, y)
+    warm.set_params(n_estimators=6).fit(X, y)
+    at_once = GBTRegressor(n_estimators=6).fit(X, y)
+    assert_same(warm.ensemble_.level_sets.words, at_once.ensemble_.level_sets.words)
+    assert_same(warm.predict(X), at_once.predict(X))
+
+
+LEVELS = {
+    "words": ["a", "b\n", "\N{GREEK SMALL LETTER ALPHA}", ""],
+    "numbers": [-5, 0, 7, 2**53 + 1],
+    "booleans": [False, True],
+}
+
+
+@pytest.mark.parametrize("kind", LEVELS)
+def test_files_and_pickles_keep_levels_and_their_types(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    levels = LEVELS[kind]
+    place = rng.integers(len(levels), size=200)
+    X = pd.DataFrame({"level": pd.Series([levels[i] for i in place], dtype=object)})
+    model = GBTRegressor(n_estimators=2, categorical_features=["level"]).fit(X, place * 1.0)
+    model.save(tmp_path / "model.json")
+    for other in (gbt.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
+        assert other.ensemble_.categories == (tuple(sorted(levels)),)
+        assert list(map(type, other.ensemble_.categories[0])) == [type(levels[0])] * len(levels)
+        assert_same(other.predict(X), model.predict(X))
+        assert other.get_params()["categorical_features"] == ["level"]
+    model.ensemble_.save(tmp_path / "trees.json")
+    assert_same(gbt.load(tmp_path / "trees.json").raw_predict(X), model.predict(X))
+
+
+def test_files_of_numbers_are_as_they_were(tmp_path):
+    X, y = frame_and_target()
+    GBTRegressor(n_estimators=1).fit(X[["size"]], y).save(tmp_path / "m.json")
+    text = (tmp_path / "m.json").read_text()
+    assert "categories" not in text
+    assert "level_sets" not in text
+    assert "categorical_smoothing" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('"blue", "green"', '"green", "blue"', "sorted"),
+        ('"blue", "green"', '"blue", 7', "one kind"),
+        ('"categories": [null, ', '"categories": [', "categories"),
+        ('"start": [0, ', '"start": [1, ', "level_sets"),
+        ('"of_node": [', '"of_node": [3, ', "level_sets"),
+    ],
+)
+def test_a_spoilt_file_is_refused(tmp_path, old, new, what):
+    model, _, _ = fitted()
+    model.save(tmp_path / "m.json")
+    text = (tmp_path / "m.json").read_text()
+    assert old in text
+    (tmp_path / "m.json").write_text(text.replace(old, new, 1))
+    with pytest.raises(InvalidModelError, match=what):
+        gbt.load(tmp_path / "m.json")
+
+
+def test_pipelines_and_numbers_beside_them():
+    model, X, y = fitted()
+    pipeline = make_pipeline(FunctionTransformer(), clone(model)).fit(X, y)
+    assert_same(pipeline.predict(X), model.predict(X))
+
+
+def fit_column(values, categorical_features="from_dtype"):
+    X = pd.DataFrame({"c": values})
+    return GBTRegressor(n_estimators=1, categorical_features=categorical_features).fit(
+        X, np.arange(len(X), dtype=float)
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "which", "message"),
+    [
+        ([1.0, 2.5], ["c"], "'c' is declared categorical and holds 2.5: .* must be whole"),
+        ([1.0, np.inf], ["c"], "must be whole"),
+        (["1", 1], "from_dtype", "same text.*astype"),
+        (["a", 1], "from_dtype", "words such as 'a'.*numbers such as 1|numbers such as 1.*words"),
+        ([True, 1], ["c"], "booleans such as True"),
+        ([{"a": 1}, {"b": 2}], ["c"], "levels are words, whole numbers or booleans"),
+        ([1, 2], ["d"], "names 'd', which is no column"),
+        ([1, 2], [3], "index 3; X has 1 columns"),
+        ([1, 2], [True, False], "mask of 2 columns; X has 1"),
+        (["a", "b"], None, "not numbers.*categorical_features"),
+        (["a", "b"], [], "not numbers.*categorical_features"),
+    ],
+)
+def test_bad_columns_are_named(values, which, message):
+    with pytest.raises(ValueError, match=message):
+        fit_column(pd.Series(values, dtype=object), which)
+
+
+def test_too_many_levels_are_counted():
+    with pytest.raises(ValueError, match=r"'c' has 65,537 levels; at most 65,536 are allowed"):
+        fit_column([f"w{i}" for i in range(MOST_LEVELS + 1)])
+
+
+def test_levels_of_another_type_are_refused_when_predicting():
+    model = fit_column(["1", "2"] * 10)
+    with pytest.raises(ValueError, match=r"numbers such as 1, but .* words such as '1'.*astype"):
+        model.predict(pd.DataFrame({"c": [1, 2]}))
+    other_order = fitted()[0]
+    X, _ = frame_and_target()
+    with pytest.raises(ValueError, match="order"):
+        other_order.predict(X[["color", "size", "zip"]])
+    with pytest.raises(ValueError, match=r"features|columns"):
+        other_order.predict(X[["size", "color"]])
+
+
+def test_ten_thousand_levels():
+    rng = np.random.default_rng(0)
+    level = rng.integers(10_000, size=20_000)
+    X = pd.DataFrame({"level": level.astype(str), "x": rng.normal(size=20_000)})
+    model = GBTRegressor(n_estimators=2).fit(X, (level % 7) + 0.0)
+    assert len(model.ensemble_.categories[0]) == len(np.unique(level))
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_a_column_without_any_level():
+    X = pd.DataFrame({"c": pd.Series([None] * 20, dtype="category"), "x": np.arange(20.0)})
+    model = GBTRegressor(n_estimators=2).fit(X, np.arange(20.0))
+    assert model.ensemble_.categories == ((), None)
+    assert np.ptp(model.predict(X)) > 0
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(POLICIES), st.sampled_from([0.0, 20.0]))
+def test_booleans_make_the_same_trees_as_numbers_and_as_categories(seed, splitter, smoothing):
+    """Without missing values two levels are split in one way; sides may be exchanged.
+
+    Other policies than greedy draw at random side by side, so only their roots draw alike.
+    """
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({f"is_{k}": rng.random(80) < rng.uniform(0.05, 0.95) for k in range(3)})
+    frame["size"] = rng.normal(size=80)
+    y = 2.0 * (frame["is_0"] ^ frame["is_1"]) + frame["size"] + rng.normal(size=80)
+    models = [
+        GBTRegressor(
+            n_estimators=3, max_depth=3 if splitter == "greedy" else 1, splitter=splitter,
+            categorical_features=which, categorical_smoothing=smoothing, random_state=0,
+        ).fit(frame, y)
+        for which in ("from_dtype", ["is_0", "is_1", "is_2"])
+    ]  # fmt: skip
+    numbers, categories = (model.ensemble_ for model in models)
+    assert numbers.categories is None
+    assert_same(np.sort(numbers.feature), np.sort(categories.feature))
+    assert_same(models[0].predict(frame), models[1].predict(frame))
+
+
+def test_text_that_spells_numbers_is_refused_beside_a_category_as_elsewhere():
+    X = np.array([["a", "1.5"], ["b", "2.5"], ["a", "3.5"], ["b", "0.5"]])
+    for table in (X, X.astype(object)):
+        with pytest.raises(ValueError, match=r"columns that are not numbers: x1|not numbers: .*1"):
+            GBTRegressor(categorical_features=[0]).fit(table, np.arange(4.0))
+
+
+@pytest.mark.parametrize("columns", [["color"], ["zip"], ["color", "zip"]])
+def test_rows_that_were_looked_up_are_not_looked_up_again(columns):
+    """The numbers of levels are no levels: 100 has the number 0, and there is no 0."""
+    X, y = frame_and_target()
+    X = X[["size", *columns]]
+    model = GBTRegressor(n_estimators=5, categorical_features=columns).fit(X, y)
+    rows = model.ensemble_.as_input(X)
+    for looked_up in (rows, rows[:]):
+        assert_same(model.predict(looked_up), model.predict(X))
+        assert_same(model.apply(looked_up), model.apply(X))
+        assert_same(model.ensemble_.raw_predict(looked_up), model.predict(X))
+    assert_same(model.predict(rows[::7]), model.predict(X[::7]))
+    watched = clone(model).fit(X, y, eval_set=[(rows, y)]).evals_result_
+    assert watched == clone(model).fit(X, y, eval_set=[(X, y)]).evals_result_
+
+
+def test_rows_that_another_model_looked_up_are_refused():
+    X, y = frame_and_target()
+    model = GBTRegressor(n_estimators=2, categorical_features=["zip"]).fit(X[["size", "zip"]], y)
+    rows = model.ensemble_.as_input(X[["size", "zip"]])
+    few = X[X["zip"] < 110][["size", "zip"]]
+    others = [
+        GBTRegressor(n_estimators=2, categorical_features=["zip"]).fit(few, y[few.index]),
+        GBTRegressor(n_estimators=2).fit(X[["size", "zip"]].to_numpy(), y),
+    ]
+    for other in others:
+        for asked in (other.predict, other.ensemble_.raw_predict):
+            with pytest.raises(ValueError, match=r"numbers of another model.*np.asarray\(X\)"):
+                asked(rows)
+    assert others[1].predict(np.asarray(rows)).shape == (300,)
+    again = pickle.loads(pickle.dumps(model))
+    assert_same(again.predict(rows), model.predict(rows))
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2], [1, 1, 0]])
+@pytest.mark.parametrize("gap", [pd.NA, pd.NaT, None, np.nan])
+def test_words_may_begin_with_any_missing_value(order, gap):
+    words = pd.Series(["a", gap, "b"], dtype=object)
+    column = pd.concat([words.iloc[order], *[words] * 20], ignore_index=True)
+    X, y = pd.DataFrame({"w": column}), np.arange(63.0)
+    y[column.isna()] = 500.0
+    for table in (X, X.to_numpy()):
+        model = GBTRegressor(n_estimators=1, max_depth=2).fit(table, y)
+        assert model.ensemble_.categories == (("a", "b"),)
+        predicted = model.predict(table)
+        assert len(set(predicted[column.isna()])) == 1
+        assert predicted[column.isna()].min() > predicted[~column.isna()].max()

@@ -1,0 +1,216 @@
+"""Splits on sets of levels: trees of the page, the best of all subsets, whatever the policy."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt.reference import boosting as reference
+from gbt.reference.policies import cross_validated_cut, unbiased_cut
+from gbt.splitting import cross_validated, unbiased
+from gbt.splitting import cuts as module
+from gbt.splitting.cross_validated import CrossValidated
+from gbt.splitting.cuts import best_cuts
+from gbt.splitting.frontier import Derivatives, Frontier, Limits
+from gbt.splitting.unbiased import Unbiased
+from gbt.tables.columns import Columns
+from tests.asserts import assert_close, assert_same
+from tests.gbt.splitting.test_policies import with_parts
+from tests.gbt.training.test_growing import gradients, parameters_of_trees
+from tests.trainer import grow_with, growth_for
+
+pytestmark = pytest.mark.kernels
+NAN = np.nan
+
+
+@pytest.fixture(
+    scope="module", params=[0.0, np.inf], ids=["rows sorted", "code by code"], autouse=True
+)
+def way_of_adding_up_levels(request):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_CODES_PER_ROW", request.param)
+        patch.setattr(module, "MOST_LEVELS_PER_ROW", request.param)
+        yield
+
+
+@st.composite
+def tables(draw, max_rows=80):
+    """Draw rows of numbers and of numbers of levels, with the number of levels of every column.
+
+    Levels need not all occur, and one column at least has some.
+    """
+    n = draw(st.integers(1, 12) | st.integers(30, max_rows))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_levels = [draw(st.sampled_from([1, 2, 5, 70])), *draw(st.lists(st.sampled_from([0, 3, 40])))]
+    n_levels = np.array(n_levels[:4])
+    X = rng.integers(np.where(n_levels > 0, n_levels, 9), size=(n, len(n_levels))).astype(float)
+    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.0, 0.2]))] = NAN
+    return X, n_levels
+
+
+SMOOTHINGS = st.sampled_from([0.0, 0.5, 3.0, 10.0])
+
+
+def goes_left_by_the_model(tree, node, level):
+    bits = tree.level_sets.goes_left(node, 200)
+    return bool(bits[int(level)])
+
+
+@given(tables(), st.data(), parameters_of_trees(), SMOOTHINGS, st.sampled_from([1, 2]))
+def test_trees_are_those_of_the_page(table, data, parameters, smoothing, n_jobs):
+    X, n_levels = table
+    gradient, hessian = data.draw(gradients(len(X)))
+    weight = data.draw(st.sampled_from([np.ones(1), np.arange(1.0, 4.0), np.array([0.3, 2.5])]))
+    weight = np.resize(weight, len(X))
+    parameters["categorical_smoothing"] = smoothing
+    growth = growth_for(
+        Columns.from_table(X, n_levels=n_levels), gradient, hessian, weight, n_jobs=n_jobs,
+        **parameters,
+    )  # fmt: skip
+    tree, leaves = grow_with(growth)
+    nodes = reference.grow(
+        X, gradient, hessian, weight, learning_rate=0.5, fixed_point=True,
+        categorical=tuple(np.flatnonzero(n_levels)), **parameters,
+    )  # fmt: skip
+    for name in ("feature", "threshold", "left", "right", "missing_left", "n_samples"):
+        assert_same(getattr(tree, name), np.array([getattr(node, name) for node in nodes]))
+    for name in ("sum_gradient", "sum_hessian", "gain", "value"):
+        assert_same(getattr(tree, name), np.array([getattr(node, name) for node in nodes]))
+    for t, node in enumerate(nodes):
+        if node.levels is None:
+            assert tree.level_sets.of_node[t] == -1
+            continue
+        seen = {v: is_left for v, is_left in node.levels.items() if np.isfinite(v)}
+        goes_left = tree.level_sets.goes_left(t, n_levels[node.feature])
+        expected = [seen.get(float(v), node.missing_left) for v in range(n_levels[node.feature])]
+        assert_same(goes_left, np.array(expected, dtype=bool))
+    assert_same(tree.find_leaves(X), leaves)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 7), st.booleans())
+def test_the_best_of_all_subsets_of_levels_is_found(seed, n_levels, has_missing):
+    """Fisher's theorem: with equal hessians and lambda 0, sorting by means loses no subset."""
+    rng = np.random.default_rng(seed)
+    level = rng.integers(n_levels, size=40).astype(float)
+    if has_missing:
+        level[rng.random(40) < 0.2] = NAN
+    g = rng.integers(-20, 21, size=40)
+    columns = Columns.from_table(level[:, np.newaxis], n_levels=np.array([n_levels]))
+    frontier = Frontier(
+        columns, np.array([0]), Derivatives(g, np.ones(40, np.int64), 1.0, 1.0),
+        np.arange(40, dtype=np.int32), np.array([0]), np.array([40]), rng,
+    )  # fmt: skip
+    found = best_cuts(frontier, Limits(0.0, 0.0, 1, 0.0), 1).score[0, 0, 0]
+    level = np.where(np.isnan(level), -1.0, level)
+    levels = np.unique(level)
+    scores = [-np.inf]
+    for size in range(1, len(levels)):
+        for chosen in combinations(levels, size):
+            is_left = np.isin(level, chosen)
+            left, right = g[is_left], g[~is_left]
+            scores.append(left.sum() ** 2 / len(left) + right.sum() ** 2 / len(right))
+    if max(scores) == -np.inf:
+        assert found == -np.inf
+    else:
+        assert_close(found, max(scores), max(scores))
+
+
+def test_levels_without_rows_in_a_sum_go_where_raw_predictions_rise():
+    """By hand: level 0 has gradients below 0, level 1 above, level 2 none in the sum that chooses.
+
+    It stands with level 0, whose rows get the higher values, as with Adler and Painsky.
+    """
+    level = np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0])
+    frontier = Frontier(
+        Columns.from_table(level[:, np.newaxis], n_levels=np.array([3])), np.array([0]),
+        Derivatives(np.array([-4, -4, 3, 3, 2, 2]), np.ones(6, dtype=np.int64), 1.0, 1.0),
+        np.arange(6, dtype=np.int32), np.array([0]), np.array([6]), np.random.default_rng(0),
+    )  # fmt: skip
+    sets = module.Sets(
+        np.array([0, 0, 0, 0, 1, 1], dtype=np.uint8), np.array([[True, False], [True, True]]), 2, 1
+    )
+    found = best_cuts(frontier, Limits(0.0, 0.0, 1, 0.0), 1, sets)
+    assert_same(found.left[0, 0, 0], np.array([[-8, 2, 2], [-4, 4, 4]]))
+    assert_same(found.left[0, 0, 1], np.array([[-8, 2, 2], [-8, 2, 2]]))
+
+
+@st.composite
+def frontiers(draw):
+    """Draw a frontier of one or two nodes of a table with levels, and limits."""
+    X, n_levels = draw(tables(max_rows=40).filter(lambda table: len(table[0]) > 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = len(X)
+    gradient = rng.integers(-5, 6, size=n) + 5 * (np.nan_to_num(X[:, 0]) > 2)
+    edges = [0, n] if draw(st.booleans()) else [0, n // 3, n]
+    rows = [np.sort(part) for part in np.split(rng.permutation(n), edges[1:-1])]
+    frontier = Frontier(
+        Columns.from_table(X, n_levels=n_levels), np.arange(X.shape[1]),
+        Derivatives(
+            gradient, rng.integers(1, 4, size=n), 1.0, 1.0, rng.integers(1, 9, size=n), 2.0
+        ),
+        np.concatenate(rows).astype(np.int32), np.array(edges[:-1]), np.array(edges[1:]), rng,
+    )  # fmt: skip
+    limits = Limits(
+        draw(st.sampled_from([0.0, 1.0])), draw(st.sampled_from([0.0, 4.0])),
+        draw(st.integers(1, 3)), draw(st.sampled_from([0.0, 2.0])), draw(SMOOTHINGS),
+    )  # fmt: skip
+    return X, n_levels, frontier, limits
+
+
+def check_against_the_page(case, splits, cut_by_the_page):
+    X, n_levels, frontier, limits = case
+    parameters = reference.Parameters(
+        reg_lambda=limits.reg_lambda,
+        min_child_weight=limits.min_child_weight,
+        min_samples_leaf=limits.min_samples_leaf,
+        min_split_gain=limits.min_split_gain,
+        categorical=tuple(np.flatnonzero(n_levels)),
+        categorical_smoothing=limits.categorical_smoothing,
+        weight_scale=frontier.derivatives.weight_scale,
+    )
+    own = frontier.derivatives
+    for j in range(len(frontier)):
+        rows = frontier.rows_of(j)
+        one = np.ones(len(rows), int)
+        sums = np.column_stack([own.gradient[rows], own.hessian[rows], one, own.weight[rows]])
+        cut = cut_by_the_page(X[rows], sums.astype(object), rows, parameters)
+        assert splits.feature[j] == (-1 if cut is None else cut.feature)
+        if cut is None:
+            continue
+        k = splits.feature[j]
+        codes = frontier.columns.codes[k, rows]
+        if splits.goes_left[j] is None:
+            is_missing = codes == frontier.columns.n_values[k]
+            went_left = np.where(is_missing, splits.missing_left[j], codes <= splits.cut[j])
+        else:
+            went_left = splits.goes_left[j][codes]
+        assert_same(went_left, np.array([reference.goes_left(x, cut) for x in X[rows]], dtype=bool))
+        assert splits.gain[j] == pytest.approx(cut.gain, rel=1e-12)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@given(frontiers(), st.integers(2, 5))
+def test_cross_validated_splits_are_those_of_the_page(shared, case, n_folds):
+    X, _, frontier, limits = case
+    size = len(X) if shared else X.shape[::-1]
+    folds = frontier.random.integers(n_folds, size=size, dtype=np.uint8)
+    policy = CrossValidated(n_folds, shared_folds=shared)
+    splits = with_parts(cross_validated, folds, lambda: policy.split(frontier, limits, 1))
+    check_against_the_page(
+        case, splits,
+        lambda x, sums, rows, given: cross_validated_cut(x, sums, folds[..., rows], given),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@given(frontiers())
+def test_unbiased_splits_are_those_of_the_page(merged, case):
+    X, _, frontier, limits = case
+    parts = frontier.random.integers(3, size=len(X), dtype=np.uint8)
+    splits = with_parts(unbiased, parts, lambda: Unbiased(merged=merged).split(frontier, limits, 1))
+    check_against_the_page(
+        case, splits,
+        lambda x, sums, rows, given: unbiased_cut(x, sums, parts[rows], given, merged),
+    )  # fmt: skip

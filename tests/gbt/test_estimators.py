@@ -1,0 +1,635 @@
+"""The two estimators: scikit-learn's own checks, hand examples, and what each attribute means."""
+
+import inspect
+import math
+import pickle
+import re
+from io import BytesIO
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from sklearn.base import clone
+from sklearn.feature_selection import SelectFromModel
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
+
+from attributions.testing import problems
+from gbt import GBTClassifier, GBTRegressor
+from gbt.kernels.trees.rounds import grow_trees
+from gbt.model.tree import NODE_DTYPES
+from gbt.splitting.greedy import Greedy
+from tests.asserts import assert_close, assert_same, assert_valid_ensemble
+from tests.gbt.training.test_growing import ByThePage
+
+BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
+
+
+@parametrize_with_checks([GBTRegressor(), GBTClassifier()])
+def test_scikit_learn_checks(estimator, check):
+    """Not one expected failure; with the tag multi_class those of several classes, too."""
+    check(estimator)
+
+
+def table(n=80, p=3, seed=0):
+    """Return a table with missing values and two noisy, overlapping groups."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    y = X[:, 0] + rng.normal(size=n) > 0
+    X[rng.random((n, p)) < 0.1] = np.nan
+    return X, y
+
+
+def assert_same_model(actual, expected):
+    for name in [*NODE_DTYPES, "tree_offset", "base_score"]:
+        assert_same(getattr(actual.ensemble_, name), getattr(expected.ensemble_, name))
+
+
+def state(estimator):
+    """Return everything that an estimator has learned."""
+    return {name: value for name, value in vars(estimator).items() if name not in PARAMETERS}
+
+
+PARAMETERS = {
+    **inspect.signature(GBTRegressor).parameters,
+    **inspect.signature(GBTClassifier).parameters,
+}
+
+
+# By hand --------------------------------------------------------------------------------------
+
+TWO_GROUPS = np.array([[0.0], [0.0], [1.0], [1.0]])
+
+
+def test_regressor_by_hand():
+    # Base score 1, gradients f - y = 1, 1, -1, -1, hessians 1; the step of each half is
+    # -(+-2) / (2 + 1), halved by the learning rate: predictions 1 -+ 1/3.
+    model = GBTRegressor(n_estimators=1, learning_rate=0.5, reg_lambda=1.0)
+    model.fit(TWO_GROUPS, [0.0, 0.0, 2.0, 2.0])
+    assert model.ensemble_.base_score == 1.0
+    assert_same(model.ensemble_.threshold, [0.5, 0.0, 0.0])
+    assert_same(model.ensemble_.gain[0], 2 * (4 / 3))
+    expected = [1 - 1 / 3, 1 + 1 / 3]
+    assert_close(model.predict([[-7.0], [9.0]]), expected, terms=2.0)
+
+
+def test_classifier_by_hand():
+    # Base score 0, gradients p - y = +-1/2, hessians 1/4; the step of each half is
+    # -(+-1) / (1/2 + 1/2), halved by the learning rate: log-odds -+ 1/2.
+    model = GBTClassifier(n_estimators=1, learning_rate=0.5, reg_lambda=0.5, min_child_weight=0)
+    model.fit(TWO_GROUPS, ["no", "no", "yes", "yes"])
+    assert_same(model.classes_, ["no", "yes"])
+    X = [[-7.0], [9.0]]
+    assert_close(model.decision_function(X), [-0.5, 0.5], terms=1.0)
+    p = 1 / (1 + math.exp(-0.5))
+    assert_close(model.predict_proba(X), [[p, 1 - p], [1 - p, p]], terms=1.0)
+    assert_same(model.predict(X), ["no", "yes"])
+
+
+def test_base_score_is_a_prediction():
+    y = [0.0, 0.0, 1.0, 1.0]
+    regressor = GBTRegressor(n_estimators=1, base_score=0.25).fit(TWO_GROUPS, y)
+    classifier = GBTClassifier(n_estimators=1, base_score=0.25).fit(TWO_GROUPS, y)
+    assert regressor.ensemble_.base_score == 0.25
+    assert_close(classifier.ensemble_.base_score, -math.log(3), terms=2.0)
+
+
+def test_both_probabilities_are_exact_near_zero():
+    # Log-odds of 100: the probability of the other class is exp(-100), not 1 - 1 = 0.
+    model = GBTClassifier(n_estimators=1, base_score=0.5, learning_rate=50.0, reg_lambda=0.0)
+    model.set_params(min_child_weight=0).fit(TWO_GROUPS, [0, 0, 1, 1])
+    probability = model.predict_proba([[0.0], [1.0]])
+    assert_close(probability[:, [0, 1]].min(axis=1), [math.exp(-100)] * 2, terms=math.exp(-100))
+
+
+# Predictions are those of the ensemble --------------------------------------------------------
+
+
+@BOTH
+def test_every_prediction_is_the_raw_prediction_through_the_link(estimator):
+    X, y = table()
+    model = estimator(n_estimators=5).fit(X, y)
+    raw = model.ensemble_.raw_predict(X)
+    assert_valid_ensemble(model.ensemble_)
+    assert_same(model.apply(X), model.ensemble_.apply(X))
+    assert model.apply(X).dtype == np.int32
+    staged = list(model.staged_predict(X))
+    assert len(staged) == 5
+    assert_same(staged[-1], model.predict(X))
+    assert not np.array_equal(staged[0], staged[-1])
+    if estimator is GBTRegressor:
+        assert_same(model.predict(X), raw)
+        return
+    assert_same(model.decision_function(X), raw)
+    assert_same(model.predict(X), model.classes_[(raw > 0).astype(int)])
+    probability = model.predict_proba(X)
+    assert_close(probability[:, 1], 1 / (1 + np.exp(-raw)), terms=1.0)
+    assert_close(probability.sum(axis=1), np.ones(len(X)), terms=1.0)
+    staged = list(model.staged_predict_proba(X))
+    assert len(staged) == 5
+    assert_same(staged[-1], probability)
+    assert_close(model.score(X, y), np.mean(model.predict(X) == y), terms=1.0)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["b", "a"]),
+        np.array(["b", "a"], dtype=object),
+        np.array([True, False]),
+        np.array([7, -3]),
+        np.array([7, -3], dtype=np.int8),
+        np.array([2.0, 1.0], dtype=np.float32),
+    ],
+    ids=lambda labels: f"{labels.dtype}",
+)
+def test_labels_of_any_two_classes(labels):
+    X, y = table()
+    expected = GBTClassifier(n_estimators=3).fit(X, y).predict(X)
+    ascending = labels[::-1]  # as classes_ has them
+    model = GBTClassifier(n_estimators=3).fit(X, ascending[y.astype(int)])
+    assert_same(model.classes_, ascending)
+    assert model.classes_.dtype == labels.dtype
+    assert_same(model.predict(X), ascending[expected.astype(int)])
+
+
+@pytest.mark.parametrize(
+    "as_series",
+    [
+        lambda y: pd.Series(np.where(y, "yes", "no")),
+        lambda y: pd.Series(np.where(y, "yes", "no"), dtype="category"),
+        lambda y: pl.Series(np.where(y, "yes", "no").tolist()),
+        lambda y: np.where(y, "yes", "no").tolist(),
+    ],
+    ids=["pandas", "categorical", "polars", "list"],
+)
+def test_labels_in_any_series(as_series):
+    X, y = table()
+    expected = np.where(GBTClassifier(n_estimators=2).fit(X, y).predict(X), "yes", "no")
+    assert_same(GBTClassifier(n_estimators=2).fit(X, as_series(y)).predict(X), expected)
+
+
+# Tables of any kind ---------------------------------------------------------------------------
+
+
+def read_only(X):
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def test_targets_and_weights_may_be_read_only_or_columns_of_a_table():
+    """To Numba these are other types, and the largest kernel would be compiled once more."""
+    X, y = table()
+    y, weight = np.where(y, 0.5, -2.0), np.linspace(1.0, 2.0, len(y))
+    plain = GBTRegressor(n_estimators=2).fit(X, y, weight)
+    n_compiled = len(grow_trees.signatures)
+    beside = np.column_stack([y, weight])
+    for own_y, own_weight in ((read_only(y), read_only(weight)), (beside[:, 0], beside[:, 1])):
+        model = GBTRegressor(n_estimators=2).fit(X, own_y, own_weight)
+        assert_same(model.predict(X), plain.predict(X))
+    assert len(grow_trees.signatures) == n_compiled
+
+
+def with_nullable_dtypes(X):
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+    frame["a"] = frame["a"].astype("Int64")
+    frame["b"] = frame["b"].astype("Float32")
+    frame["c"] = frame["c"].astype("boolean")
+    return frame
+
+
+def with_polars_dtypes(X):
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}, nan_to_null=True)
+    return frame.with_columns(pl.col("a").cast(pl.Int16), pl.col("c").cast(pl.Boolean))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asfortranarray,
+        read_only,
+        lambda X: X[::-1][::-1],
+        lambda X: X.tolist(),
+        lambda X: X.astype(object),
+        lambda X: X.astype(np.float32),
+        pd.DataFrame,
+        with_nullable_dtypes,
+        with_polars_dtypes,
+    ],
+    ids=[
+        "fortran",
+        "read-only",
+        "view",
+        "list",
+        "object",
+        "float32",
+        "pandas",
+        "nullable",
+        "polars",
+    ],
+)
+def test_tables_of_any_kind_give_the_same_model(convert):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 9, 60), rng.integers(0, 9, 60) / 4, rng.random(60) < 0.5])
+    X[rng.random((60, 3)) < 0.1] = np.nan
+    y = rng.normal(size=60)
+    expected = GBTRegressor(n_estimators=3).fit(X, y)
+    actual = GBTRegressor(n_estimators=3).fit(convert(X), y)
+    assert_same_model(actual, expected)
+    assert_same(actual.predict(convert(X)), expected.predict(X))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64])
+def test_whole_numbers(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(40, 3)).astype(dtype)
+    y = X[:, 1] + rng.normal(size=40)
+    expected = GBTRegressor(n_estimators=2).fit(X.astype(float), y)
+    assert_same_model(GBTRegressor(n_estimators=2).fit(X, y), expected)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_names_of_columns(frame):
+    X, y = table()
+    names = ["height", "width", "depth"]
+    data = frame(dict(zip(names, X.T, strict=True)))
+    model = GBTRegressor(n_estimators=1).fit(data, y)
+    assert_same(model.feature_names_in_, names)
+    assert model.n_features_in_ == 3
+    assert model.ensemble_.feature_names == tuple(names)
+    model.fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.ensemble_.feature_names == ("x0", "x1", "x2")
+
+
+def test_without_a_look_at_dtypes_categories_of_numbers_are_numbers():
+    X, y = table()
+    X = np.nan_to_num(X).round()
+    frame = pd.DataFrame(X).astype("category")
+    expected = GBTRegressor(n_estimators=2).fit(X, y)
+    model = GBTRegressor(n_estimators=2, categorical_features=None).fit(frame, y)
+    assert_same_model(model, expected)
+
+
+# Weights --------------------------------------------------------------------------------------
+
+
+@given(problem=problems(weighted=True))
+def test_rows_of_weight_zero_do_not_exist(problem):
+    kept = np.flatnonzero(problem.sample_weight)
+    X, y, w = problem.X, problem.y, problem.sample_weight
+    model = GBTRegressor(n_estimators=2, subsample=0.5, random_state=0)
+    with_zeros = clone(model).fit(X, y, w)
+    without = model.fit(X[kept], y[kept], w[kept])
+    assert_same_model(with_zeros, without)
+    assert_same(with_zeros.sampled_rows(1), kept[without.sampled_rows(1)])
+
+
+def test_a_class_of_weight_zero_does_not_exist():
+    X, _ = table(n=6)
+    y = ["a", "b", "c", "a", "b", "c"]
+    model = GBTClassifier(n_estimators=1).fit(X, y, [1, 1, 0, 1, 1, 0])
+    assert_same(model.classes_, ["a", "b"])
+
+
+@BOTH
+def test_integer_weights_are_repeated_rows(estimator):
+    X, y = table()
+    w = np.random.default_rng(1).integers(0, 4, len(y))
+    weighted = estimator(n_estimators=5).fit(X, y, w)
+    repeated = estimator(n_estimators=5).fit(X.repeat(w, axis=0), y.repeat(w))
+    assert_same(weighted.ensemble_.feature, repeated.ensemble_.feature)
+    assert_same(weighted.ensemble_.threshold, repeated.ensemble_.threshold)
+    # Every value is a quotient of sums over at most 240 rows, 5 rounds deep.
+    raw = [model.ensemble_.raw_predict(X) for model in (weighted, repeated)]
+    assert_close(*raw, terms=1.0, k=1000)
+
+
+@BOTH
+@pytest.mark.parametrize("smoothing", [0.0, 4.0, 20.0])
+def test_integer_weights_are_repeated_rows_in_tables_with_levels(estimator, smoothing):
+    """Levels of few rows are told by what their rows weigh, with and without smoothing."""
+    rng = np.random.default_rng(2)
+    level, w = rng.integers(25, size=400), rng.integers(0, 4, 400)
+    X = pd.DataFrame({"level": level.astype(str), "number": rng.normal(size=400)})
+    y = (rng.normal(size=25)[level] + X["number"] > 0).to_numpy().astype(float)
+    limits = {"n_estimators": 5, "categorical_smoothing": smoothing}
+    weighted = estimator(**limits).fit(X, y, w)
+    repeated = estimator(**limits).fit(X.loc[X.index.repeat(w)], y.repeat(w))
+    assert_same(weighted.ensemble_.feature, repeated.ensemble_.feature)
+    # As above, of at most 1,200 rows.
+    raw = [model.ensemble_.raw_predict(X) for model in (weighted, repeated)]
+    assert_close(*raw, terms=1.0, k=5000)
+
+
+# Sampling -------------------------------------------------------------------------------------
+
+
+@given(problem=problems())
+def test_sampled_rows_are_those_whose_gradients_the_tree_remembers(problem):
+    X, y = problem.X, problem.y
+    w = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
+    model = GBTRegressor(n_estimators=3, subsample=0.6, learning_rate=0.3, random_state=5)
+    model.fit(X, y, w)
+    raw = [np.full(len(y), model.ensemble_.base_score), *model.staged_predict(X)]
+    n_kept = np.count_nonzero(w)
+    for m, tree in enumerate(model.ensemble_.trees):
+        rows = model.sampled_rows(m)
+        assert len(rows) == max(1, round(0.6 * n_kept))
+        assert (np.diff(rows) > 0).all()
+        assert (w[rows] > 0).all()
+        assert tree.n_samples[0] == len(rows)
+        gradient = w * (raw[m] - y)
+        terms = np.sum(w * (np.abs(raw[m]) + np.abs(y) + np.abs(raw[0])))
+        assert_close(tree.sum_gradient[0], gradient[rows].sum(), terms=terms)
+
+
+def test_without_sampling_every_tree_sees_every_row():
+    X, y = table()
+    model = GBTRegressor(n_estimators=2).fit(X, y)
+    assert_same(model.sampled_rows(0), np.arange(len(y)))
+    assert_same(model.sampled_rows(1), np.arange(len(y)))
+
+
+def test_sampled_rows_stay_what_they_were_when_parameters_change():
+    X, y = table()
+    model = GBTRegressor(n_estimators=2, subsample=0.5, random_state=0).fit(X, y)
+    rows = model.sampled_rows(1)
+    model.set_params(subsample=1.0, random_state=1)
+    assert_same(model.sampled_rows(1), rows)
+
+
+def test_random_state():
+    X, y = table()
+    model = GBTRegressor(n_estimators=3, subsample=0.5, colsample=0.5)
+    first = clone(model).set_params(random_state=1).fit(X, y)
+    assert_same_model(clone(model).set_params(random_state=1).fit(X, y), first)
+    assert_same_model(
+        clone(model).set_params(random_state=np.random.RandomState(1)).fit(X, y), first
+    )
+    second = clone(model).set_params(random_state=2).fit(X, y)
+    assert not np.array_equal(second.sampled_rows(0), first.sampled_rows(0))
+    generators = [np.random.default_rng(1) for _ in range(2)]
+    third, fourth = (
+        clone(model).set_params(random_state=generator).fit(X, y) for generator in generators
+    )
+    assert_same_model(third, fourth)
+    fourth.fit(X, y)  # the generator has moved on
+    assert not np.array_equal(third.sampled_rows(0), fourth.sampled_rows(0))
+
+
+@BOTH
+def test_threads_change_nothing(estimator):
+    X, y = table(n=3000)
+    one, two = (estimator(n_estimators=3, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+    assert_same_model(one, two)
+    assert_same(one.predict(X), two.predict(X))
+
+
+# Evaluation sets and early stopping -----------------------------------------------------------
+
+
+def test_evaluation_losses_are_weighted_means():
+    X, y = table()
+    w = np.arange(len(y)) % 3
+    regressor = GBTRegressor(n_estimators=4).fit(X, y, eval_set=[(X, y), (X, y, w)])
+    for losses, weight in zip(regressor.evals_result_.values(), [np.ones(len(y)), w], strict=True):
+        expected = [
+            np.average((y - f) ** 2 / 2, weights=weight) for f in regressor.staged_predict(X)
+        ]
+        assert_close(losses, expected, terms=1.0)
+    assert list(regressor.evals_result_) == ["eval_0", "eval_1"]
+    assert regressor.best_iteration_ == 3
+
+    labels = np.where(y, "yes", "no")
+    classifier = GBTClassifier(n_estimators=4).fit(X, labels, eval_set=[(X, labels, w)])
+    expected = [
+        np.average(-np.log(np.where(y, p[:, 1], p[:, 0])), weights=w)
+        for p in classifier.staged_predict_proba(X)
+    ]
+    assert_close(classifier.evals_result_["eval_0"], expected, terms=1.0)
+
+
+def test_without_evaluation_sets_nothing_is_recorded():
+    model = GBTRegressor(n_estimators=4).fit(*table())
+    assert model.evals_result_ == {}
+    assert model.best_iteration_ == 3
+
+
+def test_early_stopping_listens_to_the_last_evaluation_set():
+    X, y = table()
+    X_valid, y_valid = table(seed=1)
+    model = GBTClassifier(n_estimators=200, early_stopping_rounds=5)
+    model.fit(X, y, eval_set=[(X, y), (X_valid, y_valid)])
+    losses = model.evals_result_["eval_1"]
+    assert model.best_iteration_ == np.argmin(losses) < 195
+    assert len(losses) == model.best_iteration_ + 6
+    assert model.ensemble_.n_trees == model.best_iteration_ + 1
+    assert_same(model.sampled_rows(0), np.arange(len(y)))  # nothing held out
+
+    first = model.evals_result_["eval_0"]
+    assert np.argmin(first) == len(first) - 1  # the other set would not have stopped here
+    full = GBTClassifier(n_estimators=model.ensemble_.n_trees).fit(X, y)
+    assert_same_model(model, full)
+
+
+@BOTH
+def test_early_stopping_holds_out_rows(estimator):
+    X, y = table(n=200)
+    w = np.where(np.arange(len(y)) % 10 == 0, 0.0, 1.5)
+    model = estimator(
+        n_estimators=200, early_stopping_rounds=3, validation_fraction=0.25, random_state=0
+    ).fit(X, y, w)
+    seen = model.sampled_rows(0)
+    kept = np.flatnonzero(w)
+    held_out = np.setdiff1d(kept, seen)
+    assert len(held_out) == 0.25 * len(kept)
+    assert np.isin(seen, kept).all()
+    assert model.ensemble_.n_trees == model.best_iteration_ + 1 < 200
+    if estimator is GBTClassifier:  # both classes in proportion
+        assert abs(y[held_out].mean() - y[kept].mean()) <= 1 / len(held_out)
+
+    # The same fit with the rows told apart by hand.
+    expected = estimator(n_estimators=200, early_stopping_rounds=3).fit(
+        X[seen], y[seen], w[seen], eval_set=[(X[held_out], y[held_out], w[held_out])]
+    )
+    assert_same_model(model, expected)
+    assert model.evals_result_ == expected.evals_result_
+
+
+def test_an_empty_list_of_evaluation_sets_is_none():
+    X, y = table()
+    model = GBTRegressor(n_estimators=9, early_stopping_rounds=2, random_state=0)
+    assert len(model.fit(X, y, eval_set=[]).sampled_rows(0)) == 72
+
+
+# A fit happens or it does not -----------------------------------------------------------------
+
+
+class InterruptedSplitter(Greedy):
+    """Behaves like Greedy until the third level; then somebody presses Ctrl-C."""
+
+    def __init__(self):
+        self.questions = 0
+
+    def split(self, frontier, limits, n_jobs):
+        self.questions += 1
+        if self.questions == 3:
+            raise KeyboardInterrupt
+        return super().split(frontier, limits, n_jobs)
+
+
+@BOTH
+def test_interrupted_fit_leaves_the_estimator_unfitted(estimator):
+    X, y = table()
+    model = estimator(splitter=InterruptedSplitter())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(pd.DataFrame(X, columns=list("abc")), y)
+    assert state(model) == {}
+    assert not hasattr(model, "n_features_in_")
+    with pytest.raises(ValueError, match="not fitted"):
+        check_is_fitted(model)
+
+
+@BOTH
+@pytest.mark.parametrize("ending", ["interrupted", "refused"])
+def test_failed_second_fit_leaves_the_first_model(estimator, ending):
+    X, y = table()
+    model = estimator(n_estimators=3).fit(X, y)
+    before = state(model)
+    X_new = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    if ending == "interrupted":
+        model.set_params(splitter=InterruptedSplitter())
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X_new, y)
+    else:
+        with pytest.raises(ValueError, match="negative"):
+            model.fit(X_new, y, sample_weight=-np.ones(len(y)))
+    assert state(model) == before
+    assert model.predict(X).shape == y.shape
+
+
+def test_splitter_objects_are_asked():
+    class Counting(ByThePage):
+        questions = 0
+
+        def split(self, frontier, limits, n_jobs):
+            self.questions += 1
+            return super().split(frontier, limits, n_jobs)
+
+    X, y = table()
+    splitter = Counting()
+    model = GBTRegressor(n_estimators=2, max_depth=3, splitter=splitter).fit(X, y)
+    assert splitter.questions == 6  # once a level
+    assert_same_model(model, GBTRegressor(n_estimators=2, max_depth=3).fit(X, y))
+
+
+# Importances ----------------------------------------------------------------------------------
+
+
+def test_importances_are_normalised_total_gain():
+    X, y = table()
+    model = GBTRegressor(n_estimators=5).fit(X, y)
+    total = np.zeros(3)
+    for tree in model.ensemble_.trees:
+        for feature, gain in zip(tree.feature, tree.gain, strict=True):
+            if feature >= 0:
+                total[feature] += gain
+    assert_close(model.feature_importances_, total / total.sum(), terms=1.0)
+    assert_close(model.feature_importances_.sum(), 1.0, terms=1.0)
+
+
+def test_importances_without_splits_are_zero():
+    X, _ = table()
+    model = GBTRegressor(n_estimators=2).fit(X, np.ones(len(X)))
+    assert_same(model.feature_importances_, np.zeros(3))
+    assert model.feature_importances_.dtype == np.float64
+
+
+# In company -----------------------------------------------------------------------------------
+
+
+@BOTH
+def test_pickle_and_joblib(estimator):
+    X, y = table()
+    model = estimator(n_estimators=3, subsample=0.5, random_state=0).fit(X, y)
+    buffer = BytesIO()
+    joblib.dump(model, buffer)
+    buffer.seek(0)
+    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(buffer)):
+        assert_same_model(copy, model)
+        assert_same(copy.predict(X), model.predict(X))
+        assert_same(copy.sampled_rows(2), model.sampled_rows(2))
+
+
+def test_behind_a_transformer_that_sets_output():
+    X, y = table()
+    for container in ("pandas", "polars"):
+        pipeline = make_pipeline(
+            StandardScaler().set_output(transform=container), GBTClassifier(n_estimators=2)
+        )
+        frame = pd.DataFrame(X, columns=["a", "b", "c"])
+        pipeline.fit(frame, y)
+        assert_same(pipeline[-1].feature_names_in_, ["a", "b", "c"])
+        assert pipeline.predict(frame).shape == y.shape
+
+
+@BOTH
+def test_model_selection(estimator):
+    X, y = table()
+    grid = GridSearchCV(
+        estimator(n_estimators=3),
+        {"learning_rate": np.array([0.1, 0.5]), "max_depth": np.array([1, 2])},
+        cv=2,
+    ).fit(X, y)
+    assert grid.best_params_["max_depth"] in (1, 2)
+    with joblib.parallel_backend("threading", n_jobs=2):
+        parallel = cross_val_predict(estimator(n_estimators=3), X, y, cv=3)
+    assert_same(parallel, cross_val_predict(estimator(n_estimators=3), X, y, cv=3))
+    selector = SelectFromModel(estimator(n_estimators=3)).fit(X, y)
+    assert selector.get_support()[0]
+
+
+def test_parameters_may_be_numpy_scalars():
+    X, y = table()
+    plain = GBTRegressor(n_estimators=2, learning_rate=0.5, max_depth=2, min_child_weight=2.0)
+    numpy = GBTRegressor(
+        n_estimators=np.int8(2),
+        learning_rate=np.float32(0.5),
+        max_depth=np.uint16(2),
+        min_child_weight=np.float16(2.0),
+        base_score=None,
+    )
+    assert_same_model(numpy.fit(X, y), plain.fit(X, y))
+    assert type(numpy.ensemble_.learning_rate) is float
+
+
+@BOTH
+def test_progress_goes_to_standard_error(estimator, capfd):
+    X, y = table()
+    estimator(n_estimators=2).fit(X, y)
+    out, err = capfd.readouterr()
+    assert (out, "round" in err) == ("", False)  # where kernels are compiled, that is said
+    estimator(n_estimators=2, verbose=True).fit(X, y)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "2/2" in err
+
+
+@BOTH
+def test_every_parameter_is_documented(estimator):
+    section = inspect.getdoc(estimator).partition("Attributes\n")[0]
+    heads = re.findall(r"^(\w[\w, ]*) : ", section, flags=re.MULTILINE)
+    named = [name for head in heads for name in head.split(", ")]
+    assert named == list(inspect.signature(estimator).parameters)
+    defaults = re.findall(r"default=(.+)$", section, flags=re.MULTILINE)
+    for head, default in zip(heads, defaults, strict=True):
+        for name in head.split(", "):
+            assert repr(PARAMETERS[name].default) == default.replace('"', "'")

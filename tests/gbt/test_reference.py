@@ -1,0 +1,899 @@
+"""gbt.reference against pencil and paper, against brute force over all partitions, and XGBoost."""
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gbt.reference import boosting as reference
+from gbt.reference import splits as reference_splits
+from gbt.reference.boosting import Node, boost, grow, leaf_values, threshold_between, to_fixed_point
+from tests.asserts import EPS, EPS_32, assert_close, peer
+from tests.node_cases import MISSING_ROWS_THAT_TIE
+
+NAN = float("nan")
+LARGEST = float(np.finfo(np.float64).max)
+
+both_searches = pytest.mark.parametrize("fixed_point", [False, True])
+
+
+def column(*values):
+    return np.array(values, dtype=np.float64)[:, None]
+
+
+def stump(X, gradient, hessian=None, **parameters):
+    """Grow at most one split, without penalty and learning rate unless given."""
+    hessian = np.ones(len(X)) if hessian is None else hessian
+    defaults = {"max_depth": 1, "reg_lambda": 0.0, "min_child_weight": 0.0, "learning_rate": 1.0}
+    return grow(X, gradient, hessian, **{**defaults, **parameters})
+
+
+def split_of(tree):
+    return tree[0].feature, tree[0].threshold, tree[0].missing_left
+
+
+IS_LEAF = (-1, 0.0, False)
+
+
+# ------------------------------------------------------------------------------ pencil and paper
+
+
+@both_searches
+@pytest.mark.parametrize("swap", [False, True])
+def test_example_1_of_sun_2022(swap, fixed_point):
+    # Rows A (0, 0; 0), B (0, 1; 1), C (1, 0; -1). Both features gain 5/6, so the first is taken:
+    # structure I of the paper, and structure II where the columns have changed places.
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])[:, :: -1 if swap else 1]
+    y = np.array([0.0, 1.0, -1.0])
+    model = boost(
+        X,
+        y,
+        n_estimators=1,
+        base_score=0.0,
+        max_depth=1,
+        learning_rate=1.0,
+        reg_lambda=1.0,
+        fixed_point=fixed_point,
+    )
+    sign = -1.0 if swap else 1.0
+    assert model.trees == [
+        [
+            Node(0, 0.5, 1, 2, True, 0.0, 3.0, 3, 1 / 3 + 1 / 2, 0.0),
+            Node(sum_gradient=-sign, sum_hessian=2.0, n_samples=2, value=sign / 3),
+            Node(sum_gradient=sign, sum_hessian=1.0, n_samples=1, value=-sign / 2),
+        ]
+    ]
+    expected = [-1 / 3, 1 / 2, -1 / 3] if swap else [1 / 3, 1 / 3, -1 / 2]
+    assert model.raw_predict(X).tolist() == expected
+
+
+@both_searches
+def test_two_levels_in_preorder(fixed_point):
+    # lambda 0. Root: cuts 1|3, 2|2, 3|1 score 16 + 16/3, 32 + 32, 12 + 36. Left: equal residuals.
+    # Right: -2 | -6 scores 4 + 36 against 64/2.
+    tree = grow(
+        column(0, 1, 2, 3),
+        [4.0, 4.0, -2.0, -6.0],
+        np.ones(4),
+        reg_lambda=0.0,
+        learning_rate=0.5,
+        max_depth=None,
+        fixed_point=fixed_point,
+    )
+    assert tree == [
+        Node(0, 1.5, 1, 2, True, 0.0, 4.0, 4, 64.0, 0.0),
+        Node(sum_gradient=8.0, sum_hessian=2.0, n_samples=2, value=-2.0),
+        Node(0, 2.5, 3, 4, True, -8.0, 2.0, 2, 8.0, 2.0),
+        Node(sum_gradient=-2.0, sum_hessian=1.0, n_samples=1, value=1.0),
+        Node(sum_gradient=-6.0, sum_hessian=1.0, n_samples=1, value=3.0),
+    ]
+
+
+def test_two_trees_of_the_logistic_loss():
+    # f = 0: p = 1/2, g = 1/2 - y, h = 1/4. lambda 0: the leaves are -(1/2) (+-1/2) / (1/4) = -+1.
+    X, y = column(0, 1), np.array([0.0, 1.0])
+    fit = {"loss": "half_logistic", "learning_rate": 0.5, "reg_lambda": 0.0, "max_depth": 1}
+    model = boost(X, y, n_estimators=2, base_score=0.5, min_child_weight=0.0, **fit)
+    assert model.base_score == 0.0
+    assert model.trees[0] == [
+        Node(0, 0.5, 1, 2, True, 0.0, 0.5, 2, 2.0, 0.0),
+        Node(sum_gradient=0.5, sum_hessian=0.25, n_samples=1, value=-1.0),
+        Node(sum_gradient=-0.5, sum_hessian=0.25, n_samples=1, value=1.0),
+    ]
+    # Then p(x = 0) = 1 / (1 + e), and g / h = p / (p (1 - p)) = 1 + 1 / e. A few roundings.
+    expected = -0.5 * (1 + math.exp(-1))
+    assert_close(model.trees[1][1].value, expected, abs(expected), k=8)
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "weight", "expected"),
+    [
+        ("half_squared_error", [1.0, 2.0, 6.0], None, 3.0),
+        ("half_squared_error", [1.0, 2.0, 6.0], [1.0, 0.0, 4.0], 5.0),
+        ("half_logistic", [0.0, 1.0, 1.0, 1.0], None, math.log(3)),
+    ],
+)
+def test_base_score_is_the_best_constant(loss, y, weight, expected):
+    X = np.zeros((len(y), 1))
+    model = boost(X, y, loss=loss, n_estimators=1, sample_weight=weight)
+    assert model.base_score == expected
+    # The best constant leaves G = 0: nothing for the first tree to do.
+    assert_close(model.trees[0][0].value, 0.0, 1.0, k=4)
+
+
+# -------------------------------------------------------------------------------- missing values
+
+
+@both_searches
+@pytest.mark.parametrize(
+    ("x", "gradient", "expected"),
+    [
+        # 4/2 + 1, against 1 + 0 and, present | missing, 0 + 1
+        ([0, 1, NAN], [1, -1, 1], (0, 0.5, True)),
+        ([0, 1, NAN], [1, -1, -1], (0, 0.5, False)),
+        # present | missing: 4/2 + 4, against 1/2 + 1 on either side
+        ([0, 1, NAN], [1, 1, -2], (0, LARGEST, False)),
+        ([NAN, 7, NAN, 7], [1, -1, 1, -1], (0, LARGEST, False)),
+        ([NAN, NAN, NAN], [1, -1, 1], IS_LEAF),
+    ],
+    ids=["left", "right", "apart", "apart from one value", "all missing"],
+)
+def test_missing_rows_go_where_the_gain_is_larger(x, gradient, expected, fixed_point):
+    assert split_of(stump(column(*x), gradient, fixed_point=fixed_point)) == expected
+
+
+def test_all_present_values_are_left_of_a_cut_between_present_and_missing():
+    tree = stump(column(0, 1, NAN), [1.0, 1.0, -2.0])
+    assert leaf_values(tree, column(-LARGEST, LARGEST, NAN)).tolist() == [-1.0, -1.0, 2.0]
+
+
+@both_searches
+@pytest.mark.parametrize(
+    ("x", "gradient", "hessian", "missing_left"),
+    [
+        ([0, 1, NAN], [1, -1, 0], [1, 1, 1], True),  # equal present hessians: left
+        ([0, 1, NAN], [1, -1, 0], [2, 1, 0], True),  # the missing row weighs nothing
+        ([0, 1, NAN], [1, -1, 0], [1, 2, 0], False),
+        ([0, 1], [1, -1], [1, 1], True),  # no missing row: the same rule
+        ([0, 1], [1, -1], [2, 1], True),
+        ([0, 1], [1, -1], [1, 2], False),
+    ],
+)
+def test_where_missing_rows_make_no_difference(x, gradient, hessian, missing_left, fixed_point):
+    tree = stump(column(*x), gradient, hessian, fixed_point=fixed_point)
+    assert split_of(tree) == (0, 0.5, missing_left)
+
+
+@both_searches
+@pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
+def test_of_equal_gains_that_with_missing_rows_on_the_heavier_side_is_taken(
+    left, right, missing, missing_left, fixed_point
+):
+    gradient, hessian = zip(left, right, missing, strict=True)
+    tree = stump(column(0, 1, NAN), gradient, hessian, fixed_point=fixed_point)
+    assert split_of(tree) == (0, 0.5, missing_left)
+
+
+# ------------------------------------------------------------------------------------------ ties
+
+
+@both_searches
+def test_equal_scores_take_the_lowest_feature(fixed_point):
+    x = np.array([0.0, 1.0, 2.0, NAN])
+    X = np.column_stack([np.zeros(4), -x, x, x])  # the second cuts the same rows, other way round
+    assert split_of(stump(X, [2.0, -1.0, -1.0, 2.0], fixed_point=fixed_point))[0] == 1
+
+
+@both_searches
+def test_equal_scores_of_one_feature_take_the_highest_threshold(fixed_point):
+    # 1 | 0 -1 and 1 0 | -1 both score 3/2.
+    tree = stump(column(0, 1, 2), [1.0, 0.0, -1.0], fixed_point=fixed_point)
+    assert split_of(tree) == (0, 1.5, True)
+
+
+@both_searches
+def test_present_from_missing_is_the_highest_threshold(fixed_point):
+    # 1 | 0 and missing -1, 1 0 | missing -1: both 3/2.
+    tree = stump(column(0, 1, NAN), [1.0, 0.0, -1.0], fixed_point=fixed_point)
+    assert split_of(tree) == (0, LARGEST, False)
+
+
+def test_the_feature_counts_before_the_threshold():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 9.0]])
+    assert split_of(stump(X, [1.0, 0.0, -1.0])) == (0, 0.5, False)
+
+
+# ---------------------------------------------------------------------------------------- limits
+
+
+@both_searches
+@pytest.mark.parametrize("limit", ["min_child_weight", "min_samples_leaf"])
+@pytest.mark.parametrize(("least", "threshold"), [(1, 0.5), (2, 1.5), (3, 0.0)])
+def test_both_sides_of_a_cut_are_heavy_enough(limit, least, threshold, fixed_point):
+    # 9 | 1 0 0 would be best; with two rows on either side 9 1 | 0 0, with three nothing.
+    tree = stump(
+        column(0, 1, 2, 3), [9.0, 1.0, 0.0, 0.0], fixed_point=fixed_point, **{limit: least}
+    )
+    assert tree[0].threshold == threshold
+
+
+@both_searches
+@pytest.mark.parametrize(("least", "threshold"), [(0.25, 0.5), (0.5, 1.5), (0.75, 0.0)])
+def test_min_child_weight_is_in_units_of_the_hessian(least, threshold, fixed_point):
+    gradient, hessian = [9.0, 1.0, 0.0, 0.0], np.full(4, 0.25)
+    tree = stump(
+        column(0, 1, 2, 3), gradient, hessian, min_child_weight=least, fixed_point=fixed_point
+    )
+    assert tree[0].threshold == threshold
+
+
+@both_searches
+def test_a_side_without_hessian_is_no_child(fixed_point):
+    tree = stump(column(0, 1, 2), [5.0, 1.0, -1.0], [0.0, 1.0, 1.0], fixed_point=fixed_point)
+    assert split_of(tree) == (0, 1.5, True)
+
+
+@both_searches
+def test_a_node_without_weight_has_value_0(fixed_point):
+    tree = stump(column(0, 1), [1.0, -3.0], [0.0, 0.0], fixed_point=fixed_point)
+    assert tree == [Node(sum_gradient=-2.0, n_samples=2)]
+
+
+@both_searches
+def test_a_split_gains_more_than_min_split_gain(fixed_point):
+    X, gradient = column(0, 1), [1.0, -1.0]  # 1 + 1 - 0
+    grown = {"fixed_point": fixed_point}
+    assert split_of(stump(X, gradient, min_split_gain=2.0, **grown)) == IS_LEAF
+    just_less = math.nextafter(2.0, 0.0)
+    assert split_of(stump(X, gradient, min_split_gain=just_less, **grown)) == (0, 0.5, True)
+
+
+def is_leaf_where_residuals_are_equal(fixed_point):
+    generator = np.random.default_rng(0)
+    trees = []
+    for n in range(2, 60):
+        weight = generator.random(n)
+        X = np.arange(float(n))[:, None]
+        trees.append(stump(X, 0.1 * weight, weight, fixed_point=fixed_point))
+    return all(len(tree) == 1 for tree in trees)
+
+
+@both_searches
+def test_a_node_of_equal_residuals_is_a_leaf(fixed_point, monkeypatch):
+    assert is_leaf_where_residuals_are_equal(fixed_point)
+    monkeypatch.setattr(reference_splits, "FLOAT", SimpleNamespace(eps=0.0, max=LARGEST))
+    assert not is_leaf_where_residuals_are_equal(fixed_point)  # rounding alone would split some
+
+
+@both_searches
+@pytest.mark.parametrize(
+    ("gradient", "is_split"),
+    [
+        # lambda 0: gains 2 d^2, and 16 roundings of (sum|g|)^2 / H = 2 are 2^-47
+        ([1 + 2**-23, 1 - 2**-23], True),
+        ([1 + 2**-25, 1 - 2**-25], False),
+        # rows in pairs, G_l = d, G_r = -d: gains d^2, and 16 roundings of 4^2 / 4 are 2^-46
+        ([1, -1 + 2**-22, 1, -1 - 2**-22], True),
+        ([1, -1 + 2**-24, 1, -1 - 2**-24], False),
+    ],
+)
+def test_a_gain_that_may_be_rounding_is_none(gradient, is_split, fixed_point):
+    X = np.repeat([0.0, 1.0], len(gradient) // 2)[:, None]
+    tree = stump(X, gradient, fixed_point=fixed_point)
+    assert split_of(tree) == ((0, 0.5, True) if is_split else IS_LEAF)
+
+
+@both_searches
+@pytest.mark.parametrize("parameter", [{"max_depth": 0}, {"max_leaves": 1}])
+def test_smallest_tree(parameter, fixed_point):
+    tree = stump(column(0, 1), [1.0, -2.0], fixed_point=fixed_point, **parameter)
+    assert tree == [Node(sum_gradient=-1.0, sum_hessian=2.0, n_samples=2, value=0.5)]
+
+
+# -------------------------------------------------------------------------------- best-first order
+
+
+def leaf_sizes(gradient, **parameters):
+    """Return the row counts of the leaves, left to right, over x = 0, 1, 2, ..."""
+    X = np.arange(float(len(gradient)))[:, None]
+    tree = stump(X, np.array(gradient, dtype=float), **{"max_depth": None, **parameters})
+    return [node.n_samples for node in tree if node.feature < 0]
+
+
+@both_searches
+@pytest.mark.parametrize(
+    ("gradient", "max_leaves", "expected"),
+    [
+        ([10, 12, -50, -54], 2, [2, 2]),
+        ([10, 12, -50, -54], 3, [2, 1, 1]),  # a pair a, b gains (a - b)^2 / 2: here 2 and 8
+        ([10, 14, -50, -52], 3, [1, 1, 2]),
+        ([10, 12, -50, -52], 3, [1, 1, 2]),  # 2 and 2: both opened at once, left first
+        # 10 12 30 is split into 10 12 | 30 first. Then 10 12 and -50 -52 gain the same, and the
+        # latter was opened before.
+        ([10, 12, 30, -50, -52], 3, [2, 1, 2]),
+        ([10, 12, 30, -50, -52], 4, [2, 1, 1, 1]),
+        ([10, 12, 30, -50, -52], 5, [1, 1, 1, 1, 1]),
+        ([10, 12, 30, -50, -52], 99, [1, 1, 1, 1, 1]),
+    ],
+)
+def test_the_open_node_of_largest_gain_is_split_first(gradient, max_leaves, expected, fixed_point):
+    assert leaf_sizes(gradient, max_leaves=max_leaves, fixed_point=fixed_point) == expected
+
+
+def test_nodes_at_max_depth_are_never_opened():
+    gradient = [10, 12, 30, -50, -52]
+    assert leaf_sizes(gradient, max_leaves=5, max_depth=2) == [2, 1, 1, 1]
+    assert leaf_sizes(gradient, max_leaves=5, max_depth=1) == [3, 2]
+
+
+# ---------------------------------------------------------------------------------------- weights
+
+
+def test_rows_of_weight_0_leave_no_trace():
+    generator = np.random.default_rng(1)
+    X, y = generator.normal(size=(30, 2)), generator.normal(size=30)
+    weight = generator.integers(0, 3, 30).astype(float)
+    X[weight == 0], y[weight == 0] = 1e300, 1e300
+    kept = weight > 0
+    model = boost(X, y, n_estimators=3, sample_weight=weight, fixed_point=True)
+    others = boost(X[kept], y[kept], n_estimators=3, sample_weight=weight[kept], fixed_point=True)
+    assert model == others
+
+
+def test_integer_weights_are_repeated_rows():
+    generator = np.random.default_rng(2)
+    X, y = generator.integers(0, 9, (20, 2)), generator.integers(-8, 8, 20)  # sums are exact
+    weight = generator.integers(0, 4, 20)
+    fit = {"n_estimators": 1, "base_score": 0.0, "fixed_point": True}
+    (weighted,) = boost(X, y, sample_weight=weight, **fit).trees
+    (repeated,) = boost(np.repeat(X, weight, axis=0), np.repeat(y, weight), **fit).trees
+    assert len(weighted) > 9
+    assert {node.n_samples for node in weighted} != {node.n_samples for node in repeated}
+    for node in [*weighted, *repeated]:
+        node.n_samples = 0
+    assert weighted == repeated
+
+
+def test_whole_weights_are_repeated_rows_in_ties_too():
+    # Three times 0.1 is not the float 0.3: multiplied before they are rounded, weights break ties.
+    n_splits = 0
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        X = generator.integers(0, 4, (8, 2)).astype(float)
+        gradient, weight = 0.1 * generator.integers(-3, 4, 8), generator.integers(1, 4, 8)
+        repeated = stump(
+            np.repeat(X, weight, axis=0), np.repeat(gradient, weight), fixed_point=True
+        )
+        weighted = stump(X, gradient, sample_weight=weight, fixed_point=True)
+        assert split_of(weighted) == split_of(repeated)
+        n_splits += len(weighted) > 1
+    assert n_splits > 100
+
+
+# ------------------------------------------------------------------------------- the single steps
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.0, 1.0, 0.5),
+        (-LARGEST, LARGEST, 0.0),
+        (2.0**1023, 1.5 * 2.0**1023, 1.25 * 2.0**1023),  # their sum overflows
+        (math.nextafter(LARGEST, 0), LARGEST, math.nextafter(LARGEST, 0)),
+        (1.0, math.nextafter(1.0, 2), 1.0),
+        (-5e-324, 0.0, -5e-324),
+    ],
+)
+def test_threshold_is_the_midpoint_where_there_is_one(low, high, expected):
+    assert threshold_between(low, high) == expected
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(finite, min_size=2, max_size=2, unique=True).map(sorted))
+def test_threshold_separates(pair):
+    low, high = pair
+    assert low <= threshold_between(low, high) < high
+
+
+def test_neighbouring_floats_are_separated():
+    X = column(1.0, math.nextafter(1.0, 2))
+    tree = stump(X, [1.0, -1.0])
+    assert leaf_values(tree, X).tolist() == [-1.0, 1.0]
+
+
+@given(st.lists(st.floats(-1e100, 1e100).filter(lambda x: x == 0 or abs(x) > 1e-100), min_size=1))
+def test_fixed_point_is_the_nearest_integer(x):
+    integers, scale = to_fixed_point(np.array(x), np.ones(len(x)))
+    exact = [Fraction(value) * Fraction(scale) for value in x]
+    assert integers == [round(value) for value in exact]  # halves to even
+    total = sum(map(abs, exact))
+    assert total == 0 or 2**60 * (1 - EPS) <= total <= 2**61
+    assert sum(map(abs, integers)) < 2**63
+
+
+@pytest.mark.parametrize(
+    ("weight", "is_whole"),
+    [([3.0, 1.0], True), ([1.5, 1.5], False), ([511.0, 1.0], True), ([512.0, 1.0], False)],
+)
+def test_whole_weights_multiply_integers(weight, is_whole):
+    x = [0.1, 0.3]
+    integers, scale = to_fixed_point(np.array(x), np.array(weight))
+    if is_whole:
+        expected = [
+            int(w) * round(Fraction(v) * Fraction(scale)) for w, v in zip(weight, x, strict=True)
+        ]
+    else:
+        expected = [
+            round(Fraction(w * v) * Fraction(scale)) for w, v in zip(weight, x, strict=True)
+        ]
+    assert integers == expected
+
+
+def test_fixed_point_of_nothing():
+    assert to_fixed_point(np.zeros(2), np.ones(2)) == ([0, 0], 1.0)
+
+
+def test_fixed_point_keeps_small_numbers_beside_an_outlier():
+    integers, scale = to_fixed_point(np.array([1e9, 1.0, -1.0]), np.ones(3))
+    assert scale == 2.0**31  # 2^29 < 1e9 < 2^30
+    assert integers == [10**9 * 2**31, 2**31, -(2**31)]
+
+
+@pytest.mark.parametrize("f", [-700.0, -40.0, -1.5, -1e-9, 0.0, 0.3, 40.0, 700.0])
+def test_derivatives_of_the_logistic_loss(f):
+    gradient, hessian = reference.DERIVATIVES["half_logistic"](np.array([0.0, 1.0]), np.full(2, f))
+    p, q = (1 / (1 + (sign * Decimal(f)).exp()) for sign in (-1, 1))
+    few = Decimal(8 * EPS)
+    assert abs(Decimal(gradient[0]) - p) <= few * p
+    assert abs(Decimal(gradient[1]) - (p - 1)) <= few  # p - 1 is rounded beside 1
+    assert abs(Decimal(hessian[0]) - p * q) <= few * p * q
+    assert hessian[0] == hessian[1] > 0
+
+
+def test_sigmoid_does_not_overflow():
+    assert reference.sigmoid(np.array([-1e9, -800.0, 800.0, 1e9])).tolist() == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_derivatives_of_the_squared_error():
+    gradient, hessian = reference.DERIVATIVES["half_squared_error"](
+        np.array([2.0]), np.array([5.0])
+    )
+    assert (gradient.tolist(), hessian.tolist()) == ([3.0], [1.0])
+
+
+@both_searches
+def test_sums_are_stored_to_the_last_bit(fixed_point):
+    # Leaves from their rows in order, parents from their children, gains as left + right - parent.
+    generator = np.random.default_rng(6)
+    X, gradient, hessian = generator.normal(size=(200, 3)), *generator.normal(size=(2, 200))
+    hessian = np.abs(hessian)
+    tree = grow(X, gradient, hessian, reg_lambda=0.1, fixed_point=fixed_point)
+    leaf = leaf_values([replace(node, value=t) for t, node in enumerate(tree)], X).astype(int)
+    sums = [np.bincount(leaf, x, minlength=len(tree)) for x in (gradient, hessian, np.ones(200))]
+    gain = np.zeros(len(tree))
+    for t in reversed(range(len(tree))):
+        node = tree[t]
+        if node.feature >= 0:
+            for x in sums:
+                x[t] = x[node.left] + x[node.right]
+            score = sums[0] * (sums[0] / (sums[1] + 0.1))
+            gain[t] = score[node.left] + score[node.right] - score[t]
+    assert len(tree) > 30
+    assert [node.sum_gradient for node in tree] == sums[0].tolist()
+    assert [node.sum_hessian for node in tree] == sums[1].tolist()
+    assert [node.n_samples for node in tree] == sums[2].tolist()
+    assert [node.gain for node in tree] == gain.tolist()
+    assert [node.value for node in tree] == (-0.1 * (sums[0] / (sums[1] + 0.1))).tolist()
+
+
+@both_searches
+@pytest.mark.parametrize("loss", ["half_squared_error", "half_logistic"])
+def test_every_tree_is_grown_at_the_predictions_of_those_before(loss, fixed_point):
+    generator = np.random.default_rng(3)
+    X, y = generator.normal(size=(40, 3)), generator.integers(0, 2, 40).astype(float)
+    X[generator.random(X.shape) < 0.2] = NAN
+    weight = generator.random(40)
+    shape = {"max_depth": 3, "min_child_weight": 0.1, "fixed_point": fixed_point}
+    model = boost(X, y, loss=loss, n_estimators=4, sample_weight=weight, **shape)
+    assert len(model.trees) == 4
+    for m, tree in enumerate(model.trees):
+        before = reference.Model(model.base_score, model.trees[:m]).raw_predict(X)
+        gradient, hessian = reference.DERIVATIVES[loss](y, before)
+        assert tree == grow(X, weight * gradient, weight * hessian, **shape)
+        assert tree == grow(X, gradient, hessian, weight, **shape)
+        assert len(tree) > 1
+
+
+# ------------------------------------------------------------- brute force over all partitions
+#
+# On small whole numbers every sum, every numerator and every denominator is exact in float64, so a
+# score is the float nearest to a fraction, and fractions that differ have floats that differ: what
+# the definition says in exact arithmetic must hold with ==, ties included.
+
+
+def rules_of_node(X, rows):
+    """Yield every rule x <= v, or below all values, with missing rows on either side."""
+    for feature in range(X.shape[1]):
+        values = sorted({X[i, feature] for i in rows if not math.isnan(X[i, feature])})
+        for low, high in zip([-math.inf, *values], [*values, math.inf], strict=True):
+            for missing_left in (True, False):
+
+                def is_left(i, feature=feature, low=low, missing_left=missing_left):
+                    x = X[i, feature]
+                    return missing_left if math.isnan(x) else x <= low
+
+                left = [i for i in rows if is_left(i)]
+                right = [i for i in rows if not is_left(i)]
+                yield feature, low, high, missing_left, left, right
+
+
+def best_by_definition(X, gradient, hessian, rows, parameters):
+    """Return feature, threshold, side of missing, left and right rows of the best rule, or None."""
+
+    def total(x, some_rows):
+        return sum((Fraction(x[i]) for i in some_rows), Fraction(0))
+
+    def score(some_rows):
+        weight = total(hessian, some_rows) + Fraction(parameters["reg_lambda"])
+        return total(gradient, some_rows) ** 2 / weight
+
+    def is_allowed(some_rows):
+        weight = total(hessian, some_rows)
+        is_heavy = weight > 0 and weight >= Fraction(parameters["min_child_weight"])
+        return is_heavy and len(some_rows) >= parameters["min_samples_leaf"]
+
+    ranked = []
+    for feature, low, high, missing_left, left, right in rules_of_node(X, rows):
+        if left and right and is_allowed(left) and is_allowed(right):
+            present_left, present_right = (
+                total(hessian, [i for i in side if not math.isnan(X[i, feature])])
+                for side in (left, right)
+            )
+            joins_more = missing_left == (present_left >= present_right)
+            threshold = LARGEST if high == math.inf else (low + high) / 2
+            rank = score(left) + score(right), -feature, low, joins_more
+            ranked.append((rank, (feature, threshold, missing_left, left, right)))
+    if not ranked:
+        return None
+    rank, best = max(ranked, key=lambda pair: pair[0])
+    weight = total(hessian, rows) + Fraction(parameters["reg_lambda"])
+    rounding = 16 * Fraction(EPS) * total(np.abs(gradient), rows) ** 2 / weight
+    least_gain = max(Fraction(parameters["min_split_gain"]), rounding)
+    return best if rank[0] - score(rows) > least_gain else None
+
+
+def check_tree(tree, X, gradient, hessian, parameters, *, rows=None, position=0, depth=0):
+    """Fail unless every node is what the definition says; return how many nodes were seen."""
+    rows = range(len(X)) if rows is None else rows
+    node = tree[position]
+    G, H = (sum((Fraction(x[i]) for i in rows), Fraction(0)) for x in (gradient, hessian))
+    weight = H + Fraction(parameters["reg_lambda"])
+    assert (node.sum_gradient, node.sum_hessian, node.n_samples) == (G, H, len(rows))
+    # Halving is exact, so one division is all that is rounded.
+    assert parameters["learning_rate"] == 0.5
+    assert node.value == (float(-G / weight / 2) if weight else 0.0)
+
+    max_depth = parameters["max_depth"]
+    is_deep = max_depth is not None and depth >= max_depth
+    best = None if is_deep else best_by_definition(X, gradient, hessian, rows, parameters)
+    if best is None:
+        assert (node.feature, node.threshold, node.missing_left) == IS_LEAF
+        assert (node.left, node.right, node.gain) == (-1, -1, 0.0)
+        return 1
+    feature, threshold, missing_left, left, right = best
+    assert (node.feature, node.threshold, node.missing_left) == (feature, threshold, missing_left)
+    assert node.left == position + 1
+    n_left, n_right = (
+        check_tree(
+            tree, X, gradient, hessian, parameters, rows=side, position=child, depth=depth + 1
+        )
+        for side, child in ((left, node.left), (right, node.right))
+    )
+    assert node.right == node.left + n_left
+    scores = [
+        Fraction(t.sum_gradient) ** 2
+        / (Fraction(t.sum_hessian) + Fraction(parameters["reg_lambda"]))
+        for t in (tree[node.left], tree[node.right], node)
+    ]
+    gain = scores[0] + scores[1] - scores[2]
+    assert abs(Fraction(node.gain) - gain) <= 4 * Fraction(EPS) * sum(scores)
+    return 1 + n_left + n_right
+
+
+def small_problem(seed):
+    """Return X, g, h and parameters of a few rows of whole numbers with many ties."""
+    generator = np.random.default_rng(seed)
+    shape = n, _ = generator.integers(1, 9), generator.integers(1, 4)
+    X = generator.choice([0.0, 1.0, 2.0, 3.0, NAN], shape)
+    gradient = generator.choice([[-1.0, 0.0, 0.0, 1.0], [-3.0, -2.0, 1.0, 4.0]][seed % 2], n)
+    hessian = generator.choice([[1.0], [0.0, 1.0, 2.0], [0.0, 1.0, 2.0]][seed % 3], n)
+    if seed % 5 == 0:
+        gradient[hessian == 0] = 0.0  # rows that weigh nothing can be missing on either side
+    parameters = {
+        "learning_rate": 0.5,
+        "max_depth": [None, 1, 2][generator.integers(3)],
+        "min_child_weight": float(generator.choice([0.0, 1.0, 1.5])),
+        "min_samples_leaf": int(generator.integers(1, 3)),
+        "reg_lambda": float(generator.choice([0.0, 0.5, 1.0, 4.0])),
+        # The golden ratio is far from all fractions of small numbers: no gain is nearly equal.
+        "min_split_gain": [0.0, 0.0, (math.sqrt(5) - 1) / 2][generator.integers(3)],
+    }
+    return X, gradient, hessian, parameters
+
+
+def check_small_problems():
+    for seed in range(600):
+        X, gradient, hessian, parameters = small_problem(seed)
+        tree = grow(X, gradient, hessian, fixed_point=seed % 4 > 0, **parameters)
+        assert check_tree(tree, X, gradient, hessian, parameters) == len(tree)
+
+
+def test_every_node_is_the_best_of_all_partitions():
+    check_small_problems()
+
+
+def without_lambda(left, right, reg_lambda, score=reference.score):
+    return score(left, right, 0.0)
+
+
+def half_the_penalty_on_the_right(left, right, reg_lambda):
+    weights = left[1] + reg_lambda, right[1] + reg_lambda / 2
+    return left[0] ** 2 / weights[0] + right[0] ** 2 / weights[1]
+
+
+def reordered(order):
+    """Return ``preference`` with its four parts multiplied by +1, -1 or 0."""
+
+    def preference(cut, reg_lambda, preference=reference.preference):
+        parts = preference(cut, reg_lambda)
+        return tuple(sign * part for sign, part in zip(order, parts, strict=True))
+
+    return preference
+
+
+def cuts_where(keep):
+    def cuts(feature, x, sums, cuts=reference.cuts):
+        return (cut for cut in cuts(feature, x, sums) if keep(cut))
+
+    return cuts
+
+
+def strictly_heavy(side, parameters):
+    return side[1] > parameters.min_child_weight and side[2] >= parameters.min_samples_leaf
+
+
+def of_any_hessian(side, parameters):
+    is_heavy = side[1] + parameters.reg_lambda > 0 and side[1] >= parameters.min_child_weight
+    return is_heavy and side[2] >= parameters.min_samples_leaf
+
+
+def of_any_size(side, parameters):
+    return side[1] > 0 and side[1] >= parameters.min_child_weight
+
+
+def low_end(low, high):
+    return float(low)
+
+
+def step_without_lambda(node, reg_lambda):
+    return node.sum_gradient / node.sum_hessian if node.sum_hessian else 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "defect"),
+    [
+        ("score", without_lambda),
+        ("score", half_the_penalty_on_the_right),
+        ("preference", reordered((-1, 1, 1, 1))),
+        ("preference", reordered((1, -1, 1, 1))),
+        ("preference", reordered((1, 1, -1, 1))),
+        ("preference", reordered((1, 1, 1, -1))),
+        ("preference", reordered((1, 0, 1, 1))),
+        ("preference", reordered((1, 1, 0, 1))),
+        ("preference", reordered((1, 1, 1, 0))),
+        ("cuts", cuts_where(lambda cut: cut.threshold != LARGEST)),
+        ("cuts", cuts_where(lambda cut: cut.missing_left)),
+        ("cuts", cuts_where(lambda cut: not cut.missing_left)),
+        ("is_allowed", strictly_heavy),
+        ("is_allowed", of_any_hessian),
+        ("is_allowed", of_any_size),
+        ("threshold_between", low_end),
+        ("step", step_without_lambda),
+    ],
+)
+def test_brute_force_notices(name, defect, monkeypatch):
+    monkeypatch.setattr(sys.modules[getattr(reference, name).__module__], name, defect)
+    with pytest.raises(AssertionError):
+        check_small_problems()
+
+
+@pytest.mark.parametrize("loss", ["half_squared_error", "half_logistic"])
+def test_no_cut_of_real_numbers_beats_the_chosen_one(loss):
+    # Sums of real numbers are rounded to integers, and scores are rounded a few times.
+    generator = np.random.default_rng(4)
+    X, y = generator.normal(size=(40, 3)), generator.integers(0, 2, 40).astype(float)
+    X[generator.random(X.shape) < 0.2] = NAN
+    gradient, hessian = reference.DERIVATIVES[loss](y, generator.normal(size=40))
+    reg_lambda, least = 0.25, 0.5
+    limits = {"reg_lambda": reg_lambda, "min_child_weight": least, "max_depth": None}
+    tree = grow(X, gradient, hessian, fixed_point=True, **limits)
+
+    def sums(rows):
+        return tuple(sum((Fraction(x[i]) for i in rows), Fraction(0)) for x in (gradient, hessian))
+
+    def score(rows):
+        G, H = sums(rows)
+        return G**2 / (H + Fraction(reg_lambda))
+
+    n_inner = 0
+    waiting = [(0, range(len(X)))]
+    while waiting:
+        position, rows = waiting.pop()
+        node = tree[position]
+        scores = [
+            score(left) + score(right)
+            for *_, left, right in rules_of_node(X, rows)
+            if left and right and min(sums(left)[1], sums(right)[1]) >= least
+        ]
+        chosen = score(rows)
+        if node.feature >= 0:
+            n_inner += 1
+            sides = {True: [], False: []}
+            for i in rows:
+                sides[bool(reference.goes_left(X[i], node))].append(i)
+            waiting += [(node.left, sides[True]), (node.right, sides[False])]
+            chosen = score(sides[True]) + score(sides[False])
+        rounding = 16 * Fraction(EPS) * sum(abs(Fraction(gradient[i])) for i in rows) ** 2
+        assert max(scores, default=chosen) <= chosen + rounding / (
+            sums(rows)[1] + Fraction(reg_lambda)
+        )
+    assert n_inner >= 5
+
+
+# ------------------------------------------------------------------------------------- properties
+
+
+small_problems = st.integers(0, 2**32 - 1).map(small_problem)
+
+
+@given(small_problems, st.randoms(use_true_random=False))
+def test_rows_have_no_order(problem, random):
+    X, gradient, hessian, parameters = problem
+    order = random.sample(range(len(X)), len(X))
+    tree = grow(X, gradient, hessian, **parameters)
+    assert grow(X[order], gradient[order], hessian[order], **parameters) == tree
+
+
+@given(small_problems, st.integers(-40, 40))
+def test_only_the_order_of_values_matters(problem, exponent):
+    X, gradient, hessian, parameters = problem
+    tree = grow(X, gradient, hessian, **parameters)
+    stretched = grow(np.ldexp(X**3, exponent), gradient, hessian, **parameters)
+    for node in [*tree, *stretched]:
+        node.threshold = 0.0
+    assert stretched == tree
+
+
+@given(small_problems, st.integers(-40, 40), st.booleans())
+def test_scaled_gradients_scale_the_values(problem, exponent, fixed_point):
+    X, gradient, hessian, parameters = problem
+    scale = 2.0**exponent
+    least_gain = parameters.pop("min_split_gain")
+    grown = {"fixed_point": fixed_point, **parameters}
+    tree = grow(X, gradient, hessian, min_split_gain=least_gain, **grown)
+    scaled = grow(X, scale * gradient, hessian, min_split_gain=scale**2 * least_gain, **grown)
+    for node in tree:
+        node.sum_gradient *= scale
+        node.value *= scale
+        node.gain *= scale**2
+    assert scaled == tree
+
+
+@given(small_problems)
+def test_enough_leaves_are_no_limit(problem):
+    X, gradient, hessian, parameters = problem
+    tree = grow(X, gradient, hessian, **parameters)
+    assert grow(X, gradient, hessian, max_leaves=len(X), **parameters) == tree
+    for max_leaves in range(1, len(X)):
+        smaller = grow(X, gradient, hessian, max_leaves=max_leaves, **parameters)
+        assert len(smaller) == min(2 * max_leaves - 1, len(tree))
+
+
+# ------------------------------------------------------------------------------------------ peers
+
+
+@pytest.fixture
+def xgboost():
+    return peer("xgboost")
+
+
+def check_against_xgboost(tree, theirs, X, rows, tolerance, position=0):
+    """Compare two trees by the training rows in their nodes, and by the values of their leaves."""
+    node = tree[position]
+    if "leaf" in theirs:
+        assert node.feature == -1
+        assert abs(node.value - theirs["leaf"]) <= tolerance
+        return
+    assert f"f{node.feature}" == theirs["split"]
+    ours = [i for i in rows if reference.goes_left(X[i], node)]
+    x = X[:, node.feature].astype(np.float32)
+    missing_left = theirs["missing"] == theirs["yes"]
+    below = np.where(np.isnan(x), missing_left, x < np.float32(theirs["split_condition"]))
+    assert ours == [i for i in rows if below[i]]
+    children = {child["nodeid"]: child for child in theirs["children"]}
+    others = [i for i in rows if not below[i]]
+    check_against_xgboost(tree, children[theirs["yes"]], X, ours, tolerance, node.left)
+    check_against_xgboost(tree, children[theirs["no"]], X, others, tolerance, node.right)
+
+
+@pytest.mark.parametrize(
+    ("loss", "has_missing", "weighted", "max_depth", "parameters"),
+    [
+        ("half_squared_error", False, False, 4, {}),
+        ("half_squared_error", True, False, 4, {"reg_lambda": 0.0}),
+        ("half_squared_error", True, True, 3, {"reg_lambda": 10.0, "min_child_weight": 4.0}),
+        ("half_logistic", False, False, 4, {"reg_lambda": 0.5}),
+        ("half_logistic", True, True, 3, {"min_child_weight": 2.0}),
+    ],
+)
+def test_xgboost_grows_the_same_trees(xgboost, loss, has_missing, weighted, max_depth, parameters):
+    generator = np.random.default_rng(5)
+    X = np.round(generator.normal(size=(150, 4)), 1).astype(np.float32).astype(float)
+    signal = X[:, 0] + np.sin(3 * X[:, 1]) + generator.normal(size=150)
+    if has_missing:
+        X[generator.random(X.shape) < 0.2] = NAN
+    y = (signal > 0).astype(float) if loss == "half_logistic" else signal
+    weight = generator.integers(1, 4, 150) / 2 if weighted else np.ones(150)
+    model = boost(
+        X,
+        y,
+        loss=loss,
+        n_estimators=5,
+        base_score=0.5,
+        learning_rate=0.5,
+        max_depth=max_depth,
+        sample_weight=weight,
+        fixed_point=True,  # XGBoost sees ties too, its sums of float32 being nearly exact
+        **parameters,
+    )
+    booster = xgboost.train(
+        {
+            "tree_method": "exact",
+            "objective": "binary:logistic" if loss == "half_logistic" else "reg:squarederror",
+            "base_score": 0.5,
+            "eta": 0.5,
+            "max_depth": max_depth,
+            "nthread": 1,
+            **parameters,
+        },
+        xgboost.DMatrix(X, label=y, weight=weight),
+        num_boost_round=5,
+    )
+    # XGBoost has gradients, raw predictions and leaves in float32, of the size of y or 1.
+    tolerance = 16 * EPS_32 * max(1.0, float(np.abs(y).max()))
+    for tree, theirs in zip(model.trees, booster.get_dump(dump_format="json"), strict=True):
+        check_against_xgboost(tree, json.loads(theirs), X, list(range(len(X))), tolerance)
+    assert sum(map(len, model.trees)) > 50
+
+
+# ------------------------------------------------------------------------------------ dependencies
+
+
+def test_imports_numpy_alone():
+    code = "import gbt.reference, sys; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = run.stdout.split()
+    ours = {name for name in loaded if name.split(".")[0] == "gbt"}
+    assert ours == {"gbt", "gbt.reference", "gbt.reference.boosting", "gbt.reference.splits"}
+    assert not {"numba", "scipy", "sklearn", "pandas"}.intersection(loaded)

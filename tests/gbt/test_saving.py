@@ -1,0 +1,980 @@
+"""Model files: exact round trips, one layout for good, and no damaged file that loads."""
+
+import copy
+import json
+import math
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gbt
+from attributions.testing import ensembles, rows_for
+from gbt import Ensemble, GBTClassifier, GBTRegressor
+from gbt.files import whole_files
+from gbt.files.documents import InvalidModelError
+from gbt.loading import load
+from gbt.losses.amounts import Gamma, Poisson, Tweedie
+from gbt.losses.half import LOSSES
+from gbt.model.ensemble import STATISTICS
+from gbt.model.tree import NODE_DTYPES, Tree
+from gbt.splitting.greedy import Greedy
+from tests.asserts import assert_close, assert_same, assert_valid_ensemble
+
+# Two files as version 1 wrote them. They must load for ever.
+#
+#        a <= 2.5 or missing                  0.0625
+#          /          \
+#       -0.5        b <= -1.0
+#                    /     \
+#                 0.125    1.0
+REGRESSOR_1 = (
+    '{"format": "gbt", "version": 1, "kind": "GBTRegressor", '
+    '"ensemble": {"base_score": 10.0, "learning_rate": 0.5, "reg_lambda": 1.0, '
+    '"loss": "half_squared_error", "feature_names": ["a", "b"], "input_dtype": "float64", '
+    '"feature": [0, -1, 1, -1, -1, -1], "threshold": [2.5, 0.0, -1.0, 0.0, 0.0, 0.0], '
+    '"left": [1, -1, 3, -1, -1, -1], "right": [2, -1, 4, -1, -1, -1], '
+    '"missing_left": [true, false, false, false, false, false], '
+    '"sum_gradient": [1.0, 3.0, -2.0, -1.0, -1.0, 0.1], '
+    '"sum_hessian": [5.0, 2.0, 3.0, 1.0, 2.0, 5.0], "n_samples": [5, 2, 3, 1, 2, 5], '
+    '"gain": [3.8333333333333335, 0.0, 0.25, 0.0, 0.0, 0.0], '
+    '"value": [0.0, -0.5, 0.25, 0.125, 1.0, 0.0625], "tree_offset": [0, 5, 6]}, '
+    '"estimator": {"parameters": {"base_score": 10, "categorical_features": "from_dtype", '
+    '"colsample": 1.0, "early_stopping_rounds": 2, "learning_rate": 0.5, "max_depth": null, '
+    '"max_leaves": 3, "min_child_weight": 1.0, "min_samples_leaf": 1, "min_split_gain": 0.0, '
+    '"n_estimators": 9, "n_jobs": null, "random_state": 4, "reg_lambda": 1.0, '
+    '"splitter": "greedy", "subsample": 0.5, "validation_fraction": 0.1, "verbose": 0}, '
+    '"has_feature_names": true, "evals_result": {"eval_0": [1.5, 1e-17, 0.3, 2.0]}, '
+    '"sampling": {"seed": 7, "subsample": 0.5, "n_rows": 12, "left_out": [0, 11]}}}'
+)
+# One split, x0 <= 0.1, with log-odds of -log 3 to its left and log 3 to its right.
+CLASSIFIER_1 = (
+    '{"format": "gbt", "version": 1, "kind": "GBTClassifier", '
+    '"ensemble": {"base_score": -0.0, "learning_rate": 0.1, "reg_lambda": 0.0, '
+    '"loss": "half_logistic", "feature_names": ["x0"], "input_dtype": "float64", '
+    '"feature": [0, -1, -1], "threshold": [0.1, 0.0, 0.0], '
+    '"left": [1, -1, -1], "right": [2, -1, -1], "missing_left": [false, false, false], '
+    '"sum_gradient": [0.0, 1.0, -1.0], "sum_hessian": [1.0, 0.5, 0.5], "n_samples": [4, 2, 2], '
+    '"gain": [4.0, 0.0, 0.0], "value": [0.0, -1.0986122886681098, 1.0986122886681098], '
+    '"tree_offset": [0, 3]}, '
+    '"estimator": {"parameters": {"base_score": null, "categorical_features": "from_dtype", '
+    '"colsample": 1.0, "early_stopping_rounds": null, "learning_rate": 0.1, "max_depth": 6, '
+    '"max_leaves": null, "min_child_weight": 1.0, "min_samples_leaf": 1, "min_split_gain": 0.0, '
+    '"n_estimators": 1, "n_jobs": null, "random_state": null, "reg_lambda": 0.0, '
+    '"splitter": "greedy", "subsample": 1.0, "validation_fraction": 0.1, "verbose": 0}, '
+    '"has_feature_names": false, "evals_result": {}, '
+    '"sampling": {"seed": 0, "subsample": 1.0, "n_rows": 4, "left_out": []}, '
+    '"classes": {"dtype": "str", "values": ["no", "yes"]}}}'
+)
+
+
+def as_version_2(text):
+    """Return a file of version 1 as version 2 writes it, for ever."""
+    added = (
+        '"statistics": ["gradients", "hessians", "counts", "values"], "is_forest": false, '
+        '"zero_is_missing": false, '
+    )
+    before = '"input_dtype": "float64", '
+    return text.replace('"version": 1', '"version": 2').replace(before, before + added)
+
+
+REGRESSOR, CLASSIFIER = map(as_version_2, (REGRESSOR_1, CLASSIFIER_1))
+both_versions = pytest.mark.parametrize("version", [1, 2])
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("models") / "model.json"
+
+
+def through_file(model, path):
+    model.save(path)
+    return load(path)
+
+
+def load_text(text, path):
+    path.write_text(text, encoding="utf-8")
+    return load(path)
+
+
+def load_document(document, path):
+    return load_text(json.dumps(document), path)
+
+
+def assert_same_ensemble(actual, expected):
+    for name in [*NODE_DTYPES, "tree_offset"]:
+        assert_same(getattr(actual, name), getattr(expected, name))
+        assert getattr(actual, name).dtype == getattr(expected, name).dtype
+    for name in (
+        "base_score", "learning_rate", "reg_lambda", "loss", "feature_names", "input_dtype",
+        "statistics", "is_forest", "zero_is_missing",
+    ):  # fmt: skip
+        assert getattr(actual, name) == getattr(expected, name)
+
+
+# The layout -----------------------------------------------------------------------------------
+
+
+@both_versions
+def test_a_regressor(version, path):
+    model = load_text((REGRESSOR_1, REGRESSOR)[version - 1], path)
+    X = [[2.5, 0.0], [3.0, -1.0], [3.0, 0.0], [np.nan, 0.0], [3.0, np.nan]]
+    names = np.array(["a", "b"], dtype=object)
+    assert type(model) is GBTRegressor
+    assert_same(model.feature_names_in_, names)
+    assert_same(model.ensemble_.raw_predict(X), [9.5625, 10.1875, 11.0625, 9.5625, 11.0625])
+    assert_same(model.ensemble_.apply(X), [[1, 0], [3, 0], [4, 0], [1, 0], [4, 0]])
+    assert model.n_features_in_ == 2
+    assert model.best_iteration_ == 1
+    assert model.evals_result_ == {"eval_0": [1.5, 1e-17, 0.3, 2.0]}
+    assert model.max_depth is None
+    assert model.early_stopping_rounds == 2
+    assert set(model.sampled_rows(1)) < set(range(1, 11))
+    assert len(model.sampled_rows(1)) == 5
+    model.save(path)
+    assert path.read_text() == REGRESSOR
+
+
+@both_versions
+def test_a_classifier(version, path):
+    model = load_text((CLASSIFIER_1, CLASSIFIER)[version - 1], path)
+    assert type(model) is GBTClassifier
+    X = [[0.1], [np.nextafter(0.1, 1)], [np.nan]]
+    assert_same(model.predict(X), ["no", "yes", "yes"])
+    assert_same(model.decision_function(X), [-math.log(3), math.log(3), math.log(3)])
+    assert_close(model.predict_proba(X), [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]], terms=1.0)
+    assert not hasattr(model, "feature_names_in_")
+    assert_same(model.sampled_rows(0), np.arange(4))
+    model.save(path)
+    assert path.read_text() == CLASSIFIER
+
+
+def test_an_ensemble_has_the_same_layout(path):
+    ensemble = load_text(REGRESSOR, path).ensemble_
+    ensemble.save(path)
+    document = json.loads(REGRESSOR)
+    del document["estimator"]
+    assert path.read_text() == json.dumps({**document, "kind": "Ensemble"})
+    assert isinstance(load(path), Ensemble)
+
+
+# Round trips ----------------------------------------------------------------------------------
+
+
+@given(data=st.data())
+def test_ensembles_come_back_to_the_last_bit(data, path):
+    ensemble = data.draw(ensembles())
+    again = through_file(ensemble, path)
+    assert_valid_ensemble(again)
+    assert_same_ensemble(again, ensemble)
+    X = data.draw(rows_for(ensemble))
+    assert_same(again.raw_predict(X), ensemble.raw_predict(X))
+    assert_same(again.apply(X), ensemble.apply(X))
+
+
+@given(ensemble=ensembles(), others=st.lists(st.floats(allow_nan=False, allow_infinity=False)))
+def test_every_float_comes_back(ensemble, others, path):
+    numbers = np.resize([*others, np.finfo(float).max, 5e-324], len(ensemble.value))
+    ensemble = changed(ensemble, value=numbers, base_score=float(numbers[0]))
+    again = through_file(ensemble, path)
+    assert again.value.tobytes() == numbers.tobytes()
+    assert again.base_score == numbers[0]
+
+
+def changed(ensemble, **changes):
+    fields = {name: getattr(ensemble, name) for name in ensemble.__dataclass_fields__}
+    return Ensemble(**{**fields, **changes})
+
+
+def test_an_ensemble_of_float32_comparisons(path):
+    ensemble = changed(load_text(REGRESSOR, path).ensemble_, input_dtype=np.float32)
+    again = through_file(ensemble, path)
+    assert again.input_dtype is np.float32
+    barely_above = np.array([[2.5 + 1e-9, 0.0]])
+    assert_same(again.raw_predict(barely_above), [9.5625])
+
+
+def test_an_ensemble_without_trees(path):
+    ensemble = load_text(REGRESSOR, path).ensemble_.truncate(0)
+    again = through_file(ensemble, path)
+    assert again.n_trees == 0
+    assert_same(again.raw_predict([[0.0, 0.0]]), [10.0])
+
+
+def test_refitted_statistics(path):
+    ensemble = load_text(REGRESSOR, path).ensemble_
+    refitted = ensemble.refit_statistics([[1.0, 0.0], [3.0, 4.0]], [1.0, 2.0])
+    assert_same_ensemble(through_file(refitted, path), refitted)
+
+
+LABELS = [
+    np.array(["b", "a\u00e9\U0001f600 \ud800"], dtype=object),  # the last one is half a character
+    np.array(["b", "a"]),
+    np.array([True, False]),
+    np.array([7, -3]),
+    np.array([2**64 - 1, 2**63], dtype=np.uint64),
+    np.array([7, -3], dtype=np.int8),
+    np.array([2.0, -0.0], dtype=np.float32),
+    np.array([2.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=lambda labels: f"{labels.dtype}")
+def test_classifiers_come_back(labels, path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    weight = rng.integers(0, 3, 60)
+    model = GBTClassifier(n_estimators=9, early_stopping_rounds=4, subsample=0.7, random_state=1)
+    model.fit(X, labels[rng.integers(0, 2, 60)], weight)
+    again = through_file(model, path)
+    assert_same_ensemble(again.ensemble_, model.ensemble_)
+    assert again.get_params() == model.get_params()
+    assert again.evals_result_ == model.evals_result_
+    assert again.best_iteration_ == model.best_iteration_
+    assert_same(again.classes_, model.classes_)
+    assert again.classes_.dtype == model.classes_.dtype
+    assert_same(again.predict_proba(X), model.predict_proba(X))
+    assert_same(again.predict(X), model.predict(X))
+    assert again.n_features_in_ == 3
+    assert_same(again.sampled_rows(0), model.sampled_rows(0))
+    assert_same(again.feature_importances_, model.feature_importances_)
+
+
+def test_a_loaded_estimator_can_be_fitted_again(path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    model = GBTRegressor(
+        n_estimators=np.int64(4), learning_rate=np.float32(0.1), max_depth=2, subsample=0.5,
+        random_state=3,
+    ).fit(X, y)  # fmt: skip
+    model.save(path)
+    again = gbt.load(path)
+    assert type(again.n_estimators) is int
+    assert again.learning_rate == np.float32(0.1)
+    assert_same_ensemble(again.fit(X, y).ensemble_, model.ensemble_)
+
+
+# Saving ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(path):
+    return load_text(REGRESSOR, path)
+
+
+def test_what_cannot_be_saved(model, path):
+    path.write_text("as it was")
+
+    class Subclass(GBTRegressor):
+        pass
+
+    class OfOnesOwn(Greedy):
+        pass
+
+    with pytest.raises(ValueError, match=r"Only an Ensemble.*got a Subclass"):
+        Subclass(n_estimators=1).fit([[0.0], [1.0]], [0.0, 1.0]).save(path)
+    with pytest.raises(ValueError, match="not fitted"):
+        GBTRegressor().save(path)
+    for name, value in {"splitter": OfOnesOwn(), "random_state": np.random.RandomState(0)}.items():
+        with pytest.raises(ValueError, match=rf"{name}=.* cannot be saved.*set_params\({name}="):
+            copy.copy(model).set_params(**{name: value}).save(path)
+    with pytest.raises(ValueError, match="reg_lambda must be"):
+        copy.copy(model).set_params(reg_lambda=-1).save(path)
+    with pytest.raises(ValueError, match=r"loss=.absolute. was set after the fit.*ensemble_.save"):
+        copy.copy(model).set_params(loss="absolute").save(path)
+    for constraints in ([1, 0], {0: -1}):
+        with pytest.raises(ValueError, match=r"monotone_constraints=.* was set after the fit"):
+            copy.copy(model).set_params(monotone_constraints=constraints).save(path)
+    diverged = copy.copy(model)
+    diverged.evals_result_ = {"eval_0": [1.0, np.inf]}
+    with pytest.raises(ValueError, match=r"evals_result_\['eval_0'\] is not finite"):
+        diverged.save(path)
+    classifier = load_text(CLASSIFIER, path.with_name("other.json"))
+    for labels in (np.array([0, 1], dtype=object), np.array([0, 1], dtype="m8[s]")):
+        classifier.classes_ = labels
+        with pytest.raises(ValueError, match=r"Labels of dtype .* cannot be saved"):
+            classifier.save(path)
+    with pytest.raises(InvalidModelError, match="value inf"):
+        changed(model.ensemble_, value=np.full(6, np.inf)).save(path)
+    assert path.read_text() == "as it was"
+
+
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_an_interrupted_save_leaves_the_old_file(model, tmp_path, monkeypatch, step, error):
+    path = tmp_path / "model.json"
+    path.write_text("as it was")
+
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(type(error)):
+        model.save(path)
+    assert path.read_text() == "as it was"
+    assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_the_file_is_complete_on_disk_before_it_gets_its_name(model, tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    steps = []
+
+    def fsync(descriptor, original=os.fsync):
+        assert os.fstat(descriptor).st_size == len(REGRESSOR)
+        steps.append("fsync")
+        original(descriptor)
+
+    def replace(source, target, original=os.replace):
+        assert os.path.dirname(source) == os.path.dirname(target)  # one file system
+        steps.append("replace")
+        original(source, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    model.save(path)
+    assert steps == ["fsync", "replace"]
+    assert os.listdir(tmp_path) == ["model.json"]
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_a_new_file_has_the_permissions_of_any_new_file(umask, model, tmp_path):
+    before = os.umask(umask)
+    try:
+        model.save(tmp_path / "model.json")
+        (tmp_path / "other").write_text("")
+    finally:
+        os.umask(before)
+    assert mode_of(tmp_path / "model.json") == mode_of(tmp_path / "other")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o440])
+def test_a_file_that_is_replaced_keeps_its_permissions(mode, model, tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    path.write_text("as it was")
+    path.chmod(mode)
+
+    def fsync(descriptor, original=os.fsync):
+        assert stat.S_IMODE(os.fstat(descriptor).st_mode) == mode  # before others might read it
+        original(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    model.save(path)
+    assert mode_of(path) == mode
+    assert path.read_text() == REGRESSOR
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_stays_and_its_file_is_replaced(exists, model, tmp_path):
+    (tmp_path / "models").mkdir()
+    target, link = tmp_path / "models" / "of_today.json", tmp_path / "model.json"
+    if exists:
+        target.write_text("as it was")
+        target.chmod(0o600)
+    link.symlink_to("models/of_today.json")
+    model.save(link)
+    assert link.is_symlink()
+    assert target.read_text() == REGRESSOR
+    assert mode_of(target) == 0o600 or not exists
+    assert sorted(os.listdir(tmp_path)) == ["model.json", "models"]
+    assert os.listdir(tmp_path / "models") == ["of_today.json"]
+
+
+KILLED = """
+import os, signal, gbt.loading
+model = gbt.load({source!r})
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+model.save({target!r})
+"""
+
+
+def test_what_a_killed_save_left_behind_is_removed_by_the_next(model, tmp_path):
+    source, target = tmp_path / "source.json", tmp_path / "model.json"
+    model.save(source)
+    program = KILLED.format(source=str(source), target=str(target))
+    killed = subprocess.run([sys.executable, "-c", program], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = set(os.listdir(tmp_path)) - {"source.json"}
+    assert left.startswith(".model.json.")
+    others = [".model.json.unfinished", f".other{left[11:]}", left + ".txt"]
+    for name in others:
+        (tmp_path / name).write_text("of somebody else")
+    model.save(target)
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "model.json", "source.json"])
+
+
+def test_two_saves_at_once_do_not_remove_each_other(model, tmp_path, monkeypatch):
+    """The first one pauses with its file complete; the second one comes and goes meanwhile."""
+    path = tmp_path / "model.json"
+
+    def replace(source, target, original=os.replace):
+        monkeypatch.setattr(os, "replace", original)
+        model.save(path)
+        assert os.path.exists(source)
+        original(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    model.save(path)
+    assert os.listdir(tmp_path) == ["model.json"]
+    assert path.read_text() == REGRESSOR
+
+
+def test_a_file_without_its_lock_is_begun_again(model, tmp_path, monkeypatch):
+    """Another save takes a new file for abandoned, and removes it before it is locked."""
+    created = []
+
+    def lock(descriptor, original=whole_files._lock):
+        original(descriptor)
+        created.append([name for name in os.listdir(tmp_path) if name.endswith("unfinished")])
+        if len(created) == 1:
+            os.unlink(tmp_path / created[0][0])
+
+    monkeypatch.setattr(whole_files, "_lock", lock)
+    model.save(tmp_path / "model.json")
+    assert len(created) == 2
+    assert os.listdir(tmp_path) == ["model.json"]
+
+
+def test_paths(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model.save("model.json")  # no folder in the path
+    model.save("m" * 200 + ".json")
+    assert type(load("model.json")) is GBTRegressor
+    with pytest.raises(FileNotFoundError):
+        load("no file")
+
+
+def test_places_where_no_file_can_be(model, tmp_path):
+    (tmp_path / "file").write_text("as it was")
+    os.mkfifo(tmp_path / "pipe")
+    for error, path, message in [
+        (FileNotFoundError, tmp_path / "none" / "model.json", r"no folder '.*/none' .*make it"),
+        (NotADirectoryError, tmp_path / "file" / "model.json", r"'.*/file' is not a folder"),
+        (IsADirectoryError, tmp_path, "is a folder; add the name of a file"),
+        (OSError, tmp_path / "pipe", r"'.*/pipe' is not a file that can be replaced"),
+    ]:
+        with pytest.raises(error, match=message):
+            model.save(path)
+    assert sorted(os.listdir(tmp_path)) == ["file", "pipe"]
+    assert (tmp_path / "file").read_text() == "as it was"
+
+
+# What the nodes are known by ----------------------------------------------------------------
+
+
+def unknown_but(ensemble, *known):
+    """Return a model of which these statistics are known, and 0 stands for the others."""
+    zeros = np.zeros(len(ensemble.feature))
+    arrays = {} if "gradients" in known else {"sum_gradient": zeros, "gain": zeros}
+    arrays |= {} if "hessians" in known else {"sum_hessian": zeros}
+    arrays |= {} if "counts" in known else {"n_samples": zeros}
+    if "values" not in known:
+        arrays["value"] = np.where(ensemble.left < 0, ensemble.value, 0.0)
+    return changed(ensemble, **arrays, statistics=frozenset(known))
+
+
+@pytest.mark.parametrize("known", [(), ("hessians", "values"), ("counts",), STATISTICS])
+def test_what_is_known_of_the_nodes_is_kept(known, path):
+    ensemble = unknown_but(load_text(REGRESSOR, path).ensemble_, *known)
+    assert_same_ensemble(through_file(ensemble, path), ensemble)
+    ensemble.require(*known, what="Nothing")
+    for name in set(STATISTICS) - set(known):
+        with pytest.raises(ValueError, match=rf"It needs the {name} .*does not have.*X=X_train"):
+            ensemble.require(name, what="It")
+
+
+@pytest.mark.parametrize(
+    ("array", "statistic"),
+    [("n_samples", "counts"), ("sum_hessian", "hessians"), ("gain", "gradients"),
+     ("sum_gradient", "gradients"), ("value", "values")],
+)  # fmt: skip
+def test_what_is_not_known_is_0(array, statistic, path):
+    document = json.loads(REGRESSOR)
+    document["ensemble"]["statistics"].remove(statistic)
+    if array == "gain":
+        document["ensemble"]["sum_gradient"] = [0.0] * 6
+    with pytest.raises(InvalidModelError, match=f"has {array} .*know"):
+        load_document(document, path)
+
+
+@pytest.mark.parametrize(
+    ("array", "statistic"), [("n_samples", "counts"), ("sum_hessian", "hessians")]
+)
+def test_zeros_in_a_file_of_version_1_were_not_known(array, statistic, path):
+    document = {**json.loads(REGRESSOR_1), "kind": "Ensemble"}
+    del document["estimator"]
+    document["ensemble"][array] = [0] * 6
+    assert load_document(document, path).statistics == set(STATISTICS) - {statistic}
+
+
+@pytest.mark.parametrize("flag", ["is_forest", "zero_is_missing"])
+def test_flags_stay(flag, path):
+    flagged = changed(load_text(REGRESSOR, path).ensemble_, **{flag: True})
+    assert_same_ensemble(through_file(flagged, path), flagged)
+
+
+# Damaged files --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "is not JSON, or not a whole file"),
+        (b"\x80\x04\x95pickle", "is not JSON"),
+        (b"\xff\xfe\x00", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b'{"format": NaN}', "NaN is not a number that JSON has"),
+        (b'{"format": -Infinity}', "-Infinity is not a number that JSON has"),
+        (b"1" * 5000, "is not JSON"),
+        (b"[]", '"format": "gbt"'),
+        (b'{"learner": {}, "version": [3, 2, 0]}', '"format": "gbt"'),
+        (b'{"format": "gbt", "version": 4, "news": 1}', "version 4, .* versions 1 to 3; a newer"),
+        (b'{"format": "gbt", "version": "1"}', 'version "1"'),
+        (b'{"format": "gbt"}', "version null"),
+        (b'{"format": "gbt", "version": 1, "kind": "os.system"}', 'kind must be one of.*"os.syst'),
+        (b'{"format": "gbt", "version": 1, "kind": ["Ensemble"]}', "kind must be one of"),
+        (b'{"format": "gbt", "version": 1, "kind": "Ensemble"}', "the file lacks ensemble"),
+    ],
+)
+def test_files_of_another_kind(text, message, path):
+    path.write_bytes(text)
+    with pytest.raises(InvalidModelError, match=message) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [REGRESSOR, CLASSIFIER], ids=["regressor", "classifier"])
+def test_no_beginning_of_a_file_is_a_model(text, path):
+    for length in range(len(text)):
+        with pytest.raises(InvalidModelError, match="not a whole file"):
+            load_text(text[:length], path)
+
+
+GONE = object()
+
+DAMAGE = [
+    # (where, what stands there instead, message)
+    ("version", True, "version true"),
+    ("version", 1.0, "version 1.0"),
+    ("comment", "hello", "the file has unknown keys.*comment"),
+    ("ensemble", [], "ensemble must be an object"),
+    ("ensemble.gain", GONE, "ensemble lacks gain"),
+    ("ensemble.gain", 0.5, "ensemble.gain must be a list of float or int; got 0.5"),
+    ("ensemble.gain", {}, "ensemble.gain must be a list"),
+    ("ensemble.gain.0", "0.5", r"ensemble.gain must be a list of float or int; got \["),
+    ("ensemble.gain.0", True, "ensemble.gain must be a list of float or int"),
+    ("ensemble.gain.0", None, "ensemble.gain must be a list of float or int"),
+    ("ensemble.gain.0", [1.0], "ensemble.gain must be a list of float or int"),
+    ("ensemble.gain.0", 10**400, "ensemble.gain has numbers that do not fit into float64"),
+    ("ensemble.gain.1", 1.0, "node 1 of tree 0 has gain 1.0: a leaf has 0"),
+    ("ensemble.cover", [1.0], "ensemble has unknown keys.*cover"),
+    ("ensemble.value", [0.0], r"one length; got the shapes .*'value': \(1,\)"),
+    ("ensemble.value", [], r"one length; got the shapes .*'value': \(0,\)"),
+    ("ensemble.threshold.1", 2.0, "node 1 of tree 0 has threshold 2.0: a leaf has 0"),
+    ("ensemble.missing_left.1", True, "node 1 of tree 0 has missing_left True: a leaf has False"),
+    ("ensemble.missing_left.0", 1, "ensemble.missing_left must be a list of bool"),
+    ("ensemble.n_samples.0", -1, "node 0 of tree 0 has n_samples -1: it cannot be negative"),
+    ("ensemble.n_samples.0", 5.0, "ensemble.n_samples must be a list of int"),
+    ("ensemble.n_samples.0", 2**63, "ensemble.n_samples has numbers that do not fit into int64"),
+    ("ensemble.sum_hessian.5", -1.0, "node 0 of tree 1 has sum_hessian -1.0: it cannot be neg"),
+    ("ensemble.feature.0", 2, r"node 0 of tree 0 has feature 2: an inner node has one in \[0, 2\)"),
+    ("ensemble.feature.0", -1, "node 0 of tree 0 has feature -1: an inner node"),
+    ("ensemble.feature.1", 0, "node 1 of tree 0 has feature 0: .* a leaf -1"),
+    ("ensemble.feature.0", 2**31, "ensemble.feature has numbers that do not fit into int32"),
+    ("ensemble.left.0", 0, "node 0 of tree 0 has left 0: in preorder"),  # a cycle
+    ("ensemble.left.2", 0, "node 2 of tree 0 has left 0: in preorder"),  # a longer cycle
+    ("ensemble.left.2", 1, "node 2 of tree 0 has left 1: in preorder"),  # a second parent
+    ("ensemble.left.0", 99, "node 0 of tree 0 has left 99: in preorder"),
+    ("ensemble.left.1", -2, "node 1 of tree 0 has left -2: in preorder.* -1 at a leaf"),
+    ("ensemble.left.0", -1, "tree 0 lacks nodes, or has some that no walk reaches"),
+    ("ensemble.left.1", 2, "tree 0 lacks nodes"),
+    ("ensemble.right.0", 3, "node 0 of tree 0 has right 3: in preorder"),
+    ("ensemble.right.0", 0, "node 0 of tree 0 has right 0: in preorder"),
+    ("ensemble.right.2", 1, "node 2 of tree 0 has right 1: in preorder"),
+    ("ensemble.right.2", 5, "node 2 of tree 0 has right 5: in preorder"),  # in another tree
+    ("ensemble.right.1", 4, "node 1 of tree 0 has right 4: in preorder"),
+    ("ensemble.right.5", -7, "node 0 of tree 1 has right -7: in preorder"),
+    ("ensemble.tree_offset.0", 1, "tree_offset must rise from 0 to the number of nodes, 6"),
+    ("ensemble.tree_offset.1", 0, "tree_offset must rise"),
+    ("ensemble.tree_offset.1", 7, "tree_offset must rise"),
+    ("ensemble.tree_offset.1", 4, "tree 0 lacks nodes"),
+    ("ensemble.tree_offset.2", 5, "tree_offset must rise"),
+    ("ensemble.tree_offset", [], "tree_offset must rise"),
+    ("ensemble.base_score", [10.0], "ensemble.base_score must be float or int; got"),
+    ("ensemble.base_score", "10", 'ensemble.base_score must be float or int; got "10"'),
+    ("ensemble.learning_rate", 0.0, r"learning_rate must be in \(0, inf\); got 0.0"),
+    ("ensemble.reg_lambda", -1, r"reg_lambda must be in \[0, inf\); got -1.0"),
+    ("ensemble.loss", "hinge", 'ensemble.loss must be one of .*"hinge"'),
+    ("ensemble.loss", "half_logistic", "a GBTRegressor cannot have the loss half_logistic"),
+    ("ensemble.input_dtype", "object", "ensemble.input_dtype must be one of"),
+    ("ensemble.feature_names", [], "feature_names must name at least one column"),
+    ("ensemble.feature_names", "ab", "ensemble.feature_names must be a list of strings"),
+    ("ensemble.feature_names", ["a"], r"has feature 1: an inner node has one in \[0, 1\)"),
+    ("ensemble.feature_names.0", 0, "ensemble.feature_names must be a list of strings"),
+    ("ensemble.statistics", GONE, "ensemble lacks statistics"),
+    ("ensemble.statistics", "counts", "ensemble.statistics must be a list of strings"),
+    ("ensemble.statistics.0", 1, "ensemble.statistics must be a list of strings"),
+    ("ensemble.statistics.0", "colours", "statistics must be some of .*'colours'"),
+    ("ensemble.is_forest", 0, "ensemble.is_forest must be bool; got 0"),
+    ("estimator", GONE, "the file lacks estimator"),
+    ("estimator.classes", {"dtype": "str", "values": ["a", "b"]}, "estimator has unknown keys"),
+    ("estimator.parameters.max_depth", 0, "estimator.parameters: max_depth must be"),
+    ("estimator.parameters.max_depth", {}, "estimator.parameters: max_depth must be"),
+    ("estimator.parameters.n_jobs", 0, "estimator.parameters: n_jobs=0 is not allowed"),
+    ("estimator.parameters.verbose", GONE, "estimator.parameters lacks verbose"),
+    ("estimator.parameters.gamma", 1, "estimator.parameters has unknown keys.*gamma"),
+    ("estimator.parameters.splitter", "__import__('os')", "parameters: splitter must be"),
+    ("estimator.has_feature_names", 1, "has_feature_names must be bool; got 1"),
+    ("estimator.evals_result", [1.0], "evals_result must be an object"),
+    ("estimator.evals_result.eval_0", [1.0], "evals_result.eval_0 has 1 losses for 2 trees"),
+    ("estimator.evals_result.eval_0.0", "low", "evals_result.eval_0 must be a list of float"),
+    ("estimator.sampling.seed", -1, "sampling.seed has numbers that do not fit into uint32"),
+    ("estimator.sampling.seed", 2**32, "sampling.seed has numbers that do not fit into uint32"),
+    ("estimator.sampling.seed", 0.5, "sampling.seed must be int; got 0.5"),
+    ("estimator.sampling.subsample", 0, r"sampling.subsample must be in \(0, 1\]; got 0"),
+    ("estimator.sampling.subsample", 1.5, r"sampling.subsample must be in \(0, 1\]; got 1.5"),
+    ("estimator.sampling.n_rows", 2**40, "n_rows must be at most 2147483647; got 1099511627776"),
+    ("estimator.sampling.n_rows", 2**31 - 1, "n_rows is 2147483647, .* of tree 0 begins with 5"),
+    ("estimator.sampling.n_rows", 14, "n_rows is 14, of which a tree saw 6, .* begins with 5"),
+    ("estimator.sampling.subsample", 0.7, "n_rows is 12, of which a tree saw 7"),
+    ("estimator.sampling.n_rows", 11, "left_out must be some of the 11 rows"),
+    ("estimator.sampling.n_rows", 0, "left_out must be some of the 0 rows"),
+    ("estimator.sampling.left_out", [3, 3], "left_out must be some of the 12 rows, ascending"),
+    ("estimator.sampling.left_out", [-1], "left_out must be some of the 12 rows"),
+    ("estimator.sampling.left_out", list(range(12)), "left_out .* and not all of them"),
+]
+
+CLASSIFIER_DAMAGE = [
+    ("kind", "GBTRegressor", "estimator has unknown keys.*classes"),
+    ("kind", "Ensemble", "the file has unknown keys.*estimator"),
+    ("ensemble.loss", "half_squared_error", "a GBTClassifier cannot have the loss half_squared"),
+    ("estimator.classes", GONE, "estimator lacks classes"),
+    ("estimator.classes.dtype", "datetime64[s]", "classes.dtype must be one of"),
+    ("estimator.classes.dtype", "int64", "classes.values must be a list of int"),
+    ("estimator.classes.values", ["yes", "no"], "two labels or more, sorted"),
+    ("estimator.classes.values", ["no", "no"], "two labels or more, sorted"),
+    ("estimator.classes.values", ["a", "b", "c"], "cannot have the loss half_logistic"),
+    ("estimator.classes", {"dtype": "int8", "values": [0, 128]}, "do not fit into int8"),
+    ("estimator.classes", {"dtype": "float32", "values": [0, 1e300]}, "do not fit into float32"),
+    ("estimator.classes", {"dtype": "object", "values": [0, 1]}, "must be a list of strings"),
+    ("estimator.classes", {"dtype": "bool", "values": [0, 1]}, "must be a list of bool"),
+]
+
+
+def put(document, where, value):
+    """Return a copy of a document with something else at a path like "ensemble.left.0"."""
+    document = copy.deepcopy(document)
+    *way, last = [int(key) if key.isdigit() else key for key in where.split(".")]
+    place = document
+    for key in way:
+        place = place[key]
+    if value is GONE:
+        del place[last]
+    else:
+        place[last] = value
+    return document
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "value", "message"),
+    [
+        *((REGRESSOR, *damage) for damage in DAMAGE),
+        *((CLASSIFIER, *damage) for damage in CLASSIFIER_DAMAGE),
+    ],
+)
+def test_damage(text, where, value, message, path):
+    with pytest.raises(InvalidModelError, match=message):
+        load_document(put(json.loads(text), where, value), path)
+
+
+def test_an_estimator_has_trees(path):
+    document = json.loads(CLASSIFIER)
+    document["ensemble"].update({name: [] for name in NODE_DTYPES}, tree_offset=[0])
+    with pytest.raises(InvalidModelError, match="a GBTClassifier has at least one tree"):
+        load_document(document, path)
+
+
+def test_infinite_numbers(path):
+    text = REGRESSOR.replace('"gain": [3.8333333333333335', '"gain": [1e999')
+    assert text != REGRESSOR
+    with pytest.raises(InvalidModelError, match=r"ensemble.gain has numbers that do not fit"):
+        load_text(text, path)
+
+
+def paths_in(value, way=()):
+    """Yield the path to every key and every element of a document."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
+        yield (*way, key)
+        if isinstance(item, dict | list):
+            yield from paths_in(item, (*way, key))
+
+
+def assert_harmless(document, path):
+    """Check that a document is refused, or else is a model that does all that models do."""
+    try:
+        model = load_document(document, path)
+    except InvalidModelError:
+        return False
+    ensemble = model if isinstance(model, Ensemble) else model.ensemble_
+    for tree in ensemble.trees:
+        assert preorder_walk(tree.left, tree.right) == list(range(tree.n_nodes))
+    X = np.array([[value] * ensemble.n_features for value in (-1e300, 0.0, np.nan, 2.5)])
+    assert np.isfinite(ensemble.raw_predict(X)).all()
+    assert ensemble.apply(X).shape == (4, ensemble.n_trees)
+    if model is not ensemble:
+        assert hasattr(model, "feature_names_in_") or len(model.predict(X)) == 4
+        assert len(model.feature_importances_) == ensemble.n_features
+        if model._sampling.n_rows < 10**6:
+            model.sampled_rows(0)
+    model.save(path)
+    return True
+
+
+def preorder_walk(left, right):
+    """Return the nodes in the order of a walk root, left, right; it ends when it is too long."""
+    seen, waiting = [], [0]
+    while waiting and len(seen) <= len(left):
+        node = waiting.pop()
+        seen.append(node)
+        if left[node] >= 0:
+            waiting += [right[node], left[node]]
+    return seen
+
+
+OTHER_VALUES = [GONE, None, True, "", "a", [], {}, [[]], -1, 0, 1, 3, 0.5, -2.5, 1e300, 10**30]
+
+
+@pytest.mark.parametrize("text", [REGRESSOR, CLASSIFIER], ids=["regressor", "classifier"])
+def test_every_single_change_is_harmless(text, path):
+    document = json.loads(text)
+    accepted = 0
+    for way in list(paths_in(document)):
+        for value in OTHER_VALUES:
+            accepted += assert_harmless(put_at(document, way, value), path)
+    assert accepted > 0  # other values, gains, parameters are other models
+
+
+def put_at(document, way, value):
+    return put(document, ".".join(map(str, way)), value)
+
+
+@given(data=st.data())
+def test_several_changes_are_harmless(data, path):
+    document = json.loads(data.draw(st.sampled_from([REGRESSOR, CLASSIFIER])))
+    for _ in range(data.draw(st.integers(2, 4))):
+        way = data.draw(st.sampled_from(list(paths_in(document))))
+        document = put_at(document, way, data.draw(st.sampled_from(OTHER_VALUES)))
+    assert_harmless(document, path)
+
+
+@given(data=st.data())
+def test_changed_bytes_are_harmless(data, path):
+    text = data.draw(st.sampled_from([REGRESSOR, CLASSIFIER]))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        text = text[:at] + data.draw(st.sampled_from('0123456789-+.e,:[]{}"tn ')) + text[at + 1 :]
+    try:
+        document = json.loads(text)
+    except ValueError:
+        with pytest.raises(InvalidModelError, match="is not JSON"):
+            load_text(text, path)
+    else:
+        assert_harmless(document, path)
+
+
+# Ensemble.validate ----------------------------------------------------------------------------
+
+
+@given(ensemble=ensembles())
+def test_drawn_ensembles_are_valid(ensemble):
+    ensemble.validate()
+
+
+@given(data=st.data())
+def test_links_are_accepted_exactly_when_a_walk_meets_the_nodes_in_order(data):
+    tree = data.draw(ensembles(max_trees=1, max_depth=3)).trees[0]
+    n_nodes = tree.n_nodes
+    left, right = tree.left.tolist(), tree.right.tolist()
+    for _ in range(data.draw(st.integers(0, 2))):
+        links = data.draw(st.sampled_from([left, right]))
+        links[data.draw(st.integers(0, n_nodes - 1))] = data.draw(st.integers(-1, n_nodes - 1))
+    is_leaf = np.array(left) < 0
+    sound = (
+        preorder_walk(left, right) == list(range(n_nodes))
+        and ((np.array(right) < 0) == is_leaf).all()
+    )
+    assert is_valid(links_only(left, right)) == sound
+
+
+def links_only(left, right):
+    """Return an ensemble of one tree that has links and nothing else of interest."""
+    n_nodes = len(left)
+    columns = {name: np.zeros(n_nodes) for name in NODE_DTYPES}
+    feature = np.where(np.array(left) < 0, -1, 0)
+    tree = Tree(
+        **{**columns, "left": left, "right": right, "feature": feature},
+    )
+    arrays = {name: getattr(tree, name) for name in NODE_DTYPES}
+    return Ensemble(
+        **arrays,
+        tree_offset=[0, n_nodes],
+        base_score=0.0,
+        learning_rate=1.0,
+        reg_lambda=0.0,
+        loss=LOSSES["half_squared_error"],
+        feature_names=("x0",),
+    )
+
+
+def is_valid(ensemble):
+    try:
+        ensemble.validate()
+    except InvalidModelError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ([1, 2, -1, -1, -1], [3, 4, -1, -1, -1]),  # one parent each, but not in preorder
+        ([1, -1, -1, 4, -1, -1], [2, -1, -1, 5, -1, -1]),  # two trees
+        ([1, -1, 3, -1, -1], [3, -1, 4, -1, -1]),  # a shared child
+        ([-1, 2, -1, -1], [-1, 3, -1, -1]),  # the first leaf is all of the tree
+        ([-1, 2, -1], [-1, 0, -1]),  # the same, and promises come out even
+    ],
+)
+def test_links_that_are_no_tree_in_preorder(left, right):
+    assert not is_valid(links_only(left, right))
+
+
+@pytest.mark.parametrize("name", ["threshold", "gain", "sum_gradient", "sum_hessian", "value"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_numbers_of_nodes_are_finite(name, value, path):
+    ensemble = load_text(CLASSIFIER, path).ensemble_
+    array = getattr(ensemble, name).copy()
+    array[0] = value
+    with pytest.raises(InvalidModelError, match=f"node 0 of tree 0 has {name} {value}"):
+        changed(ensemble, **{name: array}).validate()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"base_score": np.nan}, r"base_score must be finite, one an output; got nan"),
+        ({"learning_rate": np.nan}, "learning_rate must be in"),
+        ({"reg_lambda": np.inf}, "reg_lambda must be in"),
+        ({"input_dtype": np.int64}, "input_dtype must be float64 or float32"),
+        ({"value": np.zeros((3, 1))}, re.escape("'value': (3, 1)")),
+        ({"tree_offset": [[0, 3]]}, "tree_offset must rise"),
+        ({"tree_offset": 3}, "tree_offset must rise"),
+    ],
+)
+def test_what_trees_have_in_common(changes, message, path):
+    ensemble = load_text(CLASSIFIER, path).ensemble_
+    with pytest.raises(InvalidModelError, match=message):
+        changed(ensemble, **changes).validate()
+
+
+# Parameters that came later --------------------------------------------------------------------
+
+LATER = [
+    {"eval_metric": "roc_auc"},
+    {"warm_start": True},
+    {"class_weight": "balanced"},
+    {"class_weight": {"yes": 2.5, "no": 1}},
+    {"eval_metric": "f1", "warm_start": True, "class_weight": {}},
+]
+
+
+@pytest.mark.parametrize("parameters", LATER, ids=str)
+def test_later_parameters_come_back(parameters, path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    model = GBTClassifier(n_estimators=2, **parameters)
+    model.fit(X, y, eval_set=[(X, y)]).save(path)
+    read = load(path)
+    expected = {name: value or None for name, value in model.get_params().items()}
+    assert {name: value or None for name, value in read.get_params().items()} == expected
+    assert read.evals_result_ == model.evals_result_
+    assert read.best_score_ == model.best_score_
+    refitted = read.set_params(warm_start=False).fit(X, y, eval_set=[(X, y)])
+    assert_same_ensemble(refitted.ensemble_, model.ensemble_)
+
+
+def test_labels_of_class_weights_stay_numbers(path):
+    X, y = np.arange(8.0).reshape(-1, 1), np.arange(8) % 2
+    GBTClassifier(n_estimators=1, class_weight={0: 3.0, np.int64(1): 1.0}).fit(X, y).save(path)
+    assert load(path).class_weight == {0: 3.0, 1: 1.0}
+
+
+@pytest.mark.parametrize("value", [print, [print]])
+def test_functions_cannot_be_saved(value, path):
+    X, y = np.arange(8.0).reshape(-1, 1), np.arange(8.0)
+    model = GBTRegressor(n_estimators=1).fit(X, y)
+    name = "callbacks" if isinstance(value, list) else "eval_metric"
+    model.set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"{name}=.* cannot be saved"):
+        model.save(path)
+
+
+@pytest.mark.parametrize("value", [[1], [[1, 2, 3]], [["yes", "a"]], [[[], 1]], "even", 3])
+def test_class_weights_of_damaged_files(value, path):
+    document = json.loads(CLASSIFIER)
+    document["estimator"]["parameters"]["class_weight"] = value
+    with pytest.raises(InvalidModelError, match=r"estimator\.parameters: "):
+        load_document(document, path)
+
+
+def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):
+    X, y = np.arange(60.0)[:, np.newaxis], np.arange(60.0)
+    model = GBTRegressor(n_estimators=3, monotone_constraints=[1], warm_start=True).fit(X, y)
+    through_file(model.set_params(monotone_constraints=None), path)
+    model.set_params(monotone_constraints=[-1], n_estimators=5)
+    for refuse in (lambda: model.save(path), lambda: model.fit(X, y)):
+        with pytest.raises(ValueError, match=r"monotone_constraints=\[-1\]"):
+            refuse()
+
+
+@pytest.mark.parametrize(
+    ("loss", "parameters", "older"),
+    [
+        (Gamma(is_newton=True), '{"name": "gamma", "is_newton": true}', '"gamma"'),
+        (
+            Tweedie(1.2, is_newton=True),
+            '{"name": "tweedie", "power": 1.2, "is_newton": true}',
+            '{"name": "tweedie", "power": 1.2}',
+        ),
+        (
+            Tweedie(is_newton=True),
+            '"loss": {"name": "tweedie", "power": 1.5, "is_newton": true}, "max_depth"',
+            '"loss": "tweedie", "max_depth"',
+        ),
+        (
+            Poisson(0.0),
+            '"loss": {"name": "poisson", "max_delta_step": 0.0}, "max_depth"',
+            '"loss": "poisson", "max_depth"',
+        ),
+    ],
+)
+def test_names_of_losses_mean_in_older_files_what_they_meant(loss, parameters, older, path):
+    """Their hessians were the second derivatives, and the parameter was a name."""
+    X, y = np.arange(60.0)[:, np.newaxis], 1.0 + np.arange(60.0) % 7
+    model = GBTRegressor(n_estimators=3, loss=loss).fit(X, y)
+    model.save(path)
+    text = path.read_text()
+    assert parameters in text
+    again = load_text(text.replace(parameters, older), path)
+    assert again.loss == again.ensemble_.loss == loss
+    assert_same(again.fit(X, y).predict(X), model.predict(X))

@@ -1,0 +1,757 @@
+"""The grown trees equal those of the plain page, bit by bit, whatever the bins and the threads."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import config, njit
+
+from gbt.kernels.trees import tasks
+from gbt.kernels.trees.quantise import ROWS_PER_TASK
+from gbt.model.tree import NODE_DTYPES
+from gbt.reference import boosting as reference
+from gbt.splitting.cuts import Sets, best_cuts
+from gbt.splitting.frontier import Splits
+from gbt.splitting.greedy import Greedy, largest_gain
+from gbt.tables.columns import Columns
+from gbt.training.growing import growth_of
+from gbt.training.histogram_growth import HistogramGrowth
+from gbt.training.plan import Plan
+from tests import trainer
+from tests.asserts import assert_same, assert_valid_tree
+from tests.node_cases import MISSING_ROWS_THAT_TIE, coarsen, column_of
+from tests.trainer import coarse_columns, fit, grow_tree, grow_with, growth_for, with_threads
+
+pytestmark = pytest.mark.kernels
+NAN = np.nan
+
+
+def assert_same_tree(tree, nodes):
+    """Compare a tree with the plain page's list of nodes, every array bit by bit."""
+    for name in NODE_DTYPES:
+        assert_same(getattr(tree, name), np.array([getattr(node, name) for node in nodes]))
+
+
+def assert_same_trees(one, other):
+    for name in NODE_DTYPES:
+        assert_same(getattr(one, name), getattr(other, name))
+
+
+@st.composite
+def tables(draw):
+    """Draw a table: small ones, and ones of so many values that small nodes are sorted."""
+    n = draw(st.integers(1, 12) | st.integers(60, 130))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    distinct, missing = st.sampled_from([1, 2, 5, 30, 10**9]), st.sampled_from([0.0, 0.0, 0.2, 1.0])
+    columns = [
+        column_of(rng, n, draw(distinct), draw(missing)) for _ in range(draw(st.integers(1, 4)))
+    ]
+    return np.column_stack(columns)
+
+
+@st.composite
+def gradients(draw, n):
+    """Draw g and h: few distinct ones, so that gains tie, or all different."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    few = draw(st.booleans())
+    gradient = rng.integers(-2, 3, size=n).astype(float) if few else rng.normal(size=n)
+    kind = draw(st.sampled_from(["one", "few", "any", "tiny"]))
+    hessian = {
+        "one": np.ones(n),
+        "few": rng.integers(0, 3, size=n) / 2,
+        "any": rng.uniform(0, 1, size=n),
+        "tiny": 10.0 ** rng.uniform(-12, 0, size=n),
+    }[kind]
+    return gradient, hessian
+
+
+def with_ties(X, gradient, hessian):
+    """Return a problem in which every cut has equals, so that every rule about ties decides.
+
+    Each row has a mirror image, so the cuts at c and at -c separate alike. The columns stand there
+    twice, once negated, so features tie. Missing rows without weight score alike on either side.
+    """
+    X = np.vstack([X, -X, np.full((1, X.shape[1]), NAN)])
+    X = np.hstack([X, -X])
+    return X, np.concatenate([gradient, gradient, [0.0]]), np.concatenate([hessian, hessian, [0.0]])
+
+
+@st.composite
+def parameters_of_trees(draw):
+    return {
+        "max_depth": draw(st.sampled_from([None, 1, 2, 4])),
+        "max_leaves": draw(st.sampled_from([None, None, 2, 5])),
+        "min_child_weight": draw(st.sampled_from([0.0, 1.0, 3.0])),
+        "min_samples_leaf": draw(st.sampled_from([1, 2, 5])),
+        "reg_lambda": draw(st.sampled_from([0.0, 0.1, 1.0, 10.0])),
+        "min_split_gain": draw(st.sampled_from([0.0, 0.0, 0.5])),
+    }
+
+
+@st.composite
+def growths(draw):
+    X = draw(tables())
+    gradient, hessian = draw(gradients(len(X)))
+    if draw(st.booleans()):
+        X, gradient, hessian = with_ties(X, gradient, hessian)
+    return X, gradient, hessian, draw(parameters_of_trees())
+
+
+@st.composite
+def large_growths(draw):
+    """Draw a problem whose root, and at least one of its children, keeps a histogram.
+
+    That takes few bins for many rows and columns: 61 rows in 6 bins a column, missing included.
+    Nine columns and more have two words of bins, the last of which is partly in use.
+    """
+    n, p = draw(st.integers(61, 130)), draw(st.integers(1, 12) | st.integers(9, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    drawn = draw(st.sampled_from([[10**9], [2, 5, 10**9]]))
+    share_missing = draw(st.sampled_from([[0.0], [0.0, 0.3], [0.3, 1.0]]))
+    X = np.column_stack(
+        [column_of(rng, n, rng.choice(drawn), rng.choice(share_missing)) for _ in range(p)]
+    )
+    columns = Columns.from_table(X)
+    for k in range(p):
+        coarsen(columns, k, rng, most=5)
+    gradient, hessian = draw(gradients(n))
+    parameters = draw(parameters_of_trees()) | {
+        "max_depth": draw(st.sampled_from([None, 2, 3, 5])),
+        "max_leaves": draw(st.sampled_from([None, None, 3, 8])),
+        "min_samples_leaf": draw(st.sampled_from([1, 1, 5])),
+    }
+    return columns, gradient, hessian, parameters
+
+
+def is_large(n_rows, columns):
+    """Say whether nodes of so many rows keep a histogram, which children are subtracted from."""
+    return n_rows * columns.n_columns > tasks.LARGE * (columns.n_bins + 1).sum()
+
+
+def page(X, gradient, hessian, **parameters):
+    return reference.grow(X, gradient, hessian, learning_rate=0.5, fixed_point=True, **parameters)
+
+
+@given(growths(), st.data())
+def test_trees_are_those_of_the_page(growth, data):
+    X, gradient, hessian, parameters = growth
+    nodes = page(X, gradient, hessian, **parameters)
+    for columns in (Columns.from_table(X), data.draw(coarse_columns(X))):
+        tree, _ = grow_tree(columns, gradient, hessian, **parameters)
+        assert_valid_tree(tree)
+        assert_same_tree(tree, nodes)
+
+
+@given(large_growths())
+def test_trees_with_large_nodes_are_those_of_the_page(growth):
+    columns, gradient, hessian, parameters = growth
+    # The larger child of the root has half of its rows at least.
+    assert is_large(-(-columns.n_rows // 2), columns)
+    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
+    assert_same_tree(tree, page(columns.table, gradient, hessian, **parameters))
+
+
+@pytest.mark.parametrize("kind", ["one", "any"])
+@pytest.mark.parametrize("max_leaves", [None, 12])
+def test_large_nodes_on_many_levels(kind, max_leaves):
+    """Enough rows that grandchildren of the root are large too: slots are freed and used again."""
+    rng = np.random.default_rng(7)
+    X = np.column_stack([column_of(rng, 400, 10**9, 0.1) for _ in range(10)])
+    columns = Columns.from_table(X)
+    for k in range(10):
+        coarsen(columns, k, rng, most=4)
+    gradient = rng.normal(size=400)
+    hessian = np.ones(400) if kind == "one" else rng.uniform(0.1, 1.0, size=400)
+    parameters = {
+        "max_depth": 7, "max_leaves": max_leaves, "reg_lambda": 1.0, "min_samples_leaf": 5,
+        "min_child_weight": 0.0,
+    }  # fmt: skip
+    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
+    large = is_large(tree.n_samples, columns) & ~tree.is_leaf
+    assert tree.depth[large].max() >= 3
+    assert large.sum() >= 6
+    assert max_leaves or (~large & ~tree.is_leaf).any()  # and small ones below them
+    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["one", "any"])
+def test_large_nodes_whose_columns_are_alike(kind, n_jobs):
+    """Threads share such a node: columns are refined while others still are.
+
+    Half of the columns say the same but for few rows, so that many are in question.
+    """
+    rng, n, p = np.random.default_rng(3), 3000, 10
+    X = rng.normal(size=(n, p))
+    X[:, 5:] = X[:, :5] + rng.normal(size=(n, 5)) * (rng.random((n, 1)) < 0.02)
+    X[rng.random(n) < 0.1, 2] = NAN
+    columns = Columns.from_table(X)
+    gradient = -X[:, 0] - np.nan_to_num(X[:, 2]) + rng.normal(size=n)
+    hessian = np.ones(n) if kind == "one" else rng.uniform(0.1, 1.0, size=n)
+    parameters = {"max_depth": 3, "reg_lambda": 1.0}
+    with with_threads(1):
+        tree, _ = grow_tree(columns, gradient, hessian, n_jobs=n_jobs, **parameters)
+    shared = tree.n_samples[is_large(tree.n_samples, columns) & ~tree.is_leaf]
+    assert len(shared) > 1
+    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+
+
+@pytest.mark.parametrize("kind", ["one", "any"])
+def test_small_nodes_that_are_siblings_of_large_ones(kind):
+    """Their histograms are filled bin by bin, to be subtracted, and then put together to groups."""
+    rng, n, p = np.random.default_rng(4), 3000, 4
+    X = rng.normal(size=(n, p))
+    X[rng.random(n) < 0.1, 1] = NAN
+    gradient = rng.normal(size=n) + 20 * (X[:, 0] > 2.2) - 20 * (X[:, 2] > 2.2)
+    hessian = np.ones(n) if kind == "one" else rng.uniform(0.1, 1.0, size=n)
+    columns = Columns.from_table(X)
+    parameters = {"max_depth": 4, "reg_lambda": 1.0, "min_child_weight": 1.0}
+    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
+    large = is_large(tree.n_samples, columns)
+    splits = np.flatnonzero(~tree.is_leaf)
+    uneven = [t for t in splits if large[tree.left[t]] != large[tree.right[t]]]
+    assert sum((~tree.is_leaf[[tree.left[t], tree.right[t]]]).all() for t in uneven) > 0
+    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+
+
+def test_columns_with_a_heavy_value_are_not_grouped():
+    """Mostly zeros; no value twice; few values, each with a bin of its own; none at all."""
+    rng, n = np.random.default_rng(0), 2000
+    values = rng.normal(size=n)
+    X = np.column_stack([values * (rng.random(n) < 0.4), values, rng.integers(0, 9, n), values])
+    X[:, 3] = NAN
+    growth = growth_for(Columns.from_table(X), np.zeros(n), np.ones(n))
+    assert growth.table.columns["most_bits"].tolist() == [0, 4, 4, 4]
+
+
+@pytest.mark.parametrize("n_missing", [0, 30])
+def test_as_many_bins_as_there_can_be(n_missing):
+    """One a value, and in the second column ten values each; the third has one of many rows."""
+    n_bins = 240 if n_missing else 256
+    rng, n = np.random.default_rng(n_bins), 10 * n_bins
+    X = np.column_stack([np.arange(n) // 10, np.arange(n), np.maximum(np.arange(n), 1500)])
+    X = np.append(rng.permuted(X, axis=0).astype(float), np.full((n_missing, 3), NAN), axis=0)
+    columns = Columns.from_table(X)
+    assert columns.n_bins[0] == n_bins == columns.n_values[0]
+    gradient, hessian = rng.normal(size=len(X)), np.ones(len(X))
+    parameters = {"max_depth": 6, "reg_lambda": 1.0, "min_child_weight": 1.0}
+    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
+    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+
+
+@given(large_growths() | growths(), st.data())
+def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth, data):
+    table, gradient, hessian, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    weights = data.draw(st.sampled_from([[1.0], [3.0], [0.1], [1.0, 2.0, 3.0], [0.5, 1.3]]))
+    weight = rng.choice(weights, columns.n_rows)
+    rows = np.flatnonzero(rng.random(columns.n_rows) < data.draw(st.sampled_from([0.1, 0.5, 1.0])))
+    rows = (rows if len(rows) else np.array([0])).astype(np.int32)
+    features = rng.permutation(columns.n_columns)
+    features = np.sort(features[: data.draw(st.integers(1, columns.n_columns))])
+
+    tree, leaves = grow_with(
+        growth_for(columns, gradient, hessian, weight, **parameters), rows, features
+    )
+    nodes = page(
+        columns.table[rows][:, features], gradient[rows], hessian[rows],
+        sample_weight=weight[rows], **parameters,
+    )  # fmt: skip
+    for node in nodes:
+        node.feature = features[node.feature] if node.feature >= 0 else -1
+    assert_same_tree(tree, nodes)
+    value = np.zeros(len(rows))
+    tree.add_values(np.asarray(columns.table[rows], dtype=np.float64), value)
+    assert_same(value, tree.value[leaves])
+
+
+@given(large_growths() | growths(), st.booleans(), st.lists(st.booleans(), min_size=2))
+def test_memory_may_be_used_again(growth, one_hessian, which):
+    """For other gradients, rows and columns, with both kinds of entries."""
+    table, _, _, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    n, p = columns.n_rows, columns.n_columns
+    rng = np.random.default_rng(len(which))
+    hessian = np.ones(n) if one_hessian else np.arange(1.0, n + 1.0)
+    again = growth_for(columns, np.zeros(n), hessian, **parameters)
+    for few in which[:4]:
+        gradient = rng.normal(size=n)
+        again.training.gradient[:] = gradient
+        drawn = {
+            "rows": np.arange(n // 2, n, dtype=np.int32) if few else None,
+            "features": np.arange(p // 2, p) if few else np.arange(p),
+        }
+        tree, leaves = grow_with(again, **drawn)
+        fresh, fresh_leaves = grow_with(
+            growth_for(columns, gradient, hessian, **parameters), **drawn
+        )
+        assert_same_trees(tree, fresh)
+        assert_same(leaves, fresh_leaves)
+
+
+@given(large_growths() | growths(), st.sampled_from([1.0, 3.0, 0.25]), st.booleans())
+def test_one_number_stands_for_all_rows(growth, weight, are_some):
+    """Bins then have two numbers, else four; the powers of two keep all scales the same."""
+    table, gradient, _, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    n = columns.n_rows
+    rows = np.arange(n // 2, n, dtype=np.int32) if are_some else None
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer, "one_if_equal", np.copy)
+        for hessian, weights in itertools.product(*[(np.ones(1), np.ones(n))] * 2):
+            growth = growth_for(columns, gradient, 0.5 * hessian, weight * weights, **parameters)
+            found.append(grow_with(growth, rows))
+    for tree, leaves in found[1:]:
+        assert_same_trees(tree, found[0][0])
+        assert_same(leaves, found[0][1])
+
+
+@pytest.mark.parametrize("width", [2, 4])
+def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
+    """Rows 4 to 9 of 12; those that go right wait in the buffer, in the node's own places."""
+    columns = Columns.from_table(np.arange(12.0).reshape(-1, 1) % 2)
+    hessian = np.ones(12) if width == 2 else np.arange(1.0, 13.0)
+    growth = growth_for(columns, np.zeros(12), hessian)
+    assert growth.rules["width"] == width
+    growth.rules["count_bits"], growth.rules["n_listed"] = 4, 12
+    rows, node = growth.rows, growth.nodes[:1]
+    rows.entries[:], rows.buffer[:], rows.listed[:] = 5, -7, np.arange(12)
+    node["start"], node["stop"], node["left"], node["right"] = 4, 10, 1, 2
+    for name in ("depth", "g", "h", "magnitude", "feature", "cut", "missing_left"):
+        node[name] = 0
+    node["slot"] = -1
+
+    @njit(error_model="numpy")
+    def partition(table, rows, nodes, rules, own):
+        tasks.partition(0, table, rows, nodes, rules, own)
+
+    partition(growth.table, rows, growth.nodes, growth.rules[0], growth.searching.of_levels[0])
+
+    assert_same(rows.listed, [0, 1, 2, 3, 4, 6, 8, 5, 7, 9, 10, 11])
+    assert (rows.buffer[:4] == -7).all()
+    assert (rows.buffer[10:] == -7).all()
+    assert rows.buffer[4:7].tolist() == [5, 7, 9]
+
+
+@given(growths())
+def test_a_float32_table_grows_the_tree_of_its_float64_copy(growth):
+    X, gradient, hessian, parameters = growth
+    X = X.astype(np.float32)
+    one, _ = grow_tree(Columns.from_table(X), gradient, hessian, **parameters)
+    other, _ = grow_tree(Columns.from_table(X.astype(np.float64)), gradient, hessian, **parameters)
+    assert_same_trees(one, other)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="the steps that threads share exist compiled only")
+@given(large_growths() | growths())
+def test_teams_of_any_size_grow_the_same_tree(growth):
+    """However small the table: a helper is called for every two values."""
+    table, gradient, hessian, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    alone, leaves = grow_tree(columns, gradient, hessian, **parameters, n_jobs=1)
+    for n_jobs in (2, 3):
+        with with_threads(least_values=2):
+            tree, own_leaves = grow_tree(columns, gradient, hessian, **parameters, n_jobs=n_jobs)
+        assert_same_trees(tree, alone)
+        assert_same(own_leaves, leaves)
+
+
+class ByThePage:
+    """The greedy policy once more, asked for one split a node: loops over the codes."""
+
+    def split(self, frontier, limits, n_jobs):
+        own = frontier.derivatives
+        parameters = reference.Parameters(
+            reg_lambda=limits.reg_lambda * own.hessian_scale,
+            min_child_weight=limits.min_child_weight * own.hessian_scale,
+            min_samples_leaf=limits.min_samples_leaf,
+            min_split_gain=limits.min_split_gain
+            * own.gradient_scale
+            * (own.gradient_scale / own.hessian_scale),
+        )
+        n_values = frontier.columns.n_values
+        splits = Splits(*(np.zeros(len(frontier.start), dtype=t) for t in (int, int, bool, float)))
+        splits.feature[:] = -1
+        for j, (start, stop) in enumerate(zip(frontier.start, frontier.stop, strict=True)):
+            rows = frontier.rows[start:stop]
+            codes = frontier.columns.codes[frontier.features][:, rows].T
+            x = np.where(codes == n_values[frontier.features], NAN, codes)
+            g, h = own.gradient[rows].tolist(), own.hessian[rows].tolist()
+            sums = np.array([g, h, [1] * len(rows)], dtype=object).T
+            cut = reference.best_cut(x, sums, parameters)
+            if cut:
+                k = frontier.features[cut.feature]
+                splits.feature[j] = k
+                splits.cut[j] = int(min(cut.threshold, n_values[k] - 1))
+                splits.missing_left[j], splits.gain[j] = cut.missing_left, cut.gain
+        return splits
+
+
+class TwoSets:
+    """Greedy over the union of two sets, which must not matter."""
+
+    def __init__(self, columns, differ):
+        shape = (columns.n_columns, columns.n_rows) if differ else columns.n_rows
+        self.set_of_row = np.random.default_rng(3).integers(2, size=shape, dtype=np.uint8)
+
+    def split(self, frontier, limits, n_jobs):
+        of_row = self.set_of_row
+        if of_row.ndim == 2:
+            of_row = of_row[frontier.features]
+        either_first_second = np.array([[1, 1], [1, 0], [0, 1]], dtype=bool)
+        sets = Sets(of_row, either_first_second, n_searched=1)
+        cuts = best_cuts(frontier, limits, n_jobs, sets)
+        for sums in (cuts.left[cuts.score > -np.inf], cuts.total):
+            assert_same(sums[..., 0, :], sums[..., 1, :] + sums[..., 2, :])
+        return largest_gain(cuts, frontier, limits)
+
+
+POLICIES = {
+    "by the page": lambda columns: ByThePage(),
+    "one walk a column": lambda columns: Greedy(),
+    "two sets": lambda columns: TwoSets(columns, differ=False),
+    "two sets, others a column": lambda columns: TwoSets(columns, differ=True),
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@given(large_growths() | growths(), st.data())
+def test_the_common_road_leads_to_the_trees_of_the_fast_lane(name, growth, data):
+    table, gradient, hessian, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    fast = growth_for(columns, gradient, hessian, **parameters)
+    common = growth_for(
+        columns, gradient, hessian, on_common_road=POLICIES[name](columns), **parameters
+    )
+    assert isinstance(fast, HistogramGrowth)
+    drawn = {
+        "rows": np.arange(
+            data.draw(st.integers(0, columns.n_rows - 1)), columns.n_rows, dtype=np.int32
+        ),
+        "features": np.arange(data.draw(st.integers(0, columns.n_columns - 1)), columns.n_columns),
+    }
+    tree, leaves = grow_with(common, **drawn)
+    fast_tree, fast_leaves = grow_with(fast, **drawn)
+    assert_same_trees(tree, fast_tree)
+    assert_same(leaves, fast_leaves)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_bins_that_are_really_coarse(missing):
+    """More distinct values than bins: here, and only here, the real bins are refined."""
+    rng = np.random.default_rng(5)
+    X = np.round(rng.normal(size=(600, 2)), 3)
+    if missing:
+        X[rng.random(X.shape) < 0.1] = NAN
+    gradient, hessian = rng.normal(size=600), rng.uniform(0.1, 1.0, size=600)
+    columns = Columns.from_table(X)
+    assert (columns.n_bins < columns.n_values).all()
+    tree, _ = grow_tree(columns, gradient, hessian, max_depth=2, reg_lambda=1.0)
+    nodes = reference.grow(
+        X, gradient, hessian, learning_rate=0.5, max_depth=2, reg_lambda=1.0, fixed_point=True,
+        min_child_weight=0.0,
+    )  # fmt: skip
+    assert_same_tree(tree, nodes)
+
+
+@pytest.mark.parametrize("neighbour", ["none", "misses", "is not allowed"])
+def test_a_neighbour_in_whose_units_sums_are_zero(neighbour):
+    """Boxes of neighbours are drawn at once, but not of these: present rows have tiny gradients.
+
+    In units fit for them, or for none, the first column's sums, 4 at the best cut and 2 one bin
+    before, lose all their bits.
+    """
+    x = np.arange(64.0)
+    is_far = (x < 16) | (x >= 48)
+    gradient, hessian = 1e-12 * np.cos(x), np.ones(64)
+    gradient[:16] = [1, -1, 1, -1, 1, -1, 1, 1, 1, -1, 1, -1, 1, -1, 1, 1]
+    gradient[48:] = -gradient[15::-1]
+    other = np.where(is_far & (neighbour == "misses"), NAN, x)
+    X = x[:, None] if neighbour == "none" else np.column_stack([x, other])
+    columns = Columns.from_table(X)
+    for k in range(columns.n_columns):
+        columns.set_bins(k, np.arange(0, columns.n_present[k], 8))
+    parameters = {"max_depth": 1, "reg_lambda": 1.0, "min_child_weight": 1.0}
+    features = np.arange(2 if neighbour == "misses" else 1)
+    tree, _ = grow_with(growth_for(columns, gradient, hessian, **parameters), features=features)
+    assert_same_tree(tree, page(X[:, features], gradient, hessian, **parameters))
+    assert 15 <= tree.threshold[0] < 48
+    assert tree.feature[0] == 0
+
+
+def test_a_neighbour_whose_bins_hold_one_value_each():
+    """Boxes of neighbours are drawn at once, but not of these: one has cuts inside its bins.
+
+    Inside the third bin of the first column is the best cut; it scores 20^2 (1/20 + 1/44) = 29. At
+    the bin's end a cut scores 1. The best of those between bins, 21, follows a bin of one value.
+    """
+    x, gradient = np.arange(64.0), np.zeros(64)
+    gradient[:20], gradient[20:24], gradient[24:28] = -1, 4, 1
+    columns = Columns.from_table(np.column_stack([x, x % 2]))
+    columns.set_bins(0, np.array([0, 15, 16, 24]))
+    assert (columns.n_bins == columns.n_values).tolist() == [False, True]
+    tree, _ = grow_tree(columns, gradient, np.ones(64), max_depth=1)
+    assert (tree.feature[0], tree.threshold[0]) == (0, 19.5)
+
+
+@given(growths())
+def test_leaves_are_where_the_rows_walk_to(growth):
+    X, gradient, hessian, parameters = growth
+    tree, leaves = grow_tree(Columns.from_table(X), gradient, hessian, **parameters)
+    value = np.zeros(len(X))
+    tree.add_values(X, value)
+    assert_same(value, tree.value[leaves])
+    assert_same(np.bincount(leaves, minlength=tree.n_nodes), tree.n_samples * tree.is_leaf)
+
+
+@given(growths())
+def test_limits_hold_at_every_node(growth):
+    X, gradient, hessian, parameters = growth
+    tree, _ = grow_tree(Columns.from_table(X), gradient, hessian, **parameters)
+    child = np.concatenate([tree.left[~tree.is_leaf], tree.right[~tree.is_leaf]])
+    assert (tree.n_samples[child] >= parameters["min_samples_leaf"]).all()
+    # H is a float64 sum here and was an exact one when the split was chosen.
+    slack = 1e-12 * tree.sum_hessian[0]
+    assert (tree.sum_hessian[child] >= parameters["min_child_weight"] - slack).all()
+    assert (tree.sum_hessian[child] > 0).all()
+    assert (tree.gain[~tree.is_leaf] > parameters["min_split_gain"] - 1e-9).all()
+    if parameters["max_depth"] is not None:
+        assert tree.depth.max() <= parameters["max_depth"]
+    if parameters["max_leaves"] is not None:
+        assert tree.is_leaf.sum() <= parameters["max_leaves"]
+
+
+def test_best_first_splits_where_the_gain_is_largest():
+    """Three groups far apart and one pair close together: the pair is separated last."""
+    x = np.array([0.0, 1.0, 2.0, 3.0])
+    y = np.array([0.0, 100.0, 300.0, 301.0])
+    X, gradient, hessian = x.reshape(-1, 1), -y, np.ones(4)
+    for max_leaves, thresholds in [(2, [1.5]), (3, [0.5, 1.5]), (4, [0.5, 1.5, 2.5])]:
+        tree, _ = grow_tree(
+            Columns.from_table(X), gradient, hessian, max_leaves=max_leaves, learning_rate=1.0
+        )
+        assert sorted(tree.threshold[~tree.is_leaf]) == thresholds
+
+
+@pytest.mark.parametrize("by_the_page", [False, True])
+def test_of_equal_gains_the_node_that_was_opened_first_is_split_first(by_the_page):
+    """Root -11 -9 | 9 11, then either half gains 11^2 + 9^2 - 20^2 / 2 = 2."""
+    X, gradient = np.arange(4.0).reshape(-1, 1), np.array([-11.0, -9.0, 9.0, 11.0])
+    splitter = ByThePage() if by_the_page else None
+    tree, _ = grow_tree(
+        Columns.from_table(X), gradient, np.ones(4), max_leaves=3, splitter=splitter
+    )
+    assert_same(tree.threshold[~tree.is_leaf], [1.5, 0.5])
+
+
+@pytest.mark.parametrize("offset", [0.0, 12.0])
+@pytest.mark.parametrize(
+    ("least_gain", "threshold"), [(0, 1.5), (1997, 1.5), (2001, 1.5), (2003, 0)]
+)
+def test_a_cut_inside_a_bin_that_hardly_gains_enough(offset, least_gain, threshold):
+    """The cut in the middle gains 1001 + 1001; those beside it, between bins, 1998::
+
+    bin     0    __1__    2
+    g   -1000    -1   1   1000        and offset * h, which changes no gain
+    h    1000     1   1   1000
+    """
+    columns = Columns.from_table(np.arange(4.0).reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 1, 3]))
+    hessian = np.array([1000.0, 1.0, 1.0, 1000.0])
+    gradient = np.array([-1000.0, -1.0, 1.0, 1000.0]) + offset * hessian
+    tree, _ = grow_tree(columns, gradient, hessian, max_depth=1, min_split_gain=float(least_gain))
+    assert tree.threshold[0] == threshold
+    assert tree.n_nodes == (3 if threshold else 1)
+
+
+def test_small_nodes_that_wait_keep_no_histogram():
+    """Best first, two rows at a time are split off and wait: more pairs than there are slots."""
+    n_pairs, n_rest = 20, 30
+    pair = np.repeat(np.arange(n_pairs), 2)
+    gradient = np.append(np.zeros(n_rest), 3.0**pair * np.tile([1 - 1e-6, 1 + 1e-6], n_pairs))
+    n = len(gradient)
+    X = np.arange(float(n)).reshape(-1, 1)
+    columns = Columns.from_table(X)
+    columns.set_bins(0, np.arange(0, n, n // 5 + 1))
+    assert is_large(n_rest, columns)
+    n_slots = 2 * (n // (tasks.LARGE * 6) + 1) + 1
+    parameters = {"max_depth": None, "min_child_weight": 0.0, "reg_lambda": 0.0, "max_leaves": 14}
+    tree, _ = grow_tree(columns, gradient, np.ones(n), **parameters)
+    assert (tree.n_samples[tree.is_leaf] == 2).sum() == 13 > n_slots
+    assert_same_tree(tree, page(X, gradient, np.ones(n), **parameters))
+
+
+both_roads = pytest.mark.parametrize("on_common_road", [None, Greedy()], ids=["fast", "common"])
+few_and_many = pytest.mark.parametrize("n_copies", [1, 100])  # small nodes, and large ones
+
+
+@both_roads
+@few_and_many
+@pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
+def test_of_equal_gains_that_with_missing_rows_on_the_heavier_side_is_taken(
+    left, right, missing, missing_left, n_copies, on_common_road
+):
+    columns = Columns.from_table(np.repeat([[0.0], [1.0], [NAN]], n_copies, axis=0))
+    assert is_large(columns.n_rows, columns) == (n_copies > 1)
+    gradient, hessian = np.repeat([left, right, missing], n_copies, axis=0).astype(float).T
+    tree, _ = grow_tree(columns, gradient, hessian, max_depth=1, on_common_road=on_common_road)
+    assert (tree.threshold[0], tree.missing_left[0]) == (0.5, missing_left)
+
+
+@both_roads
+@few_and_many
+def test_a_split_gains_more_than_min_split_gain(n_copies, on_common_road):
+    """With g = -1 | 1 the gain is 1 + 1 for every copy, exactly."""
+    columns = Columns.from_table(np.repeat([[0.0], [1.0]], n_copies, axis=0))
+    assert is_large(columns.n_rows, columns) == (n_copies > 1)
+    gradient, gain = np.repeat([-1.0, 1.0], n_copies), 2.0 * n_copies
+    for least_gain, n_nodes in ((gain, 1), (np.nextafter(gain, 0), 3)):
+        tree, _ = grow_tree(
+            columns, gradient, np.ones(2 * n_copies),
+            min_split_gain=least_gain, on_common_road=on_common_road,
+        )  # fmt: skip
+        assert tree.n_nodes == n_nodes
+
+
+def test_residuals_that_are_nearly_equal_are_split():
+    """The larger child, whose histogram is found by subtraction, gains 64 eps of its score.
+
+    That is more than the 16 eps that may be rounding, if |g| is added up over its own rows only.
+    """
+    x = np.repeat([0.0, 1.0, 2.0], [33, 17, 17])
+    gradient = np.repeat([-1.0, 1.0 - 2**-23, 1.0 + 2**-23], [33, 17, 17])
+    columns = Columns.from_table(x.reshape(-1, 1))
+    assert is_large(34, columns)
+    tree, _ = grow_tree(columns, gradient, np.ones(len(x)))
+    assert_same(tree.threshold[~tree.is_leaf], [0.5, 1.5])
+
+
+def test_equal_residuals_stay_a_leaf():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    for residual in (0.1, 1 / 3, 1e-12, 1e12):
+        for reg_lambda in (0.0, 1.0):
+            gradient = np.full(500, residual)
+            tree, _ = grow_tree(
+                Columns.from_table(X), gradient, np.ones(500), reg_lambda=reg_lambda
+            )
+            assert tree.n_nodes == 1
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_scale_of_the_target_changes_nothing_but_the_values(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    gradient = X[:, 0] + rng.normal(size=300)
+    columns = Columns.from_table(X)
+    power = 2.0 ** np.round(np.log2(scale))  # so that scaling rounds nothing
+    one, _ = grow_tree(columns, gradient, np.ones(300), max_depth=4)
+    other, _ = grow_tree(columns, power * gradient, np.ones(300), max_depth=4)
+    for name in ("feature", "threshold", "n_samples"):
+        assert_same(getattr(other, name), getattr(one, name))
+    assert_same(other.value, power * one.value)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("n", [100_000, pytest.param(10_000_000, marks=pytest.mark.nightly)])
+def test_an_outlier_does_not_blur_the_rest(n):
+    """One gradient of 1e9 among many of size 1: the other rows are still split where they should.
+
+    Two threads do to the last bit what one does.
+    """
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    gradient = np.where(x > 0.25, -1.0, 1.0)
+    outlier = rng.integers(n)
+    is_outlier = np.arange(n) == outlier
+    X = np.column_stack([x, is_outlier])
+    gradient[outlier] = 1e9
+    columns = Columns.from_table(X)
+    tree, two = (
+        grow_tree(columns, gradient, np.ones(n), max_depth=2, n_jobs=n_jobs)[0] for n_jobs in (1, 2)
+    )
+    for name in NODE_DTYPES:
+        assert_same(getattr(two, name), getattr(tree, name))
+    assert tree.feature[0] == 1  # the outlier alone first,
+    assert tree.feature[1] == 0  # then the cut that all others ask for
+    below, above = x[~is_outlier & (x <= 0.25)].max(), x[~is_outlier & (x > 0.25)].min()
+    assert below <= tree.threshold[1] < above
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("missing", [False, True])
+def test_threads_change_nothing(missing):
+    rng = np.random.default_rng(1)
+    X = np.round(rng.normal(size=(20_000, 7)), 2)  # enough work for two threads
+    X = np.hstack([X, X])  # column k + 7 ties with k, and is searched by another thread
+    if missing:
+        X[rng.random(X.shape) < 0.1] = NAN
+    y = X[:, :3].sum(axis=1) if not missing else np.nansum(X[:, :3], axis=1)
+    y = y + rng.normal(size=len(X))
+    one, two = (fit(X, y, n_jobs=n_jobs, max_depth=6).ensemble for n_jobs in (1, 2))
+    for name in (*NODE_DTYPES, "tree_offset"):
+        assert_same(getattr(two, name), getattr(one, name))
+
+
+@pytest.mark.parametrize("are_some", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_in_several_blocks_grow_the_tree_of_the_page(weighted, are_some):
+    """What is done once a row is shared in blocks; three of all rows and two of these."""
+    rng, n = np.random.default_rng(0), 2 * ROWS_PER_TASK + 1000
+    X = rng.integers(0, 4, size=(n, 2)).astype(float)
+    gradient, weight = rng.normal(size=n) + X[:, 1], np.ones(n)
+    hessian = rng.uniform(0.1, 1.0, size=n)
+    if weighted:
+        weight = rng.choice([0.5, 1.3], n)
+    rows = np.arange(n - ROWS_PER_TASK - 500, n, dtype=np.int32) if are_some else None
+    own = slice(None) if rows is None else rows
+    asked = {"max_depth": 2, "min_child_weight": 100.0}
+    nodes = page(
+        X[own], gradient[own], hessian[own], sample_weight=weight[own], reg_lambda=1.0, **asked
+    )
+    for n_jobs in (1, 2):
+        growth = growth_for(
+            Columns.from_table(X), gradient, hessian, weight, n_jobs=n_jobs, reg_lambda=1.0, **asked
+        )
+        tree, leaves = grow_with(growth, rows)
+        assert_same_tree(tree, nodes)
+        assert_same(np.bincount(leaves, minlength=tree.n_nodes), tree.n_samples * tree.is_leaf)
+
+
+def test_kernels_are_not_asked_for_a_loss_that_they_do_not_know():
+    """Threads that wait for each other would wait forever."""
+    with pytest.raises(ValueError, match="no loss of kind 99"):
+        growth_of(None, None, None, Plan(99, None, None, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("first", "cut", "missing_left", "message"),
+    [
+        (0.0, 99, False, "sends no row to one of its sides"),  # or growth would never end
+        (NAN, -1, True, "sends only missing values left"),  # no threshold is below all values
+    ],
+)
+def test_a_policy_that_separates_no_values_is_refused(first, cut, missing_left, message):
+    class Useless:
+        def split(self, frontier, limits, n_jobs):
+            n = len(frontier.start)
+            return Splits(np.zeros(n, int), np.full(n, cut), np.full(n, missing_left), np.ones(n))
+
+    X, gradient = np.array([[first], [1.0], [2.0], [3.0]]), np.arange(4.0)
+    with pytest.raises(ValueError, match=message):
+        grow_tree(Columns.from_table(X), gradient, np.ones(4), splitter=Useless())
+
+
+def test_a_policy_that_splits_on_a_column_that_is_none_is_refused():
+    class Beyond:
+        def split(self, frontier, limits, n_jobs):
+            n = len(frontier.start)
+            return Splits(np.full(n, 77), np.zeros(n, int), np.zeros(n, bool), np.ones(n))
+
+    X, gradient = np.arange(4.0)[:, np.newaxis], np.arange(4.0)
+    with pytest.raises(ValueError, match=r"split on the columns \[77\]; .* split on \[0\], and -1"):
+        grow_tree(Columns.from_table(X), gradient, np.ones(4), splitter=Beyond())

@@ -1,0 +1,266 @@
+"""Monotone constraints: predictions rise and fall as asked, trees are the page's, words are clear.
+
+That the trees are XGBoost's as well is tested in ``tests.gbt.training.test_parity_xgboost``.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from gbt import GBTClassifier, GBTRegressor, load
+from gbt.reference import boosting as reference
+from gbt.reference import splits as reference_splits
+from gbt.splitting.cross_validated import CrossValidated
+from gbt.splitting.monotone import directions
+from gbt.tables.columns import Columns
+from tests.asserts import assert_valid_tree, peer
+from tests.gbt.test_saving import assert_same_ensemble
+from tests.gbt.training.test_growing import assert_same_tree, growths, page
+from tests.trainer import grow_tree
+
+NAN = np.nan
+
+
+def drawn_directions(data, p):
+    return np.array(data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=p, max_size=p)))
+
+
+@given(growths(), st.data())
+def test_trees_are_those_of_the_page(growth, data):
+    X, gradient, hessian, parameters = growth
+    asked = drawn_directions(data, X.shape[1])
+    nodes = page(X, gradient, hessian, monotone=tuple(asked.tolist()), **parameters)
+    tree, _ = grow_tree(Columns.from_table(X), gradient, hessian, directions=asked, **parameters)
+    assert_valid_tree(tree)
+    assert_same_tree(tree, nodes)
+
+
+@st.composite
+def problems(draw):
+    """Draw a table with few or many values, gaps, weights, either loss, and directions."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, p = draw(st.integers(5, 80)), draw(st.integers(1, 4))
+    X = rng.normal(size=(n, p))
+    if draw(st.booleans()):
+        X = np.round(X)
+    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.3]))] = NAN
+    weight = rng.uniform(0.1, 3, n) if draw(st.booleans()) else None
+    y = rng.normal(size=n) + draw(st.sampled_from([-2.0, 0.0, 2.0])) * np.nan_to_num(X[:, 0])
+    asked = draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=p, max_size=p))
+    parameters = {
+        "n_estimators": draw(st.integers(1, 12)),
+        "max_depth": draw(st.sampled_from([2, 4, None])),
+        "max_leaves": draw(st.sampled_from([None, 6])),
+        "learning_rate": draw(st.sampled_from([0.1, 1.0])),
+        "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
+        "min_child_weight": draw(st.sampled_from([0.001, 1.0])),
+        "subsample": draw(st.sampled_from([1.0, 0.7])),
+        "colsample": draw(st.sampled_from([1.0, 0.6])),
+        "monotone_constraints": asked,
+        "random_state": 0,
+    }
+    return X, y, weight, draw(st.booleans()), parameters
+
+
+def is_monotone(predict, X, k, direction):
+    """Say whether raw predictions never go against a direction along column k, in any row.
+
+    The values are those of the table and some between and beyond them. Not one may be off by a
+    rounding: bounds are met exactly, and adding up trees keeps an order.
+    """
+    known = np.unique(X[~np.isnan(X[:, k]), k])
+    values = np.sort(np.concatenate([known, (known[1:] + known[:-1]) / 2, [-1e9, 1e9]]))
+    rows = np.repeat(X[:10], len(values), axis=0)
+    rows[:, k] = np.tile(values, len(X[:10]))
+    along = predict(rows).reshape(-1, len(values))
+    return bool((direction * np.diff(along, axis=1) >= 0).all())
+
+
+def fitted(problem):
+    X, y, weight, is_classifier, parameters = problem
+    if is_classifier:
+        target = y > np.median(y)
+        return GBTClassifier(**parameters).fit(X, target, weight)
+    return GBTRegressor(**parameters).fit(X, y, weight)
+
+
+@given(problems())
+def test_predictions_are_monotone(problem):
+    X, *_, parameters = problem
+    model = fitted(problem)
+    for k, direction in enumerate(parameters["monotone_constraints"]):
+        assert is_monotone(model.ensemble_.raw_predict, X, k, direction)
+
+
+@given(problems())
+def test_sums_are_those_of_the_rows_and_values_steps_within_bounds(problem):
+    """G and H are stored as they are; the value of a free node is -learning_rate G/(H + lambda)."""
+    X, y, weight, is_classifier, parameters = problem
+    parameters |= {"subsample": 1.0}
+    ensemble = fitted(problem).ensemble_
+    target = (y > np.median(y)).astype(float) if is_classifier else y
+    again = ensemble.refit_statistics(X, target, weight)
+    for name in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
+        np.testing.assert_allclose(
+            getattr(again, name), getattr(ensemble, name), rtol=1e-7, atol=1e-8 * len(y)
+        )
+    free = -ensemble.learning_rate * ensemble.sum_gradient
+    weights = ensemble.sum_hessian + ensemble.reg_lambda
+    roots = ensemble.tree_offset[:-1]
+    np.testing.assert_allclose(ensemble.value[roots], (free / weights)[roots], rtol=1e-12)
+
+
+def test_a_bound_by_hand():
+    """Rising with x, and free in z::
+
+        y    x=1   x=2          the cut at x has the steps 5 and 14, which meet at 9.5
+    z=0       0     19
+    z=1      10      9          beyond 9.5 are 10 on its left and 9 on its right
+    """
+    X = np.array([[1.0, 0.0], [1.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
+    model = GBTRegressor(
+        n_estimators=1, learning_rate=1.0, max_depth=2, min_child_weight=0.0, reg_lambda=0.0,
+        base_score=0.0, monotone_constraints={"x0": 1},
+    ).fit(X, np.array([0.0, 10.0, 19.0, 9.0]))  # fmt: skip
+    np.testing.assert_array_equal(model.predict(X), [0.0, 9.5, 19.0, 9.5])
+    ensemble = model.ensemble_
+    np.testing.assert_array_equal(ensemble.sum_gradient, [-38, -10, 0, -10, -28, -19, -9])
+    np.testing.assert_array_equal(ensemble.value, [9.5, 5, 0, 9.5, 14, 19, 9.5])
+    np.testing.assert_array_equal(ensemble.gain[[0, 1, 4]], [81, 50, 50])  # of G and H alone
+
+
+def test_missing_values_are_no_value_to_be_put_in_order():
+    """Rows without a value predict 5, between or beyond those with one, whatever is asked."""
+    X = np.array([[0.0], [1.0], [NAN], [NAN]])
+    for of_missing in (-9.0, 0.5, 9.0):
+        y = np.array([0.0, 1.0, of_missing, of_missing])
+        for direction in (-1, 1):
+            model = GBTRegressor(
+                n_estimators=1, learning_rate=1.0, min_child_weight=0.0, reg_lambda=0.0,
+                monotone_constraints=[direction], base_score=0.0,
+            ).fit(X, y)  # fmt: skip
+            low, high = model.predict(X[:2])
+            assert direction * low <= direction * high
+            if of_missing != 0.5:
+                assert model.predict(X[2:])[0] == pytest.approx(of_missing)
+
+
+@given(problems())
+def test_0_everywhere_is_today_to_the_last_bit(problem):
+    X, y, weight, is_classifier, parameters = problem
+    asked = parameters["monotone_constraints"]
+    models = []
+    for constraints in (None, [0] * len(asked), {"x0": 0}, np.zeros(len(asked), dtype=np.int64)):
+        models.append(fitted((X, y, weight, is_classifier, parameters | {
+            "monotone_constraints": constraints
+        })))  # fmt: skip
+    for other in models[1:]:
+        assert_same_ensemble(other.ensemble_, models[0].ensemble_)
+
+
+def test_words_beside_a_constrained_column():
+    """Splits of words stay within the bounds; the column of numbers keeps its direction."""
+    pandas = peer("pandas")
+    rng = np.random.default_rng(2)
+    frame = pandas.DataFrame({"word": rng.choice([*"abcdef"], 400), "x": rng.normal(size=400)})
+    y = -frame.x + (frame.word < "c") * 2 + rng.normal(size=400)
+    model = GBTRegressor(n_estimators=30, monotone_constraints={"x": 1}).fit(frame, y)
+    assert (model.ensemble_.has_set).any()
+    coded = np.asarray(model.ensemble_.as_input(frame))
+    view = type(model.ensemble_.as_input(frame))
+    assert is_monotone(lambda rows: model.ensemble_.raw_predict(rows.view(view)), coded, 1, 1)
+    with pytest.raises(ValueError, match="'word' is categorical, so its values have no order"):
+        GBTRegressor(monotone_constraints={"word": 1}).fit(frame, y)
+    GBTRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}).fit(frame, y)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "words"),
+    [
+        ({"z": 1}, "names 'z', which is no column of X; these are 'x0', 'x1'"),
+        ({2: 1}, "has column 2; X has the columns 0 to 1"),
+        ([1], "has 1 numbers, and X has 2 columns"),
+        (np.array([1, 0, 0]), "has 3 numbers, and X has 2 columns"),
+        ({"x0": 2}, "must be None, a dict of names or indices of columns to -1, 0 or 1"),
+        ([1, 0.5], "must be None, a dict"),
+        ([True, False], "must be None, a dict"),
+        ("(1, 0)", "must be None, a dict"),
+        ({1.5: 1}, "must be None, a dict"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
+def test_what_is_refused(estimator, constraints, words):
+    X = np.arange(20.0).reshape(10, 2)
+    with pytest.raises(ValueError, match=f"monotone_constraints {words}"):
+        estimator(monotone_constraints=constraints).fit(X, np.arange(10) % 2)
+
+
+@pytest.mark.parametrize("splitter", ["cross_validated", "unbiased", CrossValidated(n_folds=3)])
+def test_other_policies_refuse_by_name(splitter):
+    X = np.arange(20.0).reshape(10, 2)
+    asked = {"x0": 1}
+    with pytest.raises(ValueError, match=r"splitter='greedy'; splitter=.* does not keep them"):
+        GBTRegressor(splitter=splitter, monotone_constraints=asked).fit(X, X[:, 0])
+    GBTRegressor(splitter=splitter, monotone_constraints={"x0": 0}, n_estimators=1).fit(X, X[:, 0])
+
+
+def test_several_classes_are_refused():
+    X = np.arange(20.0).reshape(10, 2)
+    with pytest.raises(ValueError, match="with 3 classes the probability of one can fall"):
+        GBTClassifier(monotone_constraints={"x0": 1}).fit(X, np.arange(10) % 3)
+
+
+def test_names_and_indices_mean_the_same():
+    expected = np.array([0, -1, 1])
+    for asked in ({"b": -1, "c": 1}, {1: -1, 2: 1}, {"b": -1, 2: 1}, (0, -1, 1), expected):
+        np.testing.assert_array_equal(directions(asked, ("a", "b", "c")), expected)
+    assert directions({}, ("a",)) is None
+
+
+@pytest.mark.parametrize("asked", [{"x0": 1, "x1": -1}, {0: 1}, [1, -1], np.array([1, 0])])
+def test_saved_cloned_and_fitted_again(asked, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = GBTRegressor(n_estimators=4, monotone_constraints=asked).fit(X, -X[:, 0])
+    assert clone(model).monotone_constraints is not None
+    model.save(tmp_path / "model.json")
+    read = load(tmp_path / "model.json")
+    np.testing.assert_array_equal(read.predict(X), model.predict(X))
+    assert type(read.monotone_constraints) is (dict if isinstance(asked, dict) else list)
+    assert_same_ensemble(read.fit(X, -X[:, 0]).ensemble_, model.ensemble_)
+    older = GBTRegressor(n_estimators=1).fit(X, X[:, 0])
+    older.save(tmp_path / "older.json")
+    assert "monotone" not in (tmp_path / "older.json").read_text()
+
+
+def without_clipping(side, parameters):
+    return -float(side[0]) / (float(side[1]) + parameters.reg_lambda)
+
+
+def the_whole_bounds(cut, parameters):
+    return parameters.bounds, parameters.bounds
+
+
+@pytest.mark.parametrize(
+    ("on_page", "name", "defect"),
+    [
+        (reference_splits, "step_within", without_clipping),
+        (reference, "bounds_of_children", the_whole_bounds),
+        (reference_splits, "is_monotone", lambda cut, parameters: True),
+    ],
+)
+def test_the_page_notices_a_defect(on_page, name, defect, monkeypatch):
+    """A page with the defect grows another tree, or one that is not monotone."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 2))
+    gradient = (X[:, 1] - 0.5) * np.sin(2 * X[:, 0]) - X[:, 0] + 0.3 * rng.normal(size=80)
+    tree, _ = grow_tree(
+        Columns.from_table(X), gradient, np.ones(80), directions=np.array([1, 0]), max_depth=6
+    )
+    asked = {"monotone": (1, 0), "max_depth": 6, "reg_lambda": 0.0, "min_child_weight": 0.0}
+    assert_same_tree(tree, page(X, gradient, np.ones(80), **asked))
+    monkeypatch.setattr(on_page, name, defect)
+    with pytest.raises(AssertionError):
+        assert_same_tree(tree, page(X, gradient, np.ones(80), **asked))

@@ -1,0 +1,39 @@
+"""README is short, its example prints what it says, and it says how all is installed and built."""
+
+import contextlib
+import io
+import re
+import tomllib
+from pathlib import Path
+
+from tests.openml import stored_answer
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_example_prints_what_stands_below_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", stored_answer)
+    (program,), (expected,) = blocks("python"), blocks("text")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, "README.md", "exec"), {})
+    assert printed.getvalue() == expected
+
+
+def test_it_can_be_read_in_a_few_minutes():
+    assert len(README.split()) <= 900
+
+
+def test_the_extras_that_it_names_are_there():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = set(re.findall(r"pip install '\.\[(.*?)\]'", README))
+    assert named
+    assert {extra for group in named for extra in group.split(",")} <= set(
+        project["optional-dependencies"]
+    )
