@@ -15,9 +15,10 @@ from gbt.kernels.cuts.memory import Training
 from gbt.reference.policies import cross_validated_cut, unbiased_cut
 from gbt.reference.sets import parts_of
 from gbt.splitting import CrossValidated, Unbiased
-from gbt.splitting.frontier import Derivatives, Plan
+from gbt.splitting.frontier import Derivatives
 from gbt.tables.columns import Columns
 from gbt.training.fixed_point import to_fixed_point
+from gbt.training.plan import Plan
 
 
 @dataclass
@@ -25,7 +26,8 @@ class OfThePage:
     """What the page says of one tree."""
 
     differs: list[str]  # one line a node
-    scores: np.ndarray  # of the candidates of all nodes, by column; of unbiased splits alone
+    worth: dict[int, float]  # of the cut of each node that has one, split or not
+    scores: np.ndarray  # the same added up by column; of unbiased splits alone
     n_splits: int
     n_leaves: int  # that might have been split
 
@@ -83,7 +85,7 @@ def compare(
         hessian_scale=h_scale,
         weight_scale=w_scale,
     )
-    found = OfThePage([], np.zeros(columns.n_columns), 0, 0)
+    found = OfThePage([], {}, np.zeros(columns.n_columns), 0, 0)
     deepest = np.inf if plan.shape.max_depth is None else plan.shape.max_depth
     sizes = _sizes_of_branches(tree)
     for j in range(tree.n_nodes):
@@ -94,7 +96,8 @@ def compare(
         if is_unbiased:
             cut = unbiased_cut(*node, policy.merged, bins[at][:, allowed])
             if cut is not None:
-                found.scores[allowed[cut.feature]] += own.from_units(np.float64(cut.gain))
+                found.worth[j] = float(own.from_units(np.float64(cut.gain)))
+                found.scores[allowed[cut.feature]] += found.worth[j]
                 cut = cut if cut.gain >= least else None
         else:
             cut = cross_validated_cut(*node, bins[at][:, allowed])
