@@ -12,13 +12,15 @@ import numpy as np
 
 from gbt import reference
 from gbt.kernels.cuts.memory import Training
+from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.reference.policies import cross_validated_cut, unbiased_cut
 from gbt.reference.sets import parts_of
 from gbt.splitting import CrossValidated, Unbiased
-from gbt.splitting.frontier import Derivatives
+from gbt.splitting.frontier import Derivatives, Limits
 from gbt.tables.columns import Columns
 from gbt.training.fixed_point import to_fixed_point
-from gbt.training.plan import Plan
+from gbt.training.growing import growth_of
+from gbt.training.plan import Plan, Shape
 
 
 @dataclass
@@ -116,6 +118,24 @@ def compare(
         elif not columns.n_levels[feature] and tree.threshold[j] != cut.threshold:
             found.differs.append(f"node {j}: cut at {tree.threshold[j]}, not at {cut.threshold}")
     return found
+
+
+def check_tree(
+    policy: CrossValidated | Unbiased, X: np.ndarray, y: np.ndarray, n_levels: Any, smoothing: float
+) -> None:
+    """Raise SystemExit unless a tree of depth 3 is that of the page; levels as in `Columns`."""
+    columns = Columns.from_table(X, n_levels=n_levels)
+    n, p = X.shape
+    one = np.ones(1)
+    training = Training(np.asarray(y, dtype=float), one, np.full(n, 0.5), np.empty(n), one.copy())
+    limits = Limits(1.0, 1.0, 1, 0.0, smoothing)
+    plan = Plan(HALF_SQUARED_ERROR, limits, Shape(3, None), 0.1, 1)
+    growth = growth_of(policy, columns, training, plan)
+    tree = growth.grow(0, None, np.arange(p), 1).to_walk()
+    rows = np.arange(n, dtype=np.int32)
+    page = compare(tree, growth.leaf_of_row, rows, columns, policy, plan, training)
+    if page.differs or not page.n_splits + page.n_leaves:
+        raise SystemExit(f"{policy}: not the splits of the page; nothing timed")
 
 
 def _sizes_of_branches(tree: Any) -> np.ndarray:
