@@ -7,9 +7,10 @@
 ===================  ===============================================================================
 
 ``frontier`` says what a policy is asked and what it answers. ``cuts`` finds the best cuts of every
-column for all of them, ``parts`` divides the rows of a node at random, ``policies`` knows them by
-name, and ``greedy_growth`` grows whole trees of the greedy policy in compiled code. A new policy is
-a new file here, or anywhere else: its object is handed to an estimator as ``splitter=``.
+column for all of them, and ``policies`` knows them by name. Trees of these three grow in compiled
+code (``gbt.training.histogram_growth``) unless every cut is asked for; ``judges`` is what the last
+two say for that. A new policy is a new file here, or anywhere else: its object is handed to an
+estimator as ``splitter=``.
 """
 
 from gbt.splitting.cross_validated import CrossValidated

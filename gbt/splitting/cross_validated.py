@@ -18,8 +18,8 @@ For the squared error and lambda = 0 this is the rule of Adler and Painsky, "Fea
 Gradient Boosting Trees with Cross-Validation Feature Selection", Entropy 24 (2022) 687, where the
 left side is the node's sum of squares less the cross-validated one. As in their program boosting
 ends with the first tree that is a single leaf, unless trees see samples of rows or columns. Other
-than there, numbers are not binned, the folds of a node are the same for all features by default,
-and the logistic loss keeps its hessians.
+than there, folds are by default drawn once a tree and the same for all features, and the logistic
+loss keeps its hessians.
 """
 
 from dataclasses import dataclass

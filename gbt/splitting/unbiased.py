@@ -1,7 +1,7 @@
 """Unbiased: three parts of a node's rows choose the cut, the feature, and whether to split.
 
-The rows of a node are divided at random into D, D1' and D2'. With G and H of part i written G_i and
-H_i, a cut has the three scores
+Rows are divided at random into D, D1' and D2', once a tree, or once a node where every cut is
+scanned. With G and H of part i in a node written G_i and H_i, a cut has the three scores
 
     s_1 = G_1^2 / (H_1 + lambda)                 summed over both sides, less the same of the node
     s_2 = G_1 G_2 / (H_2 + lambda)               likewise
