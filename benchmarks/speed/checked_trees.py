@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from gbt import reference
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.reference.policies import cross_validated_cut, unbiased_cut
 from gbt.reference.sets import parts_of
+from gbt.reference.splits import Parameters, goes_left
 from gbt.splitting import CrossValidated, Unbiased
 from gbt.splitting.frontier import Derivatives, Limits
 from gbt.tables.columns import Columns
@@ -77,7 +77,7 @@ def compare(
     parts = parts_of(len(rows), 3 if is_unbiased else policy.n_folds, plan.seed, number)
     least = own.in_units(limits.min_split_gain)
     place = {int(k): i for i, k in enumerate(allowed)}
-    parameters = reference.Parameters(
+    parameters = Parameters(
         reg_lambda=limits.reg_lambda * h_scale,
         min_child_weight=limits.min_child_weight * h_scale,
         min_samples_leaf=limits.min_samples_leaf,
@@ -113,7 +113,7 @@ def compare(
         if cut is None:
             continue
         left = leaves[at] < tree.right[j]
-        if (left != [reference.goes_left(row, cut) for row in x[at][:, allowed]]).any():
+        if (left != [goes_left(row, cut) for row in x[at][:, allowed]]).any():
             found.differs.append(f"node {j}: other rows go left than on the page")
         elif not columns.n_levels[feature] and tree.threshold[j] != cut.threshold:
             found.differs.append(f"node {j}: cut at {tree.threshold[j]}, not at {cut.threshold}")

@@ -103,7 +103,7 @@ def test_a_table_of_several_blocks_of_rows(policy, are_some, n_jobs):
     with with_threads(1):
         _, _, page, growth = grow_and_compare(policy, problem, n_jobs, seed=5)
     assert page.differs == []
-    assert page.n_splits >= 4
+    assert page.n_splits >= 3  # two columns decide
     assert 0 < growth.rules["most_rows_small"] < n / 3  # the root and a child are large
     rows = np.arange(n) if rows is None else rows
     drawn = parts_of(len(rows), 3, 5, 0)
