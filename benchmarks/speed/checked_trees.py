@@ -115,6 +115,8 @@ def compare(
         left = leaves[at] < tree.right[j]
         if (left != [goes_left(row, cut) for row in x[at][:, allowed]]).any():
             found.differs.append(f"node {j}: other rows go left than on the page")
+        elif tree.missing_left[j] != cut.missing_left:
+            found.differs.append(f"node {j}: missing rows go to the other side than on the page")
         elif not columns.n_levels[feature] and tree.threshold[j] != cut.threshold:
             found.differs.append(f"node {j}: cut at {tree.threshold[j]}, not at {cut.threshold}")
     return found

@@ -9,7 +9,8 @@ those of a block are given the numbers ``place % n_parts``, shuffled::
 
 So it is known without counting how many rows of a part stand in the blocks before, and threads put
 rows in the order of their parts side by side. What is random is a hash of the fit's seed, the tree
-and the place; so results depend on nothing else. The plain twin is `gbt.reference_sets.parts_of`.
+and the place; so results depend on nothing else. The plain twin is
+`gbt.reference.sets.parts_of`.
 """
 
 import numpy as np

@@ -110,6 +110,15 @@ def test_a_table_of_several_blocks_of_rows(policy, are_some, n_jobs):
     assert_same(growth.judging.set_of_row[rows], drawn.astype(np.uint8))
 
 
+def test_every_tree_draws_sets_of_its_own():
+    columns, ones = Columns.from_table(np.arange(40.0)[:, np.newaxis]), np.ones(40)
+    growth = growth_for(columns, np.arange(40.0), ones, splitter=Unbiased(merged=True), seed=2)
+    for number in (0, 7):
+        growth.grow(number, None, np.arange(1), 1)
+        parts = parts_of(40, 3, 2, number)
+        assert_same(growth.judging.set_of_row, np.minimum(parts, 1).astype(np.uint8))
+
+
 @pytest.mark.parametrize("n_parts", [2, 3, 16])
 def test_parts_are_of_equal_size_and_differ_from_tree_to_tree(n_parts):
     n = 2 * ROWS_PER_TASK + 101
