@@ -7,17 +7,35 @@ def kind_of(method: str) -> str:
 
 
 # Methods whose value is expected to be 0 or less for a feature that does not help.
-TESTABLE = ("tree_inner", "partial_inner", "forest_inner", "permutation", "given_others")
+TESTABLE = (
+    "held_out_gain",
+    "tree_inner",
+    "partial_inner",
+    "forest_inner",
+    "permutation",
+    "given_others",
+)
 
 # Methods that are not sums over rows, and why.
 NOT_SUMS = {
     "total_gain": "it is read off the model, not summed over rows",
     "permutation": "shuffling a chunk is not a part of shuffling all rows",
+    "held_out_gain": "the means of nodes are those of all rows; give it all rows at once, in memory"
+    " or as tables of Dask",
     "unbiased_gain": "it is made of ratios of sums over rows; give it all rows at once, in memory"
     " or as tables of Dask",
     "mdi_plus": "a metric is no sum over rows",
     "mdi_oob": "its means are over other rows for each tree",
 }
+# Methods of which several models' results add up, each judged on rows of its own.
+ADDITIVE_OVER_MODELS = (
+    "held_out_gain",
+    "tree_inner",
+    "partial_inner",
+    "forest_inner",
+    "given_others",
+    "absolute",
+)
 # Why some never have standard errors.
 NO_ERROR = {method: NOT_SUMS[method] for method in ("total_gain", "mdi_plus")}
 # What was asked for where the others have none, unless there was a single row or group.
@@ -30,6 +48,7 @@ ASKED_WITHOUT_ERROR = {
 
 
 TITLES = {
+    "held_out_gain": "Held-out gain",
     "tree_inner": "TreeInner",
     "tree_inner_pairs": "TreeInner by pairs",
     "partial_inner": "Partial TreeInner",
@@ -49,6 +68,7 @@ TITLES = {
 
 
 UNITS = {
+    "held_out_gain": "loss saved per unit of learning rate, confirmed by held-out rows",
     "tree_inner": "loss saved per unit of learning rate",
     "tree_inner_pairs": "loss saved per unit of learning rate",
     "partial_inner": "loss saved per unit of learning rate, own work added back",
@@ -63,5 +83,11 @@ UNITS = {
 }
 
 
-JUDGED = ("tree_inner", "partial_inner", "forest_inner")  # row by row, by the targets
-ADDITIVE = ("tree_inner", "partial_inner", "forest_inner", "total_gain")
+SHOWN_IN_PERCENT = ("held_out_gain",)  # too, in tables; others only when asked
+JUDGED = (
+    "held_out_gain",
+    "tree_inner",
+    "partial_inner",
+    "forest_inner",
+)  # row by row, by the targets
+ADDITIVE = ("held_out_gain", "tree_inner", "partial_inner", "forest_inner", "total_gain")

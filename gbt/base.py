@@ -21,29 +21,20 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gbt.files.saving import describe_estimator, save
+from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
+from gbt.other_names import says_what_serves
 from gbt.parallel.threads import effective_n_jobs
-from gbt.parameters import OF_REGRESSOR, Allowed, NamedParameters, explain_loss
+from gbt.parameters import OF_REGRESSOR, Allowed, NamedParameters, check_value
 from gbt.splitting.frontier import Policy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
-from gbt.tables.given import (
-    Table,
-    as_floats,
-    column_names,
-    refuse_infinities,
-    refuse_no_table,
-    refuse_other_columns,
-    refuse_other_targets,
-    refuse_other_values,
-    unmasked,
-)
+from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
 from gbt.tables.targets import as_weight
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import Callback, EvalSet, Metric, refuse_other_eval_sets
@@ -129,11 +120,9 @@ class BaseGBT(NamedParameters):
 
     def check_parameters(self) -> None:
         """Raise ValueError for the first parameter out of range; ``fit`` does this first."""
+        given = self._all_parameters()
         for name, allowed in self._allowed.items():
-            value = getattr(self, name)
-            if not allowed.admits(value):
-                nearest = explain_loss(value) if name == "loss" else ""
-                raise ValueError(f"{name} must be {allowed.words}; got {value!r}.{nearest}")
+            check_value(name, given[name], allowed)
         may_lose = getattr(as_policy(self.splitter), "judges_by_other_rows", False)
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
@@ -152,6 +141,7 @@ class BaseGBT(NamedParameters):
                 " not keep them."
             )
 
+    @says_what_serves
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit the trees.
 
@@ -235,7 +225,7 @@ class BaseGBT(NamedParameters):
         loss = self._own_loss()
         asked = {
             name: value.item() if isinstance(value, np.generic) else value
-            for name, value in self.get_params(deep=False).items()
+            for name, value in self._all_parameters().items()
         }
         base_score = asked["base_score"]
         asked["monotone_constraints"] = now = self._directions(loss)
@@ -306,32 +296,36 @@ class BaseGBT(NamedParameters):
     def _check_table(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """Return a table as rows of float64 or float32, and the targets if any are given.
 
-        Levels of categorical columns become their numbers, and are learned first if this resets.
+        A fit learns what the columns are called and which levels they have, and everything later is
+        compared with that. Levels of categorical columns become their numbers.
         """
-        refuse_no_table(X)
-        X = unmasked(X)
-        if not options["reset"]:
-            X = encode(X, self._categories, self._column_names() if self._categories else ())
-        elif Table(X).n_columns > 0:
-            validate_data(self, X, skip_check_array=True)  # sets feature_names_in_
-            self._labels = column_names(X)
-            self._categories, X = learn(X, self.categorical_features, self._column_names())
-        try:
-            refuse_other_values(X, categories_are_numbers=self.categorical_features is None)
-        except (TypeError, ValueError):
-            if not options["reset"] and self._labels is not None and column_names(X) is not None:
-                refuse_other_columns(X, self._labels)  # a column too many is the better reason
-            raise
+        table, is_fit = Table(X), options["reset"]
+        if is_fit and table.n_columns > 0:
+            validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
+            self._labels = table.names
+            self._categories, table = learn(table, self.categorical_features, self._column_names())
+        elif not is_fit:
+            is_named = self._labels is not None and table.names is not None
+            if self._categories is not None or (is_named and table.not_numbers):
+                refuse_other_columns(table, self._column_names())  # the reason for other values
+            table = encode(table, self._categories, self._column_names())
+        table.refuse_other_values(categories_are_numbers=self.categorical_features is None)
         try:
             checked = validate_data(
-                self, X, y, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", **options
+                self,
+                table.given,
+                y,
+                dtype=(np.float64, np.float32),
+                ensure_all_finite="allow-nan",
+                **options,
             )
         except ValueError:
-            if len(getattr(X, "shape", ())) == 2:
-                refuse_infinities(as_floats(X), column_names(X))  # names the column
+            if table.n_columns > 0:
+                refuse_infinities(table.as_floats(), table.names)  # names the column
             raise
-        if not options["reset"]:
-            refuse_other_columns(X, self._column_names())  # names that scikit-learn does not keep
+        if not is_fit:
+            # Here, because scikit-learn refuses other names in its own words, if it keeps them.
+            refuse_other_columns(table, self._column_names())
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
         rows = EncodedRows.of(rows, self._categories)
         return (rows, *target) if target else rows
@@ -367,6 +361,7 @@ class BaseGBT(NamedParameters):
         check_is_fitted(self)
         return self.ensemble_.staged_raw_predict(self._check_table(X, reset=False), self.n_jobs)
 
+    @says_what_serves
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target of every row, a classifier its most probable label.
 
@@ -380,6 +375,7 @@ class BaseGBT(NamedParameters):
         """
         return self._decide(self._raw_predict(X))
 
+    @says_what_serves
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the prediction of the first tree, of the first two, ... of all trees.
 
@@ -393,6 +389,7 @@ class BaseGBT(NamedParameters):
         """
         return map(self._decide, self._staged_raw_predict(X))
 
+    @says_what_serves
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf that every row reaches in every tree.
 
@@ -432,6 +429,7 @@ class BaseGBT(NamedParameters):
         *_, deciding = self.evals_result_.values()
         return deciding[self.best_iteration_]
 
+    @says_what_serves
     def sampled_rows(self, m: int) -> np.ndarray:
         """Return which rows tree ``m`` was grown on.
 
@@ -456,8 +454,12 @@ class BaseGBT(NamedParameters):
             )
         return self._sampling.rows(int(m))
 
+    @says_what_serves
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted estimator to a JSON file, to be read by ``gbt.load``.
+
+        Of a subclass the file holds what makes a GBTRegressor or a GBTClassifier, and `load`
+        returns that; one that overrides their methods is refused, because files hold no code.
 
         Parameters
         ----------
@@ -467,12 +469,13 @@ class BaseGBT(NamedParameters):
         check_is_fitted(self)
         self.check_parameters()
         self._refuse_other_trees()
-        parameters = {**self.get_params(deep=False), "splitter": describe_policy(self.splitter)}
+        kind = kind_of(self)
+        parameters = {**self._all_parameters(), "splitter": describe_policy(self.splitter)}
         parts = {
             "ensemble": self.ensemble_.describe(),
-            "estimator": describe_estimator(self, parameters),
+            "estimator": describe_estimator(self, kind().get_params(), parameters),
         }
-        save(type(self).__name__, parts, path)
+        save(kind.__name__, parts, path)
 
     def _refuse_other_trees(self) -> None:
         """Raise ValueError if parameters that were set after the fit misstate its trees."""

@@ -35,11 +35,11 @@ def cautions(judgement: Judgement) -> list[str]:
 def _about_rows(judgement: Judgement) -> Iterator[str]:
     """Say if there are too few rows, or rows that the model knows."""
     task, y = judgement.task, judgement.task.y_valid
-    if _are_training_rows(judgement):
+    if judgement.findings.on_training_rows:
         yield (
-            "These are the rows that the model was trained on: the importance of every feature is"
-            " its total gain, which is so on the training rows only. Noise looks useful here, and"
-            " p-values, intervals and verdicts mean nothing. Give rows that the model has not seen."
+            "These are the rows that the model was trained on: they fill the leaves of its trees"
+            " exactly, as other rows hardly ever do. Noise looks useful here, and p-values,"
+            " intervals and verdicts mean nothing. Give rows that the model has not seen."
         )
     elif judgement.model_file:
         yield (
@@ -149,18 +149,6 @@ def _about_intervals(judgement: Judgement) -> Iterator[str]:
             "Intervals and p-values that are not to be relied on, because a few rows may carry most"
             f" of the importance: {named(judgement, doubtful)}. More held-out rows are the remedy."
         )
-
-
-def _are_training_rows(judgement: Judgement) -> bool:
-    """Say whether the rows of a given model are those of its training.
-
-    There, and with independent errors nowhere else, the importance of every feature is its total
-    gain (Sun 2022, Proposition 3). Rows of a file are rounded, and some models to float32.
-    """
-    gain = judgement.model.total_gain()
-    n_rows, per_cent = len(judgement.task.y_valid), 100 * judgement.model.learning_rate
-    here = judgement.findings.inner.values * (n_rows * judgement.findings.constant_loss / per_cent)
-    return bool(gain.any() and np.abs(here - gain).max() < 1e-3 * gain.max())
 
 
 def named(judgement: Judgement, features: Iterable[int]) -> str:

@@ -13,8 +13,10 @@ model's: in regression, to R^2 in per cent. Total gain is the same sum over the 
 (Sun 2022, Proposition 3), so that what was promised and what was delivered can be compared.
 """
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
@@ -23,9 +25,19 @@ from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
 from attributions.command.table.task import Task
 from attributions.held_out.tree_inner import partial_inner, tree_inner
+from attributions.inputs import SeenRowsWarning
 from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
+from gbt.model.known_by_leaves import (
+    Cells,
+    Rows,
+    amount_at_root,
+    are_training_rows,
+    may_be_training_rows,
+)
+
+Batches = Iterable[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,8 @@ class Findings:
         Absolute contributions to the raw prediction, per held-out row.
     constant_loss : float
         The constant model's mean loss on the held-out rows.
+    on_training_rows : bool
+        Whether the held-out rows are none, but those that a given model was trained on.
 
     ``inner`` has what each tree adds (``per_tree``), and where the model was fitted to the task's
     training rows, both held-out measures say whether their intervals are to be relied on. Where it
@@ -66,6 +80,7 @@ class Findings:
     gain: GlobalAttribution
     used: GlobalAttribution
     constant_loss: float
+    on_training_rows: bool = False
 
     @property
     def held_out(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -75,16 +90,36 @@ class Findings:
 
 def findings_of(model: Ensemble, task: Task) -> Findings:
     """Judge a model that was fitted to the training rows of a task."""
-    return findings_in_batches(model, task, [(task.X_valid, task.y_valid)])
+    return findings_in_batches(model, task, lambda: [(task.X_valid, task.y_valid)])
 
 
-def findings_in_batches(
-    model: Ensemble, task: Task, batches: Iterable[tuple[np.ndarray, np.ndarray]]
-) -> Findings:
+def findings_in_batches(model: Ensemble, task: Task, read: Callable[[], Batches]) -> Findings:
     """Judge a model on held-out rows that come some at a time: X and y of each batch.
 
     What is kept of a row is its target and its raw prediction; importances of batches are merged.
+    ``read`` is called again for rows that may be those of training. Nobody is warned here, since
+    the report has a word for every caution.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeenRowsWarning)
+        findings = _findings_in_batches(model, task, read())
+    return replace(findings, on_training_rows=_are_training_rows(model, task.y_valid, read))
+
+
+def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batches]) -> bool:
+    """Say whether rows in batches are those of a given model's training."""
+    if model.seen_rows is not None:  # it was fitted here, and knows single rows
+        return False
+
+    def fold(part_of: Callable[[Rows], Cells], merge: Callable[[Cells, Cells], Cells]) -> Cells:
+        return reduce(merge, (part_of(Rows(model.as_input(X), y)) for X, y in read()))
+
+    may_be = may_be_training_rows(model, amount_at_root(model, y, None))
+    return may_be and are_training_rows(model, fold)
+
+
+def _findings_in_batches(model: Ensemble, task: Task, batches: Batches) -> Findings:
+    """Judge a model on held-out rows in batches."""
     training = (task.X_train, task.y_train) if len(task.y_train) else None
     targets, predictions = [], []
     sums: list[GlobalAttribution] = []

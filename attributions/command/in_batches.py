@@ -55,9 +55,15 @@ def judge_file(file: BatchFile, question: Question, model: Ensemble) -> tuple[Ta
         feature_names=tuple(features),
     )
     levels = model.categories or (None,) * len(features)
-    reader = Reader(features, levels, np.nan if model.unseen_is_missing else np.inf)
     model = replace(model, feature_names=tuple(features))
-    findings = findings_in_batches(model, task, _batches(file, reader, features, target.y, model))
+    readers = []  # the first counts strays; another, if rows are read again, counts the same
+
+    def read() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        readers.append(Reader(features, levels, np.nan if model.unseen_is_missing else np.inf))
+        return _batches(file, readers[-1], features, target.y, model)
+
+    findings = findings_in_batches(model, task, read)
+    reader = readers[0]
     _refuse_strays(reader)
     task = replace(
         task,

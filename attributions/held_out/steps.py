@@ -76,6 +76,12 @@ class JudgedRows:
         sums = sum_over_rows(
             contributions, len(self.X), n_jobs, self.groups, second_moments=second_moments
         )
+        if not np.isfinite(sums.total).all():
+            raise ValueError(
+                f"What rows add to {name} is not finite. Either {self.judge.ifa_name} is not, or"
+                " targets are too large, whose squares must fit into float64. Fit a model to"
+                " targets that are divided by a constant."
+            )
         return GlobalAttribution(
             values=sums.total,
             standard_error=sums.standard_error if standard_error else None,
@@ -85,7 +91,7 @@ class JudgedRows:
             per_tree=sums.per_tree,
             groups=labels_of(self.groups),
             contributions=sums.by_group if standard_error else None,
-            second_moments=sums.products,
+            second_moments=sums.second_moments,
         )
 
     def sum_by_leaf(self, name: str, n_jobs: int | None) -> GlobalAttribution:
@@ -197,7 +203,8 @@ class JudgedRows:
     def base_share(self, rows: slice) -> np.ndarray:
         """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m.
 
-        What of them is in the prediction at which the trees are judged is no move from there.
+        A forest's start already contains its root values, so that of a tree only base value minus
+        root value counts.
         """
         share = np.zeros(rows.stop - rows.start)
         block = transposed(self.X[rows])

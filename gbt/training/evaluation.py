@@ -18,16 +18,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.dummy import DummyRegressor
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 
 from gbt.losses.known import refusing_overflow_of
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
-from gbt.losses.own import is_name_of_error
+from gbt.losses.own import is_name_of_error, read_only
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import Tree
 
-SCORER = type(get_scorer("r2"))
+# What get_scorer, make_scorer and check_scoring return; the last may ask for an own score.
+SCORER = type(get_scorer("r2")) | type(check_scoring(DummyRegressor()))
+SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 
 EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 Metric = Callable[..., float]
@@ -77,7 +80,7 @@ class Watch:
                 self.evals_result[f"eval_{i}_{name_of(metric)}"] = []
 
     def record(self, trees: Sequence[Tree], n_jobs: int | None) -> None:
-        """Add the values of a round's trees, one an output, and note what comes of them."""
+        """Add the values of a round's trees, one tree an output, and record loss and metric."""
         for i, watched in enumerate(self._sets):
             watched.add(trees, n_jobs)
             self.evals_result[f"eval_{i}"].append(watched.mean_loss())
@@ -103,7 +106,7 @@ class Watch:
         return {name: numbers[-1] for name, numbers in self.evals_result.items()}
 
     def ask(self, callbacks: Sequence[Callback], m: int, n_rounds: int) -> bool:
-        """Tell all callbacks what came of tree ``m``; say whether one of them wants to end."""
+        """Call all callbacks after round ``m``; return whether one of them asks to stop."""
         told = Round(m, n_rounds, self.latest)
         wishes = [callback(told) for callback in callbacks]
         return any(wishes)
@@ -130,7 +133,7 @@ class Watch:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last trees, as many as patience has, brought nothing better."""
+        """Whether the last rounds, as many as ``patience`` says, brought no better number."""
         if not self._patience:
             return False
         *_, deciding = self.evals_result.values()
@@ -170,27 +173,36 @@ class _Watched:
             return float(np.average(loss, weights=self.sample_weight))
 
     def score(self, metric: Metric | str) -> float:
-        """Return the metric; weights are handed over where there are any that differ."""
+        """Return the metric; weights are handed on only if they differ."""
         w = self.sample_weight
-        weights = {} if w is None or (w == w[0]).all() else {"sample_weight": w}
+        weights = {} if w is None or (w == w[0]).all() else {"sample_weight": read_only(w)}
         with refusing_overflow_of(self.loss):
-            prediction = self.loss.inverse_link(self.raw_prediction)
+            prediction = read_only(self.loss.inverse_link(self.raw_prediction))
+        y = read_only(self.y)
         if isinstance(metric, str | SCORER):
             is_of_classes = self.loss.name in ("half_logistic", "softmax")
             stage = _ClassifierStage if is_of_classes else _RegressorStage
             try:
-                return float(get_scorer(metric)(stage(prediction), self.X, self.y, **weights))
+                return float(get_scorer(metric)(stage(prediction), self.X, y, **weights))
             except ValueError as error:
                 of_several = prediction.ndim > 1 and metric == "roc_auc"
                 advice = " For several classes there is 'roc_auc_ovr'." * of_several
                 raise ValueError(
                     f"eval_metric {name_of(metric)!r} cannot be computed: {error}.{advice}"
                 ) from error
-        return float(metric(self.y, prediction, **weights))
+        refuse_other_arguments(metric, y, prediction, weights)
+        score = metric(y, prediction, **weights)
+        try:
+            return float(score)
+        except TypeError as error:
+            raise ValueError(
+                f"eval_metric {name_of(metric)} must return a number that is larger for better"
+                f" predictions; got {score!r}."
+            ) from error
 
 
 class _RegressorStage(RegressorMixin, BaseEstimator):
-    """Predictions at hand in the dress of a fitted estimator, which is what scorers ask."""
+    """Given predictions behind the methods of a fitted estimator, which scorers call."""
 
     def __init__(self, prediction: Any = None):
         self.prediction = prediction
@@ -245,6 +257,23 @@ def refuse_other_eval_sets(eval_set: Any) -> None:
     )
 
 
+def refuse_other_arguments(
+    metric: Metric, y: np.ndarray, prediction: np.ndarray, weights: dict[str, np.ndarray]
+) -> None:
+    """Raise ValueError if a function cannot be called as a metric is."""
+    try:
+        takes = inspect.signature(metric)
+    except (TypeError, ValueError):  # compiled functions need not have one
+        return
+    try:
+        takes.bind(y, prediction, **weights)
+    except TypeError as error:
+        call = ", ".join(["y, prediction", *(f"{name}=..." for name in weights)])
+        raise ValueError(
+            f"eval_metric {name_of(metric)} is called with ({call}) and takes {takes}: {error}."
+        ) from error
+
+
 def name_of(metric: Metric | str) -> str:
     """Return the name under which a metric is recorded."""
     if isinstance(metric, str):
@@ -261,6 +290,6 @@ def is_metric(value: Any) -> bool:
     """
     if isinstance(value, str):
         return value in get_scorer_names()
-    if not callable(value) or inspect.isclass(value):
+    if not callable(value) or inspect.isclass(value) or isinstance(value, SEVERAL_SCORERS):
         return False
     return isinstance(value, SCORER) or not is_name_of_error(name_of(value))

@@ -49,7 +49,7 @@ from gbt.splitting.judges import Judges
 from gbt.tables.columns import MAX_BINS, Columns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
-from gbt.training.histogram_levels import sets_of, ways_of_levels
+from gbt.training.histogram_levels import level_sets_of, ways_of_levels
 from gbt.training.plan import Plan
 
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
@@ -167,7 +167,7 @@ class HistogramGrowth:
         sets = None
         if self.ways.any():
             nodes = self.nodes[:n_nodes]  # of the only tree
-            sets = sets_of(trees, nodes, self.rows.listed, self.columns, self.ways)
+            sets = level_sets_of(trees, nodes, self.rows.listed, self.columns, self.ways)
         scores = None if self.judging is None else self.judging.scores[:n_trees].copy()
         return NewTrees(trees, sizes, sets, scores)
 

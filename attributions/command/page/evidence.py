@@ -4,8 +4,9 @@ Contributions of single rows are PreDecomp's, whose steps TreeInner judges, so t
 features did to its prediction and whether that helped are two views of one thing.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,6 +16,7 @@ from attributions.command.findings import measures
 from attributions.command.judgement import Judgement
 from attributions.command.table.task import Task
 from attributions.held_out.single_rows import tree_inner_rows
+from attributions.inputs import SeenRowsWarning
 from attributions.per_row.predecomp import predecomp
 from gbt.model.ensemble import Ensemble
 
@@ -131,8 +133,9 @@ def gather(judgement: Judgement, origin: Origin) -> Evidence:
         random,
         KINDS_OF_CLASSIFIED_ROWS if of_classes else KINDS_OF_ROWS,
     )
-    unaware = replace(model, seen_rows=None)  # whoever computed the findings has been warned
-    helped = tree_inner_rows(unaware, X[chosen], y[chosen]).values
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeenRowsWarning)  # the report says so, of all rows
+        helped = tree_inner_rows(model, X[chosen], y[chosen]).values
     return Evidence(
         **{own.name: getattr(judgement, own.name) for own in fields(judgement)},
         origin=origin,

@@ -18,7 +18,7 @@ from gbt.formats.catboost.binary import Model
 from gbt.formats.listed_levels import Listed
 from gbt.parallel.chunks import refuse_chunks
 from gbt.tables.categories import Categories, Level, learn
-from gbt.tables.given import refuse_other_columns
+from gbt.tables.given import Table, refuse_other_columns
 
 Hashed = dict[int, np.ndarray]  # of a column's levels, which of the model's hashes they have
 
@@ -40,8 +40,9 @@ def levels_of(model: Model, X: Any) -> Categories | None:
             raise ValueError(
                 f"X has shape {np.shape(X)}; the model needs a table with {len(names)} columns."
             )
-        refuse_other_columns(X, names)
-        levels, _ = learn(X, [*model.categorical], names)
+        table = Table(X)
+        refuse_other_columns(table, names)
+        levels, _ = learn(table, [*model.categorical], names)
         return levels
     split = [names[k] for k in model.categorical if (model.feature[model.level >= 0] == k).any()]
     if split:
@@ -62,7 +63,9 @@ def hashed(model: Model, booster: Any, categories: Categories | None) -> Hashed:
         if not n_hashes:
             continue
         levels = (categories or ())[k] or ()
-        has = [booster._calc_cat_feature_perfect_hash(_text(level), place) for level in levels]
+        has = [
+            booster._calc_cat_feature_perfect_hash(text_of_level(level), place) for level in levels
+        ]
         found[k] = np.array(has, dtype=np.int64)
         n_absent = n_hashes - len({*has} & {*range(n_hashes)})
         if n_absent:
@@ -73,7 +76,7 @@ def hashed(model: Model, booster: Any, categories: Categories | None) -> Hashed:
     return found
 
 
-def _text(level: Level) -> str:
+def text_of_level(level: Level) -> str:
     """Return a level as the text that CatBoost hashes; booleans are 0 and 1 there."""
     return level if isinstance(level, str) else str(int(level))
 

@@ -12,14 +12,11 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
-from attributions import SeenRowsWarning, total_gain
+from attributions import SeenRowsWarning, total_gain, unbiased_gain
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.reference import definitions as reference
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
-from attributions.unbiased import (
-    gain as unbiased_gain,
-)
 from attributions.unbiased import (
     node_sums as split_rows,
 )
@@ -281,7 +278,7 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
         if rows.kept is not None:
             assert rows.kept.itemsize == (2 if max_leaves == 300 else 1)
         assert_close(rows.sum_parts(feature, part, 1).by_group, expected, size)
-    levels = ensemble.predictor.links.levels.max()
+    levels = ensemble.predictor.links.tree_depth.max()
     assert levels == 1 if max_leaves == 2 else levels > max_leaves**0.4
 
 
@@ -573,6 +570,22 @@ def test_the_expansion_for_large_subsets(monkeypatch):
         naive = a.sum() / b.sum()
         assert abs(expanded - exact) < 4 / k**2
         assert abs(expanded - exact) < abs(naive - exact) / 5
+
+
+def test_the_expansion_where_one_row_is_left_out():
+    """Half of 34 rows have a = -1/2 and b = 1/2, the others a = 1/2 and b = 3/2.
+
+    The sums without row i are -a_i and 34 - b_i = 33 - a_i. Their ratio is on average
+    -(1/4) / 33^2, but for (1/66)^2 of it; the variance and the covariance of the 34 rows with the
+    denominator 34 would make it a 34th less.
+    """
+    a = np.repeat([-0.5, 0.5], 17)
+    b = 1 + a
+    assert subset_ratios.LARGEST_EXACT < 33
+    left_out = np.mean([(a.sum() - a[i]) / (b.sum() - b[i]) for i in range(34)])
+    found = subset_ratios.mean_ratio(a, b, 33)
+    assert found == pytest.approx(-0.25 / 33**2, rel=1e-9)
+    assert found == pytest.approx(left_out, rel=1e-3)
 
 
 @both_losses
