@@ -16,7 +16,7 @@ import numpy as np
 
 from gbt.kernels.cuts.histogram import hessian_of
 from gbt.kernels.cuts.judging import MOST_SETS, MOST_SUMS, keep_best
-from gbt.kernels.cuts.levels import Levels, mark_left, no_cut, order_levels
+from gbt.kernels.cuts.levels import LevelOrder, mark_left, no_cut, order_levels
 from gbt.kernels.cuts.memory import ROOM_FOR_LEVELS, layout_of
 from gbt.kernels.cuts.scan import ROWS_AT_ONCE, G, H, N
 from gbt.kernels.cuts.value_sums import W, add_up_sums
@@ -52,7 +52,7 @@ def levels_as_scanned(rules, judging, own):
     """Return sums and order of levels as ``gbt.kernels.cuts.levels`` takes them."""
     habits = judging.habits[0]
     smoothing = rules.categorical_smoothing * rules.h_scale
-    levels = Levels(smoothing, rules.most_weight, habits.splits, own.order)
+    levels = LevelOrder(smoothing, rules.most_weight, habits.splits, own.order)
     return SumsOfLevels(own.sums[:, : habits.n_sums], own.key), levels
 
 
