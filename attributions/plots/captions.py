@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from attributions.methods import JUDGED, NOT_SUMS, TITLES, UNITS, kind_of
+from attributions.methods import JUDGED, NOT_SUMS, SHOWN_IN_PERCENT, TITLES, UNITS, kind_of
 
+PER_CENT = "per cent of the loss of a constant prediction"
 DOUBTED = "\n(hollow: intervals not to be relied on, few rows may carry the sum)"
 
 
@@ -26,13 +27,21 @@ def title_of(method: str) -> str:
     return f"{title} of {whose}" if output else title
 
 
-def value_label(result: Any, intervals: bool = True) -> str:
+def per_cent_of_one(result: Any) -> float | None:
+    """Return how many per cent a value of 1 is; None where values are not drawn in per cent."""
+    return result.percent_of_one if kind_of(result.method) in SHOWN_IN_PERCENT else None
+
+
+def value_label(result: Any, intervals: bool = True, in_percent: bool = False) -> str:
     """Name the values of features: unit, over how many rows they are summed, what is drawn."""
     kind = kind_of(result.method)
     said = [] if kind in NOT_SUMS else [f"sum over {result.n_samples:,} rows"]
+    if in_percent:
+        said = [f"{result.n_samples:,} held-out rows"]
     if intervals and result.standard_error is not None:
         said.append("95 % intervals")
-    return ",\n".join([UNITS.get(kind, "value"), *([", ".join(said)] if said else [])])
+    unit = PER_CENT if in_percent else UNITS.get(kind, "value")
+    return ",\n".join([unit, *([", ".join(said)] if said else [])])
 
 
 def row_label(method: str) -> str:

@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from attributions.plots.captions import DOUBTED, are_doubtful, share, title_of, value_label
+from attributions.plots.captions import (
+    DOUBTED,
+    are_doubtful,
+    per_cent_of_one,
+    share,
+    title_of,
+    value_label,
+)
 from attributions.plots.colors import BLUE, VERMILION
 from attributions.plots.sheet import TWO_SIDED_95, Sheet, as_max_display, is_crowded
 from attributions.plots.shown import PerFeature
@@ -82,21 +89,24 @@ class ImportanceDisplay:
         words = [*(names[k] for k in ranking), heading]
         sheet = Sheet(ax, figsize, words, width=6.4, height=1.1, n_rows=len(ranking))
         ax, ink = sheet.ax, sheet.colors.ink
-        label = value_label(result) + " (dots: single shuffles)" * (result.repeats is not None)
+        per_cent = per_cent_of_one(result)
+        unit = 1.0 if per_cent is None else per_cent
+        label = value_label(result, in_percent=per_cent is not None)
+        label += " (dots: single shuffles)" * (result.repeats is not None)
         label += sheet.lettering.note(names, ranking)
         label += DOUBTED * bool(are_doubtful(result)[ranking].any())
         sheet.caption(heading, label)
 
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))
         shown = ranking[:n_shown]
-        places, values = np.arange(n_shown), result.values[shown]
+        places, values = np.arange(n_shown), unit * result.values[shown]
         intervals = result.standard_error
         self.bars_ = ax.barh(
             places,
             values,
             height=0.7,
             color=[sheet.drawn_in(VERMILION if value < 0 else BLUE) for value in values],
-            xerr=None if intervals is None else TWO_SIDED_95 * intervals[shown],
+            xerr=None if intervals is None else TWO_SIDED_95 * unit * intervals[shown],
             error_kw={"ecolor": ink, "elinewidth": 1.0},
         )
         doubts = are_doubtful(result)[shown]

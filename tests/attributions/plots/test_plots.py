@@ -10,7 +10,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_rgba
 
-from attributions import GlobalAttribution, LocalAttribution
+from attributions import GlobalAttribution, LocalAttribution, held_out_gain
 from attributions.plots import (
     BLUE,
     VERMILION,
@@ -22,6 +22,7 @@ from attributions.plots import (
 )
 from attributions.plots.places import Box, place_beside, spread
 from attributions.plots.rows import _swarm_offsets
+from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
 from tests.pictures import tick_labels, words_on
 
@@ -442,3 +443,20 @@ def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install matplotlib"):
         importance().plot()
+
+
+def test_held_out_gain_is_drawn_in_per_cent():
+    """Of the loss of the best constant: what `percent` returns, with intervals in the same unit."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + rng.normal(size=200)
+    model = GBTRegressor(n_estimators=20).fit(X[:100], y[:100])
+    result = held_out_gain(model, X[100:], y[100:])
+    display = result.plot()
+    widths = [bar.get_width() for bar in display.bars_]
+    assert_close(np.array(widths), result.percent()[result.ranking()], np.abs(result.percent()))
+    assert display.ax_.get_xlabel().startswith("per cent of the loss of a constant prediction")
+    segments = display.bars_.errorbar[2][0].get_segments()
+    half = np.array([np.ptp(segment[:, 0]) / 2 for segment in segments])
+    expected = 1.959963984540054 * result.standard_error * result.percent() / result.values
+    assert_close(half, np.abs(expected)[result.ranking()], np.abs(expected).max(), k=100)
