@@ -667,6 +667,7 @@ def test_several_targets_are_their_losses_side_by_side():
     assert_same(gradient, f - y)
     assert_same(hessian, np.ones((2, 2)))
     assert_same(loss.best_constant(y, np.ones(1)), [0.5, 3.5])
+    assert_same(loss.best_constant(y, np.array([3.0, 1.0])), [0.75, 2.75])
     assert_same(loss.inverse_link(f), f)
     assert_same(loss.link([1.0, 2.0]), [1.0, 2.0])
     with pytest.raises(ValueError, match="2 targets a row"):
