@@ -580,6 +580,10 @@ def test_the_kurtosis_of_steps_by_hand():
     assert_close(steps.kurtosis_of_steps(), [10 * 520 / 40**2, 0.0], [4.0, 0.0], k=4)
     twice_the_same = StepsOfModel.of(ensemble_of([stump] * 2, 2))
     assert_close(twice_the_same.kurtosis_of_steps(), [10 * 520 / 40**2 / 2, 0.0], [4.0, 0.0], k=4)
+    # A tree of 20 rows beside it: 15 rows on average, (520 + 1040) of (40 + 80)^2.
+    larger = replace(stump, n_samples=np.array([20, 16, 4]))
+    of_both = StepsOfModel.of(ensemble_of([stump, larger], 2)).kurtosis_of_steps()
+    assert_close(of_both, [15 * 1560 / 120**2, 0.0], [4.0, 0.0], k=4)
     without_counts = replace(
         steps.ensemble, statistics=frozenset({"hessians"}), n_samples=np.zeros(3, dtype=np.int64)
     )

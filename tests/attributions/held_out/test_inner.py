@@ -358,6 +358,24 @@ def test_rows_and_base_add_up_to_the_first_order_saving(case):
     assert_close(rows.values.sum(axis=1) + rows.base_values, saving, case.terms)
 
 
+def test_rows_and_base_of_several_outputs_add_up_as_well():
+    """Each output has roots of its own, whose share is in no feature."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = np.digitize(X[:, 0] + rng.normal(size=120), [-1.0, 1.5])
+    model = GBTClassifier(n_estimators=4, max_depth=2, learning_rate=0.5).fit(X[:80], y[:80])
+    ensemble, is_class = model.ensemble_, y[80:, np.newaxis] == np.arange(3)
+    before, saving = np.tile(ensemble.base_score, (40, 1)), np.zeros(40)
+    for after in ensemble.staged_raw_predict(X[80:]):
+        gradient = np.exp(before) / np.exp(before).sum(axis=1, keepdims=True) - is_class
+        saving -= ((after - before) * gradient).sum(axis=1) / ensemble.learning_rate
+        before = after
+
+    rows = tree_inner_rows(model, X[80:], y[80:])
+
+    assert_close(rows.values.sum(axis=1) + rows.base_values, saving, 100.0)
+
+
 def test_a_function_is_an_attribution():
     """A function may credit features that a tree does not split on."""
     ensemble, X, y = example_1(0)

@@ -45,6 +45,26 @@ def test_mdi_plus_of_numbers(raw):
     assert found.method == "mdi_plus(ridge, r2)"
 
 
+def test_mdi_plus_counts_from_the_weighted_mean():
+    """Linear models have the weights, and without any column they predict the weighted mean."""
+    weight = np.where(y > np.median(y), 3.0, 1.0)
+    trees = ExtraTreesRegressor(2, min_samples_leaf=4, random_state=0)
+    predicted = []
+
+    def negative_error(truth, prediction):
+        predicted.append(prediction)
+        return -np.mean(np.abs(truth - prediction))
+
+    model = trees.fit(X, y, sample_weight=weight)
+    found = mdi_plus(
+        model, X, y, linear_model=Ridge(2.0), metric=negative_error, sample_weight=weight, n_jobs=1
+    )
+    mean = (weight * y).sum() / weight.sum()
+    assert_close(predicted[0], np.full(N, mean), np.abs(y).max())
+    gained = sum(np.mean(np.abs(y - mean)) - np.mean(np.abs(y - one)) for one in predicted[1:]) / 2
+    assert_close(found.values.sum(), gained, np.abs(y).max() * len(predicted))
+
+
 def test_folds_of_mdi_plus_are_a_number():
     found = mdi_plus(FOREST, X, y, linear_model=Ridge(folds=np.int64(3)))
     assert_same(found.values, mdi_plus(FOREST, X, y, linear_model=Ridge(folds=3)).values)

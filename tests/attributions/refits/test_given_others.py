@@ -75,6 +75,32 @@ def test_it_is_its_definition(task, regressor):
     assert result.method == "given_others(saabas)"
 
 
+def test_of_several_classes_it_is_the_sum_over_classes():
+    """Every class has contributions, residuals and predictions of its own."""
+    X, y = copies(160)
+    y = np.digitize(y, [-0.5, 1.0])
+    training = X[:80], y[:80]
+    model = GBTClassifier(n_estimators=10, max_depth=2).fit(*training)
+
+    result = given_others(model, X[80:], y[80:], training=training, regressor=LinearRegression())
+
+    q = np.zeros((80, 3))
+    contributed = [saabas(model, rows).values for rows in (X[:80], X[80:])]
+    for k in range(3):
+        own_fit, own = np.delete(X[:80], k, axis=1), np.delete(X[80:], k, axis=1)
+        predicted = clone(model).fit(own_fit, y[:80]).predict_proba(own)
+        for c in range(3):
+            F_fit, F = (values[:, k, c] for values in contributed)
+            F = F - LinearRegression().fit(own_fit, F_fit).predict(own)
+            line = np.column_stack([np.ones(80), predicted[:, c]])
+            left = (y[80:] == c) - predicted[:, c]
+            F, left = (v - line @ np.linalg.lstsq(line, v)[0] for v in (F, left))
+            q[:, k] += F * left
+    terms = 80 * np.abs(q).max()
+    assert_close(result.values, q.sum(axis=0), terms)
+    assert_close(result.standard_error, reference.standard_error(q, np.arange(80)), terms)
+
+
 def test_a_copy_is_spared_and_what_matters_is_found():
     found = np.zeros((2, 3))
     for seed in range(6):

@@ -490,6 +490,19 @@ def test_rows_of_weight_0_are_left_out(loss, form):
     assert with_zeros.n_samples == 40
 
 
+def test_whole_weights_are_repeated_rows_where_kernels_do_not_know_the_loss():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 3))
+    y = rng.poisson(np.exp(0.5 * X[:, 0])) * 1.0
+    model = GBTRegressor(loss="poisson", n_estimators=4, max_depth=2).fit(X[:80], y[:80])
+    times = 1 + np.arange(80) % 3
+    rows = X[:80], y[:80], X[80:], y[80:]
+    result = unbiased_gain(model, *rows, sample_weight_valid=times, min_samples=1)
+    repeated = [np.repeat(part, times, axis=0) for part in rows[2:]]
+    expected = unbiased_gain(model, *rows[:2], *repeated, min_samples=1).values
+    assert_close(result.values, expected, 10 * np.abs(expected).sum())
+
+
 @both_losses
 @exact_forms
 def test_threads_and_float32_change_nothing(loss, form, monkeypatch):

@@ -193,17 +193,25 @@ def test_what_cannot_be_told():
     assert not is_told(sampled, X[:N], y[:N])
 
 
-def test_weights():
+@pytest.mark.parametrize("in_chunks", [False, True])
+@pytest.mark.parametrize("measure", [tree_inner, held_out_gain])
+def test_weights(measure, in_chunks):
     """XGBoost keeps hessians, which are weighted; LightGBM counts rows, which weights leave."""
     X, y = table("numbers")
     weight = 1.0 + np.arange(N) % 3
+    halves = [[X[:N], y[:N], weight], [X[N:], y[N:], weight]]
+    if in_chunks:
+        array = peer("dask.array")
+        halves = [[array.from_array(part, chunks=70) for part in half] for half in halves]
+    (X_seen, y_seen, weight_seen), (X_new, y_new, weight_new) = halves
+
     model = fitted("xgboost", "numbers", X[:N], y[:N], sample_weight=weight)
-    assert is_told(model, X[:N], y[:N], sample_weight=weight)
-    assert not is_told(model, X[:N], y[:N])
-    assert not is_told(model, X[N:], y[N:], sample_weight=weight)
+    assert is_told(model, X_seen, y_seen, measure, sample_weight=weight_seen)
+    assert not is_told(model, X_seen, y_seen, measure)
+    assert not is_told(model, X_new, y_new, measure, sample_weight=weight_new)
     counting = fitted("lightgbm", "numbers", X[:N], y[:N], sample_weight=weight)
-    assert is_told(counting, X[:N], y[:N])
-    assert is_told(counting, X[:N], y[:N], sample_weight=weight)
+    assert is_told(counting, X_seen, y_seen, measure)
+    assert is_told(counting, X_seen, y_seen, measure, sample_weight=weight_seen)
 
 
 @pytest.mark.parametrize("measure", [tree_inner, held_out_gain, partial(permutation, n_repeats=1)])

@@ -110,6 +110,17 @@ def test_the_own_score_of_a_classifier_is_its_accuracy():
     assert_close(recorded, expected, terms=1.0)
 
 
+def test_the_loss_of_weighted_rows_is_their_weighted_mean():
+    weight = np.linspace(1, 5, 200)
+    model = GBTRegressor(n_estimators=3).fit(X, Y, eval_set=[(X_NEW, Y_NEW, weight)])
+    for loss, prediction in zip(
+        model.evals_result_["eval_0"], model.staged_predict(X_NEW), strict=True
+    ):
+        squares = (Y_NEW - prediction) ** 2
+        expected = (weight * squares).sum() / weight.sum() / 2
+        assert_close(loss, expected, expected)
+
+
 def test_a_metric_only_reads_what_it_is_given():
     """The targets are the caller's, and the next rounds go on from the predictions."""
     target = Y_NEW.astype(float)

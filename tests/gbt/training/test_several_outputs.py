@@ -200,6 +200,17 @@ def test_two_classes_have_one_output():
     assert "output" not in model.ensemble_.to_frame()
 
 
+def test_every_tree_of_a_round_draws_its_own_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12))
+    y = np.digitize(X.sum(axis=1), [-2.0, 2.0])
+    model = GBTClassifier(n_estimators=8, max_depth=1, colsample=0.1, random_state=0).fit(X, y)
+    root = model.ensemble_.feature[model.ensemble_.tree_offset[:-1]].reshape(8, 3)
+    # One of twelve columns is drawn: three trees in eight rounds hardly ever draw alike.
+    assert (root >= 0).all()
+    assert (np.ptp(root, axis=1) > 0).sum() >= 5
+
+
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"subsample": 0.5, "colsample": 0.6}, {"max_leaves": 4}, {"splitter": "cross_validated"}],
@@ -656,6 +667,7 @@ def test_several_targets_are_their_losses_side_by_side():
     assert_same(gradient, f - y)
     assert_same(hessian, np.ones((2, 2)))
     assert_same(loss.best_constant(y, np.ones(1)), [0.5, 3.5])
+    assert_same(loss.best_constant(y, np.array([3.0, 1.0])), [0.75, 2.75])
     assert_same(loss.inverse_link(f), f)
     assert_same(loss.link([1.0, 2.0]), [1.0, 2.0])
     with pytest.raises(ValueError, match="2 targets a row"):
