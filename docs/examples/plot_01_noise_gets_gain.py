@@ -3,8 +3,9 @@ Total gain praises a column of noise
 ====================================
 
 We add a column of random numbers to the diabetes data. Total gain is computed on training data, so
-every used feature looks good, and the noise ranks fourth of eleven. :func:`~attributions.held_out_gain`
-asks rows that the model has not seen, and there the noise saves nothing.
+every used feature looks good, and the noise ranks fourth of eleven.
+:func:`~attributions.held_out_gain` asks rows that the model has not seen, and there the noise saves
+nothing.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +22,8 @@ X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=
 model = GBTRegressor(max_depth=3).fit(X_fit, y_fit)
 
 # %%
-# Left total gain, from the rows of the fit; right held-out gain, from new rows, with 95 % intervals.
+# Left total gain, from the rows of the fit; right held-out gain, from new rows, with 95 %
+# intervals.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
 total_gain(model).plot(ax=left)

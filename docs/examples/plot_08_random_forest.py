@@ -3,8 +3,8 @@ A random forest without the bias of its importance
 ==================================================
 
 The mean decrease of impurity of a random forest favours columns with many values, even where they
-are noise. :func:`~attributions.held_out_gain` asks new rows what every split is worth, measured from
-the mean at which the forest starts, and the bias is gone.
+are noise. :func:`~attributions.held_out_gain` asks new rows what every split is worth, measured
+from the mean at which the forest starts, and the bias is gone.
 """
 
 import matplotlib.pyplot as plt
