@@ -3,13 +3,13 @@ Used is not useful
 ==================
 
 :func:`~attributions.absolute` says how much a feature moves predictions, right or wrong: no
-target enters. :func:`~attributions.tree_inner` says whether that lowered the loss of new rows.
+target enters. :func:`~attributions.held_out_gain` says whether that lowers the loss of new rows.
 One picture shows both. On these simulated data five features of fifty matter, drawn in blue, and
 the model uses many others just as much. All five have few values, which by itself favours
 them: :doc:`/treeinner` says how much.
 """
 
-from attributions import absolute, tree_inner
+from attributions import absolute, held_out_gain
 from attributions.plots import UsedUsefulDisplay
 from attributions.simulated import simulated
 from gbt import GBTClassifier
@@ -20,7 +20,7 @@ model.fit(data.X_train, data.y_train)
 
 UsedUsefulDisplay.from_attributions(
     absolute(model, data.X_valid),
-    tree_inner(model, data.X_valid, data.y_valid),
+    held_out_gain(model, data.X_valid, data.y_valid),
     highlight=data.relevant,
     highlight_label="relevant",
     figsize=(8, 6),

@@ -2,22 +2,22 @@
 For whom did a feature help?
 ============================
 
-:func:`~attributions.tree_inner_rows` gives one number a row and feature: positive where the
-feature's steps moved the prediction towards the truth, negative where they moved it away. Summed
-over some of the rows it says for whom a feature is useful.
+:func:`~attributions.held_out_gain_rows` gives one number a row and feature: positive where the row
+confirms the splits on the feature, negative where it contradicts them. Over all rows they add up to
+:func:`~attributions.held_out_gain`; over some of the rows they say for whom a feature is useful.
 """
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
-from attributions import GlobalAttribution, tree_inner_rows
+from attributions import GlobalAttribution, held_out_gain_rows
 from gbt import GBTRegressor
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
 model = GBTRegressor(max_depth=3).fit(X_fit, y_fit)
-rows = tree_inner_rows(model, X_new, y_new)
+rows = held_out_gain_rows(model, X_new, y_new)
 
 # %%
 # The row that the model gets most wrong: what misled it?

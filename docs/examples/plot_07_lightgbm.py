@@ -2,8 +2,8 @@
 Explain a LightGBM model
 ========================
 
-Whatever takes a model takes a fitted model of LightGBM, XGBoost, CatBoost or scikit-learn.
-Nothing is trained again: its trees are read.
+Every function accepts fitted LightGBM, XGBoost, CatBoost and scikit-learn models. Nothing is
+trained again: the trees are read. :func:`~attributions.held_out_gain` is where to begin.
 """
 
 import matplotlib.pyplot as plt
@@ -11,16 +11,16 @@ from lightgbm import LGBMClassifier
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from attributions import predecomp, tree_inner
+from attributions import held_out_gain, predecomp
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
 booster = LGBMClassifier(n_estimators=60, num_leaves=7, verbose=-1).fit(X_fit, y_fit)
 
 # %%
-# Which features help on new rows, beside what LightGBM says of itself.
+# Which features help on new rows, beside the features that LightGBM's gain puts first.
 
-result = tree_inner(booster, X_new, y_new)
+result = held_out_gain(booster, X_new, y_new)
 result.plot(max_display=10, figsize=(8, 5), title="LightGBM, judged on new rows")
 
 own = booster.booster_.feature_importance("gain")

@@ -3,8 +3,8 @@ A random forest without the bias of its importance
 ==================================================
 
 The mean decrease of impurity of a random forest favours columns with many values, even where they
-are noise. Judged on new rows by :func:`~attributions.tree_inner`, every split is measured against
-the mean from which the forest starts, and the bias is gone.
+are noise. :func:`~attributions.held_out_gain` asks new rows what every split is worth, measured
+from the mean at which the forest starts, and the bias is gone.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from attributions import tree_inner
+from attributions import held_out_gain
 
 rng = np.random.default_rng(0)
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -27,5 +27,5 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained"
 order = np.argsort(forest.feature_importances_)
 left.barh(X.columns[order], forest.feature_importances_[order], color="0.6")
 left.set(title="mean decrease of impurity")
-tree_inner(forest, X_new, y_new).plot(ax=right, title="on new rows")
+held_out_gain(forest, X_new, y_new).plot(ax=right, title="on new rows")
 plt.show()

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
-from attributions import tree_inner
+from attributions import held_out_gain
 from gbt import GBTRegressor
 
 rng = np.random.default_rng(0)
@@ -28,5 +28,5 @@ for ax, splitter, title in (
     fitted_on, judged_on = next(splitter.split(X, y, patient))
     groups = patient[judged_on] if "right" in title else None
     model = GBTRegressor(max_depth=4).fit(X[fitted_on], y[fitted_on])
-    tree_inner(model, X[judged_on], y[judged_on], groups=groups).plot(ax=ax, title=title)
+    held_out_gain(model, X[judged_on], y[judged_on], groups=groups).plot(ax=ax, title=title)
 plt.show()
