@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attributions.command.printed import FEATURES, PICTURE
-from attributions.command.table.file import UnusableTableError
+from attributions.command.table.unusable import UnusableTableError
 from attributions.simulated import TASKS
 
 COMMAND = "gbt-attributions"  # beside ``python -m attributions``

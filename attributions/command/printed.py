@@ -2,16 +2,14 @@
 
 import csv
 import math
+from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 
 import numpy as np
 
 from attributions.command.cautions import cautions
-from attributions.command.findings import Findings
-from attributions.command.judgement import Judgement
-from attributions.command.table.task import Task
-from attributions.command.verdicts import FALSE_DISCOVERIES, HELPS, verdicts
+from attributions.command.findings import FALSE_DISCOVERIES, HELPS, Findings
 from attributions.methods import kind_of
 from attributions.names import elided
 from attributions.results import GlobalAttribution
@@ -29,29 +27,29 @@ N_DECIMALS = 4  # of importances; smaller ones are written with exponents
 N_SCORE_DECIMALS = 7
 
 
-def report(judgement: Judgement) -> list[str]:
+def report(found: Findings) -> list[str]:
     """Return the lines that say how good the model is, what its features do, and what to mistrust.
 
     Verdicts and warnings are those of the page that ``--report`` writes.
     """
-    task, findings = judgement.task, judgement.findings
     return [
-        *_score_lines(task, findings),
+        *_score_lines(found),
         "",
-        *table_lines(judgement),
+        *table_lines(found),
         "",
-        *_reading(judgement),
-        *_warnings(judgement),
+        *_reading(found),
+        *_warnings(found),
     ]
 
 
-def _score_lines(task: Task, findings: Findings) -> list[str]:
+def _score_lines(found: Findings) -> list[str]:
     """Say how good the model is beside the constant model."""
-    width = max(len(score.name) for score in findings.scores)
+    task = found.task
+    width = max(len(score.name) for score in found.scores)
     held_out = f"On {len(task.y_valid):,} held-out rows"
     width = max(width + 2, len(held_out))
     lines = [f"{held_out:{width}}   {'model':>10}   {'constant':>10}"]
-    for score in findings.scores:
+    for score in found.scores:
         digits = _digits(max(abs(score.of_model), abs(score.of_constant)), 4)
         form = f",.{digits}f" if digits <= N_SCORE_DECIMALS else ".3e"
         of_model, of_constant = (
@@ -61,38 +59,38 @@ def _score_lines(task: Task, findings: Findings) -> list[str]:
         lines.append(f"  {score.name:{width - 2}}   {of_model:>10}   {of_constant:>10}")
     average = "share of the class" if task.is_classification else "mean"
     average = "shares of the classes" if task.classes else average
-    if not task.is_classification and _loss(task, findings) != "squared error":
+    if not task.is_classification and _loss(found) != "squared error":
         average = "best constant"
     whose = "training rows'" if len(task.y_train) else "held-out rows'"  # a model from a file
     lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
-    if findings.saved <= 0:
+    if found.saved <= 0:
         lines.append(
-            f"As a whole the model is no better than the constant: its {_loss(task, findings)} is"
-            f" {abs(findings.saved):.1f} % higher."
+            f"As a whole the model is no better than the constant: its {_loss(found)} is"
+            f" {abs(found.saved):.1f} % higher."
         )
     return lines
 
 
-def table_lines(judgement: Judgement) -> list[str]:
+def table_lines(found: Findings) -> list[str]:
     """Return the best features, and those that gain or the truth puts among the best."""
-    task, findings, doubtful = judgement.task, judgement.findings, judgement.doubtful
+    task, doubtful = found.task, found.doubtful
     relevant = set(task.relevant or ())
     names = [elided(name) for name in task.feature_names]
-    gain_rank = ranks(findings.gain)
-    ranking = findings.inner.ranking()
-    listed = {*ranking[:N_LISTED], *findings.gain.ranking()[:N_TOP], *relevant}
+    gain_rank = ranks(found.gain)
+    ranking = found.inner.ranking()
+    listed = {*ranking[:N_LISTED], *found.gain.ranking()[:N_TOP], *relevant}
     width = max(len("feature"), *(len(names[k]) for k in listed))
     lines = [
-        f"Importance in per cent of the constant model's {_loss(task, findings)}",
+        f"Importance in per cent of the constant model's {_loss(found)}",
         f"{'':{width + 6}}      {'on held-out rows':^41}     on training rows",
         f"rank  {'feature':{width}}      {'TreeInner +- s.e.':^19}   {'partial +- s.e.':^19}"
         "     total gain  rank",
     ]
     for place, k in enumerate(ranking):
         if k in listed:
-            numbers = [_with_error(values[k], errors[k]) for values, errors in findings.held_out]
-            inner_error = findings.held_out[0][1][k]
-            gain = _aligned(findings.gain.values[k], _digits(inner_error, 2))
+            numbers = [_with_error(values[k], errors[k]) for values, errors in found.held_out]
+            inner_error = found.held_out[0][1][k]
+            gain = _aligned(found.gain.values[k], _digits(inner_error, 2))
             lines.append(
                 f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '} "
                 f"{'?' if doubtful[k] else ' '}"
@@ -107,17 +105,17 @@ def table_lines(judgement: Judgement) -> list[str]:
     return lines
 
 
-def _reading(judgement: Judgement) -> list[str]:
+def _reading(found: Findings) -> list[str]:
     """Say in words what the table shows."""
-    task, findings = judgement.task, judgement.findings
-    loss, n_rows = _loss(task, findings), len(task.y_valid)
+    task = found.task
+    loss, n_rows = _loss(found), len(task.y_valid)
     own_unit = "" if len(task.y_train) else ", in its own unit, since the model came without them"
     lines = wrap(
         f"TreeInner is how much of the constant model's {loss} the feature's part of all boosting"
         f" steps took away on {n_rows:,} rows that the model has not seen, to first order (below 0:"
-        f" it made it larger). All features together: {findings.inner.values.sum():.1f}; the"
-        f" model's {loss} is {abs(findings.saved):.1f} %"
-        f" {'below' if findings.saved > 0 else 'above'} the constant model's. Total gain is what"
+        f" it made it larger). All features together: {found.inner.values.sum():.1f}; the"
+        f" model's {loss} is {abs(found.saved):.1f} %"
+        f" {'below' if found.saved > 0 else 'above'} the constant model's. Total gain is what"
         f" the same steps promised on the rows that chose them{own_unit}. Partial TreeInner does"
         " not hold a feature's own earlier work against it; its values do not add up.",
         WIDTH,
@@ -129,36 +127,36 @@ def _reading(judgement: Judgement) -> list[str]:
         " thereby noise):",
         WIDTH,
     )
-    for result in (findings.inner, findings.partial):
-        said = verdicts(result, findings.gain)
-        found = [k for k in result.ranking() if said.words[k] == HELPS]
-        names = ", ".join(elided(task.feature_names[k]) for k in found)
+    for result in (found.inner, found.partial):
+        said = replace(found, inner=result)
+        helping = [k for k in result.ranking() if said.verdicts[k] == HELPS]
+        names = ", ".join(elided(task.feature_names[k]) for k in helping)
         n_rare = len(said.rare_but_beyond_chance)
         rare = f"; {n_rare} more above 0, but rarely used" * (n_rare > 0)
-        count = f"{len(found)} of {len(said.words)}"
-        text = f"{_title(result)}, {count}{': ' * bool(found)}{names}{rare}"
+        count = f"{len(helping)} of {len(said.verdicts)}"
+        text = f"{_title(result)}, {count}{': ' * bool(helping)}{names}{rare}"
         lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
     if task.relevant is not None:
         counts = [
             f"{len(set(result.ranking()[:N_TOP]) & set(task.relevant))} by {_title(result)}"
-            for result in (findings.inner, findings.partial, findings.gain)
+            for result in (found.inner, found.partial, found.gain)
         ]
         lines.append(f"Truly relevant among the {N_TOP} best: {', '.join(counts)}.")
     return lines
 
 
-def _warnings(judgement: Judgement) -> list[str]:
+def _warnings(found: Findings) -> list[str]:
     """Say what should be mistrusted."""
     lines = []
-    for text in cautions(judgement):
+    for text in cautions(found):
         lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
     return ["", "Warnings", *lines] if lines else []
 
 
-def write_table(task: Task, findings: Findings, folder: Path) -> Path:
+def write_table(found: Findings, folder: Path) -> Path:
     """Write all features, best first, as a CSV file; in the unit of the report."""
-    path = folder / FEATURES
-    gain_rank = ranks(findings.gain)
+    path, task = folder / FEATURES, found.task
+    gain_rank = ranks(found.gain)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(
@@ -173,36 +171,36 @@ def write_table(task: Task, findings: Findings, folder: Path) -> Path:
                 *(["relevant"] if task.relevant is not None else []),
             ]
         )
-        for k in findings.inner.ranking():
+        for k in found.inner.ranking():
             row = [task.feature_names[k]]
-            for values, errors in findings.held_out:
+            for values, errors in found.held_out:
                 row += [values[k], errors[k]]
-            row += [findings.gain.values[k], gain_rank[k]]
+            row += [found.gain.values[k], gain_rank[k]]
             if task.relevant is not None:
                 row.append(int(k in task.relevant))
             writer.writerow(row)
     return path
 
 
-def draw(task: Task, findings: Findings, folder: Path) -> Path:
+def draw(found: Findings, folder: Path) -> Path:
     """Draw what is used against what is useful."""
     from matplotlib.figure import Figure
 
     from attributions.plots import UsedUsefulDisplay
 
-    path = folder / PICTURE
+    path, task = folder / PICTURE, found.task
     figure = Figure(figsize=(7.6, 5.2), layout="constrained")
     unit = "log-odds" if task.is_classification else "the target's unit"
     unit = "log-probabilities of all classes" if task.classes else unit
     UsedUsefulDisplay.from_attributions(
-        findings.used,
-        findings.inner,
+        found.used,
+        found.inner,
         highlight=task.relevant or (),
         highlight_label="truly relevant",
         used_label=f"used: absolute contribution to the prediction, in {unit},\nsum over trees,"
         f" mean over {len(task.y_valid):,} held-out rows, 95 % intervals",
         useful_label="useful: TreeInner on held-out rows,\n% of the constant model's"
-        f" {_loss(task, findings)}, 95 % intervals",
+        f" {_loss(found)}, 95 % intervals",
         ax=figure.subplots(),
     )
     figure.savefig(path, dpi=150)
@@ -216,11 +214,11 @@ def ranks(result: GlobalAttribution) -> np.ndarray:
     return places
 
 
-def _loss(task: Task, findings: Findings) -> str:
+def _loss(found: Findings) -> str:
     """Return what the model lowers, as a reader calls it."""
-    name = findings.scores[-1].name
+    name = found.scores[-1].name
     if name in ("AUC", "log-loss", "R^2", "root mean squared error"):
-        return "log-loss" if task.is_classification else "squared error"
+        return "log-loss" if found.task.is_classification else "squared error"
     return name  # a model from a file may have another loss
 
 

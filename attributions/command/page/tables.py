@@ -7,7 +7,7 @@ import numpy as np
 
 import attributions.command.page.figures as figures
 from attributions.command.page.cells import cell, shortened
-from attributions.command.page.evidence import Evidence
+from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.printed import N_SCORE_DECIMALS, ranks
 from attributions.command.table.columns import Column
@@ -21,32 +21,25 @@ SCORES = {  # what each measure is, for readers who do not know it
 }
 
 
-def scores(evidence: Evidence) -> Markup:
-    """Return how good the model is beside a constant, and beside XGBoost if it was there."""
-    others = evidence.of_xgboost
-    head = ["measure", "this model", "constant", *(["XGBoost"] if others else [])]
+def scores(report: Report) -> Markup:
+    """Return how good the model is beside a constant."""
     rows = [
         [
             join(score.name, element("small", SCORES.get(score.name, ""))),
-            *_alike(
-                [
-                    score.of_model,
-                    score.of_constant,
-                    *([others[score.name]] if others else []),
-                ]
-            ),
+            *_alike([score.of_model, score.of_constant]),
         ]
-        for score in evidence.findings.scores
+        for score in report.found.scores
     ]
-    n_rows = len(evidence.task.y_valid)
+    n_rows = len(report.task.y_valid)
+    head = ["measure", "this model", "constant"]
     return table(f"How good predictions of {n_rows:,} held-out rows are", head, rows)
 
 
-def features(evidence: Evidence) -> Markup:
+def features(report: Report) -> Markup:
     """Return all features with importance, interval, p-value and verdict; sorted by the script."""
-    useful, said = evidence.findings.inner, evidence.verdicts
-    ends, gain_rank = useful.confidence_interval(), ranks(evidence.findings.gain)
-    low, high = figures.interval_range(evidence)
+    useful, said = report.found.inner, report.found
+    ends, gain_rank = useful.confidence_interval(), ranks(report.found.gain)
+    low, high = figures.interval_range(report)
     head = [
         ("feature", False),
         ("verdict", False),
@@ -64,14 +57,14 @@ def features(evidence: Evidence) -> Markup:
             element("th", name(useful.feature_names[k]), scope="row"),
             element(
                 "td",
-                said.words[k],
-                "*" * bool(evidence.doubtful[k]),
-                class_=_verdict_class(said.words[k]),
+                said.verdicts[k],
+                "*" * bool(report.found.doubtful[k]),
+                class_=_verdict_class(said.verdicts[k]),
             ),
             element("td", _fixed(value, digits), data_value=float(value), class_="number"),
             element(
                 "td",
-                figures.interval_bar(evidence, k, low, high),
+                figures.interval_bar(report, k, low, high),
                 element("span", f"{_fixed(start, digits)} to {_fixed(end, digits)}", class_="ends"),
                 data_value=float(start),
                 class_="number",
@@ -108,18 +101,13 @@ def features(evidence: Evidence) -> Markup:
     )
 
 
-def columns(evidence: Evidence) -> Markup:
+def columns(report: Report) -> Markup:
     """Return what the columns of the table hold, and what became of them."""
-    source = evidence.task.source
-    known = source.columns if source else {c.name: c for c in evidence.columns}
-    left_out, features = (source.left_out, set(evidence.task.feature_names)) if source else ({}, ())
-    rows = []
-    for label, column in known.items():
-        if source and label == source.target:
-            role = "target"
-        else:
-            role = "feature" if label not in left_out or label in features else "left out: "
-            role += left_out.get(label, "") if role.endswith(": ") else ""
+    task, rows = report.task, []
+    for label, column in task.columns.items():
+        is_feature = label in task.feature_names
+        role = "feature" if is_feature else f"left out: {task.left_out.get(label, '')}"
+        role = "target" if column is task.target else role
         is_missing = np.isnan(column.numbers)
         rows.append(
             [

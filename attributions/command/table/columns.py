@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from attributions.command.table.cells import Cells, cell_number, is_missing
 from attributions.names import elided
 
-MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "nat", "?"}
 NEARLY_ALL = 0.95
 FEW = 10  # different values
 
@@ -80,19 +80,12 @@ class Column:
     has_decimal_commas: bool = False
 
 
-def as_column(name: str, cells: Sequence[str], may_have_decimal_commas: bool = False) -> Column:
+def column_of(name: str, cells: Cells, may_have_decimal_commas: bool = False) -> Column:
     """Find out what a column holds and turn it into numbers; every different cell is read once."""
-    first_seen: dict[str, int] = {}
-    codes = np.array([first_seen.setdefault(cell, len(first_seen)) for cell in cells])
-    return column_of(name, [*first_seen], codes, may_have_decimal_commas)
-
-
-def column_of(
-    name: str, cells: Sequence[str], codes: np.ndarray, may_have_decimal_commas: bool = False
-) -> Column:
-    """Make a column of its different cells, and which of them stands in each row."""
-    levels = np.array([*cells], dtype=object)
-    n_rows = np.bincount(codes, minlength=len(levels))
+    if cells.holds in ("numbers", "moments"):
+        return _typed(name, cells)
+    levels = np.array([*cells.texts], dtype=object)
+    n_rows = np.bincount(cells.values, minlength=len(levels))
     known = np.array([not is_missing(cell) for cell in levels], dtype=bool)
 
     def column(kind: str, numbers: np.ndarray, **details: Any) -> Column:
@@ -100,7 +93,7 @@ def column_of(
         strays = known & np.isnan(numbers)
         return Column(
             name=name,
-            numbers=numbers[codes],
+            numbers=numbers[cells.values],
             kind=kind,
             n_distinct=len(np.unique(numbers[~np.isnan(numbers)])),
             example=next(iter(levels[known]), ""),
@@ -119,24 +112,31 @@ def column_of(
     seconds = _seconds(levels, known)
     if seconds is not None:
         return column("dates", seconds)
-    words, words_codes = codes_of_words(levels, known)
-    return column("words", words_codes, words=words)
-
-
-def codes_of_words(levels: np.ndarray, known: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the known ones of some different words in alphabetical order, and everyone's place.
-
-    The place is nan where a word is not known.
-    """
     order = np.flatnonzero(known)[np.argsort(levels[known])]
-    codes = np.full(len(levels), np.nan)
-    codes[order] = np.arange(len(order))
-    return tuple(levels[order]), codes
+    places = np.full(len(levels), np.nan)
+    places[order] = np.arange(len(order))
+    return column("words", places, words=tuple(levels[order]))
 
 
-def is_missing(cell: str) -> bool:
-    """Say whether a cell stands for a missing value, by what pandas takes for one, and "?"."""
-    return cell == "None" or cell.casefold() in MISSING
+def _typed(name: str, cells: Cells) -> Column:
+    """Take numbers and moments as the file has them; infinities count as missing."""
+    numbers, is_stray = cells.numbers()
+    known = numbers[~np.isnan(numbers)]
+    is_dates = cells.holds == "moments" and len(known) > 0
+    return Column(
+        name=name,
+        numbers=numbers,
+        kind="dates" if is_dates else "numbers",
+        n_distinct=len(np.unique(known)),
+        example=cells.example or (f"{known[0]:.15g}" if len(known) else ""),
+        n_strays=int(is_stray.sum()),
+        stray=str(next(iter(cells.values[is_stray]), "")),
+    )
+
+
+def columns_of_rows(X: np.ndarray, names: Sequence[str]) -> dict[str, Column]:
+    """Return columns of drawn data by name."""
+    return {name: column_of(name, Cells("numbers", X[:, k])) for k, name in enumerate(names)}
 
 
 class LevelPlaces:
@@ -153,10 +153,10 @@ class LevelPlaces:
     def __init__(self, levels: Sequence[Any]) -> None:
         self._place = {str(level): float(k) for k, level in enumerate(levels)}
 
-    def of(self, cells: Sequence[str]) -> np.ndarray:
+    def of(self, cells: Cells) -> np.ndarray:
         """Return the place of every cell: nan where it is missing, inf where the model has none."""
-        found = {cell: self._find(cell) for cell in set(cells)}
-        return np.array([found[cell] for cell in cells])
+        cells = cells.with_texts()
+        return np.array([self._find(text) for text in cells.texts], dtype=np.float64)[cells.values]
 
     def _find(self, cell: str) -> float:
         if is_missing(cell):
@@ -197,14 +197,6 @@ def _each(number_of: Callable[[str], float], levels: np.ndarray, known: np.ndarr
     numbers = np.full(len(levels), np.nan)
     numbers[known] = [number_of(cell) for cell in levels[known]]
     return numbers
-
-
-def cell_number(cell: str) -> float:
-    """Return what a cell says in digits with a decimal point; nan for anything else."""
-    try:
-        return np.nan if "_" in cell else float(cell)  # to Python, 1_2 is twelve
-    except ValueError:
-        return np.nan
 
 
 def _comma_number(cell: str) -> float:

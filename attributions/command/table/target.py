@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attributions.command.table.columns import FEW, Column, reason_to_leave_out
-from attributions.command.table.file import UnusableTableError, listed, nearest
+from attributions.command.table.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 
 CLASSES_OR_NUMBERS = (

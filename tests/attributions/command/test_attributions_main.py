@@ -291,7 +291,7 @@ def test_a_file_from_a_spreadsheet_of_another_country(run, tmp_path):
 
 
 def test_without_matplotlib_there_is_no_picture(run, monkeypatch):
-    monkeypatch.setattr("attributions.__main__.find_spec", lambda name: None)
+    monkeypatch.setattr("attributions.command.run.find_spec", lambda name: None)
     status, out, _, folder = run("--task", "regression")
     assert status == 0
     assert "No picture" in out
@@ -383,7 +383,7 @@ def test_a_folder_that_fails_after_all_ends_in_one_line(run, monkeypatch):
     def fail(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("attributions.__main__.write_table", fail)
+    monkeypatch.setattr("attributions.command.run.write_table", fail)
     status, _, err, _ = run()
     assert status == 2
     assert "results cannot be written to --out" in err

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import gbt
+from attributions.command.findings import HELPS, RARELY, RULES, UNCLEAR, USELESS, Findings
 from attributions.command.page.cells import amount
-from attributions.command.page.evidence import MOST_ROWS, choose_rows
+from attributions.command.page.contents import MOST_ROWS, choose_rows
 from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.run import main
-from attributions.command.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS, verdicts
 from attributions.results import GlobalAttribution
 from tests.asserts import peer
 from tests.html_checks import Page
@@ -429,24 +429,25 @@ def judged(values, errors, gains):
     useful = GlobalAttribution(
         np.array(values), np.array(errors), 1000, names, "tree_inner(predecomp)"
     )
-    return verdicts(useful, GlobalAttribution(np.array(gains), None, 1000, names, "total_gain"))
+    gain = GlobalAttribution(np.array(gains), None, 1000, names, "total_gain")
+    return Findings(None, None, [], 50.0, useful, useful, gain, useful, 1.0)
 
 
 def test_verdicts_follow_the_rule_that_is_printed():
     """T = 20. The last of 5 features has .019 of the gain; a tenth of an even share is .02."""
     found = judged([20.0, 1.0, 0.0, -1.0, 0.0], [1.0, 2.0, 0.1, 0.3, 0.001], [60, 20, 12, 6.1, 1.9])
     # second: 1 + 1.96 * 2 = 4.92 above half of the promise, .2 * 20 / 2 = 2; third: .196 below 1.2
-    assert found.words == [HELPS, UNCLEAR, USELESS, USELESS, RARELY]
-    assert [*map(len, map(found.of, RULES))] == [1, 2, 1, 1]
+    assert found.verdicts == [HELPS, UNCLEAR, USELESS, USELESS, RARELY]
+    assert [*map(len, map(found.with_verdict, RULES))] == [1, 2, 1, 1]
     assert sum(found.gain_share) == pytest.approx(1)
     # what is rarely used is not called useful, however sure that is
-    assert judged([20.0, 0.1], [1.0, 0.001], [97, 3]).words == [HELPS, RARELY]
+    assert judged([20.0, 0.1], [1.0, 0.001], [97, 3]).verdicts == [HELPS, RARELY]
 
 
 def test_verdicts_of_a_model_that_saves_nothing():
     """T = 0 promises nothing: only an interval below 0 shows that there is no use."""
-    assert judged([-5.0, -1.0], [1.0, 1.0], [50, 50]).words == [USELESS, UNCLEAR]
-    assert judged([0.0, 0.0], [0.0, 0.0], [0, 0]).words == [RARELY, RARELY]
+    assert judged([-5.0, -1.0], [1.0, 1.0], [50, 50]).verdicts == [USELESS, UNCLEAR]
+    assert judged([0.0, 0.0], [0.0, 0.0], [0, 0]).verdicts == [RARELY, RARELY]
 
 
 def test_p_values_are_adjusted_for_the_number_of_features():
@@ -462,7 +463,7 @@ def test_rare_features_that_are_certain_do_not_let_noise_help():
     """
     z = np.r_[np.full(100, 8.0), np.linspace(-2, 2, 20)]
     found = judged(z, np.ones(120), np.r_[np.full(100, 1e-4), np.full(20, 0.05)])
-    assert found.of(HELPS) == []
+    assert found.with_verdict(HELPS) == []
     assert found.p_values[[118, 119]] == pytest.approx([0.3677, 0.3677], abs=1e-4)
     assert found.rare_but_beyond_chance == [*range(100)]
 
@@ -470,7 +471,7 @@ def test_rare_features_that_are_certain_do_not_let_noise_help():
 def test_rare_features_of_noise_do_not_hide_what_helps():
     """Two features are used, and p = .0228 of one of them becomes .0455; of 22 it would be .5."""
     found = judged([2.0, 0.0, *[0.0] * 20], [1.0] * 22, [50, 50, *[0] * 20])
-    assert found.of(HELPS) == [0]
+    assert found.with_verdict(HELPS) == [0]
     assert found.p_values[:2] == pytest.approx([0.0455, 0.5], abs=1e-4)
     assert found.rare_but_beyond_chance == []
 

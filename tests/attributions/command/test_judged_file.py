@@ -11,11 +11,12 @@ import pytest
 from pyarrow import feather, parquet
 
 from attributions import partial_inner, tree_inner
+from attributions.command.in_batches import Reader
 from attributions.command.run import main
-from attributions.command.table import batches as table_batches
-from attributions.command.table import file as table_file
-from attributions.command.table.batches import Reader, open_batches
-from attributions.command.table.file import UnusableTableError, read_table
+from attributions.command.table import arrow, unusable
+from attributions.command.table.arrow import cells_of_pyarrow, open_batches
+from attributions.command.table.file import read_table
+from attributions.command.table.unusable import UnusableTableError
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 
@@ -83,8 +84,8 @@ def path(request, tmp_path):
 @pytest.fixture
 def small_batches(monkeypatch):
     """Let batches of 6 columns have 100 rows."""
-    monkeypatch.setattr(table_batches, "LEAST_ROWS", 1)
-    monkeypatch.setattr(table_batches, "CELLS_AT_ONCE", 600)
+    monkeypatch.setattr(arrow, "LEAST_ROWS", 1)
+    monkeypatch.setattr(arrow, "CELLS_AT_ONCE", 600)
 
 
 @pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
@@ -170,7 +171,7 @@ def test_levels_are_looked_up_as_they_are_written_and_then_as_numbers():
     found = [0, 1, 2, 3, 3, 3, 4, np.inf, np.inf, np.nan, np.nan]
     for column in (pyarrow.array(cells), pyarrow.array(cells).dictionary_encode()):
         reader = Reader(["code"], [levels], unseen=np.inf)
-        assert_same(reader.rows([column])[:, 0], found)
+        assert_same(reader.rows([cells_of_pyarrow(column)])[:, 0], found)
         assert (reader.n_known[0], reader.n_unseen[0]) == (9, 2)
 
 
@@ -209,12 +210,12 @@ def test_a_column_of_unseen_levels_is_warned_of(run, tmp_path):
 
 def test_no_batch_is_larger_than_asked_for(path, small_batches):
     file = open_batches(write(frame_of(), path))
-    lengths = [len(columns[0]) for columns in file.batches(FEATURES)]
+    lengths = [len(columns[0].values) for columns in file.batches(FEATURES)]
     assert sum(lengths) == N
     assert max(lengths) <= 100
     kind, size = next(iter(file.batches(["kind", "size"])))
-    assert pyarrow.types.is_dictionary(kind.type)
-    assert size.type == pyarrow.float64()
+    assert (kind.holds, sorted(kind.texts)) == ("texts", ["a", "b"])
+    assert (size.holds, size.values.dtype) == ("numbers", np.float64)
 
 
 def test_cells_of_every_type_by_hand():
@@ -234,7 +235,7 @@ def test_cells_of_every_type_by_hand():
     }
     arrays, levels, expected = zip(*columns.values(), strict=True)
     reader = Reader([*columns], levels)
-    assert_same(reader.rows(arrays), np.transpose(expected).astype(float))
+    assert_same(reader.rows([*map(cells_of_pyarrow, arrays)]), np.transpose(expected).astype(float))
     counts = dict(zip(columns, zip(reader.n_known, reader.n_strays, strict=True), strict=True))
     assert counts["infinite"] == (2, 1)
     assert counts["digits"] == (2, 1)
@@ -261,8 +262,8 @@ def test_what_is_refused(run, path, tmp_path):
 
 
 def test_what_does_not_fit_into_memory_says_so(path, monkeypatch):
-    monkeypatch.setattr(table_file, "_memory_of_machine", lambda: 100_000)
+    monkeypatch.setattr(unusable, "_memory_of_machine", lambda: 100_000)
     with pytest.raises(UnusableTableError, match=r"700 rows and 7 columns.*in batches, by --model"):
         read_table(write(frame_of(), path))
-    monkeypatch.setattr(table_file, "_memory_of_machine", lambda: None)
-    assert len(read_table(path).columns) == 7
+    monkeypatch.setattr(unusable, "_memory_of_machine", lambda: None)
+    assert len(read_table(path).cells) == 7

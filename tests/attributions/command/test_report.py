@@ -8,9 +8,9 @@ import pytest
 
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings, Score
-from attributions.command.judgement import judge
 from attributions.command.printed import ranks, report, table_lines
-from attributions.command.table.columns import as_column
+from attributions.command.table.cells import Cells
+from attributions.command.table.columns import column_of
 from attributions.command.table.task import Task
 from attributions.results import GlobalAttribution
 from gbt import GBTRegressor
@@ -22,7 +22,7 @@ ERRORS = [3.14, 0.0271, 3.3e-6, 0.0, 12.0]
 GAINS = [50.0, 0.5, 2e-6, 0.0, 7.0]
 
 
-def findings(score=None, saved=50.0):
+def findings(score=None, saved=50.0, is_classification=False):
     inner, partial, gain = (
         GlobalAttribution(np.array(values), errors, 100, NAMES, method)
         for values, errors, method in (
@@ -31,7 +31,10 @@ def findings(score=None, saved=50.0):
             (GAINS, None, "total_gain"),
         )
     )
-    return Findings([score or Score("R^2", 0.5, 0.0)], saved, inner, partial, gain, inner, 1.0)
+    scores = [score or Score("R^2", 0.5, 0.0)]
+    return Findings(
+        model(), task(is_classification), scores, saved, inner, partial, gain, inner, 1.0
+    )
 
 
 def task(is_classification=False):
@@ -46,12 +49,8 @@ def model():
     return GBTRegressor(n_estimators=1, max_depth=1).fit(X, X[:, 0]).ensemble_
 
 
-def judged(found=None, is_classification=False):
-    return judge(model(), task(is_classification), found or findings())
-
-
 def test_two_digits_of_every_standard_error_are_shown_and_points_stand_below_each_other():
-    lines = [line[41:65] for line in table_lines(judged())[3:]]
+    lines = [line[41:65] for line in table_lines(findings())[3:]]
     assert lines == [
         "   41.2    +- 3.1       ",
         "    0.123  +- 0.027     ",
@@ -62,12 +61,12 @@ def test_two_digits_of_every_standard_error_are_shown_and_points_stand_below_eac
 
 
 def test_what_was_promised_has_the_digits_of_what_was_delivered():
-    gains = [line.split()[-2:] for line in table_lines(judged())[3:]]
+    gains = [line.split()[-2:] for line in table_lines(findings())[3:]]
     assert gains == [["50.0", "1"], ["0.500", "3"], ["2.0e-06", "4"], ["0", "5"], ["7", "2"]]
 
 
 def test_long_names_are_elided():
-    assert "a name of more t…rty-two letters " in " ".join(table_lines(judged()))
+    assert "a name of more t…rty-two letters " in " ".join(table_lines(findings()))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_long_names_are_elided():
     ],
 )
 def test_scores_are_printed_beside_the_constant_model(score, line):
-    lines = report(judged(findings(score)))
+    lines = report(findings(score))
     assert lines[0].split() == ["On", "100", "held-out", "rows", "model", "constant"]
     assert " ".join(lines[1].split()) == line
     assert (
@@ -95,9 +94,9 @@ def test_scores_are_printed_beside_the_constant_model(score, line):
 
 
 def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
-    assert "no better than the constant" not in " ".join(report(judged(findings(saved=0.1))))
+    assert "no better than the constant" not in " ".join(report(findings(saved=0.1)))
     for saved, by in ((0.0, "0.0"), (-3.14, "3.1")):
-        text = " ".join(report(judged(findings(saved=saved), True)))
+        text = " ".join(report(findings(saved=saved, is_classification=True)))
         assert f"no better than the constant: its log-loss is {by} % higher." in text
         assert f"the model's log-loss is {by} % above the constant model's" in text
 
@@ -113,15 +112,15 @@ def test_the_terminal_counts_the_features_that_get_the_verdict_of_the_page():
     sure = replace(found.inner, values=np.full(5, 10.0), standard_error=np.ones(5))
     partial = replace(found.partial, values=np.full(5, -10.0), standard_error=np.ones(5))
     gain = replace(found.gain, values=np.array([95.0, 3.0, 1.0, 1.0, 0.0]))
-    result = judged(replace(found, inner=sure, partial=partial, gain=gain))
-    assert result.verdicts.words == ["helps", "helps", *["rarely used"] * 3]
+    result = replace(found, inner=sure, partial=partial, gain=gain)
+    assert result.verdicts == ["helps", "helps", *["rarely used"] * 3]
     text = " ".join(" ".join(report(result)).split())
     assert "TreeInner, 2 of 5: large, small; 3 more above 0, but rarely used" in text
     assert "partial TreeInner, 0 of 5 " in text
 
 
 def test_the_terminal_gives_every_warning_of_the_page():
-    perfect = judged(findings(saved=99.0))
+    perfect = findings(saved=99.0)
     text = " ".join(" ".join(report(perfect)).split())
     warnings = cautions(perfect)
     assert any("The model is nearly perfect" in warning for warning in warnings)
@@ -133,15 +132,15 @@ def test_errors_not_to_be_relied_on_are_marked():
     """Of 100 rows a kurtosis of at most 10 is reliable."""
     found = findings()
     inner = replace(found.inner, kurtosis=np.array([11.0, 11.0, 3.0, 3.0, 3.0]))
-    lines = table_lines(judged(replace(found, inner=inner)))
+    lines = table_lines(replace(found, inner=inner))
     marked = ["?" in line.split() for line in lines[3:8]]
     assert marked == [True, False, False, False, False]  # the second is rarely used
     assert lines[-1].startswith("?: the standard error is not to be relied on")
-    assert not any("?" in line for line in table_lines(judged()))
+    assert not any("?" in line for line in table_lines(findings()))
 
 
 def cautions_of(**changes):
-    return " ".join(cautions(judge(model(), replace(task(), **changes), findings())))
+    return " ".join(cautions(replace(findings(), task=replace(task(), **changes))))
 
 
 def test_only_classes_can_be_rare():
@@ -164,7 +163,7 @@ def test_columns_of_values_that_the_model_has_not_learned_are_named():
 def test_a_value_that_is_sometimes_missing_is_not_alone():
     """There a tree can part the rows that have it from those that have not."""
     cells = {"large": ["5"], "small": ["yes", "", "NA"], "tiny": ["yes", "yes", ""], "unused": [""]}
-    columns = [as_column(name, values * 60) for name, values in cells.items()]
-    said = " ".join(cautions(replace(judged(), columns=columns)))
+    columns = {name: column_of(name, Cells.of(values * 60)) for name, values in cells.items()}
+    said = cautions_of(columns=columns)
     assert "Features with one value alone, which tell nothing: large, unused." in said
     assert "Features that are missing in more than half of the rows: small." in said

@@ -5,10 +5,16 @@ import time
 import numpy as np
 import pytest
 
-from attributions.command.table.columns import as_column, is_missing, reason_to_leave_out
+from attributions.command.table.cells import Cells, is_missing
+from attributions.command.table.columns import column_of, reason_to_leave_out
 from tests.asserts import assert_same
 
 DAY = 86_400.0
+
+
+def as_column(name, cells, **options):
+    """Make a column of texts."""
+    return column_of(name, Cells.of(cells), **options)
 
 
 def test_cells_of_numbers():

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions.command.table.columns import as_column
-from attributions.command.table.file import TableFile, UnusableTableError, read_table
+from attributions.command.table.cells import Cells
+from attributions.command.table.columns import column_of
+from attributions.command.table.file import Table, read_table
 from attributions.command.table.target import read_target
 from attributions.command.table.task import Question, halves, table_task, task_of_model
+from attributions.command.table.unusable import UnusableTableError
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 
 
 def target(cells, **options):
-    return read_target(as_column("y", cells), **options)
+    return read_target(column_of("y", Cells.of(cells)), **options)
 
 
 def many(*cells):
@@ -198,7 +200,8 @@ TABLE = {
 
 
 def task(table=TABLE, decimal_commas=True, latin_1=False, **question):
-    file = TableFile(Path("t.csv"), table, "UTF-8, semicolons", latin_1, decimal_commas)
+    cells = {name: Cells.of(column) for name, column in table.items()}
+    file = Table(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas)
     return table_task(file, Question("y", **question))
 
 

@@ -1,18 +1,16 @@
-"""What the report is made of: findings, single rows explained, and another library beside them.
+"""What the report is made of: findings, and single rows explained.
 
 Contributions of single rows are PreDecomp's, whose steps TreeInner judges, so that what a row's
 features did to its prediction and whether that helped are two views of one thing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from importlib.util import find_spec
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from attributions.command.findings import measures
-from attributions.command.judgement import Judgement
+from attributions.command.findings import Findings
 from attributions.command.table.task import Task
 from attributions.held_out.single_rows import tree_inner_rows
 from attributions.per_row.predecomp import predecomp
@@ -87,11 +85,12 @@ class ExplainedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence(Judgement):
+class Report:
     """All that the report says, before it is written down.
 
     Parameters
     ----------
+    found : Findings
     origin : Origin
     raw_prediction : float64 array
         Of all held-out rows.
@@ -103,46 +102,53 @@ class Evidence(Judgement):
         Why each was chosen, such as one of ``KINDS_OF_ROWS``; all alike where all rows are there.
     helped : float64 array of shape (n_chosen, p)
         What every feature took off the row's loss, in per cent of the constant model's mean loss.
-    of_xgboost : dict of str to float
-        XGBoost's scores by name; empty where it is not installed or a model was given.
     """
 
+    found: Findings
     origin: Origin
     raw_prediction: np.ndarray
     sample: ExplainedRows
     chosen: ExplainedRows
     kinds: list[str]
     helped: np.ndarray
-    of_xgboost: Mapping[str, float]
 
+    @property
+    def task(self) -> Task:
+        """What the findings are about."""
+        return self.found.task
 
-def gather(judgement: Judgement, origin: Origin) -> Evidence:
-    """Work out what the report needs beyond the judgement."""
-    model, task = judgement.model, judgement.task
-    X, y = task.X_valid, task.y_valid
-    raw_prediction = model.raw_predict(X)
-    loss = model.loss.value(y, raw_prediction)
-    random = np.random.default_rng(origin.seed)
-    sampled = np.sort(random.permutation(len(y))[:N_SAMPLED])
-    of_classes = raw_prediction.ndim > 1
-    chosen, kinds = choose_rows(
-        loss,
-        model.loss.inverse_link(raw_prediction).max(axis=1) if of_classes else raw_prediction,
-        random,
-        KINDS_OF_CLASSIFIED_ROWS if of_classes else KINDS_OF_ROWS,
-    )
-    unaware = replace(model, seen_rows=None)  # whoever computed the findings has been warned
-    helped = tree_inner_rows(unaware, X[chosen], y[chosen]).values
-    return Evidence(
-        **{own.name: getattr(judgement, own.name) for own in fields(judgement)},
-        origin=origin,
-        raw_prediction=raw_prediction,
-        sample=ExplainedRows.of(model, task, sampled),
-        chosen=ExplainedRows.of(model, task, chosen),
-        kinds=kinds,
-        helped=helped * (100 * model.learning_rate / judgement.findings.constant_loss),
-        of_xgboost=xgboost_scores(model, task, origin) if origin.parameters else {},
-    )
+    @property
+    def model(self) -> Ensemble:
+        """The model that was judged."""
+        return self.found.model
+
+    @classmethod
+    def of(cls, found: Findings, origin: Origin) -> "Report":
+        """Work out what the report needs beyond the findings."""
+        model, task = found.model, found.task
+        X, y = task.X_valid, task.y_valid
+        raw_prediction = model.raw_predict(X)
+        loss = model.loss.value(y, raw_prediction)
+        random = np.random.default_rng(origin.seed)
+        sampled = np.sort(random.permutation(len(y))[:N_SAMPLED])
+        of_classes = raw_prediction.ndim > 1
+        chosen, kinds = choose_rows(
+            loss,
+            model.loss.inverse_link(raw_prediction).max(axis=1) if of_classes else raw_prediction,
+            random,
+            KINDS_OF_CLASSIFIED_ROWS if of_classes else KINDS_OF_ROWS,
+        )
+        unaware = replace(model, seen_rows=None)  # whoever computed the findings has been warned
+        helped = tree_inner_rows(unaware, X[chosen], y[chosen]).values
+        return cls(
+            found,
+            origin,
+            raw_prediction,
+            sample=ExplainedRows.of(model, task, sampled),
+            chosen=ExplainedRows.of(model, task, chosen),
+            kinds=kinds,
+            helped=helped * (100 * model.learning_rate / found.constant_loss),
+        )
 
 
 def choose_rows(
@@ -174,28 +180,3 @@ def choose_rows(
         while len(chosen) < place * MOST_ROWS // len(kinds):
             chosen[next(others)] = kind
     return np.array([*chosen]), [*chosen.values()]
-
-
-def xgboost_scores(model: Ensemble, task: Task, origin: Origin) -> dict[str, float]:
-    """Return how good XGBoost is on the same rows with the same parameters, if it is installed.
-
-    Words are categories to it, too.
-    """
-    if find_spec("xgboost") is None:
-        return {}
-    import xgboost
-
-    # Levels go in by their numbers, which are those of the model's words in either half.
-    X_train, X_valid = (np.asarray(model.as_input(X)) for X in (task.X_train, task.X_valid))
-    kind = xgboost.XGBClassifier if task.is_classification else xgboost.XGBRegressor
-    levels = model.categories or (None,) * model.n_features
-    other = kind(
-        **origin.parameters,
-        random_state=origin.seed,
-        tree_method="hist",
-        enable_categorical=True,
-        feature_types=["float" if known is None else "c" for known in levels],
-    )
-    other.fit(X_train, task.y_train)
-    raw_prediction = other.predict(X_valid, output_margin=True).astype(np.float64)
-    return measures(model.loss, task.y_valid, raw_prediction)
