@@ -57,7 +57,7 @@ class Study:
     @property
     def command(self) -> str:
         """What makes its files."""
-        return f"python -m benchmarks.{self.name} --write"
+        return f"python -m benchmarks.papers.{self.name} --write"
 
     @property
     def page(self) -> Path:
@@ -113,7 +113,7 @@ def run(part: Part, finished: Finished, size: str, n_replications: int, n_jobs: 
 def parser(study: Study) -> argparse.ArgumentParser:
     """Return the command line."""
     line = argparse.ArgumentParser(
-        prog=f"python -m benchmarks.{study.name}",
+        prog=f"python -m benchmarks.papers.{study.name}",
         description=study.description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -29,7 +29,7 @@ def test_it_imports_numpy_and_the_standard_library_alone(page):
         elif isinstance(node, ast.ImportFrom):
             modules.add(node.module.removeprefix("attributions.").partition(".")[0])
     assert "numpy" in modules
-    assert modules - {"numpy", "reference_inference"} <= sys.stdlib_module_names
+    assert modules - {"numpy", "reference"} <= sys.stdlib_module_names
 
 
 # ------------------------------------------------------------------------------------- Example 1

@@ -542,8 +542,8 @@ def test_the_console_command_leads_to_the_command_line():
     assert callable(getattr(import_module(module), function))
     packaged = project["tool"]["setuptools"]["package-data"]["attributions"]
     for kind in ("html", "css", "js"):
-        assert (ROOT / f"attributions/html_report/page.{kind}").exists()
-    assert "html_report/page.*" in packaged
+        assert (ROOT / f"attributions/command/page/page.{kind}").exists()
+    assert "command/page/page.*" in packaged
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 # Modules, of which the package shows functions of these names.
-judged_rows_module = import_module("attributions.held_out.steps")
+bound_module = import_module("attributions.per_row.bound")
 
 # The named attributions as the reference page has them: functions of one tree and one row.
 INDIVIDUAL = {
@@ -394,7 +394,7 @@ def test_an_attribution_is_the_same_by_its_name(name, measure):
                 asked[way].append([k.tolist() for k in touched_features(ensemble, individual)])
                 return touched_features(ensemble, individual)
 
-            patched.setattr(judged_rows_module, "touched_features", touched)
+            patched.setattr(bound_module, "touched_features", touched)
             results[way] = MEASURES[measure](ensemble, X, y, ifa=ifa)
     assert asked["by instance"] == asked["by name"] == [[[0], [1], [0]]]
     by_name, by_instance = results.values()

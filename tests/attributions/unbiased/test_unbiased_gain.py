@@ -12,14 +12,11 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
 
-from attributions import SeenRowsWarning, total_gain
+from attributions import SeenRowsWarning, total_gain, unbiased_gain
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.reference import definitions as reference
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
-from attributions.unbiased import (
-    gain as unbiased_gain,
-)
 from attributions.unbiased import (
     node_sums as split_rows,
 )
