@@ -3,7 +3,8 @@
 =========================================================  =========================================
 ``predecomp``, ``saabas``, ``tree_shap``                   why each row got its prediction
 ``local_mdi``                                              the same, from linear models of the trees
-``tree_inner``, ``partial_inner``, ``forest_inner``        which features help on new rows
+``held_out_gain``, ``held_out_gain_rows``                  which features help on new rows
+``tree_inner``, ``partial_inner``, ``forest_inner``        the same by the paper and its relatives
 ``tree_inner_rows``, ``partial_inner_rows``                for which rows a feature helped or hurt
 ``tree_inner_pairs``                                       below splits on which other it helped
 ``total_gain``, ``absolute``, ``permutation``              the classics
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from attributions.classic.absolute import absolute
     from attributions.classic.permutation import permutation
     from attributions.classic.total_gain import total_gain
+    from attributions.held_out.gain import held_out_gain, held_out_gain_rows
     from attributions.held_out.pairs import tree_inner_pairs
     from attributions.held_out.single_rows import partial_inner_rows, tree_inner_rows
     from attributions.held_out.tree_inner import forest_inner, partial_inner, tree_inner
@@ -53,6 +55,8 @@ _HOME = {
     "saabas": "attributions.per_row",
     "tree_shap": "attributions.per_row",
     "local_mdi": "attributions.mdi",
+    "held_out_gain": "attributions.held_out",
+    "held_out_gain_rows": "attributions.held_out",
     "tree_inner": "attributions.held_out",
     "tree_inner_rows": "attributions.held_out",
     "partial_inner_rows": "attributions.held_out",
@@ -82,6 +86,8 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "saabas",
     "tree_shap",
     "local_mdi",
+    "held_out_gain",
+    "held_out_gain_rows",
     "tree_inner",
     "tree_inner_rows",
     "partial_inner_rows",

@@ -7,12 +7,21 @@ def kind_of(method: str) -> str:
 
 
 # Methods whose value is expected to be 0 or less for a feature that does not help.
-TESTABLE = ("tree_inner", "partial_inner", "forest_inner", "permutation", "given_others")
+TESTABLE = (
+    "held_out_gain",
+    "tree_inner",
+    "partial_inner",
+    "forest_inner",
+    "permutation",
+    "given_others",
+)
 
 # Methods that are not sums over rows, and why.
 NOT_SUMS = {
     "total_gain": "it is read off the model, not summed over rows",
     "permutation": "shuffling a chunk is not a part of shuffling all rows",
+    "held_out_gain": "the means of nodes are those of all rows; give it all rows at once, in memory"
+    " or as tables of Dask",
     "unbiased_gain": "it is made of ratios of sums over rows; give it all rows at once, in memory"
     " or as tables of Dask",
     "mdi_plus": "a metric is no sum over rows",
@@ -30,6 +39,7 @@ ASKED_WITHOUT_ERROR = {
 
 
 TITLES = {
+    "held_out_gain": "Held-out gain",
     "tree_inner": "TreeInner",
     "tree_inner_pairs": "TreeInner by pairs",
     "partial_inner": "Partial TreeInner",
@@ -49,6 +59,7 @@ TITLES = {
 
 
 UNITS = {
+    "held_out_gain": "loss saved per unit of learning rate, confirmed by held-out rows",
     "tree_inner": "loss saved per unit of learning rate",
     "tree_inner_pairs": "loss saved per unit of learning rate",
     "partial_inner": "loss saved per unit of learning rate, own work added back",
@@ -63,5 +74,10 @@ UNITS = {
 }
 
 
-JUDGED = ("tree_inner", "partial_inner", "forest_inner")  # row by row, by the targets
-ADDITIVE = ("tree_inner", "partial_inner", "forest_inner", "total_gain")
+JUDGED = (
+    "held_out_gain",
+    "tree_inner",
+    "partial_inner",
+    "forest_inner",
+)  # row by row, by the targets
+ADDITIVE = ("held_out_gain", "tree_inner", "partial_inner", "forest_inner", "total_gain")

@@ -1,7 +1,9 @@
-"""What people call features and rows: which number a name stands for, and how it is written down.
+r"""What people call features and rows: which number a name stands for, and how it is written down.
 
 A name is any text. It is written on one line, since a line break or a control character would tear
-the table or the picture in which it stands; everything else is written as it is.
+the table or the picture in which it stands. Characters that turn the direction of letters are
+written as what they are, ``\u202e``: unseen, they would make one name look like another, and
+reorder what stands beside it. Everything else is written as it is.
 """
 
 import operator
@@ -13,6 +15,9 @@ from typing import Any
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 N_NAMED = 5  # names that an error lists
 NAME_WIDTH = 32  # columns that a name takes in a sentence or a line of numbers
+# Marks, embeddings and overrides, isolates (Unicode Standard Annex 9, section 2).
+DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+AS_WRITTEN = {code: f"\\u{code:04x}" for code in DIRECTIONS}
 
 
 class UnknownFeatureError(KeyError, ValueError):
@@ -103,7 +108,12 @@ def is_label(label: Any, row: Any) -> bool:
 
 def on_one_line(name: Any) -> str:
     """Return a name without what would break its line: line breaks, tabs, control characters."""
-    return "".join(map(_printed, str(name)))
+    return "".join(map(_printed, without_directions(str(name))))
+
+
+def without_directions(text: str) -> str:
+    """Return a text in which characters that turn the direction of letters are seen."""
+    return text.translate(AS_WRITTEN)
 
 
 def elided(text: str, width: int = NAME_WIDTH) -> str:

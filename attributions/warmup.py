@@ -43,6 +43,7 @@ def warm_up() -> None:
             model.predict(rows)
             model.apply(rows)
             attributions.tree_inner(model, rows, y, standard_error=False)
+            attributions.held_out_gain(model, rows, y)
             parts = rows[:250], y[:250], rows[250:], y[250:]
             attributions.unbiased_gain(model, *parts, form="paper")
         attributions.tree_shap(model, X, background=X[:2])

@@ -33,4 +33,4 @@ if not TYPE_CHECKING:  # else every name would be there, and of any type
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOME, "formats"]
+    return [*__all__, "formats", *(name for name in globals() if name.startswith("__"))]

@@ -21,14 +21,15 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gbt.files.saving import describe_estimator, save
+from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
+from gbt.other_names import says_what_serves
 from gbt.parallel.threads import effective_n_jobs
-from gbt.parameters import OF_REGRESSOR, Allowed, NamedParameters, explain_loss
+from gbt.parameters import OF_REGRESSOR, Allowed, NamedParameters, check_value
 from gbt.splitting.frontier import Policy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
@@ -129,11 +130,9 @@ class BaseGBT(NamedParameters):
 
     def check_parameters(self) -> None:
         """Raise ValueError for the first parameter out of range; ``fit`` does this first."""
+        given = self._all_parameters()
         for name, allowed in self._allowed.items():
-            value = getattr(self, name)
-            if not allowed.admits(value):
-                nearest = explain_loss(value) if name == "loss" else ""
-                raise ValueError(f"{name} must be {allowed.words}; got {value!r}.{nearest}")
+            check_value(name, given[name], allowed)
         may_lose = getattr(as_policy(self.splitter), "judges_by_other_rows", False)
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
@@ -152,6 +151,7 @@ class BaseGBT(NamedParameters):
                 " not keep them."
             )
 
+    @says_what_serves
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit the trees.
 
@@ -235,7 +235,7 @@ class BaseGBT(NamedParameters):
         loss = self._own_loss()
         asked = {
             name: value.item() if isinstance(value, np.generic) else value
-            for name, value in self.get_params(deep=False).items()
+            for name, value in self._all_parameters().items()
         }
         base_score = asked["base_score"]
         asked["monotone_constraints"] = now = self._directions(loss)
@@ -367,6 +367,7 @@ class BaseGBT(NamedParameters):
         check_is_fitted(self)
         return self.ensemble_.staged_raw_predict(self._check_table(X, reset=False), self.n_jobs)
 
+    @says_what_serves
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target of every row, a classifier its most probable label.
 
@@ -380,6 +381,7 @@ class BaseGBT(NamedParameters):
         """
         return self._decide(self._raw_predict(X))
 
+    @says_what_serves
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the prediction of the first tree, of the first two, ... of all trees.
 
@@ -393,6 +395,7 @@ class BaseGBT(NamedParameters):
         """
         return map(self._decide, self._staged_raw_predict(X))
 
+    @says_what_serves
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf that every row reaches in every tree.
 
@@ -432,6 +435,7 @@ class BaseGBT(NamedParameters):
         *_, deciding = self.evals_result_.values()
         return deciding[self.best_iteration_]
 
+    @says_what_serves
     def sampled_rows(self, m: int) -> np.ndarray:
         """Return which rows tree ``m`` was grown on.
 
@@ -456,8 +460,12 @@ class BaseGBT(NamedParameters):
             )
         return self._sampling.rows(int(m))
 
+    @says_what_serves
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted estimator to a JSON file, to be read by ``gbt.load``.
+
+        Of a subclass the file holds what makes a GBTRegressor or a GBTClassifier, and `load`
+        returns that; one that overrides their methods is refused, because files hold no code.
 
         Parameters
         ----------
@@ -467,12 +475,13 @@ class BaseGBT(NamedParameters):
         check_is_fitted(self)
         self.check_parameters()
         self._refuse_other_trees()
-        parameters = {**self.get_params(deep=False), "splitter": describe_policy(self.splitter)}
+        kind = kind_of(self)
+        parameters = {**self._all_parameters(), "splitter": describe_policy(self.splitter)}
         parts = {
             "ensemble": self.ensemble_.describe(),
-            "estimator": describe_estimator(self, parameters),
+            "estimator": describe_estimator(self, kind().get_params(), parameters),
         }
-        save(type(self).__name__, parts, path)
+        save(kind.__name__, parts, path)
 
     def _refuse_other_trees(self) -> None:
         """Raise ValueError if parameters that were set after the fit misstate its trees."""

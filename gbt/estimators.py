@@ -17,6 +17,7 @@ from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.robust import warn_of_short_steps
 from gbt.losses.several_outputs import Softmax
+from gbt.other_names import says_what_serves
 from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.splitting.frontier import Policy
 from gbt.tables.targets import distinct_labels, weigh_classes
@@ -191,7 +192,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     def _learn_target(self, y: Any) -> np.ndarray:
         target = self._as_target(y)
         warn_of_short_steps(
-            self._own_loss(), target, self.n_estimators, self.learning_rate, stacklevel=4
+            self._own_loss(), target, self.n_estimators, self.learning_rate, stacklevel=5
         )
         return target
 
@@ -391,7 +392,10 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         classes = self.classes_.tolist()
         unknown = [label for label in distinct_labels(y).tolist() if label not in classes]
         if unknown:
-            raise ValueError(f"y has labels {unknown}; the classes in training are {classes}.")
+            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+            raise ValueError(
+                f"y has labels {unknown[:5]}{more}; the classes in training are {classes}."
+            )
         return np.searchsorted(self.classes_, y).astype(np.float64)
 
     def _weigh(self, weight: np.ndarray, is_seen: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -412,6 +416,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             return inverse_link(raw_prediction)
         return np.column_stack([inverse_link(-raw_prediction), inverse_link(raw_prediction)])
 
+    @says_what_serves
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the raw predictions: the log-odds of ``classes_[1]``, or those of K classes.
 
@@ -425,6 +430,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         """
         return self._raw_predict(X)
 
+    @says_what_serves
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class for every row.
 
@@ -439,6 +445,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         """
         return self._probabilities(self._raw_predict(X))
 
+    @says_what_serves
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the probabilities after the first tree, after two, ... after all trees.
 

@@ -1,21 +1,21 @@
-"""What every parameter of the estimators may be, and what other libraries call it.
+"""What every parameter of the estimators may be, and which parameters an estimator has.
 
-A first table says of every parameter what it may be, in words and as a test: the test decides, and
-the words go into the error message. A second one has the names that XGBoost, LightGBM, CatBoost and
-scikit-learn use, so that whoever passes one of these is told the name that it has here.
+A table says of every parameter what it may be, in words and as a test: the test decides, and the
+words go into the error message. Names that other libraries have are in ``gbt.other_names``.
 """
 
-from collections.abc import Callable, Collection, Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from gbt.losses.known import OF_REGRESSION, is_loss
 from gbt.losses.own import OF_A_LOSS
+from gbt.other_names import explain_loss, explain_metric, explain_unknown
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES
 from gbt.training.evaluation import is_metric
@@ -127,86 +127,13 @@ OF_CLASSIFIER = {
     ),
 }
 
-# Our name, or what to do instead in words, with the names that other libraries have for it.
-OTHER_NAMES = {
-    "n_estimators": (
-        "num_boost_round", "num_round", "n_rounds", "num_iterations", "num_iteration", "n_iter",
-        "num_trees", "iterations", "max_iter",
-    ),
-    "learning_rate": ("eta", "shrinkage", "shrinkage_rate"),
-    "max_depth": ("depth",),
-    "max_leaves": ("num_leaves", "max_leaf_nodes", "max_leaf", "n_leaves"),
-    "min_child_weight": ("min_sum_hessian_in_leaf", "min_sum_hessian"),
-    "min_samples_leaf": ("min_child_samples", "min_data_in_leaf", "min_data", "min_samples_split"),
-    "reg_lambda": ("lambda", "lambda_", "lambda_l2", "l2_leaf_reg", "l2_regularization"),
-    "min_split_gain": ("gamma", "min_split_loss", "min_gain_to_split", "min_impurity_decrease"),
-    "subsample": ("bagging_fraction", "sub_row", "max_samples"),
-    "colsample": (
-        "colsample_bytree", "colsample_bylevel", "colsample_bynode", "feature_fraction", "rsm",
-        "max_features", "sub_feature",
-    ),
-    "base_score": ("init", "init_score", "boost_from_average"),
-    "splitter": ("criterion",),
-    "categorical_features": ("cat_features", "categorical_feature", "enable_categorical"),
-    "categorical_smoothing": ("cat_smooth",),
-    "monotone_constraints": ("monotonic_cst", "monotone_constraint", "monotonic_constraints"),
-    "early_stopping_rounds": (
-        "early_stopping_round", "early_stopping", "n_iter_no_change", "od_wait", "od_pval",
-    ),
-    "validation_fraction": ("validation_size", "validation_split"),
-    "eval_metric": ("metric", "scoring", "custom_metric"),
-    "n_jobs": ("nthread", "num_threads", "n_threads", "thread_count", "nthreads"),
-    "random_state": ("seed", "random_seed"),
-    "verbose": ("verbosity", "silent", "verbose_eval", "logging_level"),
-    "class_weight": ("scale_pos_weight", "is_unbalance", "auto_class_weights", "class_weights"),
-    "every distinct value is a candidate, so there are no bins to set": (
-        "max_bin", "max_bins", "border_count", "tree_method",
-    ),
-    "trees grow level by level or, where max_leaves is given, best first": ("grow_policy",),
-    "loss": ("objective", "loss_function", "application"),
-    "there is no L1 penalty": ("alpha", "reg_alpha", "lambda_l1", "l1_regularization"),
-}  # fmt: skip
-# The same for losses of a regressor.
-OTHER_LOSSES = {
-    "half_squared_error": (
-        "squared_error", "mean_squared_error", "squared_loss", "mse", "rmse", "l2", "ls",
-        "reg:squarederror", "regression", "friedman_mse",
-    ),
-    "absolute": (
-        "absolute_error", "mean_absolute_error", "mae", "l1", "lad", "reg:absoluteerror",
-        "regression_l1",
-    ),
-    "poisson": ("count:poisson", "poisson_deviance"),
-    "gamma": ("reg:gamma", "gamma_deviance"),
-    "tweedie": ("reg:tweedie", "tweedie_deviance"),
-    "squared_log_error": ("reg:squaredlogerror", "mean_squared_log_error", "msle", "rmsle"),
-    "quantile": ("reg:quantileerror", "pinball"),
-    "pseudo_huber": ("reg:pseudohubererror",),
-}  # fmt: skip
-_LOSS_HERE = {other: here for here, others in OTHER_LOSSES.items() for other in others}
-_HERE = {other: here for here, others in OTHER_NAMES.items() for other in others}
 
-
-def explain_unknown(name: str, known: Collection[str]) -> str:
-    """Say in a sentence what an unknown name may have meant, or which names there are."""
-    near = get_close_matches(name.lower(), [*known, *_HERE, "loss"], n=1, cutoff=0.75)
-    if not near:
-        return f"The parameters are {', '.join(known)}."
-    here = _HERE.get(near[0], near[0])
-    if here in known:
-        return f"Did you mean {here}?" if near[0] == here else f"The nearest here is {here}."
-    if here == "loss":
-        return "loss is a parameter of GBTRegressor only; a classifier's follows from the classes."
-    if here in OF_CLASSIFIER:
-        return f"{here} is a parameter of GBTClassifier only."
-    return f"Here {here}."
-
-
-def explain_loss(value: Any) -> str:
-    """Say which loss an unknown name may have meant; nothing if it is no such name."""
-    known = {**dict(zip(OF_REGRESSION, OF_REGRESSION, strict=True)), **_LOSS_HERE}
-    near = get_close_matches(str(value).lower(), known, n=1, cutoff=0.75)
-    return f" The nearest here is {known[near[0]]!r}." if near else ""
+def check_value(name: str, value: Any, allowed: Allowed) -> None:
+    """Raise ValueError unless a parameter may have this value; say what was meant."""
+    if not allowed.admits(value):
+        explain = {"loss": explain_loss, "eval_metric": explain_metric}.get(name)
+        nearest = explain(value) if explain else ""
+        raise ValueError(f"{name} must be {allowed.words}; got {value!r}.{nearest}")
 
 
 def is_splitter(value: Any) -> bool:
@@ -223,24 +150,83 @@ def is_list_of_columns(value: Any) -> bool:
 
 
 class NamedParameters(BaseEstimator):
-    """An estimator that says what was meant where it is given a parameter that it does not have."""
+    """An estimator that says what was meant where it is given a parameter that it does not have.
+
+    Its parameters are those in the signature of its constructor. If the constructor of a subclass
+    ends with ``**others``, they go to the constructor above it, whose parameters it has, too.
+    """
+
+    __signature__: ClassVar[inspect.Signature]
+    _allowed: ClassVar[dict[str, Allowed]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Show the parameters as the signature of the class."""
+        super().__init_subclass__(**kwargs)
+        cls.__signature__ = inspect.Signature([*_parameters_of(cls).values()])
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Refuse unknown parameters; ``__init__`` takes the others."""
+        known = cls._get_param_names()
         for name in kwargs:
-            if name not in cls._get_param_names():
+            if name not in known:
                 raise TypeError(
-                    f"{cls.__name__} has no parameter {name!r}."
-                    f" {explain_unknown(name, cls._get_param_names())}"
+                    f"{cls.__name__} has no parameter {name!r}. {explain_unknown(name, known)}"
                 )
         return super().__new__(cls)
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters; scikit-learn gets and sets these."""
+        return sorted(_parameters_of(cls))
+
+    def _all_parameters(self) -> dict[str, Any]:
+        """Return what a fit depends on, also what a subclass's constructor does not name."""
+        try:
+            return {name: getattr(self, name) for name in sorted(self._allowed)}
+        except AttributeError as error:
+            raise AttributeError(
+                f"{error}: the constructor of a subclass must call super().__init__(), which sets"
+                " every parameter."
+            ) from error
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; unknown ones are refused before any is set."""
         for name in params:
-            if name.partition("__")[0] not in self._get_param_names():
+            whole, _, part = name.partition("__")
+            if whole not in self._get_param_names():
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {type(self).__name__}."
                     f" {explain_unknown(name, self._get_param_names())}"
                 )
+            if part and not hasattr(getattr(self, whole), "set_params"):
+                raise ValueError(
+                    f"{name!r} cannot be set: {whole}={getattr(self, whole)!r} has no parameters of"
+                    f" its own. Set {whole} as a whole, in a search to each of a list of objects."
+                )
         return super().set_params(**params)
+
+
+def _parameters_of(cls: type) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a class's constructor, and of those above it as far as ** reaches.
+
+    The latter can be given by name only.
+    """
+    found: dict[str, inspect.Parameter] = {}
+    constructors = [vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)]
+    for n_above, constructor in enumerate(constructors):
+        _, *own = inspect.signature(constructor).parameters.values()
+        by_kind = {parameter.kind: parameter for parameter in own}
+        starred = by_kind.get(inspect.Parameter.VAR_POSITIONAL)
+        others = by_kind.get(inspect.Parameter.VAR_KEYWORD)
+        if starred and not others:
+            raise TypeError(
+                f"The constructor of {cls.__name__} takes *{starred.name}, which has no names."
+                " Name its parameters; those of the estimator above may be **others."
+            )
+        for parameter in own:
+            if parameter not in (starred, others) and parameter.name not in found:
+                by_name = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+                found[parameter.name] = by_name if n_above else parameter
+        if not others:
+            break
+    return found

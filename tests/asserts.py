@@ -7,6 +7,7 @@ When two arrays are equal stands in ``attributions.testing.comparing``, and is p
 import os
 import warnings
 from importlib import import_module
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -113,6 +114,11 @@ def peer(name: str):
         if os.environ.get("GBT_REQUIRE_PEERS") == "1":
             pytest.fail(f"GBT_REQUIRE_PEERS=1, but {name} cannot be imported: {error}")
         pytest.skip(f"compares with {name}, which cannot be imported: {error}")
+
+
+def is_before(name: str, *parts: int) -> bool:
+    """Say whether the version of a library that is installed is below this one."""
+    return tuple(map(int, version(name).split(".")[: len(parts)])) < parts
 
 
 def _assert_preorder(left, right):

@@ -29,6 +29,8 @@ def public_types(X: np.ndarray, y: np.ndarray) -> None:
     assert_type(gbt.GBTClassifier(class_weight="balanced").fit(X, y), GBTClassifier)
     assert_type(gbt.GBTClassifier().predict_proba(X), np.ndarray)
     assert_type(gbt.load("model.json"), Ensemble | GBTRegressor | GBTClassifier)
+    assert_type(attributions.held_out_gain(regressor, X, y), GlobalAttribution)
+    assert_type(attributions.held_out_gain_rows(regressor, X, y), LocalAttribution)
     assert_type(attributions.tree_inner(regressor, X, y), GlobalAttribution)
     assert_type(attributions.predecomp(regressor, X), LocalAttribution)
     assert_type(attributions.tree_inner(regressor, X, y).plot(), ImportanceDisplay)

@@ -17,6 +17,7 @@ the other is exchanged in it, and all predictions of some shuffles are kept unti
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from math import nan
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -32,11 +33,14 @@ from attributions.inputs import (
     warn_of_seen_rows,
 )
 from attributions.results import GlobalAttribution
+from attributions.statistics.chunk_sums import are_training_chunks
 from attributions.statistics.groups import Groups, check_apart, labels_of
+from attributions.statistics.powers_of_two import exponent_of
 from gbt.formats import as_ensemble
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.losses.own import is_name_of_error
 from gbt.model.ensemble import Ensemble
+from gbt.model.known_by_leaves import Rows, amount_at_root
 from gbt.model.predictor import over_transposed
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.tables.given import as_given
@@ -70,15 +74,15 @@ def permutation(
         notes.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
-    metric : None, str or callable
+    metric : None, str, scorer or callable
         None is the negative mean squared error or, for the logistic loss, the ROC AUC; for other
-        losses, that of several classes among them, the negative mean loss. A name is
-        that of a scikit-learn scorer, computed with the model's own ``predict``; the model must be
-        an estimator. A callable takes ``(y, prediction)`` and returns a number that is larger for
-        better predictions, which scikit-learn's ..._error, ..._loss and ..._deviance are not, or
-        one such number a row, whose mean is then the score; ``prediction`` is the predicted mean or
-        the probability of 1, and the labels of ``y`` are 0 and 1; of K classes it is their
-        probabilities, of shape (n, K), and labels are 0 .. K - 1.
+        losses, that of several classes among them, the negative mean loss. A name is that of a
+        scikit-learn scorer, which may be given itself, too; it is computed with the model's own
+        ``predict``, so the model must be an estimator. Another callable takes ``(y, prediction)``
+        and returns a number that is larger for better predictions, which scikit-learn's ..._error,
+        ..._loss and ..._deviance are not, or one such number a row, whose mean is then the score;
+        ``prediction`` is the predicted mean or the probability of 1, and the labels of ``y`` are 0
+        and 1; of K classes it is their probabilities, of shape (n, K), and labels are 0 .. K - 1.
     n_repeats : int
         Shuffles of each feature.
     groups : array of shape (n,), optional
@@ -123,9 +127,9 @@ def permutation(
         raise ValueError(f"n_repeats={n_repeats!r}; it must be a whole number, at least 1.")
     rows = Chunk(X, y, None, groups)
     is_chunked = any(map(is_in_chunks, rows))
-    if isinstance(metric, str) and is_chunked:
+    if _is_scorer(metric) and is_chunked:
         raise ValueError(
-            f"metric={metric!r} names a scikit-learn scorer, which takes a table in memory; for"
+            f"metric={metric!r} is a scikit-learn scorer, which takes a table in memory; for"
             " tables of Dask give a function (y, prediction) -> one number a row."
         )
     asked = Asked(
@@ -138,7 +142,12 @@ def permutation(
         n_jobs,
     )
     shuffled = over_chunks(partial(_shuffled_chunk, asked), Shuffled.merge, rows)
-    warn_of_seen_rows(shuffled.n_seen, shuffled.n_rows, stacklevel=2)
+    n_seen, n_rows = shuffled.n_seen, shuffled.n_rows
+    if not n_seen and are_training_chunks(
+        asked.ensemble, shuffled.at_root, rows, partial(_taken_in, asked)
+    ):
+        n_seen = n_rows
+    warn_of_seen_rows(n_seen, n_rows, stacklevel=2)
     return shuffled.result(asked.ensemble.feature_names)
 
 
@@ -165,6 +174,12 @@ def seed_of_chunk(seed: int, number: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0])
 
 
+def _taken_in(asked: Asked, chunk: Chunk) -> Rows:
+    """Return some rows as the model takes them."""
+    rows = as_rows(asked.ensemble, chunk.X)
+    return Rows(rows, as_target(asked, asked.ensemble, chunk.y, len(rows)))
+
+
 def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
     """Shuffle the columns of some rows, among these rows."""
     ensemble, n_jobs = asked.ensemble, chunk.n_jobs(asked.n_jobs)
@@ -175,8 +190,9 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
     pairs = [(int(k), r) for k in used for r in range(asked.n_repeats)]
     target = as_target(asked, ensemble, chunk.y, len(rows))
     n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
-    if isinstance(asked.metric, str):
-        name, score = asked.metric, _scorer(asked.model, asked.metric, chunk.y)
+    is_unknown = chunk.is_part and ensemble.seen_rows is None
+    if _is_scorer(asked.metric):
+        name, score = str(asked.metric), _scorer(asked.model, asked.metric, chunk.y)
         intact, scores = score(chunk.X), map(score, _shuffled_tables(chunk.X, pairs, orders))
     else:
         name, score = _score_of(ensemble, asked.metric, target)
@@ -189,7 +205,8 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
         repeats[k, r] = np.mean(intact) - np.mean(shuffled)
         if is_by_row:
             if r == 0:
-                errors = ShuffleErrors(len(rows))
+                largest = max(np.abs(intact).max(), np.abs(shuffled).max())
+                errors = ShuffleErrors(len(rows), int(exponent_of(largest)) if largest else 0)
             errors.add(intact - shuffled, orders.of((k, r)))
             if r == asked.n_repeats - 1:
                 of_columns[k] = errors.sums(together)
@@ -200,6 +217,7 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
         repeats=repeats,
         errors=DropSums.beside(of_columns) if is_by_row else None,
         groups=labels_of(together),
+        at_root=amount_at_root(ensemble, target, None) if is_unknown else nan,
     )
 
 
@@ -226,6 +244,8 @@ class Shuffled:
         None where the metric gives one number for all rows.
     groups : array of shape (G,) or None
         The distinct labels of rows that belong together.
+    at_root : float
+        What they add to the root of the model's first tree; nan where this is not asked.
     """
 
     method: str
@@ -234,6 +254,7 @@ class Shuffled:
     repeats: np.ndarray
     errors: DropSums | None
     groups: np.ndarray | None
+    at_root: float
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return what the shuffles of both have told."""
@@ -251,6 +272,7 @@ class Shuffled:
             self.repeats * (self.n_rows / n_rows) + other.repeats * (other.n_rows / n_rows),
             errors,
             groups,
+            self.at_root + other.at_root,
         )
 
     def result(self, feature_names: tuple[str, ...]) -> GlobalAttribution:
@@ -325,16 +347,26 @@ def _shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
         table[:, pair[0]] = rows[:, pair[0]]
 
 
-def _scorer(model: Any, name: str, y: Any) -> Score:
+def _is_scorer(metric: Any) -> bool:
+    """Say whether a metric names a scikit-learn scorer, or is one that it has made."""
+    if metric is None or isinstance(metric, str):
+        return metric is not None
+    from sklearn.dummy import DummyRegressor
+    from sklearn.metrics import check_scoring, get_scorer
+
+    return isinstance(metric, type(get_scorer("r2")) | type(check_scoring(DummyRegressor())))
+
+
+def _scorer(model: Any, metric: Any, y: Any) -> Score:
     """Return a function of the rows that is a scikit-learn score of the model."""
     from sklearn.metrics import get_scorer
 
     if not hasattr(model, "predict"):
         raise ValueError(
-            f"metric={name!r} names a scikit-learn scorer, which needs an estimator, and the model"
+            f"metric={metric!r} is a scikit-learn scorer, which needs an estimator, and the model"
             f" is {type(model).__name__}. Give a function (y, prediction) -> number instead."
         )
-    scorer = get_scorer(name)
+    scorer = get_scorer(metric)
     return lambda rows: scorer(model, rows, y)
 
 

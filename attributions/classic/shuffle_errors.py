@@ -38,11 +38,12 @@ not: it is one draw among those of the other chunks.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from attributions.statistics.groups import Groups
+from attributions.statistics.powers_of_two import OF_ZERO, exponent_of
 
 
 class ShuffleErrors:
@@ -51,9 +52,12 @@ class ShuffleErrors:
     Parameters
     ----------
     n_rows : int
+    exponent : int
+        2^exponent is the unit of what is kept; see ``attributions.statistics.powers_of_two``.
     """
 
-    def __init__(self, n_rows: int):
+    def __init__(self, n_rows: int, exponent: int = 0):
+        self.exponent = exponent
         self.own = np.zeros(n_rows)
         self.lent = np.zeros(n_rows)
         self.pair_squares = 0.0
@@ -61,6 +65,7 @@ class ShuffleErrors:
 
     def add(self, drop: np.ndarray, order: np.ndarray) -> None:
         """Take in a shuffle: row i got the value of row ``order[i]`` and lost ``drop[i]``."""
+        drop = np.ldexp(drop, -self.exponent)
         self.own += drop
         self.lent[order] += drop
         self.pair_squares += float(np.sum((drop - drop.mean()) ** 2))
@@ -87,10 +92,11 @@ class ShuffleErrors:
             n_rows=n_rows,
             n_draws=len(sizes),
             squared_sizes=float(sizes @ sizes),
-            mean=np.array([mean]),
+            mean=np.ldexp([mean], self.exponent),
             squares=np.sum(parts**2, axis=0)[np.newaxis],
             by_size=(sizes @ parts)[np.newaxis],
             of_pairs=np.array([of_pairs]),
+            exponent=np.array([self.exponent if parts.any() or of_pairs else OF_ZERO]),
         )
 
 
@@ -109,6 +115,8 @@ class DropSums:
         Sums over the draws of e_g^2 and of n_g e_g, of the rows' own drops and of psi.
     of_pairs : float64 array of shape (p,)
         What the pairs that shuffles have made add to the squares of psi.
+    exponent : int array of shape (p,)
+        Of drops over 2^exponent are ``squares``, ``by_size`` and ``of_pairs``.
     """
 
     n_rows: int
@@ -118,6 +126,7 @@ class DropSums:
     squares: np.ndarray
     by_size: np.ndarray
     of_pairs: np.ndarray
+    exponent: np.ndarray
 
     @classmethod
     def beside(cls, columns: "Sequence[DropSums]") -> "DropSums":
@@ -129,7 +138,7 @@ class DropSums:
             first.squared_sizes,
             *(
                 np.concatenate([getattr(column, name) for column in columns])
-                for name in ("mean", "squares", "by_size", "of_pairs")
+                for name in ("mean", "squares", "by_size", "of_pairs", "exponent")
             ),
         )
 
@@ -137,8 +146,12 @@ class DropSums:
         """Return the sums over the draws of both."""
         n_rows = self.n_rows + other.n_rows
         mean = self.mean + (other.mean - self.mean) * (other.n_rows / n_rows)
-        squares, by_size = self._about(mean)
-        others_squares, others_by_size = other._about(mean)
+        exponent = np.maximum(
+            np.maximum(self.exponent, other.exponent), exponent_of(np.abs(other.mean - self.mean))
+        )
+        one, another = self._in_unit(exponent), other._in_unit(exponent)
+        squares, by_size = one._about(mean)
+        others_squares, others_by_size = another._about(mean)
         return DropSums(
             n_rows=n_rows,
             n_draws=self.n_draws + other.n_draws,
@@ -146,12 +159,24 @@ class DropSums:
             mean=mean,
             squares=squares + others_squares,
             by_size=by_size + others_by_size,
-            of_pairs=self.of_pairs + other.of_pairs,
+            of_pairs=one.of_pairs + another.of_pairs,
+            exponent=exponent,
+        )
+
+    def _in_unit(self, exponent: np.ndarray) -> "DropSums":
+        """Return the same sums over other powers of two."""
+        change = self.exponent - exponent
+        return replace(
+            self,
+            squares=np.ldexp(self.squares, 2 * change[:, np.newaxis]),
+            by_size=np.ldexp(self.by_size, change[:, np.newaxis]),
+            of_pairs=np.ldexp(self.of_pairs, 2 * change),
+            exponent=exponent,
         )
 
     def _about(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return ``squares`` and ``by_size`` about another mean."""
-        shift = (mean - self.mean)[:, np.newaxis]
+        shift = np.ldexp(mean - self.mean, -self.exponent)[:, np.newaxis]
         by_size = self.by_size - shift * self.squared_sizes
         return self.squares - shift * (self.by_size + by_size), by_size
 
@@ -162,4 +187,5 @@ class DropSums:
             return None
         own, both = (self.n_draws / (self.n_draws - 1) * self.squares).T
         variance = np.maximum(both - self.of_pairs, own)
-        return np.sqrt(np.maximum(variance, 0.0)) / self.n_rows  # rounding can take 0 below it
+        error = np.sqrt(np.maximum(variance, 0.0)) / self.n_rows  # rounding can take 0 below it
+        return np.ldexp(error, self.exponent)

@@ -35,11 +35,11 @@ def cautions(found: Findings) -> list[str]:
 def _about_rows(found: Findings) -> Iterator[str]:
     """Say if there are too few rows, or rows that the model knows."""
     task, y = found.task, found.task.y_valid
-    if _are_training_rows(found):
+    if found.on_training_rows:
         yield (
-            "These are the rows that the model was trained on: the importance of every feature is"
-            " its total gain, which is so on the training rows only. Noise looks useful here, and"
-            " p-values, intervals and verdicts mean nothing. Give rows that the model has not seen."
+            "These are the rows that the model was trained on: they fill the leaves of its trees"
+            " exactly, as other rows hardly ever do. Noise looks useful here, and p-values,"
+            " intervals and verdicts mean nothing. Give rows that the model has not seen."
         )
     elif found.model_file:
         yield (
@@ -79,8 +79,8 @@ def _about_the_model(found: Findings) -> Iterator[str]:
     saved = found.saved
     if saved <= 0:
         yield (
-            "On held-out rows the model is no better than predicting the same for every row. What"
-            " is said of its features explains a model that does not work."
+            "On held-out rows the model is no better than predicting the same for every row, so"
+            " nothing is said of features that help."
         )
     if found.doubt:
         yield f"Total gain is doubtful: {found.doubt}."
@@ -88,11 +88,11 @@ def _about_the_model(found: Findings) -> Iterator[str]:
 
 def _about_leaks(found: Findings) -> Iterator[str]:
     """Say if predictions are too good to be true."""
-    value, saved = found.inner.values, found.saved
-    best, share = int(np.argmax(value)), value.max() / max(value.sum(), 1e-300)
+    value, saved = found.useful.values, found.saved
+    best, share = int(np.argmax(value)), value.max() / max(value[value > 0].sum(), 1e-300)
     reason = "Ask whether it is known at the time when the prediction is needed, or comes after it."
     if saved >= NEARLY_PERFECT:
-        top = found.inner.ranking()[:3]
+        top = [k for k in found.useful.ranking()[:3] if value[k] > 0]
         yield (
             f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
             f" Often a column then gives the answer away; the most important are"
@@ -100,8 +100,8 @@ def _about_leaks(found: Findings) -> Iterator[str]:
         )
     elif saved >= MUCH and share >= MOST_OF_IT:
         yield (
-            f"{named(found, [best])} alone brings {100 * share:.0f} % of what all features"
-            f" bring. {reason}"
+            f"{named(found, [best])} alone brings {100 * share:.0f} % of what all features that"
+            f" help bring. {reason}"
         )
 
 
@@ -116,7 +116,11 @@ def _about_columns(found: Findings) -> Iterator[str]:
             " did."
         )
     numbers = dict(enumerate(columns))
-    like_rows = [k for k, c in numbers.items() if found.task.path and reason_to_leave_out(c)]
+    like_rows = [
+        k
+        for k, c in numbers.items()
+        if found.task.path and found.is_used[k] and reason_to_leave_out(c)
+    ]
     if like_rows:
         yield (
             f"Features that look like identifiers or dates: {named(found, like_rows)}. They can"
@@ -125,7 +129,10 @@ def _about_columns(found: Findings) -> Iterator[str]:
     many = [
         k
         for k, c in numbers.items()
-        if c.words and k not in like_rows and len(c.numbers) < MANY_WORDS * c.n_distinct
+        if c.words
+        and found.is_used[k]
+        and k not in like_rows
+        and len(c.numbers) < MANY_WORDS * c.n_distinct
     ]
     if many:
         yield (
@@ -143,24 +150,12 @@ def _about_columns(found: Findings) -> Iterator[str]:
 
 def _about_intervals(found: Findings) -> Iterator[str]:
     """Say whose intervals few rows carry."""
-    doubtful = [k for k in found.inner.ranking() if found.doubtful[k]]
+    doubtful = [k for k in found.useful.ranking() if found.doubtful[k]]
     if doubtful:
         yield (
-            "Intervals and p-values that are not to be relied on, because a few rows may carry most"
-            f" of the importance: {named(found, doubtful)}. More held-out rows are the remedy."
+            "What a few rows may carry, so that it cannot be told whether it helps:"
+            f" {named(found, doubtful)}. More held-out rows are the remedy."
         )
-
-
-def _are_training_rows(found: Findings) -> bool:
-    """Say whether the rows of a given model are those of its training.
-
-    There, and with independent errors nowhere else, the importance of every feature is its total
-    gain (Sun 2022, Proposition 3). Rows of a file are rounded, and some models to float32.
-    """
-    gain = found.model.total_gain()
-    n_rows, per_cent = len(found.task.y_valid), 100 * found.model.learning_rate
-    here = found.inner.values * (n_rows * found.constant_loss / per_cent)
-    return bool(gain.any() and np.abs(here - gain).max() < 1e-3 * gain.max())
 
 
 def named(found: Findings, features: Iterable[int]) -> str:

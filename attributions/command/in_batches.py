@@ -32,9 +32,14 @@ def findings_of_file(file: BatchFile, question: Question, given: ModelFile) -> F
     target = read_target(column, question.task, question.positive, question.classes)
     task, _ = task_without_rows(file, question, given.ensemble, names, target)
     model = replace(given.ensemble, feature_names=task.feature_names)
-    reader = Reader.of(model)
-    batches = _batches(file, reader, target.y, model)
-    found = findings_in_batches(model, task, batches, given.name, given.doubt)
+    readers = []  # the first counts strays; the others, when rows are read again, count the same
+
+    def read() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        readers.append(Reader.of(model))
+        return _batches(file, readers[-1], target.y, model)
+
+    found = findings_in_batches(model, task, read, given.name, given.doubt)
+    reader = readers[0]
     are_words = reader.n_strays > (1 - NEARLY_ALL) * reader.n_known  # the rule of columns
     refuse_words([reader.names[k] for k in np.flatnonzero(are_words).tolist()])
     strays = [

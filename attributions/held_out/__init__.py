@@ -1,16 +1,24 @@
 """What each feature is worth on rows that the model has not seen.
 
-Read ``tree_inner`` first (Sun 2022: each feature's part of every boosting step, against the
+Read ``gain`` first: the held-out gain, what splits are worth to such rows. ``splits`` has the
+closed form of one split and what a row adds to it, ``rows_at_splits`` the two walks of the rows,
+and ``constant_loss`` what per cent are of.
+
+The others are the measure of a paper and its relatives, all of them sums over rows.
+Read ``tree_inner`` (Sun 2022: each feature's part of every boosting step, against the
 gradient of new rows), then ``steps``, which works it out block by block. ``single_rows`` keeps what
 was summed, row by row, and ``pairs`` says below which other feature's splits it was earned.
 """
 
+from attributions.held_out.gain import held_out_gain, held_out_gain_rows
 from attributions.held_out.pairs import tree_inner_pairs
 from attributions.held_out.single_rows import partial_inner_rows, tree_inner_rows
 from attributions.held_out.tree_inner import forest_inner, partial_inner, tree_inner
 
 __all__ = [
     "forest_inner",
+    "held_out_gain",
+    "held_out_gain_rows",
     "partial_inner",
     "partial_inner_rows",
     "tree_inner",

@@ -73,7 +73,7 @@ def tree_inner_pairs(
     judge = Judge.of(model, ifa)
     ensemble = judge.ensemble
     rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups))
-    n_seen = count_seen_rows(ensemble, rows.X, rows.y, n_jobs)
+    n_seen = count_seen_rows(ensemble, rows.X, rows.y, n_jobs, rows.weight)
     warn_of_seen_rows(n_seen, len(rows.X), stacklevel=2)
     if not rows.have_paths:
         raise ValueError(

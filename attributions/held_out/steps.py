@@ -76,6 +76,12 @@ class JudgedRows:
         sums = sum_over_rows(
             contributions, len(self.X), n_jobs, self.groups, second_moments=second_moments
         )
+        if not np.isfinite(sums.total).all():
+            raise ValueError(
+                f"What rows add to {name} is not finite. Either {self.judge.ifa_name} is not, or"
+                " targets are too large, whose squares must fit into float64. Fit a model to"
+                " targets that are divided by a constant."
+            )
         return GlobalAttribution(
             values=sums.total,
             standard_error=sums.standard_error if standard_error else None,
@@ -85,7 +91,7 @@ class JudgedRows:
             per_tree=sums.per_tree,
             groups=labels_of(self.groups),
             contributions=sums.by_group if standard_error else None,
-            second_moments=sums.products,
+            second_moments=sums.second_moments,
         )
 
     def sum_by_leaf(self, name: str, n_jobs: int | None) -> GlobalAttribution:

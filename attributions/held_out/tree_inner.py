@@ -41,19 +41,21 @@ reads them.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import nan
 from typing import Any, NamedTuple
 
+from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.steps import JudgedRows, sum_by_output
-from attributions.inputs import as_training, count_seen_rows
+from attributions.inputs import as_target, as_training, as_weight, count_seen_rows
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
 from attributions.statistics.chunk_sums import (
     ChunkSum,
-    Merge,
     sum_over_chunks,
 )
 from attributions.statistics.kurtosis import Moments, moments_over_rows
-from gbt.parallel.chunks import Chunk, over_chunks
+from gbt.model.known_by_leaves import Rows, amount_at_root
+from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 
 FOREST_VARIANTS = ("residual", "target")
 
@@ -88,8 +90,10 @@ def tree_inner(
     X : array of shape (n, p)
         Rows; nan is a missing value. For an honest ranking they must not have been used for
         fitting, tuning or early stopping. A `SeenRowsWarning` says how many a model of ours has
-        been fitted or stopped on. Arrays and frames of Dask are judged chunk by chunk, where their
-        rows are (`gbt.parallel.chunks`); what stands beside the rows may then be Dask's, too.
+        been fitted or stopped on, and whether they are all the rows that another was fitted on
+        (``gbt.model.known_by_leaves`` says what cannot be told). Arrays and frames of Dask are
+        judged chunk by chunk, where their rows are (`gbt.parallel.chunks`); what stands beside the
+        rows may then be Dask's, too.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     ifa : {"predecomp", "saabas", "tree_shap"}, object, or callable
@@ -152,7 +156,8 @@ def tree_inner(
     rows = Chunk(X, y, sample_weight, groups)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
     measure = partial(_judged, judge, n_jobs, partial(_tree_inner, wanted))
-    result = sum_over_chunks(measure, rows, _merge(standard_error))
+    result = _sum_over_chunks(judge, measure, rows, standard_error)
+    result = _with_percent(result, judge, rows, removes_own_work=False)
     return _guarded(result, judge, training, JudgedRows.tree_inner, n_jobs)
 
 
@@ -211,7 +216,8 @@ def partial_inner(
     rows = Chunk(X, y, sample_weight, groups)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
     measure = partial(_judged, judge, n_jobs, partial(_partial_inner, wanted))
-    result = sum_over_chunks(measure, rows, _merge(standard_error))
+    result = _sum_over_chunks(judge, measure, rows, standard_error)
+    result = _with_percent(result, judge, rows, removes_own_work=True)
     return _guarded(result, judge, training, JudgedRows.partial_inner, n_jobs)
 
 
@@ -263,7 +269,7 @@ def forest_inner(
     judge = Judge.of(model, ifa, training)
     rows = Chunk(X, y, sample_weight, groups)
     measure = partial(_judged, judge, n_jobs, partial(_forest_inner, variant, standard_error))
-    result = sum_over_chunks(measure, rows, _merge(standard_error))
+    result = _sum_over_chunks(judge, measure, rows, standard_error)
     contributions = partial(JudgedRows.forest_inner, variant=variant)
     return _guarded(result, judge, training, contributions, n_jobs)
 
@@ -288,9 +294,13 @@ class Wanted(NamedTuple):
         return wanted
 
 
-def _merge(standard_error: bool) -> Merge:
-    """Return how results of chunks become one."""
-    return GlobalAttribution.merge if standard_error else _merge_without_errors
+def _sum_over_chunks(
+    judge: Judge, measure: Callable, rows: Chunk, standard_error: bool
+) -> GlobalAttribution:
+    """Return a measure of all rows; its caller's caller is warned of rows that were seen."""
+    merge = GlobalAttribution.merge if standard_error else _merge_without_errors
+    taken_in = partial(_taken_in, judge)
+    return sum_over_chunks(measure, rows, merge, judge.ensemble, taken_in, stacklevel=4)
 
 
 def _merge_without_errors(one: GlobalAttribution, other: GlobalAttribution) -> GlobalAttribution:
@@ -305,8 +315,17 @@ def _judged(judge: Judge, n_jobs: int | None, measure: Callable, chunk: Chunk) -
     """Return what a chunk adds to a measure, which takes `JudgedRows` and a number of threads."""
     rows = JudgedRows.of(judge, chunk)
     n_jobs = chunk.n_jobs(n_jobs)
-    n_seen = count_seen_rows(judge.ensemble, rows.X, rows.y, n_jobs)
-    return ChunkSum(measure(rows, n_jobs), n_seen, bool(rows.weight.any()))
+    n_seen = count_seen_rows(judge.ensemble, rows.X, rows.y, n_jobs, rows.weight)
+    result, has_weight = measure(rows, n_jobs), bool(rows.weight.any())
+    is_unknown = chunk.is_part and judge.ensemble.seen_rows is None
+    at_root = amount_at_root(judge.ensemble, rows.y, rows.weight) if is_unknown else nan
+    return ChunkSum(result, n_seen, has_weight, at_root)
+
+
+def _taken_in(judge: Judge, chunk: Chunk) -> Rows:
+    """Return some rows as the model takes them."""
+    rows = JudgedRows.of(judge, chunk)
+    return Rows(rows.X, rows.y, rows.weight)
 
 
 def _tree_inner(wanted: Wanted, rows: JudgedRows, n_jobs: int | None) -> GlobalAttribution:
@@ -346,6 +365,18 @@ def _parts(result: GlobalAttribution, rows: JudgedRows, wanted: Wanted) -> Globa
     if by_tree is not None and wanted.per_output:
         per_output = sum_by_output(rows.judge.ensemble, by_tree)
     return replace(result, per_tree=by_tree if wanted.per_tree else None, per_output=per_output)
+
+
+def _with_percent(
+    result: GlobalAttribution, judge: Judge, rows: Chunk, removes_own_work: bool
+) -> GlobalAttribution:
+    """Add to a result what per cent are of, where all targets are at hand, in memory."""
+    if any(map(is_in_chunks, rows)):
+        return result
+    n = result.n_samples
+    y, weight = as_target(judge, judge.ensemble, rows.y, n), as_weight(rows.sample_weight, n)
+    percent = percent_of_one(judge.ensemble, Targets(y, weight), removes_own_work)
+    return replace(result, percent_of_one=percent)
 
 
 def _guarded(

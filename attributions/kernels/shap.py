@@ -38,23 +38,29 @@ a split are five numbers more, by which the split's own product is multiplied::
      v1   v2      phi_k     += product(b) * (sum over its leaves of v a(e) / a(e') (c(e) - c(e')))
 
 Cost per row and game: inner nodes x ceil(d/2) points x some 20 operations, 8 rows at once.
-Memory: depth x points x 512 rows, twice.
+Memory: depth x points x 512 rows, twice. Rows that decide alike share this work, see
+``attributions.kernels.shap_pieces``, which also walks the trees.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import kernel
-from gbt.kernels.rows.walk import Sets, goes_left, is_listed
-
-ROWS_AT_ONCE = 512  # 256 takes a seventh longer: what a split costs whatever the number of rows
+from gbt.kernels.platform.compiling import kernel, uncounted
+from gbt.kernels.rows.walk import Sets, is_listed
 
 # The five numbers of an edge at a quadrature point: what multiplies the product of a row that is
 # inside and goes left, is inside and goes right, is outside; then the credits of the first two.
 # A row outside gets no credit.
 LEFT, RIGHT, OUTSIDE, CREDIT = range(4)
 N_NUMBERS = 5
+
+
+class Quadrature(NamedTuple):
+    """Gauss-Legendre: row q of both, float64 of shape (Q + 1, Q), is the rule of q points."""
+
+    points: np.ndarray
+    weights: np.ndarray
 
 
 class Trees(NamedTuple):
@@ -68,7 +74,11 @@ class Trees(NamedTuple):
     value: np.ndarray
     sets: Sets | None
     earlier_depth: np.ndarray  # (n_nodes,) int64, from `describe_splits`
+    n_above: np.ndarray  # (n_nodes,) int64, likewise
     n_points: np.ndarray  # (M,) int64, points of quadrature that a tree takes
+    quadrature: Quadrature
+    n_splits: np.ndarray  # (n_nodes,) int64, from `shap_pieces.cut_trees`
+    n_bits: np.ndarray  # (n_nodes,) int64, likewise
 
 
 class Games(NamedTuple):
@@ -78,30 +88,15 @@ class Games(NamedTuple):
     background: np.ndarray  # (B, p) float64, without rows where there is one game
 
 
-class Quadrature(NamedTuple):
-    """Gauss-Legendre: row q of both, float64 of shape (Q + 1, Q), is the rule of q points."""
-
-    points: np.ndarray
-    weights: np.ndarray
-
-
-class Block(NamedTuple):
-    """Work of a block of R rows, by depth below D; ``inside[0]`` is True on entry."""
-
-    decision: np.ndarray  # (D, R) bool, True is left
-    inside: np.ndarray  # (D, R) bool
-    product: np.ndarray  # (D, Q, R) float64
-    below: np.ndarray  # (D, Q, R) float64
-
-
 @kernel
-def describe_splits(tree_offset, feature, right, earlier_depth, n_levels, n_distinct):
+def describe_splits(tree_offset, feature, right, earlier_depth, n_above, n_levels, n_distinct):
     """Find, for every split, the edge above it on the same feature.
 
     tree_offset      (M + 1,)    int64  IN
     feature, right   (n_nodes,)  int32  IN   the node arrays of ``Ensemble``
     earlier_depth    (n_nodes,)  int64  OUT  depth of the lower end of e', 0 if there is none;
                                              not written at leaves
+    n_above          (n_nodes,)  int64  OUT  distinct features on the path to a node
     n_levels         (M,)        int64  OUT  splits on the longest path of a tree
     n_distinct       (M,)        int64  OUT  most distinct features on one of its paths
     """
@@ -112,6 +107,7 @@ def describe_splits(tree_offset, feature, right, earlier_depth, n_levels, n_dist
         distinct[0], n_levels[m], n_distinct[m] = 0, 0, 0
         d = 0
         for node in range(root, end):
+            n_above[node] = distinct[d]
             if right[node] >= 0:
                 path[d] = node
                 e = d
@@ -151,39 +147,21 @@ def share_cover(tree_offset, right, value, cover, edge_share, expected):
         edge_share[root] = 1.0
 
 
-@kernel
-def follow_background(z, m, trees, edge_share):
-    """Make a background row a game of tree m: share 1 for the edges it would take, else 0.
-
-    z             (p,)        float64    IN
-    trees                     ``Trees``  IN
-    edge_share    (n_nodes,)  float64    OUT  at the nodes of the tree
-    """
-    feature, right, sets = trees.feature, trees.right, trees.sets
-    threshold, missing_left = trees.threshold, trees.missing_left
-    root = trees.tree_offset[m]
-    for node in range(root, trees.tree_offset[m + 1]):
-        if right[node] >= 0:
-            is_left = goes_left(z[feature[node]], node, threshold, missing_left, sets)
-            edge_share[node + 1] = 1.0 if is_left else 0.0
-            edge_share[root + right[node]] = 0.0 if is_left else 1.0
-
-
-@kernel
-def weigh_split(node, m, trees, edge_share, share_earlier, quadrature, d, edges, leaves):
+@uncounted
+def weigh_split(node, m, trees, edge_share, share_earlier, d, edges, leaves):
     """Work out the five numbers of both edges below a split, and those of its leaves together.
 
     node, m                         int64           IN   the split and its tree
     trees                           ``Trees``       IN
     edge_share      (n_nodes,)      float64         IN   of ``Games``
     share_earlier                   float64         IN   r'
-    quadrature                      ``Quadrature``  IN
     d                               int64           IN   depth of the split
     edges           (D, 2, Q, 5)    float64         OUT  at depth d
     leaves          (Q, 5)          float64         OUT  0 if there is no leaf
     """
     right, value, root = trees.right, trees.value, trees.tree_offset[m]
-    points, weights, n_points = quadrature.points, quadrature.weights, trees.n_points[m]
+    points, weights = trees.quadrature
+    n_points = trees.n_points[m]
     for q in range(n_points):
         t, weight = points[n_points, q], weights[n_points, q]
         a_earlier = t + (1.0 - t) * share_earlier
@@ -207,7 +185,7 @@ def weigh_split(node, m, trees, edge_share, share_earlier, quadrature, d, edges,
                     leaves[q, CREDIT + j] += value[child] * edge[j] * edge[CREDIT + j]
 
 
-@kernel
+@uncounted
 def decide(n_rows, d, x, node, threshold, missing_left, sets, decision):
     """Take the decision of every row at a split of depth d.
 
@@ -215,7 +193,7 @@ def decide(n_rows, d, x, node, threshold, missing_left, sets, decision):
     x                         (R',)       float64            IN   the split's feature; -inf for nan
                                                                   where nan goes left
     node                                  int64              IN   the split
-    threshold, missing_left   (n_nodes,)                     IN   as for `add_shapley`
+    threshold, missing_left   (n_nodes,)                     IN   node arrays of ``Ensemble``
     sets                                  ``Sets`` or None   IN
     decision                  (D, R)      bool               OUT  row d: True is left
     """
@@ -228,7 +206,7 @@ def decide(n_rows, d, x, node, threshold, missing_left, sets, decision):
             decision[d, i] = is_listed(x[i], node, sets) | (missing_is_left & (x[i] < 0.0))
 
 
-@kernel
+@uncounted
 def keep_inside(n_rows, d, e, side, decision, inside):
     """Say which rows take the edge below depth d and all edges above it on the same feature.
 
@@ -241,7 +219,7 @@ def keep_inside(n_rows, d, e, side, decision, inside):
         inside[d + 1, i] = inside[e, i] & (decision[d, i] == (side == LEFT))
 
 
-@kernel
+@uncounted
 def descend(n_rows, n_points, d, e, side, edges, decision, inside, product):
     """Take the product of factors across the edge below depth d.
 
@@ -259,7 +237,7 @@ def descend(n_rows, n_points, d, e, side, edges, decision, inside, product):
             product[d + 1, q, i] = product[d, q, i] * factor
 
 
-@kernel
+@uncounted
 def pay_leaves(n_rows, n_points, d, e, leaves, decision, inside, product, below, column):
     """Start the sum below the split of depth d with its leaves, and credit the edges to them.
 
@@ -281,7 +259,7 @@ def pay_leaves(n_rows, n_points, d, e, leaves, decision, inside, product, below,
             column[i] += factors * (credit if inside[e, i] else 0.0)
 
 
-@kernel
+@uncounted
 def ascend(n_rows, n_points, d, e, side, edges, decision, inside, below, column):
     """Credit the edge below depth d for the leaves below it, and hand their sum up.
 
@@ -298,75 +276,3 @@ def ascend(n_rows, n_points, d, e, side, edges, decision, inside, below, column)
             sums = below[d + 1, q, i]
             below[d, q, i] += sums
             column[i] += sums * (credit if inside[e, i] else 0.0)
-
-
-@kernel
-def start_game(n_rows, n_points, row_weight, n_games, product):
-    """Start the way down: the product (D, Q, R) of no factors, times the weight of each row."""
-    for q in range(n_points):
-        for i in range(n_rows):
-            product[0, q, i] = row_weight[i] / n_games
-
-
-@kernel
-def add_shapley(X, start, n_rows, first, trees, games, quadrature, row_weight, block, out):
-    """Add the Shapley values of some trees for a block of rows, of each tree the mean over games.
-
-    X                (2, p, n)    float64         IN     rows; X[1] has -inf where X[0] has nan
-    start, n_rows                 int64           IN     the block, at most R rows
-    first                         int64           IN     the first of T trees
-    trees                         ``Trees``       IN
-    games                         ``Games``       IN
-    quadrature                    ``Quadrature``  IN
-    row_weight       (T, n)       float64         IN
-    block                         ``Block``       WORK
-    out              (p, n)       float64         INOUT
-    """
-    decision, inside, product, below = block
-    edge_share, background = games
-    feature, right, missing_left = trees.feature, trees.right, trees.missing_left
-    threshold, sets, earlier_depth = trees.threshold, trees.sets, trees.earlier_depth
-    n_levels, rows = decision.shape[0], slice(start, start + n_rows)
-    most_points = quadrature.points.shape[1]
-    path = np.empty(n_levels, np.int64)  # the split at each depth
-    taken = np.empty(n_levels, np.int64)  # side of the edge that leads on from it
-    share = np.empty(n_levels)  # r of the edge into each depth
-    edges = np.empty((n_levels, 2, most_points, N_NUMBERS))  # the two below each depth
-    leaves = np.empty((most_points, N_NUMBERS))
-    share[0] = 1.0
-    n_games = max(1, background.shape[0])
-    for m in range(first, first + row_weight.shape[0]):
-        root, q = trees.tree_offset[m], trees.n_points[m]
-        for game in range(n_games):
-            if background.shape[0]:
-                follow_background(background[game], m, trees, edge_share)
-            start_game(n_rows, q, row_weight[m - first, rows], n_games, product)
-            d = np.int64(0)  # a plain 0 has a type of its own, and kernels are compiled twice
-            for node in range(root, trees.tree_offset[m + 1]):
-                if right[node] >= 0:
-                    path[d], taken[d] = node, LEFT
-                    if d > 0:
-                        e, side = earlier_depth[path[d - 1]], taken[d - 1]
-                        share[d] = share[e] * edge_share[node]
-                        keep_inside(n_rows, d - 1, e, side, decision, inside)
-                        descend(n_rows, q, d - 1, e, side, edges, decision, inside, product)
-                    k, e = feature[node], earlier_depth[node]
-                    x = X[int(missing_left[node]), k, rows]
-                    decide(n_rows, d, x, node, threshold, missing_left, sets, decision)
-                    weigh_split(node, m, trees, edge_share, share[e], quadrature, d, edges, leaves)
-                    pay_leaves(
-                        n_rows, q, d, e, leaves, decision, inside, product, below, out[k, rows]
-                    )
-                    d += 1
-                    continue
-                # A leaf: climb to the split whose right child comes next, or above the root.
-                while d > 0 and node + 1 != root + right[path[d - 1]]:
-                    d -= 1  # the split of depth d is complete
-                    if d > 0:
-                        above = path[d - 1]
-                        ascend(
-                            n_rows, q, d - 1, earlier_depth[above], taken[d - 1], edges,
-                            decision, inside, below, out[feature[above], rows],
-                        )  # fmt: skip
-                if d > 0:
-                    taken[d - 1] = RIGHT

@@ -21,7 +21,6 @@ the longest path, and that for every background row.
 A child without cover has share 0, and so have both children of a node without cover.
 """
 
-import math
 from functools import lru_cache
 from typing import Any
 
@@ -29,10 +28,14 @@ import numpy as np
 
 from attributions.inputs import finite_rows
 from attributions.kernels import shap as kernels
-from attributions.per_row.individual import attribute, node_cover
+from attributions.kernels import shap_pieces as pieces
+from attributions.per_row.individual import ROWS_IN_CACHE, attribute, node_cover
 from attributions.results import LocalAttribution
 from gbt.kernels.rows.walk import sets_of
 from gbt.model.ensemble import Ensemble
+
+ROWS_AT_ONCE = 4096  # a table costs as much as a sixteenth of them
+CELLS_AT_ONCE = 2**21  # the rows' two transposed copies and their values take 50 MB a thread
 
 
 class TreeShap:
@@ -93,6 +96,8 @@ class BoundTreeShap:
         Instead of it, rows that are a game each.
     """
 
+    min_rows = 64  # a millisecond and more for most models, beside .05 that a thread costs
+
     def __init__(
         self,
         ensemble: Ensemble,
@@ -104,12 +109,17 @@ class BoundTreeShap:
         self.base_values = base_values
         offset = ensemble.tree_offset
         feature, threshold, _, right, missing_left = ensemble.structure
-        earlier_depth = np.empty(len(feature), dtype=np.int64)
+        earlier_depth, n_above, n_splits, n_bits = np.empty((4, len(feature)), dtype=np.int64)
         n_levels, n_distinct = np.empty((2, ensemble.n_trees), dtype=np.int64)
-        kernels.describe_splits(offset, feature, right, earlier_depth, n_levels, n_distinct)
+        kernels.describe_splits(
+            offset, feature, right, earlier_depth, n_above, n_levels, n_distinct
+        )
+        pieces.cut_trees(offset, right, n_above, n_distinct, n_splits, n_bits)
         n_points = np.maximum(1, -(-n_distinct // 2))
         self.n_levels = max(1, n_levels.max(initial=0))
-        self.quadrature = kernels.Quadrature(*quadratures(n_points))
+        most = CELLS_AT_ONCE // max(1, ensemble.n_features)
+        self.rows_at_once = min(ROWS_AT_ONCE, max(ROWS_IN_CACHE, most))
+        self.n_slots = max(1, min(ensemble.n_features, n_splits.max(initial=0)))
         self.edge_share = edge_share
         self.background = np.empty((0, ensemble.n_features)) if background is None else background
         self.trees = kernels.Trees(
@@ -121,37 +131,68 @@ class BoundTreeShap:
             value=ensemble.value,
             sets=sets_of(ensemble.level_sets),
             earlier_depth=earlier_depth,
+            n_above=n_above,
             n_points=n_points,
+            quadrature=kernels.Quadrature(*quadratures(n_points)),
+            n_splits=n_splits,
+            n_bits=n_bits,
         )
 
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add the sum over ``trees`` of their row weights times r_mk(x_i) to ``out[k, i]``."""
-        n, n_at_once = X.shape[2], min(X.shape[2], kernels.ROWS_AT_ONCE)
-        decision, inside = np.empty((2, self.n_levels, n_at_once), dtype=np.bool_)
-        inside[0] = True
-        n_points = self.quadrature.points.shape[1]
-        block = kernels.Block(decision, inside, *aligned((2, self.n_levels, n_points, n_at_once)))
-        edge_share = self.edge_share
+        n, edge_share = X.shape[2], self.edge_share
         if edge_share is None:
             edge_share = np.empty(len(self.trees.feature))
         games = kernels.Games(edge_share, self.background)
-        for start in range(0, n, kernels.ROWS_AT_ONCE):
-            kernels.add_shapley(
-                X, start, min(n_at_once, n - start), trees.start, self.trees, games,
-                self.quadrature, row_weight, block, out,
-            )  # fmt: skip
+        path, rows, words = self._work(X, min(n, ROWS_AT_ONCE))
+        for start in range(0, n, ROWS_AT_ONCE):
+            block = rows._replace(start=start, n_rows=min(ROWS_AT_ONCE, n - start))
+            pieces.add_shapley(trees.start, row_weight, self.trees, games, path, block, words, out)
+
+    def _work(self, X: np.ndarray, n: int) -> tuple:
+        """Return the memory that n rows at once are explained in."""
+        depth, n_points = self.n_levels, self.trees.quadrature.points.shape[1]
+        path = pieces.Path(
+            node=np.empty(depth, dtype=np.int64),
+            taken=np.empty(depth, dtype=np.int64),
+            slot=np.empty(depth, dtype=np.int64),
+            last=np.empty(depth, dtype=np.int64),
+            share=np.empty(depth + 1),
+            edges=np.empty((depth + 1, n_points, pieces.CREDIT_OUTSIDE + 1)),
+        )
+        rows = pieces.Rows(
+            start=0,
+            n_rows=n,
+            X=X,
+            decision=np.empty((depth + 1, n), dtype=np.bool_),
+            classes=np.zeros((depth + 1, n), dtype=np.uint16),
+            place=np.empty(n, dtype=np.uint16),
+        )
+        n_words = min(n, pieces.MOST_WORDS)
+        words = pieces.Words(
+            word=np.empty(n_words, dtype=np.uint16),
+            decision=np.empty((depth, n_words), dtype=np.bool_),
+            inside=np.ones((depth + 1, n_words), dtype=np.bool_),
+            product=aligned(depth * n_points * n_words),
+            below=aligned(depth * n_points * n_words),
+            table=aligned(self.n_slots * n_words),
+            feature=np.empty(self.n_slots, dtype=np.int64),
+            slot_of=np.full(X.shape[1], -1),
+            edges=np.empty((depth, 2, n_points, kernels.N_NUMBERS)),
+            leaves=np.empty((n_points, kernels.N_NUMBERS)),
+        )
+        return path, rows, words
 
 
-def aligned(shape: tuple[int, ...]) -> np.ndarray:
-    """Return an empty float64 array whose rows start where cache lines do, if 8 divides them.
+def aligned(n_numbers: int) -> np.ndarray:
+    """Return an empty float64 array that starts where a cache line does.
 
     A register of 8 numbers is one cache line. Read across two, as where NumPy puts an array, a tree
     of depth 10 takes a sixth longer.
     """
-    n_numbers = math.prod(shape)
     numbers = np.empty(n_numbers + 7)
     first = -numbers.ctypes.data // 8 % 8
-    return numbers[first : first + n_numbers].reshape(shape)
+    return numbers[first : first + n_numbers]
 
 
 def quadratures(n_points: np.ndarray) -> np.ndarray:

@@ -11,7 +11,18 @@ columns say of them, by two models that do not see column k, fitted to the train
 If y does not depend on the column given the others, the expectation of q is the mean product of the
 errors of the two models, which is small beside either. So neither has to be perfect, as the model
 of a column would have to be from which copies are drawn. If it does depend, F points in the
-direction in which it does, and the sum is positive. This is the projected covariance measure
+direction in which it does, and the sum is positive.
+
+With few rows that product is not small. Both models are fitted to the same training rows and follow
+the same noise there: where the others take a part of it for y's, F_k took another part. An error of
+the model of y is, for the most part, a multiple of its own prediction, which has followed too much
+or too little. So over the judged rows, and by least squares, what is left of F and of g is rid of a
+constant and of that prediction, u_i (a mean or a probability), before they are multiplied:
+
+    v_i - mean - (u_i - mean u) c        c = sum v_i (u_i - mean u) / sum (u_i - mean u)^2
+
+Where y is nothing but noise, errors of its model *are* such multiples, and the expectation is 0 for
+any number of rows. This is the projected covariance measure
 (Lundborg, Kim, Shah and Samworth 2024) with the contributions of a boosted model as the projection,
 and without its weights. It takes two more fits a column; docs/inference.md measures what they buy.
 """
@@ -85,7 +96,8 @@ def given_others(
     The null hypothesis is that y does not depend on the column given the others. Of two columns
     that say the same neither is found, since each is spared by the other; look at those together.
     Both models should fit well: what an underfitted one leaves of the other columns, too few trees
-    at too small a learning rate, say, is taken for the column's.
+    at too small a learning rate, say, is taken for the column's. From 100 rows, or groups, on false
+    positives are near their level (:doc:`docs/inference.md </inference>`).
     """
     refuse_no_estimator(regressor, "regressor")
     ensemble = trees_of(model, training)
@@ -107,11 +119,12 @@ def given_others(
         others = [j for j in range(n_features) if j != k]
         own_fit, own = (_safe_indexing(table, others, axis=1) for table in (X_fit, X))
         without = clone_for(model, names, others).fit(own_fit, y_fit)
-        left = _residuals(without, own, y, n_jobs)
+        left, predicted = _residuals(without, own, y, n_jobs)
         for output in range(left.shape[1]):
             learner = clone_for(regressor, names, others)
             said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
-            product[:, k] += (contributed[:, k, output] - said) * left[:, output]
+            own_part = rid_of(contributed[:, k, output] - said, predicted[:, output])
+            product[:, k] += own_part * rid_of(left[:, output], predicted[:, output])
     together = Groups.of(groups, len(rows))
     sums = sum_over_rows(lambda block: (product[block], None), len(rows), 1, together)
     return GlobalAttribution(
@@ -124,10 +137,23 @@ def given_others(
     )
 
 
-def _residuals(model: Any, X: Any, y: Any, n_jobs: int | None) -> np.ndarray:
-    """Return minus the derivative of the loss at a model's predictions, (n, K) for K outputs."""
+def rid_of(values: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """Return values less the straight line that follows a prediction best."""
+    values, moved = values - values.mean(), prediction - prediction.mean()
+    square = moved @ moved
+    return values if square == 0 else values - moved * (values @ moved / square)
+
+
+def _residuals(model: Any, X: Any, y: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return minus the derivative of the loss at a model's predictions, and these, (n, K) each.
+
+    Predictions are means or probabilities, in which the derivative of the squared, the logistic and
+    the Poisson loss is a straight line.
+    """
     ensemble = as_ensemble(model)
     rows = as_rows(ensemble, X)
     target = as_target(model, ensemble, y, len(rows))
-    gradient, _ = ensemble.loss.gradient_hessian(target, ensemble.raw_predict(rows, n_jobs))
-    return -gradient.reshape(len(rows), -1)
+    raw_prediction = ensemble.raw_predict(rows, n_jobs)
+    gradient, _ = ensemble.loss.gradient_hessian(target, raw_prediction)
+    prediction = ensemble.loss.inverse_link(raw_prediction)
+    return -gradient.reshape(len(rows), -1), prediction.reshape(len(rows), -1)

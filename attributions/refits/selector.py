@@ -109,7 +109,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 as_given(X),
                 y,
                 dtype=None,
-                ensure_all_finite="allow-nan",
+                ensure_all_finite="allow-nan" if get_tags(self).input_tags.allow_nan else True,
                 ensure_min_samples=2,
             )
         fitted_on, held_out = self._cut(X, y, groups)
@@ -167,6 +167,8 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         of_estimator = get_tags(self.estimator)
         tags.input_tags = of_estimator.input_tags
+        tags.input_tags.sparse = False  # whatever the estimator takes, fit and transform do not
         tags.target_tags = of_estimator.target_tags
         tags.target_tags.required = True
+        tags.target_tags.multi_output = False
         return tags

@@ -22,6 +22,7 @@ import numpy as np
 from attributions.methods import NOT_SUMS, kind_of
 from attributions.names import first_difference
 from attributions.statistics.groups import check_apart, merge_groups
+from attributions.statistics.powers_of_two import exponent_of
 from attributions.statistics.row_sums import RowSums
 
 # What a result has only if it was asked for: by which option, and of what it has one number each.
@@ -45,11 +46,8 @@ def merged(one: Any, other: Any) -> Any:
     GlobalAttribution
     """
     _refuse_what_does_not_add_up(one, other)
-    squares, others_squares = _squares(one), _squares(other)
-    has_error = squares is not None and others_squares is not None
-    if squares is None or others_squares is None:
-        squares = others_squares = np.zeros(len(one.values))
-    sums = _sums(one, squares).merge(_sums(other, others_squares))
+    has_error = _has_squares(one) and _has_squares(other)
+    sums = _sums(one, has_error).merge(_sums(other, has_error))
     groups, contributions = None, _both(np.concatenate, one.contributions, other.contributions)
     if one.groups is not None and other.groups is not None:
         groups, contributions = merge_groups(
@@ -68,24 +66,26 @@ def merged(one: Any, other: Any) -> Any:
         contributions=contributions,
         kurtosis=_both(np.maximum.reduce, one.kurtosis, other.kurtosis),
         per_output=_both(np.add.reduce, one.per_output, other.per_output),
-        second_moments=sums.products,
+        second_moments=sums.second_moments,
+        percent_of_one=None,  # the best constant is another
     )
 
 
-def _sums(result: Any, squares: np.ndarray) -> RowSums:
-    """Return what was summed up to a result."""
-    return RowSums(
-        result.n_draws, result.values, squares, result.per_tree, products=result.second_moments
-    )
+def _sums(result: Any, has_error: bool) -> RowSums:
+    """Return what was summed up to a result; squares about the mean only of one with an error."""
+    n_draws, error = result.n_draws, np.zeros(len(result.values))
+    if has_error and n_draws > 1:
+        error = result.standard_error
+    exponent, products = exponent_of(error), result.second_moments
+    if products is not None:
+        products = np.ldexp(products, -np.add.outer(exponent, exponent))
+    squares = np.ldexp(error, -exponent) ** 2 * ((n_draws - 1) / n_draws)
+    return RowSums(n_draws, result.values, squares, result.per_tree, None, products, exponent)
 
 
-def _squares(result: Any) -> np.ndarray | None:
-    """Return the sum of squares about the mean of the draws; None without a standard error."""
-    if result.n_draws == 1:
-        return np.zeros(len(result.values))
-    if result.standard_error is None:
-        return None
-    return result.standard_error**2 * ((result.n_draws - 1) / result.n_draws)
+def _has_squares(result: Any) -> bool:
+    """Say whether the sum of squares about the mean of the draws can be had back."""
+    return result.n_draws == 1 or result.standard_error is not None
 
 
 def _refuse_what_does_not_add_up(one: Any, other: Any) -> None:
@@ -115,7 +115,7 @@ def _refuse_what_does_not_add_up(one: Any, other: Any) -> None:
                 " other; only attributions of the same model can be merged."
             )
     for this, that in ((one, other), (other, one)):
-        if _squares(this) is None and that.standard_error is not None:
+        if not _has_squares(this) and that.standard_error is not None:
             raise ValueError(
                 "Only one of the attributions has a standard error; compute both with it or"
                 " both without."

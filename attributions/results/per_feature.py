@@ -15,14 +15,21 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from attributions.inputs import as_weight
-from attributions.methods import ASKED_WITHOUT_ERROR, NO_ERROR, NOT_SUMS, TESTABLE, kind_of
+from attributions.methods import (
+    ASKED_WITHOUT_ERROR,
+    NO_ERROR,
+    NOT_SUMS,
+    TESTABLE,
+    kind_of,
+)
 from attributions.names import find_feature
 from attributions.results import tables
 from attributions.results.merging import merged
 from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.statistics.bootstrap import symmetric_t
 from attributions.statistics.groups import Groups, labels_of, warn_of_few_groups
-from attributions.statistics.kurtosis import LIMIT
+from attributions.statistics.kurtosis import limit_of
+from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.statistics.row_sums import sum_over_rows
 
 if TYPE_CHECKING:
@@ -65,10 +72,12 @@ class GlobalAttribution(tables.ShownAsTable):
         What every row or group adds to ``values``; kept by `from_rows`, and where rows belong to
         groups.
     kurtosis : float64 array of shape (p,), optional
-        Of the contributions of training rows; see `is_reliable`.
+        Of contributions: those of training rows, or what the model tells; see `is_reliable`.
     second_moments : float64 array of shape (p, p), optional
         How features vary together: over rows, or groups, the sum of products of two contributions'
         distances from their means. `grouped` makes standard errors of it.
+    percent_of_one : float, optional
+        How many per cent of the loss of a constant prediction a value of 1 is; see `percent`.
     """
 
     values: np.ndarray
@@ -83,6 +92,7 @@ class GlobalAttribution(tables.ShownAsTable):
     kurtosis: np.ndarray | None = None
     per_output: np.ndarray | None = None
     second_moments: np.ndarray | None = None
+    percent_of_one: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
@@ -134,6 +144,8 @@ class GlobalAttribution(tables.ShownAsTable):
             tables.words("feature", [self.feature_names[k] for k in shown]),
             tables.numbers("value", self.values[shown]),
         ]
+        if self.percent_of_one is not None and kind_of(self.method) == "held_out_gain":
+            columns.insert(2, tables.numbers("per cent", self.percent()[shown]))
         if self.standard_error is not None:
             columns.append(tables.numbers("standard error", self.standard_error[shown]))
             if self._is_testable:
@@ -209,14 +221,16 @@ class GlobalAttribution(tables.ShownAsTable):
     def is_reliable(self) -> np.ndarray | None:
         """Whether intervals and p-values are to be relied on, bool of shape (p,).
 
-        False where few rows may carry the sum: the kurtosis of the training rows' contributions is
-        more than a tenth of the number of held-out rows (or groups). None unless a measure was
-        given the training rows (``training=``), since held-out rows cannot tell: those that have
-        missed the rare large contributions look the safest. More held-out rows are the remedy.
+        False where few rows may carry the sum: the kurtosis of contributions is too large a part of
+        the number of held-out rows (or groups). Held-out rows alone cannot tell: those that have
+        missed the rare large contributions look the safest. ``held_out_gain`` asks the model, whose
+        nodes know how rare its large steps are, and the limit is a fifth. ``tree_inner`` and its
+        relatives need the training rows (``training=``), else this is None; there the limit is a
+        tenth. More held-out rows are the remedy.
         """
         if self.kurtosis is None:
             return None
-        return self.kurtosis <= LIMIT * self.n_draws
+        return self.kurtosis <= limit_of(self.method) * self.n_draws
 
     def confidence_interval(
         self, level: float = 0.95, method: str = "normal", random_state: int = 0
@@ -301,6 +315,26 @@ class GlobalAttribution(tables.ShownAsTable):
             np.divide(self.values, standard_error, out=z, where=moved)
         return ndtr(-z)
 
+    def percent(self) -> np.ndarray:
+        """Return ``values`` in per cent of the loss of the best constant prediction on these rows.
+
+        The constant is the mean of these rows, the shares of their classes or their quantile, and
+        its loss counts from that of a perfect prediction. Values are first order, and so are these
+        numbers, which ``attributions.held_out.constant_loss.percent_of_one`` derives. They do not
+        add up to 100, nor to what the model saves.
+
+        Returns
+        -------
+        float64 array of shape (p,)
+        """
+        if self.percent_of_one is None:
+            raise ValueError(
+                f"{self.method} cannot be given in per cent of the loss of a constant prediction:"
+                " it is no measure of loss on given rows, or was made of several results or of"
+                " tables of Dask, or a constant prediction has no loss on these rows."
+            )
+        return self.values * self.percent_of_one
+
     def ranking(self) -> np.ndarray:
         """Return the feature numbers, best first; equal values in the order of the columns."""
         return np.argsort(-self.values, kind="stable")
@@ -320,8 +354,9 @@ class GlobalAttribution(tables.ShownAsTable):
         """
         if ord not in (1, 2):
             raise ValueError(f"ord={ord!r}; use 1 or 2.")
-        norm = np.linalg.norm(self.values, ord)
-        return self.values / norm if norm > 0 else self.values.copy()
+        values = np.ldexp(self.values, -exponent_of_columns(self.values))  # to be squared
+        norm = np.linalg.norm(values, ord)
+        return values / norm if norm > 0 else self.values.copy()
 
     def merge(self, other: "GlobalAttribution") -> "GlobalAttribution":
         """Return the attribution of the rows of both: sums add up, standard errors combine.
@@ -378,11 +413,13 @@ class GlobalAttribution(tables.ShownAsTable):
         Returns
         -------
         pandas.DataFrame
-            Indexed by feature name, with columns ``value`` and, where there are any,
+            Indexed by feature name, with columns ``value`` and, where there are any, ``percent``,
             ``standard_error``, ``p_value`` and ``is_reliable``.
         """
         pandas = tables.import_pandas(".values and .feature_names")
         columns = {"value": self.values}
+        if self.percent_of_one is not None:
+            columns["percent"] = self.percent()
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
         if level is not None:

@@ -15,6 +15,8 @@ infinite, so is the interval: the table has too few such rows to tell.
 
 import numpy as np
 
+from attributions.statistics.powers_of_two import exponent_of_columns
+
 N_RESAMPLES = 999
 NUMBERS_AT_ONCE = 2**22  # of row counts: 32 MB
 EPS = float(np.finfo(np.float64).eps)
@@ -40,6 +42,7 @@ def symmetric_t(contributions: np.ndarray, level: float, random_state: int) -> n
     n, p = contributions.shape
     rng = np.random.default_rng(random_state)
     deviation = contributions - contributions.mean(axis=0)
+    deviation = np.ldexp(deviation, -exponent_of_columns(deviation))  # t has no unit
     t = np.empty((N_RESAMPLES, p))
     at_once = max(1, NUMBERS_AT_ONCE // n)
     for first in range(0, N_RESAMPLES, at_once):

@@ -12,54 +12,82 @@ and 3.1).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from attributions.methods import kind_of
+from attributions.statistics.powers_of_two import exponent_of, in_unit
 from gbt.parallel.in_order import merge_blocks
 
 LIMIT = 0.1  # kurtosis over held-out rows above which intervals are not to be relied on
+LIMIT_OF_MODEL = 0.2  # the same where the model tells and not the training rows
+
+
+def limit_of(method: str) -> float:
+    """Return the limit of a method: ``held_out_gain`` asks the model, others the training rows."""
+    return LIMIT_OF_MODEL if kind_of(method) == "held_out_gain" else LIMIT
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Count, mean and sums of powers about the mean; arrays of shape (p,)."""
+    """Count, mean and sums of powers about the mean; arrays of shape (p,).
+
+    The powers are of numbers over 2^exponent: see ``attributions.statistics.powers_of_two``.
+    """
 
     n_rows: int
     mean: np.ndarray
     second: np.ndarray
     third: np.ndarray
     fourth: np.ndarray
+    exponent: Any = 0
 
     @classmethod
     def of(cls, rows: np.ndarray) -> "Moments":
         """Take the moments of a block of rows, float64 of shape (n, p)."""
         mean = rows.mean(axis=0)
         d = rows - mean
-        square = d * d  # of a pass over training rows, d**3 and d**4 took three quarters: pow
-        second = square.sum(axis=0)
+        with np.errstate(over="ignore"):  # see `in_unit`
+            square = d * d  # of a pass over training rows, d**3 and d**4 took three quarters: pow
+            second = square.sum(axis=0)
+        scaled, exponent = in_unit(d, second)
+        if scaled is not d:
+            d, square = scaled, scaled * scaled
+            second = square.sum(axis=0)
         third, fourth = (np.einsum("ik,ik->k", square, power) for power in (d, square))
-        return cls(len(rows), mean, second, third, fourth)
+        return cls(len(rows), mean, second, third, fourth, exponent)
 
     def merge(self, other: "Moments") -> "Moments":
         """Return the moments of the rows of both."""
         a, b = self.n_rows, other.n_rows
         n = a + b
         gap = other.mean - self.mean
-        second = self.second + other.second + gap**2 * (a * b / n)
+        mean = self.mean + gap * (b / n)
+        exponent = np.maximum(np.maximum(self.exponent, other.exponent), exponent_of(np.abs(gap)))
+        gap = np.ldexp(gap, -exponent)
+        own_second, own_third, own_fourth = self._in_unit(exponent)
+        its_second, its_third, its_fourth = other._in_unit(exponent)
+        second = own_second + its_second + gap**2 * (a * b / n)
         third = (
-            self.third
-            + other.third
+            own_third
+            + its_third
             + gap**3 * (a * b * (a - b) / n**2)
-            + 3 * gap * (a * other.second - b * self.second) / n
+            + 3 * gap * (a * its_second - b * own_second) / n
         )
         fourth = (
-            self.fourth
-            + other.fourth
+            own_fourth
+            + its_fourth
             + gap**4 * (a * b * (a**2 - a * b + b**2) / n**3)
-            + 6 * gap**2 * (a**2 * other.second + b**2 * self.second) / n**2
-            + 4 * gap * (a * other.third - b * self.third) / n
+            + 6 * gap**2 * (a**2 * its_second + b**2 * own_second) / n**2
+            + 4 * gap * (a * its_third - b * own_third) / n
         )
-        return Moments(n, self.mean + gap * (b / n), second, third, fourth)
+        return Moments(n, mean, second, third, fourth, exponent)
+
+    def _in_unit(self, exponent: Any) -> list[np.ndarray]:
+        """Return the sums of powers of numbers over another power of two."""
+        powers = enumerate((self.second, self.third, self.fourth), 2)
+        return [np.ldexp(sums, power * (self.exponent - exponent)) for power, sums in powers]
 
     @property
     def kurtosis(self) -> np.ndarray:

@@ -6,7 +6,8 @@ One XGBoost model a case, imported by ``gbt.formats.as_ensemble``, so that both 
 trees; reg_lambda is 0, where XGBoost's ``approx_contribs`` are PreDecomp and Saabas at once.
 LightGBM explains a model of its own of the same shape. Rows are float32, what XGBoost takes without
 a copy; its DMatrix is made beforehand. ``shap.TreeExplainer`` hands XGBoost models to XGBoost, so
-its time is that of XGBoost and of the way there.
+its time is that of XGBoost and of the way there. shapiq explains the same model, where it is
+installed; it is no part of the extra.
 
 Every pair runs in turn, several times; the ratio of a pair is that of two neighbouring runs, so it
 holds when the machine's speed drifts, and the table gives medians over the pairs. No time is
@@ -15,7 +16,7 @@ accuracy and add up to the predictions. (First-call times, compilation included,
 TreeInner has no peer: it is compared with what it cannot do without, one prediction of its rows.
 On training rows it needs no pass at all, see ``attributions.total_gain``.
 
-Needs the extra ``peers``.
+Needs the extra ``peers``. ``--depth 4`` runs the first case alone.
 """
 
 import argparse
@@ -24,6 +25,8 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 from llvmlite.binding import get_host_cpu_name
@@ -40,7 +43,7 @@ N_ROWS = 5_000
 
 @dataclass(frozen=True)
 class Case:
-    """The shape of a model, the ratios aimed at, and the rows for the slow peers."""
+    """The shape of a model, the ratios aimed at, and the rows that the slow peers explain."""
 
     n_trees: int
     max_depth: int
@@ -56,9 +59,9 @@ class Case:
 
 
 CASES = [
-    Case(400, 4, predict=4, path=4, shap=25),
-    Case(100, 6, predict=1.5, path=1.7, shap=20),
-    Case(100, 10, predict=1, path=1, shap=10, n_shap_rows=1_000),
+    Case(400, 4, predict=4, path=4, shap=20),
+    Case(100, 6, predict=1.5, path=1.7, shap=16),
+    Case(100, 10, predict=1, path=1, shap=8, n_shap_rows=2_000),
 ]
 INNER = {"with standard errors": (True, 0.5), "without": (False, 1.5)}
 
@@ -177,6 +180,23 @@ def time_paths(case, booster, ensemble, X, repeats):
         Pairs.of(ours, peer, target, repeats).print(what, case.name, len(X), name)
 
 
+def has_shapiq():
+    """Say whether shapiq is installed, which is no part of the extra ``peers``."""
+    return find_spec("shapiq") is not None
+
+
+def shapiq_of(booster, ensemble, rows):
+    """Return how shapiq explains rows, after checking that its Shapley values are ours."""
+    import shapiq
+
+    explainer = shapiq.TreeExplainer(booster, index="SV", max_order=1)
+    few = rows[:20]
+    theirs = [one.get_n_order_values(1) for one in explainer.explain_X(few)]
+    if not np.allclose(theirs, tree_shap(ensemble, few).values, rtol=0, atol=1e-5):
+        raise SystemExit("shapiq has other Shapley values; not timed")
+    return lambda: explainer.explain_X(rows)
+
+
 def time_shap(case, booster, ensemble, X, y, repeats):
     """TreeSHAP against all peers; the target holds for the best of them."""
     import shap
@@ -190,6 +210,8 @@ def time_shap(case, booster, ensemble, X, y, repeats):
         "LightGBM pred_contrib": lambda: other.predict(rows, pred_contrib=True),
         "shap TreeExplainer": lambda: explainer.shap_values(rows),
     }
+    if has_shapiq():
+        peers["shapiq TreeExplainer"] = shapiq_of(booster, ensemble, rows)
     for name, peer in peers.items():
         pairs = Pairs.of(lambda: tree_shap(ensemble, rows), peer, case.shap, repeats)
         pairs.print("tree_shap", case.name, len(rows), name)
@@ -218,9 +240,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--inner-rows", type=int, default=1_000_000)
+    parser.add_argument(
+        "--depth", type=int, nargs="+", help="of the cases to run; all if not given"
+    )
     parser.add_argument("--without-shap", action="store_true", help="leave out the slow peers")
     options = parser.parse_args()
     versions = {"XGBoost": xgboost, "LightGBM": lightgbm, "shap": shap}
+    if has_shapiq():
+        versions["shapiq"] = import_module("shapiq")
     print(
         f"{platform.machine()}, {get_host_cpu_name()}, {available_cores()} threads,"
         f" Python {platform.python_version()},"
@@ -232,6 +259,8 @@ def main():
     print("|---|---|---|---|---|---|---|")
     X, y = data_of(N_ROWS)
     for case in CASES:
+        if options.depth and case.max_depth not in options.depth:
+            continue
         booster = boosted(case, X, y)
         ensemble = as_ensemble(booster)
         if not is_verified(booster, ensemble, X[:200]):

@@ -4,13 +4,13 @@
 
 A row a library: nodes, seconds of one conversion (of processors, one thread; median and best),
 and what part of it the library takes to hand its model over at all (to write it down as text or
-bytes, where it has no arrays). Nothing is timed before raw predictions have been found equal to the
-library's: to 1e-5 of their largest for XGBoost, which predicts in float32, to 1e-12 for the others.
-Needs the extra ``peers``.
+bytes, where it has no arrays), and what part the check takes (``gbt.formats.checking``), once the
+model's nodes are packed for predictions. Nothing is timed
+before raw predictions have been found equal to the library's: to 1e-5 of their largest for XGBoost,
+which predicts in float32, to 1e-12 for the others. Needs the extra ``peers``.
 """
 
 import argparse
-import csv
 import importlib
 import os
 import statistics
@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.formats import as_ensemble
+from benchmarks.study.files import write_rows
+from gbt.formats import as_ensemble, checking, import_model
 from gbt.formats.imported import forget
 from gbt.formats.lightgbm.text import text_of
 
@@ -124,6 +125,13 @@ def measure(name: str, n_trees: int, repeats: int) -> dict[str, Any]:
             raise SystemExit(f"{name}: predictions differ by {difference:.2g}; nothing timed")
         seconds = seconds_of(convert, repeats)
         own = seconds_of(lambda: library.hand_over(model), repeats)
+        imported = import_model(model)
+
+        def check() -> None:
+            checking.CHECKED.discard(imported)
+            checking.check_predictions(imported, model)
+
+        checked = seconds_of(check, repeats)
     version = importlib.import_module(library.module.split(".")[0]).__version__
     return {
         "library": name,
@@ -133,6 +141,7 @@ def measure(name: str, n_trees: int, repeats: int) -> dict[str, Any]:
         "seconds": f"{statistics.median(seconds):.3f}",
         "best": f"{min(seconds):.3f}",
         "of these the library's own": f"{statistics.median(own):.3f}",
+        "of these the check": f"{statistics.median(checked):.3f}",
         "difference": f"{difference:.1g}",
         "load": f"{os.getloadavg()[0]:.0f}",
     }
@@ -150,10 +159,7 @@ def main() -> int:
         rows.append(measure(name, asked.trees, asked.repeats))
         print(", ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
     if asked.out:
-        with asked.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(asked.out, rows, f"python -m benchmarks.speed.conversion --out {asked.out}")
     return 0
 
 

@@ -5,7 +5,10 @@ from importlib.metadata import PackageNotFoundError, version
 
 import gbt
 
-OTHERS = ("numpy", "scipy", "scikit-learn", "pandas", "xgboost", "lightgbm", "catboost")
+OTHERS = (
+    "numpy", "scipy", "numba", "scikit-learn", "pandas", "xgboost", "lightgbm", "catboost", "shap",
+    "shapiq",
+)  # fmt: skip
 
 
 def versions() -> dict[str, str]:

@@ -20,6 +20,7 @@ themselves; ``gbt.loading`` reads it and imports all of them.
 import json
 import os
 from collections.abc import Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -48,26 +49,50 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
     Parameters
     ----------
     kind : str
-        Name of the model's class.
+        One of ``KINDS``.
     parts : dict
         "ensemble", and for an estimator "estimator".
     path : str or path-like
         See `write_whole`.
     """
-    if kind not in KINDS:
-        raise ValueError(
-            "Only an Ensemble, a GBTRegressor and a GBTClassifier can be saved; got a"
-            f" {kind}. Save the trees alone: model.ensemble_.save(path)."
-        )
     has_categories = "categories" in parts["ensemble"]
     version = VERSION if has_categories else VERSION_WITHOUT_CATEGORIES
     document = {"format": FORMAT, "version": version, "kind": kind, **parts}
     write_whole(json.dumps(document, allow_nan=False), path)
 
 
-def describe_estimator(model: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def kind_of(model: Any) -> type:
+    """Return the class of ours that an estimator is of, or that its own class is derived from.
+
+    A ValueError is raised if its own class overrides methods: what is read again has ours.
+    """
+    classes = type(model).__mro__
+    n_own = next(
+        i
+        for i, cls in enumerate(classes)
+        if cls.__name__ in KINDS and cls.__module__.startswith("gbt.")
+    )
+    kind = classes[n_own]
+    methods = FunctionType | property | classmethod | staticmethod
+    overridden = {
+        name
+        for cls in classes[:n_own]
+        for name, value in vars(cls).items()
+        if isinstance(value, methods) and hasattr(kind, name) and not name.startswith("__")
+    }
+    if overridden:
+        raise ValueError(
+            f"A {type(model).__name__} cannot be saved: it overrides"
+            f" {', '.join(sorted(overridden))} of {kind.__name__}, and a file holds no code. Pickle"
+            " it, or save the trees alone: model.ensemble_.save(path)."
+        )
+    return kind
+
+
+def describe_estimator(
+    model: Any, defaults: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return what a fitted estimator is beside its trees, as JSON has it."""
-    defaults = type(model)().get_params(deep=False)
     description = {
         "parameters": {
             name: _plain(name, value)

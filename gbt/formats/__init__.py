@@ -9,6 +9,7 @@ import os
 from importlib import import_module
 from typing import Any
 
+from gbt.formats.checking import check_predictions
 from gbt.formats.imported import Imported
 from gbt.formats.training_rows import complete
 from gbt.formats.wrappers import unwrapped
@@ -65,6 +66,9 @@ def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = N
     ValueError
         For a model that cannot be expressed, by the name of what is in the way; see the module of
         its library in ``gbt.formats``.
+    gbt.formats.checking.MisreadModelError
+        Also a ValueError: a few rows are predicted otherwise than by the model itself, as happens
+        when a later version of its library writes models in another way.
     sklearn.exceptions.NotFittedError
         For an estimator that has not been fitted.
     """
@@ -123,5 +127,6 @@ def import_model(model: Any, X: Any = None) -> Imported:
             rows = (X,) if library in _TAKES_ROWS else ()
             imported = getattr(import_module(module), function)(model, *rows)
             if imported is not None:
+                check_predictions(imported, model)
                 return imported
     raise TypeError(f"The model must be {_TAKEN}; got {type(model).__name__}.")

@@ -6,10 +6,13 @@ ensemble does, to whoever asks it for G (`Ensemble.require`).
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
+from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 
 
@@ -25,7 +28,9 @@ class Imported:
     weight_of_1: float = 1.0  # what weights of class 1 were multiplied by, but in that base score
     is_sampled: bool = False  # each tree saw some rows only, so sums over all rows cannot check it
     has_dropped: bool = False  # DART grew trees at predictions that cannot be worked out again
+    trained_on: Callable[[np.ndarray], Loss] | None = None  # of weights: what it was, if not `loss`
     counts_are_weights: bool = False  # its counts are sums of weights, which happen to be whole
+    levels: dict[int, list[Any]] = field(default_factory=dict)  # that it keeps, in its own order
     has_levels_of_rows: bool = False  # of categories that it keeps by their hashes
     leaves_are_steps: bool = False  # a leaf's value is -learning_rate G/(H + lambda) of its rows
 

@@ -11,6 +11,7 @@ Where a library keeps numbers alone, these are the levels: all that any node lis
 none lists is as good as an unseen one, since no node tells it from that.
 """
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,12 @@ class Listed(NamedTuple):
         return cls(has_list, node[is_kept], level[is_kept])
 
     def as_sets(
-        self, library: str, feature: np.ndarray, names: tuple[str, ...], known: dict[int, list[Any]]
+        self,
+        library: str,
+        feature: np.ndarray,
+        names: tuple[str, ...],
+        known: dict[int, list[Any]],
+        declared: Collection[int] = (),
     ) -> dict[str, Any]:
         """Return ``categories`` and ``level_sets`` of an `Ensemble`; nothing if there are none.
 
@@ -57,8 +63,10 @@ class Listed(NamedTuple):
             Of the columns.
         known : dict
             The levels of columns whose levels the library keeps, in its order.
+        declared : collection of int
+            Columns of categories that may be in no split, of which no level need be known.
         """
-        columns = {*known, *np.unique(feature[self.has_list]).tolist()}
+        columns = {*known, *declared, *np.unique(feature[self.has_list]).tolist()}
         if not columns:
             return {}
         categories: list[Levels | None] = [None] * len(names)

@@ -55,12 +55,14 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
         ensemble = _start_from_mean(ensemble, target, weight, imported.weight_of_1)
     of_rows = ensemble.refit_statistics(X, target, weight)
     if not weight.all():
-        of_all = ensemble.refit_statistics(X, target).n_samples
-        if np.array_equal(ensemble.n_samples, of_all):  # LightGBM counts rows of weight 0, too
-            of_rows = replace(of_rows, n_samples=of_all)
+        of_rows = _counted_alike(ensemble, of_rows, X, target)
     facts = ensemble.statistics & {"counts"} if imported.has_dropped else ensemble.statistics
     facts = facts.union({"steps"} if imported.leaves_are_steps else ())
-    wrong = discrepancy(ensemble, of_rows, np.abs(target).max(initial=0.0), facts)
+    as_trained = of_rows
+    if imported.trained_on is not None:
+        own = replace(ensemble, loss=imported.trained_on(weight[weight > 0]))
+        as_trained = own.refit_statistics(X, target, weight)
+    wrong = discrepancy(ensemble, as_trained, np.abs(target).max(initial=0.0), facts)
     if wrong is not None:
         warnings.warn(
             f"The {imported.library} model is not what these rows make of it: {wrong}. It was"
@@ -72,8 +74,8 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
             stacklevel=3,
         )
         return of_rows
-    if imported.has_dropped:  # what the library kept belongs to other predictions
-        return of_rows
+    if imported.has_dropped or imported.trained_on is not None:
+        return of_rows  # what the library kept belongs to other predictions, or derivatives
     supplied: dict[str, Any] = {
         array: getattr(of_rows, array)
         for array, statistic in NEEDED_FOR.items()
@@ -86,6 +88,14 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
         statistics=frozenset(STATISTICS),
         about_gradients=None,
     )
+
+
+def _counted_alike(ensemble: Ensemble, of_rows: Ensemble, X: Any, target: np.ndarray) -> Ensemble:
+    """Return the statistics of rows with those of weight 0 counted, if the library does."""
+    of_all = ensemble.refit_statistics(X, target).n_samples
+    if np.array_equal(ensemble.n_samples, of_all):  # LightGBM counts rows of weight 0, too
+        return replace(of_rows, n_samples=of_all)
+    return of_rows
 
 
 def _start_from_mean(

@@ -6,6 +6,10 @@ from typing import NoReturn
 
 import numpy as np
 
+# Of the first round: 2^-1022 is the least number of full precision, the gains of later rounds are
+# those of gradients that are a millionth of the first, and 2^-53 of a gain is its last digit.
+LEAST_GRADIENT = 2.0**-460
+
 
 class SumsOverflowError(FloatingPointError):
     """What a fit needs of sums does not fit into float64; the estimators put it into words."""
@@ -32,3 +36,10 @@ def refuse_overflow() -> NoReturn:
 def refuse_square_overflow() -> NoReturn:
     """Raise the same for what a tree stores."""
     raise SumsOverflowError("a squared sum overflows")
+
+
+def refuse_vanishing_squares(gradient: np.ndarray) -> None:
+    """Raise the same for gradients so small that what trees store, squares of sums, would be 0."""
+    largest = np.abs(gradient).max(initial=0.0)
+    if 0 < largest < LEAST_GRADIENT:
+        raise SumsOverflowError(f"they are at most {largest:.0e}, and their squares vanish")

@@ -7,7 +7,9 @@ It has four methods in plain NumPy::
     link(prediction)                      a number to a raw prediction
     inverse_link(raw_prediction)          raw predictions to predictions
 
-It then works wherever a loss does. A model file has nothing of it but the name of its class.
+It then works wherever a loss does. A model file has nothing of it but the name of its class. What
+``value`` and ``gradient_hessian`` are given are the caller's targets and the predictions that
+boosting goes on with, so these two methods can only read them.
 """
 
 from dataclasses import dataclass
@@ -19,6 +21,13 @@ from gbt.losses.loss import GivenLoss, Pair, mean, root_between, sum_of_gradient
 
 OF_A_LOSS = ("value", "gradient_hessian", "link", "inverse_link")  # methods that make a loss
 MOST_DOUBLINGS = 64  # of a step, in search of where a loss is least
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view of an array through which nothing can be written."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +48,8 @@ class OwnLoss(GivenLoss):
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the loss of every row, checked."""
-        return self._checked("value", self.loss.value(y, raw_prediction), raw_prediction.shape)
+        value = self.loss.value(read_only(y), read_only(raw_prediction))
+        return self._checked("value", value, raw_prediction.shape)
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         """Return gradients and hessians, checked."""
@@ -48,7 +58,7 @@ class OwnLoss(GivenLoss):
             shape = raw_prediction.shape
             gradient, hessian = (np.reshape(part, shape) for part in zip(*pairs, strict=True))
             return gradient, hessian
-        gradient, hessian = self.loss.gradient_hessian(y, raw_prediction)
+        gradient, hessian = self.loss.gradient_hessian(read_only(y), read_only(raw_prediction))
         gradient = self._checked("gradient_hessian", gradient, raw_prediction.shape)
         hessian = self._checked("gradient_hessian", hessian, raw_prediction.shape)
         if (hessian < 0).any():
@@ -64,7 +74,7 @@ class OwnLoss(GivenLoss):
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         """Turn raw predictions into predictions."""
-        return self.loss.inverse_link(raw_prediction)
+        return self.loss.inverse_link(np.array(raw_prediction))  # which it may return as it is
 
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         """Return where the gradients add up to 0, near the mean of the targets."""

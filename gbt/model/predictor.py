@@ -272,8 +272,12 @@ def over_transposed(
     n_jobs: int | None,
     rows_at_once: int = ROWS_AT_ONCE,
     dtype: type | np.dtype = np.float64,
+    min_rows: int = 1024,
 ) -> None:
-    """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads."""
+    """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads.
+
+    A thread gets at least ``min_rows`` of them, see ``gbt.parallel.over_blocks``.
+    """
 
     def over_range(start: int, stop: int) -> None:
         memory = np.empty(2 * X.shape[1] * min(rows_at_once, stop - start), dtype)
@@ -281,4 +285,4 @@ def over_transposed(
             rows = slice(first, min(first + rows_at_once, stop))
             work(transposed(X[rows], memory, dtype), rows)
 
-    over_blocks(over_range, len(X), n_jobs)
+    over_blocks(over_range, len(X), n_jobs, min_rows)

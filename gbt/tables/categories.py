@@ -197,7 +197,7 @@ def _warn_of_numbers(levels: Levels, name: str) -> None:
             f" {len(levels):,} words are taken for categories. Make numbers of it, for instance"
             " with pandas.to_numeric, or name it in categorical_features if that is meant.",
             UserWarning,
-            stacklevel=7,  # where fit was called
+            stacklevel=8,  # where fit was called
         )
 
 
@@ -233,6 +233,8 @@ def _numbers_of(
     distinct, place = values
     given = _as_levels(distinct, name)
     if given and levels and kind_of(given[0]) != kind_of(levels[0]):
+        if kind_of(given[0]) == "booleans" and {*levels} <= {0, 1}:
+            return _look_up(given, levels, unseen)[place]  # what scikit-learn makes of booleans
         how = f"astype({KINDS[kind_of(levels[0])].__name__})"
         if [kind_of(given[0]), kind_of(levels[0])] == ["words", "booleans"]:
             how = "map({'False': False, 'True': True})"  # every word would be True

@@ -82,6 +82,11 @@ def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> 
             ' parameter, GBTClassifier(class_weight="balanced"); elsewhere they are'
             " sklearn.utils.class_weight.compute_sample_weight('balanced', y)."
         )
+    if isinstance(sample_weight, list) and any(isinstance(part, tuple) for part in sample_weight):
+        raise ValueError(
+            "sample_weight is a list of tuples, which evaluation sets would be: name them,"
+            " fit(X, y, eval_set=[(X_valid, y_valid)])."
+        )
     refuse_other_targets(sample_weight, "sample_weight")
     weight = check_array(
         sample_weight,

@@ -22,7 +22,7 @@ import numpy as np
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.losses.known import is_same, refusing_overflow_of
 from gbt.losses.loss import Loss
-from gbt.losses.overflow import SumsOverflowError
+from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.splitting.frontier import Limits, Policy
@@ -34,6 +34,8 @@ from gbt.training.outputs import Outputs
 from gbt.training.plan import Plan, Shape
 from gbt.training.progress import Progress
 from gbt.training.sampling import Draws, sample_size
+
+SMALL = 2.0**-300  # targets above do not bring gradients whose squares vanish
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,10 @@ def boost(
             base_score = loss.best_constant(y, sample_weight)
         if not np.isfinite(base_score).all():
             raise SumsOverflowError("the base score is infinite")
+    if np.abs(y).max() < SMALL / sample_weight.max():
+        raw = np.repeat(np.atleast_1d(base_score)[np.newaxis], len(y), axis=0)
+        gradient, _ = loss.gradient_hessian(y, raw[:, 0] if loss.n_outputs == 1 else raw)
+        refuse_vanishing_squares((gradient.T * sample_weight).T)
     n, p = X.shape
     patience = parameters.early_stopping_rounds
     plan = parameters.plan(loss, n_jobs, seed)

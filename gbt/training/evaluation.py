@@ -18,16 +18,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.dummy import DummyRegressor
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 
 from gbt.losses.known import refusing_overflow_of
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
-from gbt.losses.own import is_name_of_error
+from gbt.losses.own import is_name_of_error, read_only
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import Tree
 
-SCORER = type(get_scorer("r2"))
+# What get_scorer, make_scorer and check_scoring return; the last may ask for an own score.
+SCORER = type(get_scorer("r2")) | type(check_scoring(DummyRegressor()))
+SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 
 EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 Metric = Callable[..., float]
@@ -172,21 +175,30 @@ class _Watched:
     def score(self, metric: Metric | str) -> float:
         """Return the metric; weights are handed over where there are any that differ."""
         w = self.sample_weight
-        weights = {} if w is None or (w == w[0]).all() else {"sample_weight": w}
+        weights = {} if w is None or (w == w[0]).all() else {"sample_weight": read_only(w)}
         with refusing_overflow_of(self.loss):
-            prediction = self.loss.inverse_link(self.raw_prediction)
+            prediction = read_only(self.loss.inverse_link(self.raw_prediction))
+        y = read_only(self.y)
         if isinstance(metric, str | SCORER):
             is_of_classes = self.loss.name in ("half_logistic", "softmax")
             stage = _ClassifierStage if is_of_classes else _RegressorStage
             try:
-                return float(get_scorer(metric)(stage(prediction), self.X, self.y, **weights))
+                return float(get_scorer(metric)(stage(prediction), self.X, y, **weights))
             except ValueError as error:
                 of_several = prediction.ndim > 1 and metric == "roc_auc"
                 advice = " For several classes there is 'roc_auc_ovr'." * of_several
                 raise ValueError(
                     f"eval_metric {name_of(metric)!r} cannot be computed: {error}.{advice}"
                 ) from error
-        return float(metric(self.y, prediction, **weights))
+        refuse_other_arguments(metric, y, prediction, weights)
+        score = metric(y, prediction, **weights)
+        try:
+            return float(score)
+        except TypeError as error:
+            raise ValueError(
+                f"eval_metric {name_of(metric)} must return a number that is larger for better"
+                f" predictions; got {score!r}."
+            ) from error
 
 
 class _RegressorStage(RegressorMixin, BaseEstimator):
@@ -245,6 +257,23 @@ def refuse_other_eval_sets(eval_set: Any) -> None:
     )
 
 
+def refuse_other_arguments(
+    metric: Metric, y: np.ndarray, prediction: np.ndarray, weights: dict[str, np.ndarray]
+) -> None:
+    """Raise ValueError if a function cannot be called as a metric is."""
+    try:
+        takes = inspect.signature(metric)
+    except (TypeError, ValueError):  # compiled functions need not have one
+        return
+    try:
+        takes.bind(y, prediction, **weights)
+    except TypeError as error:
+        call = ", ".join(["y, prediction", *(f"{name}=..." for name in weights)])
+        raise ValueError(
+            f"eval_metric {name_of(metric)} is called with ({call}) and takes {takes}: {error}."
+        ) from error
+
+
 def name_of(metric: Metric | str) -> str:
     """Return the name under which a metric is recorded."""
     if isinstance(metric, str):
@@ -261,6 +290,6 @@ def is_metric(value: Any) -> bool:
     """
     if isinstance(value, str):
         return value in get_scorer_names()
-    if not callable(value) or inspect.isclass(value):
+    if not callable(value) or inspect.isclass(value) or isinstance(value, SEVERAL_SCORERS):
         return False
     return isinstance(value, SCORER) or not is_name_of_error(name_of(value))

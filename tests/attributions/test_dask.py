@@ -19,6 +19,7 @@ from attributions import (
     SeenRowsWarning,
     absolute,
     forest_inner,
+    held_out_gain,
     partial_inner,
     partial_inner_rows,
     permutation,
@@ -83,6 +84,8 @@ MEASURES = {
     "tree_shap": partial(tree_inner, ifa="tree_shap"),
     "partial_inner": partial(partial_inner, per_tree=True),
     "forest_inner": forest_inner,
+    "held_out_gain": partial(held_out_gain, per_tree=True, per_output=True),
+    "held_out_gain, values": partial(held_out_gain, standard_error=False),
     "absolute": without_target(absolute),
     "of forests": without_target(partial(absolute, level="forest", per_output=True)),
 }
@@ -194,7 +197,9 @@ def test_counts_of_a_chunk_may_all_be_0():
     assert_same_sums(result, tree_inner(model, X, y), terms_of(model, X, y))
 
 
-@pytest.mark.parametrize("measure", ["tree_inner", "partial_inner", "by leaf", "absolute"])
+@pytest.mark.parametrize(
+    "measure", ["tree_inner", "partial_inner", "held_out_gain", "by leaf", "absolute"]
+)
 def test_groups_may_lie_in_several_chunks(measure):
     ensemble, X, y = fitted_rows(N)
     groups = np.random.default_rng(0).choice(list("abcdefghij"), N)
@@ -214,6 +219,24 @@ def test_sums_over_features_have_errors(measure):
     rows = {tree_inner: tree_inner_rows, partial_inner: partial_inner_rows}[measure]
     of_row = rows(ensemble, X, y).values.sum(axis=1)
     assert_close(result.standard_error, [np.sqrt(N) * of_row.std(ddof=1)], N * np.abs(of_row).max())
+
+
+def test_held_out_gain_of_chunks_is_that_of_all_rows():
+    """Standard errors, what is reliable, sums over features and per cent, with weights of 0."""
+    ensemble, X, y = fitted_rows(N)
+    weight = np.random.default_rng(1).integers(0, 3, size=N) * 1.0
+    weight[30:60] = 0.0
+    groups = np.random.default_rng(0).choice(list("abcdefghij"), N)
+    for options in ({}, {"groups": groups}):
+        result = held_out_gain(
+            ensemble, table_of(X), y, sample_weight=weight, second_moments=True, **options
+        )
+        whole = held_out_gain(ensemble, X, y, sample_weight=weight, second_moments=True, **options)
+        for name in ("values", "standard_error", "kurtosis", "second_moments"):
+            one, other = getattr(result, name), getattr(whole, name)
+            assert_close(one, other, np.abs(other).max(), k=4096)  # 1e-12
+        assert_close(result.percent(), whole.percent(), np.abs(whole.percent()).sum())
+        assert_same(result.is_reliable, whole.is_reliable)
 
 
 @pytest.mark.parametrize("is_chunked", [True, False])
@@ -477,7 +500,7 @@ def test_rows_in_random_order_give_the_importance_of_shuffling_all_of_them():
 def test_what_permutation_refuses():
     ensemble, X, y = fitted_rows(N, loss="half_logistic")
     rows = table_of(X, (60, 60))
-    with pytest.raises(ValueError, match="metric='r2' names a scikit-learn scorer"):
+    with pytest.raises(ValueError, match="metric='r2' is a scikit-learn scorer"):
         permutation(ensemble, rows, y, metric="r2")
     with pytest.raises(ValueError, match="groups have rows in both attributions"):
         permutation(ensemble, rows, y, groups=np.arange(N) % 5)
@@ -755,8 +778,10 @@ def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(client):
         model.client = client
         model.fit(rows, target)
         for trained in (booster, model):
-            result = tree_inner(trained, rows, target)
-            whole = tree_inner(trained, X, y)
+            with pytest.warns(SeenRowsWarning, match="600 of the 600 rows"):
+                result = tree_inner(trained, rows, target)
+            with pytest.warns(SeenRowsWarning, match="600 of the 600 rows"):
+                whole = tree_inner(trained, X, y)
             assert_same_sums(result, whole, terms_of(trained, X, y))
             assert whole.values[0] > 3 * np.abs(whole.values[1:]).max()
             explained = tree_shap(trained, rows)

@@ -17,6 +17,8 @@ from attributions import (
     cross_fit,
     forest_inner,
     given_others,
+    held_out_gain,
+    held_out_gain_rows,
     local_mdi,
     partial_inner,
     permutation,
@@ -47,6 +49,8 @@ REGRESSORS = {
 }
 FORESTS = {"random forest", "extra trees", "a tree"}
 OF_TREES = {
+    "held_out_gain": held_out_gain,
+    "held_out_gain_rows": held_out_gain_rows,
     "tree_inner": tree_inner,
     "partial_inner": partial_inner,
     "forest_inner": lambda *rows: forest_inner(*rows, variant="target"),

@@ -1,11 +1,9 @@
 """The benchmark of conversions verifies predictions before it times, and writes what it prints."""
 
-import csv
-
-import numpy as np
 import pytest
 
 from benchmarks.speed import conversion
+from benchmarks.study.files import RESULTS, read_rows
 from tests.asserts import peer
 
 
@@ -21,10 +19,10 @@ def test_every_library_has_a_row(few_rows, monkeypatch, tmp_path, capsys):
     asked = ["conversion", "--trees", "3", "--repeats", "1", "--out", str(path)]
     monkeypatch.setattr("sys.argv", asked)
     assert conversion.main() == 0
-    with path.open() as file:
-        rows = list(csv.DictReader(file))
+    assert path.read_text().startswith("# python -m benchmarks.speed.conversion --out")
+    rows = read_rows(path)
     assert [row["library"] for row in rows] == list(conversion.LIBRARIES)
-    assert all(row["trees"] == "3" and int(row["nodes"]) > 9 for row in rows)
+    assert all(row["trees"] == 3 and row["nodes"] > 9 for row in rows)
     assert capsys.readouterr().out.count("\n") == len(rows)
 
 
@@ -40,8 +38,7 @@ def test_other_predictions_are_not_timed(few_rows, monkeypatch):
 
 
 def test_the_committed_table_is_of_whole_models():
-    with (conversion.Path(__file__).parents[2] / "benchmarks/results/conversion.csv").open() as f:
-        rows = list(csv.DictReader(f))
+    rows = read_rows(RESULTS / "conversion.csv")
     assert {row["library"] for row in rows} == {*conversion.LIBRARIES}
-    assert {row["trees"] for row in rows} == {"500"}
-    assert np.array([float(row["difference"]) for row in rows]).max() < 1e-5
+    assert {row["trees"] for row in rows} == {500}
+    assert max(row["difference"] for row in rows) < 1e-5

@@ -19,7 +19,8 @@ from sklearn.metrics import log_loss, mean_absolute_error, mean_poisson_deviance
 
 from attributions import tree_inner
 from gbt import GBTClassifier, GBTRegressor, load
-from gbt.parameters import OTHER_LOSSES, OTHER_NAMES
+from gbt.losses import Quantile
+from gbt.other_names import OTHER_LOSSES, OTHER_NAMES
 from gbt.splitting import CrossValidated, Unbiased
 from tests.asserts import assert_same
 
@@ -474,6 +475,26 @@ def test_unknown_parameters_are_told_what_they_are_called_here(estimator, name, 
     assert model.n_estimators == 100  # nothing is half done
 
 
+def test_parts_of_a_loss_are_not_set_but_the_loss_is():
+    model = GBTRegressor(loss=Quantile(0.9))
+    with refused(r"^'loss__alpha' cannot be set: loss=Quantile\(alpha=0\.9\) has no parameters of"):
+        model.set_params(n_estimators=3, loss__alpha=0.1)
+    with refused("Set n_estimators as a whole, in a search to each of a list of objects"):
+        model.set_params(n_estimators__x=1)
+    assert model.n_estimators == 100
+    assert model.set_params(loss=Quantile(0.1)).loss == Quantile(0.1)
+
+
+def test_evaluation_sets_in_the_place_of_weights():
+    with refused(r"^sample_weight is a list of tuples, .*eval_set=\[\(X_valid, y_valid\)\]"):
+        GBTRegressor().fit(X, y, [(X, y)])
+
+
+def test_not_all_of_many_unknown_labels_are_shown():
+    with refused(r"y has labels \[2\.0, 3\.0, 4\.0, 5\.0, 6\.0\] and 1 more; the classes in"):
+        GBTClassifier().fit(X, y > 3, eval_set=[(X, y + 0.0)])
+
+
 def test_weights_of_classes_are_for_classifiers():
     for name in ("class_weight", "scale_pos_weight"):
         with refused("class_weight is a parameter of GBTClassifier only", TypeError):
@@ -482,11 +503,8 @@ def test_weights_of_classes_are_for_classifiers():
         GBTClassifier(scale_pos_weight=3)
 
 
-def test_names_of_other_libraries_are_no_names_of_ours():
+def test_what_names_of_other_libraries_mean_is_a_parameter_or_a_sentence():
     ours = set(GBTClassifier().get_params())
-    others = [name for names in OTHER_NAMES.values() for name in names]
-    assert len(others) == len(set(others))
-    assert not ours & set(others)
     assert all(here in {*ours, "loss"} or " " in here for here in OTHER_NAMES)
 
 

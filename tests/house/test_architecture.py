@@ -22,7 +22,7 @@ FLOORS_OF_GBT = [
     {"files", "splitting"},
     {"model"},
     {"formats", "training"},
-    {"parameters"},
+    {"parameters", "other_names"},
     {"base"},
     {"estimators"},
     {"loading"},
@@ -288,7 +288,10 @@ model = GBTRegressor(n_estimators=2).fit(X, X[:, 0])
 tree_inner(model, X, X[:, 0])
 print(sum(lines))
 """
-MOST_LINES = 97_500  # of LLVM, of which 20,000 are those of attributions; see docs/tricks.md
+# Of LLVM, of which 20,000 are those of attributions; see docs/tricks.md. Numba translates bytecode,
+# which Python 3.13 writes otherwise: the same kernels have 97,470 lines by 3.11 and 97,671 by 3.13,
+# both with Numba 0.68.1 and NumPy 2.4.6.
+MOST_LINES = 97_500 if sys.version_info < (3, 13) else 97_700
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
@@ -368,6 +371,8 @@ def test_the_public_names_are_there():
     for package in (gbt, attributions):
         for name in package.__all__:
             assert getattr(package, name) is not None
-        assert set(package.__all__) <= set(dir(package))
+        shown = {name for name in dir(package) if not name.startswith("__")}
+        assert shown - {"formats"} == set(package.__all__)  # and no modules that are loaded
+        assert {"__all__", "__doc__"} <= set(dir(package))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         gbt.nonsense  # noqa: B018

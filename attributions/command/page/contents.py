@@ -1,18 +1,20 @@
 """What the report is made of: findings, and single rows explained.
 
-Contributions of single rows are PreDecomp's, whose steps TreeInner judges, so that what a row's
-features did to its prediction and whether that helped are two views of one thing.
+Contributions of single rows are PreDecomp's, which add up to the prediction; whether they helped
+say the rows' parts of the held-out gain, whose mean is the importance.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from attributions.command.findings import Findings
 from attributions.command.table.task import Task
-from attributions.held_out.single_rows import tree_inner_rows
+from attributions.held_out.gain import held_out_gain_rows
+from attributions.inputs import SeenRowsWarning
 from attributions.per_row.predecomp import predecomp
 from gbt.model.ensemble import Ensemble
 
@@ -101,7 +103,7 @@ class Report:
     kinds : list of str
         Why each was chosen, such as one of ``KINDS_OF_ROWS``; all alike where all rows are there.
     helped : float64 array of shape (n_chosen, p)
-        What every feature took off the row's loss, in per cent of the constant model's mean loss.
+        What the row adds to the held-out gain of every feature, times the number of rows.
     """
 
     found: Findings
@@ -138,8 +140,9 @@ class Report:
             random,
             KINDS_OF_CLASSIFIED_ROWS if of_classes else KINDS_OF_ROWS,
         )
-        unaware = replace(model, seen_rows=None)  # whoever computed the findings has been warned
-        helped = tree_inner_rows(unaware, X[chosen], y[chosen]).values
+        with warnings.catch_warnings():  # the findings have a word for it
+            warnings.simplefilter("ignore", SeenRowsWarning)
+            helped = held_out_gain_rows(model, X, y).values[chosen]
         return cls(
             found,
             origin,
@@ -147,7 +150,7 @@ class Report:
             sample=ExplainedRows.of(model, task, sampled),
             chosen=ExplainedRows.of(model, task, chosen),
             kinds=kinds,
-            helped=helped * (100 * model.learning_rate / found.constant_loss),
+            helped=helped * found.per_cent_of_row,
         )
 
 

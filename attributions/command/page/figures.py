@@ -5,7 +5,6 @@ from typing import SupportsFloat
 
 import numpy as np
 
-from attributions.command.findings import HELPS, USELESS
 from attributions.command.page.axes import (
     LETTER,
     LINE,
@@ -22,6 +21,7 @@ from attributions.command.page.axes import (
 from attributions.command.page.cells import cell, held_out_numbers, shortened
 from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join
+from attributions.command.verdicts import HELPS, HURTS
 from attributions.names import cut_in_the_middle
 from attributions.plots.places import Box, place_beside, spread
 from attributions.results import GlobalAttribution
@@ -34,8 +34,8 @@ NAME_LENGTH = 18  # letters of a name in a picture
 AXIS_LENGTH = 34
 N_BINS = 16
 MOST_WORDS = 10  # a bar for each, at most so many
-UNIT = "loss saved on held-out rows, %"  # of the constant model's, as captions say
-MARKS = {HELPS: "good", USELESS: "bad"}
+UNIT = "held-out gain, %"  # of the constant model's, as captions say
+MARKS = {HELPS: "good", HURTS: "bad"}
 
 
 def short_name(report: Report, k: int) -> str:
@@ -45,8 +45,8 @@ def short_name(report: Report, k: int) -> str:
 
 
 def used_useful(report: Report) -> Markup:
-    """Draw the share of total gain (to the right) against held-out importance (upwards)."""
-    useful = report.found.inner
+    """Draw the share of total gain (to the right) against held-out gain (upwards)."""
+    useful = report.found.useful
     x, y, half = 100 * report.found.gain_share, useful.values, _half_width(useful)
     strongest = np.argsort(-(np.abs(y) / _size(y) + x / _size(x)), kind="stable")
     shown = strongest[:MOST_POINTS]
@@ -65,8 +65,10 @@ def used_useful(report: Report) -> Markup:
     ]
     label = (
         "Used against useful, one point a feature: to the right its share of total gain, upwards"
-        " its importance on held-out rows with its 95 % interval. "
-        + _listed(report, strongest[:5], lambda k: f"{x[k]:.1f} % of gain, importance {y[k]:.2f}")
+        " its held-out gain with its 95 % interval. "
+        + _listed(
+            report, strongest[:5], lambda k: f"{x[k]:.1f} % of gain, held-out gain {y[k]:.2f} %"
+        )
     )
     return svg(
         label,
@@ -78,8 +80,8 @@ def used_useful(report: Report) -> Markup:
 
 
 def boosting(report: Report) -> Markup:
-    """Draw how held-out importance adds up tree by tree, for the features that end farthest."""
-    by_tree = np.asarray(report.found.inner.per_tree)
+    """Draw how held-out gain adds up tree by tree, for the features that end farthest."""
+    by_tree = np.asarray(report.found.useful.per_tree)
     curves = np.concatenate([np.zeros((1, by_tree.shape[1])), np.cumsum(by_tree, axis=0)])
     named = np.argsort(-np.abs(curves[-1]), kind="stable")[:N_CURVES]
     farthest = np.abs(curves).max(axis=0)
@@ -101,7 +103,7 @@ def boosting(report: Report) -> Markup:
         for j, (name, end) in enumerate(zip(names, ends, strict=True))
     ]
     trees = f"{len(by_tree):,} trees{in_rounds(report)}"
-    label = f"Importance on held-out rows along {trees}. At the end: " + _listed(
+    label = f"Held-out gain along {trees}. At the end: " + _listed(
         report, named, lambda k: f"{curves[-1, k]:.2f}, highest {curves[:, k].max():.2f}"
     )
     return svg(label, axes.frame(f"trees{in_rounds(report)}", UNIT), *lines)
@@ -151,7 +153,7 @@ def raw_unit(report: Report) -> str:
 
 def interval_bar(report: Report, k: int, low: float, high: float) -> Markup:
     """Draw one feature's importance with its interval, beside its numbers in the table."""
-    useful = report.found.inner
+    useful = report.found.useful
     value, half = useful.values[k], _half_width(useful)[k]
     numbers = np.clip([0, value - half, value, value + half], low, high)
     zero, start, middle, end = 3 + 94 * (numbers - low) / (high - low)
@@ -172,7 +174,7 @@ def interval_bar(report: Report, k: int, low: float, high: float) -> Markup:
 
 def interval_range(report: Report) -> tuple[float, float]:
     """Return the ends of the axis on which all intervals of the table are drawn."""
-    ends = report.found.inner.confidence_interval()
+    ends = report.found.useful.confidence_interval()
     low, high = min(ends.min(), 0.0), max(ends.max(), 0.0)
     return (low, high) if high > low else (-1.0, 1.0)
 

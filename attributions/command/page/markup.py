@@ -2,7 +2,8 @@
 
 A name of a column may be ``<script>``, hold quotation marks, or letters that run from right to
 left. It gets into the page as a plain string, and `element` escapes every string that is not
-`Markup`.
+`Markup`. Characters that turn the direction of letters are shown as what they are, wherever they
+come from (``attributions.names``).
 """
 
 import json
@@ -10,9 +11,10 @@ import re
 from html import escape
 from typing import Any
 
-from attributions.names import on_one_line
+from attributions.names import AS_WRITTEN, on_one_line, without_directions
 
 VOID = {"br", "input"}  # elements without an end
+AS_WRITTEN_IN_JSON = {code: "\\" + written for code, written in AS_WRITTEN.items()}
 LONG_WORD = 18  # letters that do not fit beside other columns of a table on a phone
 
 
@@ -58,7 +60,8 @@ def name(text: str) -> Markup:
 
 def data(identifier: str, content: Any) -> Markup:
     """Return data for the page's script: JSON in which no letter can end the element."""
-    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    seen = json.dumps(content, ensure_ascii=False).translate(AS_WRITTEN_IN_JSON)
+    text = json.dumps(json.loads(seen), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(f'<script type="application/json" id="{identifier}">{text}</script>')
@@ -68,7 +71,7 @@ def _escaped(child: Any) -> str:
     """Return the text of a child."""
     if child is None:
         return ""
-    return child if isinstance(child, Markup) else escape(str(child))
+    return child if isinstance(child, Markup) else escape(without_directions(str(child)))
 
 
 def _attribute(key: str, value: Any) -> str:
@@ -76,4 +79,4 @@ def _attribute(key: str, value: Any) -> str:
     if value is None or value is False:
         return ""
     key = key.rstrip("_").replace("_", "-")
-    return f" {key}" if value is True else f' {key}="{escape(str(value))}"'
+    return f" {key}" if value is True else f' {key}="{escape(without_directions(str(value)))}"'

@@ -11,11 +11,11 @@ import numpy as np
 import attributions.command.page.figures as figures
 import attributions.command.page.tables as tables
 from attributions.command.cautions import cautions, named
-from attributions.command.findings import HELPS, RARELY, RULES, UNCLEAR, USELESS
 from attributions.command.page.cells import predicted_class
 from attributions.command.page.contents import MOST_ROWS, N_SAMPLED, Report
 from attributions.command.page.markup import Markup, data, element, join
 from attributions.command.page.row_explorer import MOST_FEATURES, row_data
+from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED
 
 # Contributions are drawn against values for at most 6 features, the strongest, and for none that is
 # weaker than 1 % of the strongest.
@@ -77,27 +77,26 @@ def _loss(report: Report) -> str:
 
 def _summary(report: Report) -> Markup:
     """Say the most important in a few sentences."""
-    saved, useful = report.found.saved, report.found.inner
+    saved, useful = report.found.saved, report.found.useful
     better = (
         f"The model's {_loss(report)} on held-out rows is {abs(saved):.1f} %"
         f" {'below' if saved > 0 else 'above'} that of predicting the same for every row."
     )
-    helping = [k for k in useful.ranking() if report.found.verdicts[k] == HELPS]
-    lines = [better]
-    lines.append(
-        f"Beyond chance {len(helping)} of {len(useful)} features help:"
-        f" {named(report.found, helping)}."
-        if helping
-        else f"Of none of the {len(useful)} features can it be said beyond chance that it helps."
-    )
-    if rare := report.found.rare_but_beyond_chance:
-        lines.append(
-            f"{len(rare)} more {'are' if len(rare) > 1 else 'is'} above 0 beyond chance but rarely"
-            f" used: {named(report.found, rare)}."
-        )
-    useless = sorted(report.found.with_verdict(USELESS), key=lambda k: -report.found.gain_share[k])
-    if useless:
-        lines.append(f"Used but not useful on new rows: {named(report.found, useless)}.")
+    n_features, lines = len(useful), [better]
+    for verdict, none in (
+        (HELPS, f"Of none of the {n_features} features can it be told that it helps."),
+        (HURTS, ""),
+    ):
+        told = report.found.with_verdict(verdict)
+        if verdict == HELPS and saved <= 0:
+            lines.append("So nothing is said of features that help.")
+        elif told:
+            count = f"{len(told)} of {n_features} features {verdict.removesuffix('s')}"
+            lines.append(f"Beyond chance {count}: {named(report.found, told)}.")
+        elif none:
+            lines.append(none)
+    if unused := report.found.with_verdict(UNUSED):
+        lines.append(f"Not used: {named(report.found, unused)}.")
     n_warnings = len(cautions(report.found))
     if n_warnings:
         lines.append(
@@ -121,17 +120,16 @@ def _about_scores(report: Report) -> Iterator[str]:
     what = "the shares of the classes in" if report.task.classes else "the number that is best for"
     yield f"The constant model gives every row {what} {whose} rows."
     yield (
-        f"All importances below are in per cent of the constant model's {_loss(report)} on"
-        f" held-out rows. To first order they add up to how far the model is below it: they add up"
-        f" to {report.found.inner.values.sum():.1f}, and the model is"
-        f" {report.found.saved:.1f} % below."
+        "Held-out gain, below, is what the splits at a feature are worth on held-out rows, in per"
+        f" cent of the {_loss(report)} of the best constant there. Values of features do not add up"
+        " to what the model saves."
     )
 
 
 def _counts(report: Report) -> str:
     counts = [
         f"{len(report.found.with_verdict(word))} get \u201c{word}\u201d"
-        for word in (HELPS, USELESS, UNCLEAR, RARELY)
+        for word in (HELPS, HURTS, UNCLEAR, UNUSED)
     ]
     return f"Of {len(report.task.features)} features {', '.join(counts)}."
 
@@ -140,8 +138,8 @@ def _asterisk(report: Report) -> str:
     if not report.found.doubtful.any():
         return ""
     return join(
-        " An asterisk and a hollow circle mark features whose interval is not to be relied on,"
-        " since a few rows may carry their importance."
+        " An asterisk and a hollow circle mark features of which it cannot be told whether they"
+        " help, since a few rows may carry their held-out gain."
     )
 
 
@@ -151,16 +149,16 @@ def _figures(report: Report) -> Iterator[Markup]:
         "Used against useful",
         figures.used_useful(report),
         "To the right: the feature's share of the gain that all splits promised in training."
-        " Upwards: what it saved on held-out rows, in per cent of the constant model's"
-        f" {_loss(report)}. Far right and above 0: used and useful. Far right and near 0 or"
-        " below: used, but of no use on new rows. Lines are 95 % intervals; blue is"
-        " \u201chelps\u201d, orange \u201cused but not useful\u201d, grey the other two verdicts.",
+        " Upwards: what they are worth on held-out rows, in per cent of the constant model's"
+        f" {_loss(report)}. Far right and above 0: used and useful. Far right and near 0 or below:"
+        " used, but of no use on new rows. Lines are 95 % intervals; blue is"
+        " \u201chelps\u201d, orange \u201churts\u201d, grey all others.",
     )
-    if report.found.inner.per_tree is not None:
+    if report.found.useful.per_tree is not None:
         yield _figure(
-            "Importance along boosting",
+            "Held-out gain along boosting",
             figures.boosting(report),
-            "What a feature saved on held-out rows, in per cent of the constant model's"
+            "What its splits are worth on held-out rows, in per cent of the constant model's"
             f" {_loss(report)}, as tree after tree is added. A curve that turns down has begun to"
             " learn what holds in the training rows only.",
         )
@@ -199,18 +197,19 @@ def _about_rows(report: Report) -> str:
     )
     return (
         f"{which} Each feature moves the prediction up or down, in {figures.raw_unit(report)};"
-        f" from the start all moves add up to the prediction{_of_raw(report)}. A move"
-        " towards the truth helped, one away from it hurt"
+        f" from the start all moves add up to the prediction{_of_raw(report)}. Where the splits at"
+        " the feature moved the row towards its truth, compared with the rows beside it, they"
+        " helped, else they hurt"
         f"{', all classes together' * bool(report.task.classes)}, in per cent of the constant"
         f" model's {_loss(report)} of an average row; the mean over all held-out rows is the"
-        f" importance in the table above.{_most_features(report)} Rows are numbered as in the"
+        f" held-out gain in the table above.{_most_features(report)} Rows are numbered as in the"
         " file: 1 is the first below the line of names."
     )
 
 
 def _most_features(report: Report) -> str:
     """Say which features have a line of a row's own, where they are too many for all to have."""
-    n_features = len(report.found.inner)
+    n_features = len(report.found.useful)
     if n_features <= MOST_FEATURES:
         return ""
     return (
@@ -248,11 +247,12 @@ def _made(report: Report) -> Markup:
         ("Model", model),
         *([("SHA-256 of the table's file", origin.checksum)] if origin.checksum else []),
         (
-            "Importance",
-            "TreeInner with PreDecomp on held-out rows (Sun 2022), in per cent of the constant"
-            " model's loss; standard errors over rows with the model held fixed; one-sided p-values"
-            " 1 - Phi(value / standard error), adjusted by Benjamini and Hochberg,"
-            " rarely used features and the others each among themselves.",
+            "Held-out gain",
+            "The contrast between what held-out rows have left to explain on the two sides of each"
+            " split, times what the split says, the feature's own earlier work taken out, summed"
+            " over the splits at the feature, in per cent of the best constant's loss; standard"
+            " errors over rows with the model held fixed; one-sided p-values 1 - Phi(value /"
+            " standard error), adjusted by Benjamini and Hochberg for the features that are used.",
         ),
         (
             "Limits",

@@ -37,20 +37,20 @@ def scores(report: Report) -> Markup:
 
 def features(report: Report) -> Markup:
     """Return all features with importance, interval, p-value and verdict; sorted by the script."""
-    useful, said = report.found.inner, report.found
+    useful, said = report.found.useful, report.found
     ends, gain_rank = useful.confidence_interval(), ranks(report.found.gain)
     low, high = figures.interval_range(report)
     head = [
         ("feature", False),
         ("verdict", False),
-        ("importance, %", True),
+        ("held-out gain, %", True),
         ("95 % interval", True),
         ("p-value, adjusted", True),
         ("share of gain, %", True),
         ("rank by gain", True),
     ]
     rows = []
-    for k in useful.ranking():
+    for k in said.order:
         value, (start, end) = useful.values[k], ends[k]
         digits = _digits(end - start)
         cells = [
@@ -78,19 +78,19 @@ def features(report: Report) -> Markup:
             ),
             element("td", gain_rank[k], data_value=int(gain_rank[k]), class_="number"),
         ]
-        rows.append(element("tr", *cells))
+        rows.append(element("tr", *cells, class_=None if said.is_used[k] else "unused"))
     headings = [
         element(
             "th",
             element("button", text, type="button", data_numbers=is_number),
             scope="col",
-            aria_sort="descending" if text.startswith("importance") else "none",
+            aria_sort="descending" if text.startswith("held-out") else "none",
         )
         for text, is_number in head
     ]
     caption = (
-        f"All {len(rows):,} features, the most important first. Importance is in per cent of the"
-        " constant model's loss on held-out rows; below 0 the feature made predictions worse."
+        f"All {len(rows):,} features, the most helpful first, unused ones last. Held-out gain is"
+        " in per cent of the constant model's loss; below 0 the feature made predictions worse."
     )
     return _scrolled(
         "All features",
@@ -199,5 +199,5 @@ def _p_value(value: float) -> str:
 
 
 def _digits(width: float) -> int:
-    """Return how many decimals show two digits of an interval's width, and not more than five."""
-    return int(np.clip(1 - np.floor(np.log10(width)), 0, 5)) if width > 0 else 0
+    """Return how many decimals show two digits of an interval's width, and not more than three."""
+    return int(np.clip(1 - np.floor(np.log10(width)), 0, 3)) if width > 0 else 0

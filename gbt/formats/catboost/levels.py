@@ -62,7 +62,9 @@ def hashed(model: Model, booster: Any, categories: Categories | None) -> Hashed:
         if not n_hashes:
             continue
         levels = (categories or ())[k] or ()
-        has = [booster._calc_cat_feature_perfect_hash(_text(level), place) for level in levels]
+        has = [
+            booster._calc_cat_feature_perfect_hash(text_of_level(level), place) for level in levels
+        ]
         found[k] = np.array(has, dtype=np.int64)
         n_absent = n_hashes - len({*has} & {*range(n_hashes)})
         if n_absent:
@@ -73,7 +75,7 @@ def hashed(model: Model, booster: Any, categories: Categories | None) -> Hashed:
     return found
 
 
-def _text(level: Level) -> str:
+def text_of_level(level: Level) -> str:
     """Return a level as the text that CatBoost hashes; booleans are 0 and 1 there."""
     return level if isinstance(level, str) else str(int(level))
 

@@ -76,7 +76,9 @@ def from_lightgbm(model: Any) -> Ensemble:
     Returns
     -------
     Ensemble
-        Raw predictions are those of ``raw_score=True`` without an ``init_score``. Where the
+        Raw predictions are those of ``raw_score=True`` without an ``init_score``; but of
+        ``boosting="rf"`` they are the mean of the trees, which ``predict`` returns, where
+        ``raw_score=True`` is their sum. Where the
         gradient sums cannot be worked out (``lambda_l1``, ``max_delta_step``, ``path_smooth``,
         monotone constraints, learning rates that change, a start that is not the mean, a first tree
         on a sample, trees that DART has dropped), it has no gradients, and ``about_gradients`` says
@@ -145,7 +147,7 @@ def _import(text: str) -> Imported:
         start = Start(start_value, starts_from_mean(parts), False, (p,), is_sampled(parts))
         why = contradiction(nodes, G, H, value, loss, start)
         is_exact = why is None
-    names = tuple(parts.head["feature_names"].split(" "))
+    names, own_levels = tuple(parts.head["feature_names"].split(" ")), levels_of(parts)
     ensemble = to_ensemble(
         nodes,
         feature=trees.feature,
@@ -162,7 +164,7 @@ def _import(text: str) -> Imported:
         feature_names=names,
         is_forest=is_forest,
         zero_is_missing=trees.zero_is_missing,
-        **trees.listed.as_sets("LightGBM", trees.feature, names, levels_of(parts)),
+        **trees.listed.as_sets("LightGBM", trees.feature, names, own_levels),
     )
     has_hidden_start = has_start and not (is_forest or rates.has_dropped)
     is_binary = loss.name == "half_logistic"
@@ -173,6 +175,7 @@ def _import(text: str) -> Imported:
         has_hidden_start=has_hidden_start,
         weight_of_1=parameter(parts, "scale_pos_weight", 1.0) if is_binary else 1.0,
         has_dropped=rates.has_dropped,
+        levels=own_levels,
     )
 
 

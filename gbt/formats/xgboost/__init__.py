@@ -2,7 +2,8 @@
 
 ``model`` makes an `Imported` of a booster: read it first. ``document`` and ``ubjson`` read its two
 kinds of files, ``trees`` puts nodes in preorder, ``losses`` and ``training`` say what its objective
-was and how it was trained, and ``writing`` writes a model of ours as XGBoost's JSON.
+was and how it was trained, ``smoothed`` has the derivatives of losses without curvature, and
+``writing`` writes a model of ours as XGBoost's JSON.
 """
 
 from gbt.formats.xgboost.model import from_xgboost, import_xgboost

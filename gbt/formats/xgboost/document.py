@@ -58,6 +58,15 @@ def whole(mapping: Any, key: str) -> int:
     return int(text)
 
 
+def version_of(document: Any) -> tuple[int, ...]:
+    """Return the version of XGBoost that wrote the JSON; () if it does not tell."""
+    version = document.get("version") if isinstance(document, dict) else None
+    parts = version.tolist() if isinstance(version, np.ndarray) else version  # from UBJSON
+    if not isinstance(parts, list) or not all(isinstance(part, int) for part in parts):
+        return ()
+    return tuple(parts)
+
+
 def numbers_of(mapping: Any, name: str, where: str, dtype: Any) -> np.ndarray:
     """Return an array of numbers, such as one for every node of a tree."""
     value = entry(mapping, name)

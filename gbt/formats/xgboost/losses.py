@@ -12,8 +12,8 @@ objective                             loss
 ``reg:tweedie``                       ``tweedie`` with its variance power
 ``reg:squaredlogerror``               ``squared_log_error``
 ``reg:pseudohubererror``              ``pseudo_huber``
-``reg:absoluteerror``                 ``absolute``; leaves are refitted to medians
-``reg:quantileerror``                 ``quantile``; leaves are refitted to quantiles
+``reg:absoluteerror``                 ``absolute``; leaves are refitted to medians, until 3.3
+``reg:quantileerror``                 ``quantile``; leaves are refitted to quantiles, until 3.3
 ====================================  ============================================================
 """
 
@@ -36,7 +36,11 @@ OTHERS = (
     "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",
 )  # fmt: skip
 OF_CLASSES = ("multi:softprob", "multi:softmax")
-REFITTED = ("reg:absoluteerror", "reg:quantileerror")  # leaves are no Newton steps
+WITHOUT_CURVATURE = ("reg:absoluteerror", "reg:quantileerror")
+FIRST_SMOOTHED = (
+    3,
+    4,
+)  # the version that trains these on smoothed derivatives; others refit leaves
 
 
 def loss_of(

@@ -21,8 +21,19 @@ measured with version 3.2, so it is not read.) lambda and eta are no part of the
 known of them is the matter of ``gbt.formats.xgboost.training``.
 
 **DART** gives every tree a weight, which later drops of that tree have changed, and here multiplies
-its values. Its trees were grown on gradients at the predictions of those trees that were not
-dropped, which nothing tells again. So G is unknown, unless no tree was ever dropped.
+its values. Versions keep these weights, ``weight_drop``, in different places::
+
+    until 3.2    {"name": "dart", "weight_drop": [...], "gbtree": {"model": {...}}}
+    3.3          {"name": "gbtree", "weight_drop": [...], "model": {...}}
+    from 3.4 on  {"name": "gbtree", "model": {..., "weight_drop": [...]}}
+
+Its trees were grown on gradients at the predictions of those trees that were not dropped, which
+nothing tells again. So G is unknown, unless no tree was ever dropped.
+
+**The absolute and the quantile loss** have no curvature. Until 3.3 XGBoost grew trees on h = 1 and
+refitted leaves to quantiles. From 3.4 on it grows them on smoothed derivatives, whose scale it
+works out from all rows in every round, and refits nothing (``gbt.formats.xgboost.smoothed``). Which
+of the two a model has been through its nodes tell: refitted leaves do not add up to their parents.
 
 **What XGBoost does not keep.** It does not count rows. That an objective was the user's own, or
 that training started from a ``base_margin``, it does not write down; ``gbt.formats.origin`` looks
@@ -31,6 +42,7 @@ sampled. Another marker than nan for missing values leaves none in a booster.
 """
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,9 +58,18 @@ from gbt.formats.xgboost.document import (
     named,
     numbers_in,
     numbers_of,
+    version_of,
     whole,
 )
-from gbt.formats.xgboost.losses import LOSS_OF_OBJECTIVE, OF_CLASSES, OTHERS, REFITTED, loss_of
+from gbt.formats.xgboost.losses import (
+    FIRST_SMOOTHED,
+    LOSS_OF_OBJECTIVE,
+    OF_CLASSES,
+    OTHERS,
+    WITHOUT_CURVATURE,
+    loss_of,
+)
+from gbt.formats.xgboost.smoothed import Smoothed
 from gbt.formats.xgboost.training import (
     ADD_UP_WITHIN,
     Training,
@@ -58,7 +79,7 @@ from gbt.formats.xgboost.training import (
     read_training,
     say_why_not,
 )
-from gbt.formats.xgboost.trees import read_levels, read_trees
+from gbt.formats.xgboost.trees import categorical_columns, read_levels, read_trees
 from gbt.formats.xgboost.ubjson import parse_ubjson
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
@@ -128,7 +149,7 @@ def import_xgboost(
     n_rounds, is_own = None, False
     if hasattr(model, "get_booster"):  # xgboost.XGBModel
         is_own = callable(model.objective)
-        model, n_rounds = _refuse_other_estimators(model)
+        model, n_rounds = booster_of(model)
     given = Training(reg_lambda, learning_rate)
     if hasattr(model, "save_raw"):  # xgboost.Booster
         state = bytes(model.save_raw("ubj")), model.save_config(), n_rounds, given, is_own
@@ -170,7 +191,7 @@ def _import(
     nodes = read_trees(trees.trees[:n_trees], n_features)
     tree_weight = trees.tree_weight[:n_trees]
     training, why = complete(nodes, read_training(configuration), given, per_round)
-    start = read_start(learner, loss, training)
+    start = read_start(learner, loss, training, len(trees.trees))
     assert training.learning_rate is not None
     assert training.reg_lambda is not None
 
@@ -182,25 +203,31 @@ def _import(
         raise InvalidModelError("The sum_hessian of the XGBoost model do not add up.")
     wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
     has_dropped = bool((tree_weight != 1).any())
+    has_curvature = entry(learner, "objective", "name") not in WITHOUT_CURVATURE
+    # Read by a later version and saved again, an old model has the later number.
+    may_be_smoothed = not has_curvature and version_of(document) >= FIRST_SMOOTHED
+    is_smoothed = may_be_smoothed and (wrong is None or training.hidden_by is not None)
     if training.hidden_by is not None:
         why = f"it was trained with {training.hidden_by}"
-    elif entry(learner, "objective", "name") in REFITTED:
+    elif is_smoothed:
+        why = why or "it was trained on smoothed derivatives, at a scale of each round's own"
+    elif not has_curvature:
         why, values_are_known = "its leaves are refitted to quantiles of their rows", False
     elif why is None and wrong is not None:
         why, values_are_known = say_why_not(nodes, wrong, training), False
         if given != Training():
             raise ValueError(f"G of the XGBoost model is unknown: {why}.")
     elif why is None and has_dropped:
-        why = "booster='dart' grew its trees at the predictions of some of those before them"
+        why = "DART grew its trees at the predictions of some of those before them"
     doubt = None
     if why is None and not is_forest:
         why = contradiction(nodes.tree, G, H, nodes.split_condition, loss, start)
         why = "its objective is a function of your own" if is_own else why
         doubt = doubt_of(nodes.tree, G, H, loss, start)
     names = feature_names_of(learner, n_features)
-    levels = nodes.listed.as_sets(
-        "XGBoost", nodes.feature, names, read_levels(trees.model, n_features)
-    )
+    own_levels = read_levels(trees.model, n_features)
+    declared = categorical_columns(learner, n_features)
+    levels = nodes.listed.as_sets("XGBoost", nodes.feature, names, own_levels, declared)
     value = np.where(leaf, nodes.split_condition, eta * nodes.base_weight)
     ensemble = to_ensemble(
         nodes.tree,
@@ -221,11 +248,22 @@ def _import(
         unseen_is_missing=not levels,
         **levels,
     )
-    return Imported(ensemble, "XGBoost", why, doubt, has_dropped=has_dropped)
+    smoothed = partial(Smoothed, loss) if is_smoothed else None
+    return Imported(
+        ensemble,
+        "XGBoost",
+        why,
+        doubt,
+        has_dropped=has_dropped,
+        trained_on=smoothed,
+        levels=own_levels,
+    )
 
 
-def _refuse_other_estimators(model: Any) -> tuple[Any, int | None]:
-    """Return the booster of a scikit-learn model, and how many rounds it predicts with."""
+def booster_of(model: Any) -> tuple[Any, int | None]:
+    """Return the booster of a model, and how many rounds it predicts with, None for all."""
+    if not hasattr(model, "get_booster"):
+        return model, None
     if model.missing is not None and not np.isnan(model.missing):
         raise ValueError(
             f"The model takes missing={model.missing} for a missing value; here only nan is one."
@@ -246,9 +284,10 @@ def _trees_of(learner: Any) -> _Trees:
     trees = entry(model, "trees")
     if not isinstance(trees, list):
         raise InvalidModelError("The XGBoost model's trees are not a list.")
-    if name != "dart":
+    place = next((part for part in (booster, model) if "weight_drop" in part), None)
+    if place is None and name != "dart":
         return _Trees(model, trees, np.ones(len(trees)))
-    tree_weight = numbers_of(booster, "weight_drop", "the trees", np.float64)
+    tree_weight = numbers_of(place or booster, "weight_drop", "the trees", np.float64)
     tree_weight = tree_weight.astype(np.float32).astype(np.float64)
     if len(tree_weight) != len(trees) or not np.isfinite(tree_weight).all():
         raise InvalidModelError(

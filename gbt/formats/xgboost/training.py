@@ -154,7 +154,7 @@ def _sum_products(nodes: Nodes, reg_lambda: float, learning_rate: float) -> tupl
     return float(np.sum(a * b)), float(np.sum(b**2))
 
 
-def read_start(learner: Any, loss: Loss, training: Training) -> Start:
+def read_start(learner: Any, loss: Loss, training: Training, n_trees: int) -> Start:
     """Return the base score in link space, and how it came to be; the file has a prediction.
 
     It is text: a number, since version 3.1 a list of one for every output. XGBoost has estimated
@@ -163,7 +163,9 @@ def read_start(learner: Any, loss: Loss, training: Training) -> Start:
     """
     shape = entry(learner, "learner_model_param")
     text = entry(shape, "base_score")
+    to_estimate = shape.get("boost_from_average") == "1"
     is_raw = entry(learner, "objective", "name") in ("binary:logitraw", *OF_CLASSES)
+    is_raw = is_raw or (to_estimate and n_trees == 0)  # the default, which no training has replaced
     n_outputs = loss.n_outputs
     raws: list[float] = []
     try:
@@ -179,7 +181,6 @@ def read_start(learner: Any, loss: Loss, training: Training) -> Start:
         raise InvalidModelError(
             f"The XGBoost model's base_score, {shown(text)}, is not one prediction of {loss.name}."
         )
-    to_estimate = shape.get("boost_from_average") == "1"
     first, raw = numbers[0], raws[0]
     p = raw if n_outputs > 1 else float(loss.inverse_link(np.array(raw)))
     return Start(

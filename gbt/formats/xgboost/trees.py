@@ -172,6 +172,16 @@ def read_levels(model: Any, n_features: int) -> dict[int, list[Any]]:
     return {k: levels for k, levels in found.items() if levels}
 
 
+def categorical_columns(learner: Any, n_features: int) -> list[int]:
+    """Return the columns that were declared categories, of which trees need not split any."""
+    types = learner.get("feature_types", [])
+    if not isinstance(types, list) or len(types) not in (0, n_features):
+        raise InvalidModelError(
+            f"The XGBoost model's feature_types are {shown(types)}, not one type a column."
+        )
+    return [k for k, name in enumerate(types) if name == "c"]
+
+
 def _levels_of(column: Any, k: int) -> list[Any]:
     """Return the levels of a column; none if it has no categories."""
     where = f"column {k}"

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import (
+    check_scoring,
     log_loss,
+    make_scorer,
     mean_poisson_deviance,
     mean_squared_error,
+    r2_score,
     roc_auc_score,
 )
 
@@ -136,6 +139,19 @@ def test_a_scorer_of_scikit_learn_uses_the_models_own_predictions():
     default = permutation(ensemble, X, y, random_state=3)
     assert_close(named.repeats, default.repeats, 4 * np.mean(y**2))
     assert named.method == "permutation(neg_mean_squared_error)"
+
+
+def test_a_scorer_may_be_given_itself():
+    ensemble, X, y = fitted_rows(50)
+    model = as_estimator(GBTRegressor(), ensemble)
+    named = permutation(model, X, y, metric="r2", random_state=3)
+    made = permutation(model, X, y, metric=make_scorer(r2_score), random_state=3)
+    own = permutation(model, X, y, metric=check_scoring(model), random_state=3)
+    assert_same(made.repeats, named.repeats)
+    assert_same(own.repeats, named.repeats)  # the own score of a regressor is R^2
+    assert own.method == "permutation(GBTRegressor.score)"
+    with pytest.raises(ValueError, match=r"metric=make_scorer\(.*\) is a scikit-learn scorer"):
+        permutation(ensemble, X, y, metric=make_scorer(r2_score))
 
 
 def test_a_scorer_sees_the_labels_and_a_data_frame():

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def test_models_of_leaves_and_of_nothing():
         assert total_gain(nothing).n_samples == 0
 
 
+@pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")  # they are training rows
 def test_it_is_the_total_gain_of_xgboost():
     """And TreeInner of its training rows, from a model file that does not hold the gradients."""
     xgboost = peer("xgboost")

@@ -5,6 +5,7 @@ import csv
 import json
 import re
 import tomllib
+import unicodedata
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.asserts import peer
 from tests.html_checks import Page
 
 ROOT = Path(__file__).parents[3]
+DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}  # Unicode, annex 9
 HOSTILE = (
     "<script>alert(1)</script>",
     "\"quoted\" 'name' & more",
@@ -162,6 +164,31 @@ def test_hostile_names_and_words_are_only_text(run, tmp_path):
     found = explored(text)
     assert found["names"] == [*HOSTILE[:3]]
     assert HOSTILE[2] in {row[3] for row in found["rows"]}
+
+
+def test_directions_of_letters_are_seen_and_turn_nothing(run, tmp_path):
+    """Names, words, the target and the file's name: "price\\u202egpj" would read "pricejpg"."""
+    turned = [f"a{chr(code)}b" for code in (0x202E, 0x2066, 0x200F)]
+    table = columns()
+    of_file = {
+        turned[0]: np.where(table["color"] == "red", turned[1], "word"),
+        "x": table["x"],
+        turned[2]: np.where(table["y"] == "yes", "\u202eyes", "no"),
+    }
+    path = write_csv(tmp_path / "\u202etable.csv", of_file)
+    out = tmp_path / "out.html"
+    status, _, _ = run("--data", path, "--target", turned[2], "--report", out)
+    assert status == 0
+    text = out.read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.problems == []
+    for turns in range(0x202A, 0x206A):
+        is_direction = unicodedata.bidirectional(chr(turns)) in DIRECTIONS
+        assert not (is_direction and chr(turns) in text + json.dumps(explored(text)))
+    for seen in (r"a\u202eb", r"a\u2066b", r"a\u200fb", r"\u202etable.csv"):
+        assert seen in page.text
+    assert explored(text)["names"] == [r"a\u202eb", "x"]
+    assert r"\u202eyes" in {row[3] for row in explored(text)["rows"]}
 
 
 def model_and_rows(tmp_path, kind):
@@ -515,6 +542,9 @@ def test_markup_escapes_what_is_no_markup():
     )
     assert element("br") == "<br>"
     assert name("a_b\nc") == "<bdi>a_<wbr>b <wbr>c</bdi>"
+    assert name("a\u202eb") == r"<bdi>a\u202eb</bdi>"
+    written = data("x", ["\u202e", r"\u202e"])[len('<script type="application/json" id="x">') : -9]
+    assert json.loads(written) == [r"\u202e", r"\u202e"]
     assert "</" not in data("x", ["</script>"])[:-9].replace("</script>", "", 0)[30:]
     assert (
         json.loads(data("x", "<&>")[len('<script type="application/json" id="x">') : -9]) == "<&>"

@@ -32,7 +32,8 @@ def copies(n=800, seed=0):
 def by_definition(model, X, y, training, models, regressors):
     """Return q_ik column by column, with residuals of squared error or of labels 0 and 1.
 
-    ``models[k]`` and ``regressors[k]`` are fitted without column k.
+    ``models[k]`` and ``regressors[k]`` are fitted without column k. Both residuals are those that a
+    constant and the prediction leave of them, by least squares over the judged rows.
     """
     X_fit, y_fit = training
     is_class = hasattr(models[0], "predict_proba")
@@ -42,7 +43,10 @@ def by_definition(model, X, y, training, models, regressors):
         without = clone(models[k]).fit(own_fit, y_fit)
         predicted = without.predict_proba(own)[:, 1] if is_class else without.predict(own)
         F_fit, F = saabas(model, X_fit).values[:, k], saabas(model, X).values[:, k]
-        q[:, k] = (F - clone(regressors[k]).fit(own_fit, F_fit).predict(own)) * (y - predicted)
+        F = F - clone(regressors[k]).fit(own_fit, F_fit).predict(own)
+        line = np.column_stack([np.ones(len(y)), predicted])
+        F, left = (v - line @ np.linalg.lstsq(line, v)[0] for v in (F, y - predicted))
+        q[:, k] = F * left
     return q
 
 
@@ -86,6 +90,30 @@ def test_a_copy_is_spared_and_what_matters_is_found():
     assert found[0, 1] >= 4  # the model uses the copy, and that pays
     assert found[1, 0] == 6
     assert found[1, 1:].max() <= 2
+
+
+def test_noise_keeps_its_level_where_rows_are_few():
+    """Of 30 rows, and y that is noise, p < .05 had .20 and value/SE a mean of .73, before residuals
+    were rid of the prediction: it follows the noise of the rows that the contributions follow, too.
+
+    With 40 data sets of four columns the mean has an error of about .1.
+    """
+    ratios = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 4)), rng.normal(size=60)
+        training = X[:30], y[:30]
+        model = GBTRegressor(max_depth=3).fit(*training)
+        result = given_others(
+            model,
+            X[30:],
+            y[30:],
+            training=training,
+            regressor=GBTRegressor(n_estimators=30, max_depth=3),
+        )
+        ratios.append(result.values / result.standard_error)
+    assert abs(np.mean(ratios)) < 0.35
+    assert np.mean(np.array(ratios) > 1.645) < 0.12
 
 
 def test_the_selector_hands_over_the_training_rows():

@@ -5,11 +5,14 @@ from functools import partial
 import numpy as np
 import pandas
 import pytest
+from scipy.sparse import csr_array
 from scipy.stats import false_discovery_control, kurtosis
 from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from attributions import (
@@ -32,10 +35,32 @@ from tests.asserts import assert_same
 MODEL = GBTRegressor(n_estimators=30, max_depth=2)
 
 
-@parametrize_with_checks([HeldOutSelector(GBTRegressor(n_estimators=5))])
+@parametrize_with_checks(
+    [
+        HeldOutSelector(GBTRegressor(n_estimators=5)),
+        HeldOutSelector(RandomForestRegressor(n_estimators=5, random_state=0)),  # takes sparse rows
+        HeldOutSelector(GradientBoostingRegressor(n_estimators=5, random_state=0)),  # takes no nan
+    ]
+)
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_its_tags_say_what_it_takes():
+    tags = get_tags(HeldOutSelector(RandomForestRegressor()))
+    assert get_tags(RandomForestRegressor()).input_tags.sparse
+    assert not tags.input_tags.sparse
+    assert tags.input_tags.allow_nan
+    assert not tags.target_tags.multi_output
+    X, y = table(n=60)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        HeldOutSelector(RandomForestRegressor()).fit(csr_array(X), y)
+    with pytest.raises(ValueError, match="1d array"):
+        HeldOutSelector(RandomForestRegressor()).fit(X, np.column_stack([y, y]))
+    X[:, 3] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        HeldOutSelector(GradientBoostingRegressor()).fit(X, y)
 
 
 def table(n=400, p=6, seed=0):

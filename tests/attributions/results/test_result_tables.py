@@ -121,7 +121,15 @@ def test_wide_letters_take_two_columns():
 
 @pytest.mark.parametrize(
     ("name", "line"),
-    [("a\r\nb", "a  b"), ("a\u2028b", "a b"), ("$x_1^2$", "$x_1^2$"), (" 名 ", " 名 "), (3, "3")],
+    [
+        ("a\u202eb", r"a\u202eb"),
+        ("a\u200db", "a\u200db"),
+        ("a\r\nb", "a  b"),
+        ("a\u2028b", "a b"),
+        ("$x_1^2$", "$x_1^2$"),
+        (" 名 ", " 名 "),
+        (3, "3"),
+    ],
 )
 def test_on_one_line(name, line):
     assert on_one_line(name) == line

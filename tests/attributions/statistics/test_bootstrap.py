@@ -48,6 +48,16 @@ def test_it_is_its_definition(rows):
             )
 
 
+@pytest.mark.parametrize("level", [0.9005, 0.3337])
+def test_the_rank_of_a_level_that_is_no_whole_number_of_resamples(level):
+    """Of 999 draws and the table itself 1000 ranks are made: .9005 is the 901st, not the 900th."""
+    rng = np.random.default_rng(2)
+    contributions = rng.normal(size=(12, 1))  # all t differ
+    resamples = np.random.default_rng(5).integers(12, size=(N_RESAMPLES, 12))
+    expected = reference.symmetric_t(contributions, level, resamples)
+    assert_close(symmetric_t(contributions, level, random_state=5), expected, 1e3 * expected)
+
+
 def coverage(method, n=20, n_draws=300):
     """Return how often intervals of 20 lognormal numbers contain their expectation."""
     rng = np.random.default_rng(1)
@@ -172,6 +182,7 @@ def test_the_limit_is_a_tenth_of_the_held_out_rows():
     assert result_of(None).is_reliable is None
     merged = result.merge(result_of([10.0, 19.0]))
     assert_same(merged.is_reliable, [True, True])
+    assert_same(result_of([3.0, 50.0]).merge(result_of([30.0, 4.0])).kurtosis, [30.0, 50.0])
     with pytest.raises(ValueError, match="Only one of the attributions has kurtosis"):
         result.merge(result_of(None))
     assert_same(replace(result, groups=np.arange(99)).is_reliable, [False, False])

@@ -572,6 +572,22 @@ def test_the_expansion_for_large_subsets(monkeypatch):
         assert abs(expanded - exact) < abs(naive - exact) / 5
 
 
+def test_the_expansion_where_one_row_is_left_out():
+    """Half of 34 rows have a = -1/2 and b = 1/2, the others a = 1/2 and b = 3/2.
+
+    The sums without row i are -a_i and 34 - b_i = 33 - a_i. Their ratio is on average
+    -(1/4) / 33^2, but for (1/66)^2 of it; the variance and the covariance of the 34 rows with the
+    denominator 34 would make it a 34th less.
+    """
+    a = np.repeat([-0.5, 0.5], 17)
+    b = 1 + a
+    assert subset_ratios.LARGEST_EXACT < 33
+    left_out = np.mean([(a.sum() - a[i]) / (b.sum() - b[i]) for i in range(34)])
+    found = subset_ratios.mean_ratio(a, b, 33)
+    assert found == pytest.approx(-0.25 / 33**2, rel=1e-9)
+    assert found == pytest.approx(left_out, rel=1e-3)
+
+
 @both_losses
 def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
     monkeypatch.setattr(subset_ratios, "N_DRAWS", 5_000)

@@ -12,6 +12,9 @@ from gbt.formats import as_ensemble
 from gbt.model.ensemble import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
+# Propositions 1 and 3 are about training rows, of which held-out measures warn.
+pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
+
 TRAININGS = {
     "defaults": {},
     "deep": {"depth": 7, "l2_leaf_reg": 0.5},

@@ -19,6 +19,9 @@ from gbt.formats.xgboost.model import from_xgboost
 from gbt.model.ensemble import STATISTICS
 from tests.asserts import EPS, EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 
+# Propositions 1 and 3 are about training rows, of which held-out measures warn.
+pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
+
 pandas = pytest.importorskip("pandas")
 
 WORDS = ["rome", "oslo", "lima", "bern", "kyiv"]  # not sorted
@@ -435,3 +438,33 @@ def test_the_command_line_tells_unseen_levels_from_missing_ones():
     assert np.isinf(taken[:, 0]).sum() == 120
     assert_same(np.isnan(taken[:, 0]), rows["city"].isna().to_numpy())
     assert_same(ensemble.raw_predict(taken), ensemble.raw_predict(rows))
+
+
+def test_columns_of_categories_that_no_tree_of_xgboost_splits():
+    """Levels are no numbers there either: of no rounds, and where the column says nothing."""
+    xgboost = peer("xgboost")
+    frame, y = table()
+    rows = xgboost.DMatrix(frame, y, enable_categorical=True)
+    for n_rounds, asked in ((0, {}), (3, {"max_depth": 1, "colsample_bytree": 0.25, "seed": 1})):
+        booster = xgboost.train({"nthread": 1, **asked}, rows, n_rounds)
+        ensemble = as_ensemble(booster)
+        assert [levels is None for levels in ensemble.categories] == [False, True, False, False]
+        raw = booster.predict(rows, output_margin=True)
+        assert_close(ensemble.raw_predict(frame), raw, np.abs(raw) + 4, eps=EPS_32)
+
+
+def test_histograms_on_categories_of_booleans():
+    """Their encoder keeps 0 and 1, among which booleans are found, and so are numbers."""
+    rng = np.random.default_rng(0)
+    is_so = rng.random(200) < 0.5
+    frame = pandas.DataFrame({"is_so": pandas.Categorical(is_so), "x": rng.normal(size=200)})
+    y = np.where(is_so, 1.0, -1.0) + 0.1 * rng.normal(size=200)
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features=["is_so"]).fit(frame, y)
+    ensemble = as_ensemble(model, frame, y)
+    assert ensemble.categories == ((0, 1), None)
+    expected = model.predict(frame)
+    for column in (frame["is_so"], is_so, is_so.astype(int), is_so.astype(object)):
+        rows = frame.assign(is_so=column)
+        assert_close(ensemble.raw_predict(rows), expected, np.abs(expected) + 2)
+    with pytest.raises(ValueError, match="has words such as 'True'"):
+        ensemble.raw_predict(frame.assign(is_so=is_so.astype(str)))

@@ -7,10 +7,13 @@ from attributions import predecomp, total_gain, tree_inner, tree_shap
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.xgboost.model import from_xgboost
-from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.asserts import EPS_32, assert_close, assert_same, is_before, peer
 from tests.gbt.formats.test_formats_lightgbm import train as lightgbm_trained
 from tests.gbt.formats.test_formats_lightgbm import training_data as lightgbm_data
 from tests.gbt.formats.test_formats_xgboost import json_of, train, training_data
+
+# Propositions 1 and 3 are about training rows, of which held-out measures warn.
+pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
 
 DART = {"booster": "dart", "rate_drop": 0.5, "one_drop": True, "seed": 3}
 OBJECTIVES = ("reg:squarederror", "binary:logistic")
@@ -20,9 +23,33 @@ def margin_of(booster, X):
     return booster.predict(peer("xgboost").DMatrix(X), output_margin=True)
 
 
+LAYOUTS = ["3.2", "3.3", "3.4"]  # of files, by the version of XGBoost that writes them
+
+
+def trees_and_weights(document):
+    """Return the trees and their weights, whatever version has written them."""
+    booster = document["learner"]["gradient_booster"]
+    model = booster.get("gbtree", booster)["model"]
+    return model["trees"], booster.get("weight_drop", model.get("weight_drop"))
+
+
+def laid_out(document, layout):
+    """Return the same model of DART as another version of XGBoost writes it."""
+    booster = document["learner"]["gradient_booster"]
+    weights = trees_and_weights(document)[1]
+    model = {k: v for k, v in booster.get("gbtree", booster)["model"].items() if k != "weight_drop"}
+    written = {
+        "3.2": {"gbtree": {"model": model, "name": "gbtree"}, "name": "dart"},
+        "3.3": {"model": model, "name": "gbtree"},
+        "3.4": {"model": model | {"weight_drop": weights}, "name": "gbtree"},
+    }[layout]
+    written |= {} if layout == "3.4" else {"weight_drop": weights}
+    return {**document, "learner": {**document["learner"], "gradient_booster": written}}
+
+
 def imported(booster):
     ensemble = as_ensemble(booster)
-    told = "booster='dart' grew its trees at the predictions of some"
+    told = "DART grew its trees at the predictions of some"
     assert told in ensemble.about_gradients
     return ensemble
 
@@ -36,15 +63,13 @@ def test_predictions_are_those_of_weighted_trees(objective, normalize):
     assert ensemble.statistics == {"hessians", "values"}
     terms = 1 + abs(ensemble.base_score) + np.abs(ensemble.value).sum()
     assert_close(ensemble.raw_predict(X), margin_of(booster, X), np.full(300, terms), eps=EPS_32)
-    model = json_of(booster)["learner"]["gradient_booster"]
+    trees, dropped = trees_and_weights(json_of(booster))
     leaves = booster.predict(peer("xgboost").DMatrix(X), pred_leaf=True).astype(int)
     own = [
         np.float32(weight) * np.float32(tree["split_conditions"])[leaves[:, m]].astype(np.float64)
-        for m, (tree, weight) in enumerate(
-            zip(model["gbtree"]["model"]["trees"], model["weight_drop"], strict=True)
-        )
+        for m, (tree, weight) in enumerate(zip(trees, dropped, strict=True))
     ]
-    assert len(set(model["weight_drop"])) > 2
+    assert len(set(dropped)) > 2
     assert_same(ensemble.value[ensemble.apply(X) + ensemble.tree_offset[:-1]], np.transpose(own))
 
 
@@ -156,6 +181,28 @@ def test_a_file(tmp_path):
         assert_same(ensemble.raw_predict(X), imported(booster).raw_predict(X))
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_weights_are_found_wherever_a_version_keeps_them(layout):
+    booster = train(DART)
+    X, _, _ = training_data("reg:squarederror")
+    ensemble = from_xgboost(laid_out(json_of(booster), layout), reg_lambda=1, learning_rate=0.3)
+    raw = margin_of(booster, X)
+    terms = np.full(300, 1 + abs(ensemble.base_score) + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(X), raw, terms, eps=EPS_32)
+    assert "DART grew its trees" in ensemble.about_gradients
+
+
+def test_trees_that_are_dropped_without_a_booster_of_that_name():
+    """From 3.3 on ``rate_drop`` is a parameter like others; earlier versions ignore it here."""
+    booster = train({key: DART[key] for key in DART if key != "booster"})
+    X, _, _ = training_data("reg:squarederror")
+    ensemble = as_ensemble(booster)
+    assert ("DART" in str(ensemble.about_gradients)) != is_before("xgboost", 3, 3)
+    terms = np.full(300, 1 + abs(ensemble.base_score) + np.abs(ensemble.value).sum())
+    assert_close(ensemble.raw_predict(X), margin_of(booster, X), terms, eps=EPS_32)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -165,12 +212,15 @@ def test_a_file(tmp_path):
         (None, "weight_drop is missing"),
     ],
 )
-def test_malformed_weights(weights, message):
-    model = json_of(train(DART))
+def test_malformed_weights(weights, message, layout):
+    model = laid_out(json_of(train(DART)), layout)
     booster = model["learner"]["gradient_booster"]
-    if weights is None:
+    place = booster["model"] if layout == "3.4" else booster
+    if weights is not None:
+        place["weight_drop"] = weights
+    elif layout == "3.2":
         del booster["weight_drop"]
     else:
-        booster["weight_drop"] = weights
+        pytest.skip("a model without weights is one that never dropped a tree")
     with pytest.raises(InvalidModelError, match=message):
         from_xgboost(model)

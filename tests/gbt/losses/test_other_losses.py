@@ -495,6 +495,48 @@ def test_what_an_own_loss_returns_is_checked(returned, message):
         GBTRegressor(loss=loss, base_score=0.0).fit(np.arange(3.0)[:, np.newaxis], [1.0, 2.0, 3.0])
 
 
+@pytest.mark.parametrize("method", ["value", "gradient_hessian"])
+@pytest.mark.parametrize("position", [0, 1], ids=["y", "raw_prediction"])
+def test_an_own_loss_only_reads_what_it_is_given(method, position):
+    """The targets are the caller's, and boosting goes on from the raw predictions."""
+    X, y = table(60)
+    kept = y.copy()
+    loss, honest = Squared(), Squared()
+
+    def careless(*given):
+        given[position][:] = 1.0
+        return getattr(honest, method)(*given)
+
+    setattr(loss, method, careless)
+    model = GBTRegressor(loss=loss, n_estimators=2)
+    with pytest.raises(ValueError, match="read-only"):
+        model.fit(X, y, eval_set=[(X, y)])
+    assert_same(y, kept)
+    assert y.flags.writeable
+    setattr(loss, method, getattr(honest, method))
+    model.fit(X, y)
+    setattr(loss, method, careless)
+    with pytest.raises(ValueError, match="read-only"):
+        tree_inner(model, X, y) if method == "gradient_hessian" else permutation(model, X, y)
+    assert_same(y, kept)
+
+
+def test_predictions_of_an_own_loss_may_be_written():
+    """Its link may return what it is given, and may write in it first."""
+    X, y = table(60)
+    loss = Counts()
+    loss.inverse_link = lambda raw: np.exp(raw, out=raw)
+    asked = {"n_estimators": 3, "eval_metric": "r2"}
+    models = [GBTRegressor(loss=each, **asked) for each in (loss, Counts(), Squared())]
+    for model in models:
+        model.fit(X, y, eval_set=[(X, y)])
+        model.predict(X)[:] = 1.0
+    assert_same(models[0].predict(X), models[1].predict(X))
+    staged = [[*model.staged_predict(X)] for model in models[:2]]
+    assert_same(staged[0], staged[1])
+    assert models[0].evals_result_ == models[1].evals_result_
+
+
 def test_parameters_of_losses_are_checked():
     for make in (
         lambda: Quantile(1.0), lambda: Huber(0.0), lambda: PseudoHuber(-1.0), lambda: Tweedie(0.9),

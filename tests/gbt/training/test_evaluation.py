@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import get_scorer, make_scorer, r2_score
+from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 import gbt
@@ -53,8 +53,13 @@ def assert_same_model(actual, expected):
             make_scorer(r2_score),
             "make_scorer(r2_score, response_method='predict')",
         ),
+        (check_scoring(GBTRegressor()), "GBTRegressor.score"),
+        (
+            check_scoring(GBTRegressor(), scoring="r2"),
+            "make_scorer(r2_score, response_method='predict')",
+        ),
     ],
-    ids=["function", "name", "scorer"],
+    ids=["function", "name", "scorer", "own score", "checked name"],
 )
 def test_metrics_are_recorded_beside_the_loss(metric, name):
     model = GBTRegressor(n_estimators=3, eval_metric=metric)
@@ -94,6 +99,51 @@ def test_functions_get_targets_of_0_and_1_probabilities_and_weights_that_differ(
         assert_close(prediction, model.predict_proba(X_NEW)[:, 1], terms=1.0)
     assert [w is None for *_, w in seen] == [True, False, True]
     assert_same(seen[1][2], weight)
+
+
+def test_the_own_score_of_a_classifier_is_its_accuracy():
+    model = GBTClassifier(n_estimators=4, eval_metric=check_scoring(GBTClassifier()))
+    weight = np.linspace(1, 2, 200)
+    model.fit(X, Y, eval_set=[(X_NEW, Y_NEW), (X_NEW, Y_NEW, weight)])
+    recorded = [numbers[-1] for name, numbers in model.evals_result_.items() if "score" in name]
+    expected = [model.score(X_NEW, Y_NEW), model.score(X_NEW, Y_NEW, weight)]
+    assert_close(recorded, expected, terms=1.0)
+
+
+def test_a_metric_only_reads_what_it_is_given():
+    """The targets are the caller's, and the next rounds go on from the predictions."""
+    target = Y_NEW.astype(float)
+    for position in range(3):
+
+        def careless(*given, sample_weight, position=position):
+            (*given, sample_weight)[position][:] = 0
+            return 1.0
+
+        model = GBTRegressor(n_estimators=2, eval_metric=careless)
+        weight = np.linspace(1, 2, 200)
+        with pytest.raises(ValueError, match="read-only"):
+            model.fit(X, Y, eval_set=[(X_NEW, target, weight)])
+        assert_same(target, Y_NEW)
+        assert_same(weight, np.linspace(1, 2, 200))
+
+
+@pytest.mark.parametrize(
+    ("metric", "told"),
+    [
+        (lambda y, prediction: ("mae", 1.0, False), r"must return a number .*got \('mae'"),
+        (lambda y, prediction: None, "must return a number .*got None"),
+        (lambda model, X, y: 1.0, r"is called with \(y, prediction\) and takes \(model, X, y\)"),
+    ],
+)
+def test_metrics_of_another_form_are_told_the_form(metric, told):
+    with pytest.raises(ValueError, match=f"^eval_metric <lambda> {told}"):
+        GBTRegressor(eval_metric=metric).fit(X, Y, eval_set=[(X, Y)])
+
+
+def test_several_metrics_are_refused_before_the_fit():
+    for several in (["r2"], check_scoring(GBTRegressor(), scoring=["r2", "neg_max_error"])):
+        with pytest.raises(ValueError, match=r"^eval_metric must be None, the name of a"):
+            GBTRegressor(eval_metric=several).fit(X, Y)
 
 
 def test_a_metric_decides_early_stopping_and_larger_is_better():

@@ -1,0 +1,89 @@
+r"""The loss of the best constant prediction: what importance in per cent is related to.
+
+The constant is the one that has the least loss on the rows themselves: their mean, the shares of
+the classes, their quantile. Its loss is counted from the least that any prediction could have,
+which is 0 for most losses but not for Poisson's, gamma's and Tweedie's.
+
+To find it takes all targets. Rows in memory have them at hand; of chunks the distinct targets are
+kept, with the weight of each, as long as there are no more than ``MOST_DISTINCT``.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gbt.losses.amounts import LogLink
+from gbt.losses.loss import Loss
+from gbt.model.ensemble import Ensemble
+
+MOST_DISTINCT = 2**20  # 16 MB travel from where the rows are
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Targets with their weights, or None where there are too many distinct ones."""
+
+    y: np.ndarray | None
+    weight: Any
+
+    def merge(self, other: "Targets") -> "Targets":
+        """Return the distinct targets of both, which come from chunks."""
+        if self.y is None or other.y is None:
+            return Targets(None, None)
+        both = np.concatenate([self.y, other.y])
+        weight = np.concatenate([self.weight, other.weight])
+        distinct, which = np.unique(both, axis=0, return_inverse=True)
+        if len(distinct) > MOST_DISTINCT:
+            return Targets(None, None)
+        return Targets(distinct, np.bincount(which.reshape(-1), weight, minlength=len(distinct)))
+
+    def constant_loss(self, loss: Loss) -> float | None:
+        """Return the summed loss of the best constant; None where the targets are not known.
+
+        0 where it cannot be told from a perfect prediction, such as for rows of one class.
+        """
+        if self.y is None:
+            return None
+        counts = self.weight > 0
+        y, weight = self.y[counts], np.array(self.weight[counts])
+        try:
+            with np.errstate(all="ignore"):
+                constant = loss.best_constant(y, weight)
+                raw = np.ascontiguousarray(np.broadcast_to(constant, (len(y), *np.shape(constant))))
+                excess = weight @ (loss.value(y, raw) - least_loss(loss, y))
+        except ValueError:  # targets of which all are 0 have no logarithm of their mean
+            return 0.0
+        return float(excess) if np.isfinite(excess) and excess > 0 else 0.0
+
+
+def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool) -> float | None:
+    """Return how many per cent of the best constant's loss an importance of 1 is.
+
+    Importance is in units of total gain: times the learning rate alpha it is the loss saved, to
+    first order. TreeInner asks every step where the model stood before it, and its steps add up,
+    to first order, to the way from the start of boosting to the model:
+
+        100 alpha value / sum_i w_i L(y_i, constant)
+
+    Held-out gain and the partial form ask where the model would be *without* feature k. From there
+    the loss curves upwards along F_k, and with the squared error what is saved until the feature
+    has done all its work is half of the slope at the start times the way, hence
+
+        100 alpha value / (2 sum_i w_i L(y_i, constant))
+
+    With the squared error that is 100 times the covariance of the feature's contributions with what
+    they had to explain, over the variance of y: R^2 in per cent for a model of one feature that has
+    learned all there is. Of a feature that has barely begun to learn it is half of what it saved.
+    """
+    loss = targets.constant_loss(ensemble.loss)
+    if not loss:
+        return None
+    return 100 * ensemble.learning_rate / (2 * loss if removes_own_work else loss)
+
+
+def least_loss(loss: Loss, y: np.ndarray) -> Any:
+    """Return the least loss that every target could have, at a prediction that is right."""
+    if isinstance(loss, LogLink):
+        return loss.value(y, np.log(np.maximum(y, np.finfo(np.float64).tiny)))
+    return 0.0

@@ -1,0 +1,269 @@
+r"""Held-out gain: what the splits on a feature are worth to rows that the model has not seen.
+
+A split of node t on feature k says that the raw prediction is higher on its left side by d. Rows
+that were not used for training say that what is left to explain there is higher by delta. Both
+statements are multiplied, once more by what the split separates, and added up over all splits on k:
+
+    held-out gain(k)  =  (1/alpha)  sum over splits  W_l W_r / W_t  *  d  *  (mean e_l - mean e_r)
+
+with e = -dL/df asked at the raw prediction before the round, less all that feature k has itself
+contributed before. It joins two ideas of this package:
+
+*centred*, from ``unbiased_gain``: only the contrast between the children counts. What all rows of a
+node have in common is not the feature's doing, whatever share of the new rows goes left.
+
+*own work removed*, from ``partial_inner``: a feature's own errors of earlier rounds are not held
+against it. ``partial_inner`` adds h F_k back to the gradient, which is right where the model's h is
+the second derivative; here the loss itself is asked without F_k, so that no hessian is needed. With
+the squared error the two agree.
+
+A feature without effect is on average worth 0, for every loss and penalty, for numbers and for
+words of many levels. On training rows, with the squared error, no penalty and the feature's work
+left in, it is the total gain exactly.
+
+The held-out gain is a ratio of sums over rows, one a split, and the standard error is that of its
+first derivatives (the delta method): row i adds
+
+    q_ik  =  (1/alpha) sum over splits on k on its path  w_i (v_child - mean v) (e_i - mean e)
+
+and sqrt(n / (n - 1) sum_i (q_ik - mean)^2) is the standard error. The q add up to the held-out
+gain; ``held_out_gain_rows`` has them. ``attributions.reference.held_out`` says all of this in plain
+loops.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial, reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attributions.held_out.constant_loss import percent_of_one
+from attributions.held_out.rows_at_splits import (
+    Intake,
+    NodeTotals,
+    RowsAtSplits,
+    Spread,
+    merge_spreads,
+)
+from attributions.held_out.splits import StepsOfModel
+from attributions.held_out.steps import sum_by_output
+from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
+from attributions.results import GlobalAttribution, LocalAttribution
+from gbt.formats import as_ensemble
+from gbt.model.ensemble import Ensemble
+from gbt.parallel.chunks import Chunk, refuse_chunks
+from gbt.parallel.in_order import row_blocks
+from gbt.parallel.threads import over_blocks
+
+
+def held_out_gain(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    per_tree: bool = False,
+    per_output: bool = False,
+    second_moments: bool = False,
+    standard_error: bool = True,
+    n_jobs: int | None = None,
+) -> GlobalAttribution:
+    """Sum, over the splits on each feature, the gain that held-out rows confirm.
+
+    ``held_out_gain(model, X_held_out, y_held_out)`` says which features help on rows that the model
+    has not seen, with standard errors and p-values that hold for every loss and every kind of
+    column. It needs neither training rows nor hessians.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    X : array of shape (n, p)
+        Rows; nan is a missing value. They must not have been used for fitting, tuning or early
+        stopping. A `SeenRowsWarning` says how many a model of ours has been fitted or stopped on.
+        Arrays and frames of Dask are judged chunk by chunk, where their rows are
+        (`gbt.parallel.chunks`), in two passes, and the result is that of all rows; what stands
+        beside the rows may then be Dask's, too.
+    y : array of shape (n,)
+        Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
+    sample_weight : array of shape (n,), optional
+        Not negative. To the values a row of weight 3 is three rows; to standard errors it is one
+        draw, with three times the contribution, and a row of weight 0 a draw that added nothing.
+    groups : array of shape (n,), optional
+        Labels of rows that belong together, such as those of one patient or of one day. Standard
+        errors then count groups as independent, not rows; values do not change. With fewer than
+        some 30 groups normal intervals are too narrow and p-values too small: asking for them gives
+        a `FewGroupsWarning`. A single group has no standard error.
+    per_tree : bool
+        Also return the (M, p) held-out gains of the trees: importance along boosting.
+    per_output : bool
+        Also return the (K, p) parts of the K outputs, of which values are the sum.
+    second_moments : bool
+        Also return how contributions of features vary together, of shape (p, p). Sums over features
+        (``grouped``) then have standard errors. Needs ``standard_error``.
+    standard_error : bool
+        Whether to return standard errors, which take a second pass over the rows.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    GlobalAttribution
+        In the units of total gain: the loss that the splits save to first order, divided by the
+        learning rate, summed over rows. Positive means helped. ``percent()`` relates it to the loss
+        of a constant prediction. Two results cannot be merged, since the means of nodes are those
+        of all rows: give rows in chunks as a table of Dask.
+
+    Notes
+    -----
+    A split that no row, or only rows of one side, reaches is worth 0.
+
+    The trees of a forest build on no others: all are judged at what the forest predicts before any
+    split, where no feature has done anything yet that could be removed.
+
+    With several outputs a tree is judged by the derivative of its own output, at predictions from
+    which the feature's work is removed in all outputs.
+
+    It speaks of this fitted model, not of the data's mechanism: a noisy copy of a useful column
+    that the trees split on is useful.
+
+    Examples
+    --------
+    Benjamini-Hochberg on the one-sided p-values, with scipy's own function::
+
+        result = held_out_gain(model, X_held_out, y_held_out)
+        keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
+    """
+    if second_moments and not standard_error:
+        raise ValueError(
+            "second_moments=True is for standard errors of sums over features; leave out"
+            " standard_error=False."
+        )
+    steps = StepsOfModel.of(as_ensemble(model))
+    intake = Intake(steps, getattr(model, "classes_", None))
+    over = partial(intake.ready(Chunk(X, y, sample_weight, groups)), n_jobs=n_jobs)
+    asked = Asked(per_tree, per_output, second_moments, standard_error)
+    return _held_out_gain(steps, over, asked)
+
+
+def held_out_gain_of_batches(
+    model: Ensemble, read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
+) -> GlobalAttribution:
+    """Return the held-out gain, with that of every tree, of rows that are read some at a time.
+
+    ``read`` yields X and y of each batch, and is called twice.
+    """
+    intake = Intake(StepsOfModel.of(model), None)
+
+    def over(part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
+        parts = (part_of(intake.take(Chunk(X, y)), None) for X, y in read())
+        return reduce(merge, parts)
+
+    return _held_out_gain(intake.steps, over, Asked(per_tree=True))
+
+
+class Asked(NamedTuple):
+    """What is to be returned beside the values."""
+
+    per_tree: bool = False
+    per_output: bool = False
+    second_moments: bool = False
+    standard_error: bool = True
+
+
+def _held_out_gain(
+    steps: StepsOfModel, over: Callable[..., Any], asked: Asked
+) -> GlobalAttribution:
+    """Walk all rows once for the values, and again for their errors."""
+    totals = over(partial(NodeTotals.of, asked.standard_error), NodeTotals.merge)
+    if not totals.has_weight:
+        raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
+    warn_of_seen_rows(totals.n_seen, totals.n_rows, stacklevel=3)
+    gains = steps.judged(totals.of_node)
+    by_tree = gains.by_tree()
+    spread = None
+    if asked.standard_error:
+        spread_of = partial(_spread, gains.parts(for_error=True), asked.second_moments)
+        spread = over(spread_of, merge_spreads)
+    ensemble = steps.ensemble
+    return GlobalAttribution(
+        values=by_tree.sum(axis=0),
+        standard_error=None if spread is None else spread.sums.standard_error,
+        n_samples=totals.n_rows,
+        feature_names=ensemble.feature_names,
+        method="held_out_gain",
+        per_tree=by_tree if asked.per_tree else None,
+        groups=totals.groups,
+        kurtosis=None if spread is None else kurtosis_of(steps, spread),
+        per_output=sum_by_output(ensemble, by_tree) if asked.per_output else None,
+        second_moments=None if spread is None else spread.sums.products,
+        percent_of_one=percent_of_one(ensemble, totals.targets, removes_own_work=True),
+    )
+
+
+def kurtosis_of(steps: StepsOfModel, spread: Spread) -> np.ndarray:
+    """Return the kurtosis of what rows add to every feature, as far as model and rows tell.
+
+    Rows that have missed the rare large contributions cannot tell that there are such. The model
+    can: a row adds steps times gradients, and the rare large steps stand in the model, with the
+    number of their training rows. The kurtosis of a product of independent factors is the product
+    of theirs. `kurtosis_of_steps` looks at trees one by one, as if a row met large steps in few of
+    them; 3 makes up for rows that meet them in many. The larger of this and the kurtosis of the
+    given rows' own contributions counts.
+    """
+    of_gradients = spread.gradients.kurtosis.max()
+    return np.maximum(3 * steps.kurtosis_of_steps() * of_gradients, spread.parts.kurtosis)
+
+
+def _spread(
+    part: np.ndarray, second_moments: bool, rows: RowsAtSplits, n_jobs: int | None
+) -> Spread:
+    """Return how much the parts of rows vary."""
+    return rows.spread(part, second_moments, n_jobs)
+
+
+def held_out_gain_rows(
+    model: Any, X: Any, y: Any, *, n_jobs: int | None = None
+) -> LocalAttribution:
+    """Return what every row adds to the held-out gain of every feature: q_ik.
+
+    Parameters
+    ----------
+    model, X, y, n_jobs
+        As for `held_out_gain`. Rows in memory, because the means of nodes are those of all rows.
+
+    Returns
+    -------
+    LocalAttribution
+        ``values`` are q_ik: above 0 where the row confirms the splits on the feature, below where
+        it contradicts them. Their sums over the rows are `held_out_gain`. ``base_values`` are 0.
+
+    Notes
+    -----
+    ``GlobalAttribution.from_rows`` of the result has the values of `held_out_gain`; its standard
+    errors are a little smaller where nodes have few rows, since those of `held_out_gain` make up
+    for means that come from the rows themselves.
+    """
+    refuse_chunks(X)
+    steps = StepsOfModel.of(as_ensemble(model))
+    rows_at_splits = Intake(steps, getattr(model, "classes_", None)).take(Chunk(X, y))
+    n_seen = count_seen_rows(steps.ensemble, rows_at_splits.X, rows_at_splits.y, n_jobs)
+    warn_of_seen_rows(n_seen, len(rows_at_splits.X), stacklevel=2)
+    part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
+    values, blocks = np.empty(rows_at_splits.X.shape), row_blocks(len(rows_at_splits.X))
+
+    def fill(first: int, last: int) -> None:
+        for block in blocks[first:last]:
+            values[block], _ = rows_at_splits.parts(part, block)
+
+    over_blocks(fill, len(blocks), n_jobs, min_rows=1)
+    return LocalAttribution(
+        values=values,
+        base_values=np.zeros(len(values)),
+        feature_names=steps.ensemble.feature_names,
+        method="held_out_gain",
+        data=rows_at_splits.X,
+        index=row_labels(X),
+        categories=steps.ensemble.categories,
+    )

@@ -1,0 +1,381 @@
+r"""Rows that judge the splits of a model, walked twice, in memory or in chunks of Dask.
+
+The means of nodes are those of all rows. So one walk adds up the sums of nodes, and what single
+rows add to the held-out gain can be told in a second::
+
+    rows, or chunks of them  ->  sums of nodes  ->  gain of every split  ->  values
+                                                         |
+    the same rows            ->  parts of rows  <--------+
+                                 their squares add up  ->  standard errors
+
+Either way back from the leaves is taken some trees at a time, with the raw predictions at which the
+rows are asked for all their steps in memory (``attributions.kernels.held_out``).
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attributions.held_out.constant_loss import Targets
+from attributions.held_out.splits import N_SUMS, StepsOfModel, odds
+from attributions.inputs import as_rows, as_target, as_weight, count_seen_rows
+from attributions.kernels.contrasts import Spots, find_spots
+from attributions.kernels.held_out import (
+    Rows,
+    add_parts_of_rows,
+    add_parts_of_steps,
+    add_up_rows,
+    add_up_steps,
+    ask,
+)
+from attributions.statistics.groups import Groups, GroupSums, labels_of
+from attributions.statistics.kurtosis import Moments
+from attributions.statistics.row_sums import RowSums
+from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC
+from gbt.kernels.rows.descent import N_PLACES, N_TOP
+from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import columns_of, transposed
+from gbt.model.stages import start_of, tree_blocks
+from gbt.parallel.blas import one_blas_thread
+from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
+from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
+
+BLOCKS_PER_SUM = 16  # of rows; their sums are three numbers a node of all trees
+MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 take 4e8
+NUMBERS_AT_ONCE = 2**15  # raw predictions at which a block of rows is asked: 260 kB
+
+
+@dataclass(eq=False)
+class RowsAtSplits:
+    """Rows that are asked at every split of their paths, checked and converted.
+
+    ``is_part`` says that they are a chunk, which is taken in anew for every walk. ``kept`` holds
+    where all rows end up in all trees, once `node_sums` has kept it.
+    """
+
+    steps: StepsOfModel
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    groups: Groups | None
+    is_part: bool = False
+    kept: np.ndarray | None = None
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """The model that is judged."""
+        return self.steps.ensemble
+
+    def node_sums(self, n_jobs: int | None, keep: bool = False) -> np.ndarray:
+        """Return what rows add up to at every node, (n_nodes, 3): see `add_up_steps`.
+
+        ``keep`` says that `parts` will be asked for: spots are kept if there is room.
+        """
+        n_spots = len(self.y) * self.ensemble.n_trees
+        keep = keep and self._is_known and not self.is_part
+        if keep and n_spots * self._room.of_row.itemsize <= MOST_KEPT:
+            self.kept = np.empty(n_spots, self._room.of_row.dtype)
+        sums = merge_blocks(
+            self._sums_of_known if self._is_known else self._sums_of_given,
+            lambda a, b: np.add(a, b, out=a),
+            len(self.X),
+            n_jobs,
+            BLOCKS_PER_SUM * ROWS_PER_BLOCK,
+        )
+        if not self._is_known:
+            return sums
+        of_node = self.ensemble.predictor.of_nodes
+        return np.column_stack([of_node(np.ascontiguousarray(column)) for column in sums.T])
+
+    def parts(self, part: np.ndarray, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Return what every row of a block adds to every feature, (n, p); see `SplitGains.parts`.
+
+        Steps to a node bring a row w (a g + b), with a and b in ``part``, (n_nodes, 2). The second
+        is w g at the prediction after the last tree, (n, K); of a forest at its start.
+        """
+        out, weight = np.zeros((self.X.shape[1], rows.stop - rows.start)), self.weight[rows]
+        raw = self._start(rows)
+        if self._is_known:
+            known = self._known_rows(rows, is_walked=self.kept is not None)
+            part = part[self.ensemble.predictor.links.node]
+            slope, constant = np.ascontiguousarray(part.T)
+            kind, paths = self.ensemble.loss.kind, self.steps.paths_of_rows
+            add_parts_of_rows(known, kind, paths, slope, constant, out)
+            raw[0] = np.log(known.state) if kind == HALF_LOGISTIC else known.state
+        else:
+            for *walked, gradient in self._walk(rows, raw):
+                add_parts_of_steps(*walked, part, gradient, out)
+        out *= weight
+        asked = raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
+        gradient, _ = self.ensemble.loss.gradient_hessian(self.y[rows], asked)
+        return np.ascontiguousarray(out.T), gradient.reshape(len(weight), -1) * weight[
+            :, np.newaxis
+        ]
+
+    def spread(self, part: np.ndarray, second_moments: bool, n_jobs: int | None) -> "Spread":
+        """Return how much the parts of rows, or of groups of rows, vary."""
+
+        def of_block(rows: slice) -> RowSpread:
+            parts, gradients = self.parts(part, rows)
+            sums = RowSums.of(parts, None, second_moments)
+            return RowSpread(sums, Moments.of(parts), Moments.of(gradients))
+
+        def of_groups(rows: slice, groups: Groups) -> GroupsOfBlock:
+            parts, gradients = self.parts(part, rows)
+            sums = GroupSums.of(groups, rows, lambda _: (parts, None))
+            return GroupsOfBlock(sums, Moments.of(gradients))
+
+        if self.groups is None:
+            with one_blas_thread() if second_moments else nullcontext():
+                return merge_blocks(of_block, RowSpread.merge, len(self.X), n_jobs)
+        of_block_of_groups = partial(of_groups, groups=self.groups)
+        sums, gradients = merge_blocks(of_block_of_groups, GroupsOfBlock.merge, len(self.X), n_jobs)
+        return GroupSpread(self.groups.labels, sums.total, gradients, second_moments)
+
+    def _sums_of_given(self, rows: slice) -> np.ndarray:
+        """Add up some blocks of rows for a loss that kernels do not know, (n_nodes, 3)."""
+        sums = np.zeros((len(self.ensemble.feature), N_SUMS))
+        for block in _blocks_in(rows):
+            for *walked, gradient in self._walk(block, self._start(block)):
+                add_up_steps(*walked, gradient, self.weight[block], sums)
+        return sums
+
+    def _sums_of_known(self, rows: slice) -> np.ndarray:
+        """Add up some blocks of rows for the other two, of nodes and places, (N, 3)."""
+        paths, kind = self.steps.paths_of_rows, self.ensemble.loss.kind
+        of_steps, of_leaves = np.zeros((2, len(paths.up))), np.zeros(2 * len(paths.up))
+        for block in _blocks_in(rows):
+            known = self._known_rows(block, is_walked=False)
+            add_up_rows(known, kind, paths, self.weight[block], of_steps, of_leaves)
+        return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether kernels have the formulas of the loss."""
+        return self.ensemble.loss.kind != GIVEN
+
+    def _start(self, rows: slice) -> np.ndarray:
+        """Return the raw predictions at which the first trees are judged, (K, n)."""
+        return np.repeat(start_of(self.ensemble)[:, np.newaxis], rows.stop - rows.start, axis=1)
+
+    def _known_rows(self, rows: slice, is_walked: bool) -> Rows:
+        """Send a block of rows down all trees, unless that has been done and kept."""
+        ensemble, n = self.ensemble, rows.stop - rows.start
+        n_trees, room = ensemble.n_trees, self._room
+        if self.kept is None:
+            spot = np.empty((n_trees, n), room.of_row.dtype)
+        else:
+            spot = self.kept[rows.start * n_trees : rows.stop * n_trees].reshape(n_trees, n)
+        if not is_walked:
+            block = transposed(self.X[rows], dtype=self.X.dtype)
+            links = ensemble.predictor.links_for(block)
+            find_spots(columns_of(block), links, room._replace(of_row=spot))
+        (state,), shape = self._start(rows), (ensemble.n_features, n)
+        is_logistic = ensemble.loss.kind == HALF_LOGISTIC
+        return Rows(
+            spot,
+            room.first,
+            self.y[rows],
+            odds(state) if is_logistic else state,
+            np.ones(shape) if is_logistic else np.zeros(shape),
+        )
+
+    @cached_property
+    def _room(self) -> Spots:
+        """What is there to be a spot; of no rows."""
+        links = self.ensemble.predictor.links
+        is_shallow = links.levels <= N_TOP
+        n_spots = np.where(is_shallow, N_PLACES, np.diff(self.ensemble.tree_offset))
+        of_row = np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1))
+        first = np.where(is_shallow, links.places, links.roots)
+        return Spots(of_row, first, links.levels, self.steps.paths_of_rows.value)
+
+    def _walk(self, rows: slice, raw: np.ndarray) -> Iterator[tuple]:
+        """Yield leaves and gradients of a block of rows, some trees at a time, as kernels take it.
+
+        That is: leaves (T, n), the first of the T trees, all steps of the model, and the gradients
+        (T, S, n), step by step from the leaf up, of the output that the tree adds to. ``raw``, the
+        raw predictions (K, n), go from the start to beyond the last tree.
+        """
+        ensemble, paths, y = self.ensemble, self.steps.paths, self.y[rows]
+        block = transposed(self.X[rows], dtype=self.X.dtype)
+        n_outputs, n = ensemble.n_outputs, rows.stop - rows.start
+        work = np.zeros((n_outputs, ensemble.n_features, n))
+        n_levels = max(1, int(paths.levels.max(initial=1)))
+        of_round = n_outputs * n_levels * n * n_outputs
+        for rounds in tree_blocks(ensemble.n_rounds, max(1, NUMBERS_AT_ONCE // of_round)):
+            trees = range(rounds.start * n_outputs, rounds.stop * n_outputs)
+            leaves = ensemble.predictor.find_leaves(block, trees)
+            asked = np.empty((len(trees), n_levels, n, n_outputs))
+            ask(leaves, trees.start, paths, raw, work, asked)
+            yield leaves, trees.start, paths, _gradients(ensemble, y, asked)
+
+
+def _blocks_in(rows: slice) -> list[slice]:
+    """Cut a slice of rows into blocks."""
+    blocks = row_blocks(rows.stop - rows.start)
+    return [slice(rows.start + block.start, rows.start + block.stop) for block in blocks]
+
+
+def _gradients(ensemble: Ensemble, y: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Return the derivatives by each tree's own output at raw predictions (T, S, n, K)."""
+    n_trees, n_levels, n, n_outputs = asked.shape
+    if n_outputs == 1:
+        gradient, _ = ensemble.loss.gradient_hessian(y, asked.reshape(n_trees * n_levels, n))
+        return gradient.reshape(n_trees, n_levels, n)
+    gradient, _ = ensemble.loss.gradient_hessian(y, asked.reshape(n_trees * n_levels, n, n_outputs))
+    of_rounds = gradient.reshape(-1, n_outputs, n_levels, n, n_outputs)
+    own = np.einsum("rosno->rosn", of_rounds)
+    return np.ascontiguousarray(own).reshape(n_trees, n_levels, n)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTotals:
+    """What some rows add up to at the nodes, and what is to be known of all rows together."""
+
+    of_node: np.ndarray
+    n_rows: int
+    n_seen: int
+    has_weight: bool
+    groups: np.ndarray | None  # the distinct labels of rows that belong together
+    targets: Targets
+
+    @classmethod
+    def of(cls, keep: bool, rows: RowsAtSplits, n_jobs: int | None) -> "NodeTotals":
+        """Walk the rows once; ``keep`` says that they will be walked again."""
+        n_seen = count_seen_rows(rows.ensemble, rows.X, rows.y, n_jobs)
+        return cls(
+            rows.node_sums(n_jobs, keep),
+            len(rows.X),
+            n_seen,
+            bool(rows.weight.any()),
+            labels_of(rows.groups),
+            Targets(rows.y, rows.weight),
+        )
+
+    def merge(self, other: "NodeTotals") -> "NodeTotals":
+        """Return what the rows of both add up to."""
+        return NodeTotals(
+            self.of_node + other.of_node,
+            self.n_rows + other.n_rows,
+            self.n_seen + other.n_seen,
+            self.has_weight or other.has_weight,
+            union_of(self.groups, other.groups),
+            self.targets.merge(other.targets),
+        )
+
+
+def union_of(labels: np.ndarray | None, others: np.ndarray | None) -> np.ndarray | None:
+    """Return the distinct labels of groups in two chunks."""
+    return None if labels is None or others is None else np.union1d(labels, others)
+
+
+class RowSpread(NamedTuple):
+    """How much the parts of rows vary, and the gradients of these rows."""
+
+    sums: RowSums
+    parts: Moments
+    gradients: Moments
+
+    def merge(self, other: "RowSpread") -> "RowSpread":
+        """Return that of the rows of both."""
+        return RowSpread(
+            self.sums.merge(other.sums),
+            self.parts.merge(other.parts),
+            self.gradients.merge(other.gradients),
+        )
+
+
+class GroupsOfBlock(NamedTuple):
+    """The parts of a block of rows added up by group, and the gradients of the rows."""
+
+    sums: GroupSums
+    gradients: Moments
+
+    def merge(self, other: "GroupsOfBlock") -> "GroupsOfBlock":
+        """Return that of the rows of both."""
+        return GroupsOfBlock(self.sums.merge(other.sums), self.gradients.merge(other.gradients))
+
+
+class GroupSpread(NamedTuple):
+    """How much the sums of groups of rows vary, and the gradients of single rows."""
+
+    labels: np.ndarray
+    by_group: np.ndarray
+    gradients: Moments
+    second_moments: bool
+
+    def merge(self, other: "GroupSpread") -> "GroupSpread":
+        """Return that of the rows of both; a group may have rows in both."""
+        labels, of_row = np.unique(np.concatenate([self.labels, other.labels]), return_inverse=True)
+        by_group = np.zeros((len(labels), self.by_group.shape[1]))
+        np.add.at(by_group, of_row, np.concatenate([self.by_group, other.by_group]))
+        gradients = self.gradients.merge(other.gradients)
+        return GroupSpread(labels, by_group, gradients, self.second_moments)
+
+    @property
+    def sums(self) -> RowSums:
+        """The sums, for which groups are the draws."""
+        return RowSums.of(self.by_group, None, self.second_moments)
+
+    @property
+    def parts(self) -> Moments:
+        """The moments of what groups add."""
+        return Moments.of(self.by_group)
+
+
+Spread = RowSpread | GroupSpread
+
+
+def merge_spreads(one: Any, other: Any) -> Any:
+    """Return the spread of the rows of two chunks."""
+    return one.merge(other)
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """Makes `RowsAtSplits` of what a public function was given; is sent to where chunks are.
+
+    Parameters
+    ----------
+    steps : StepsOfModel
+    classes_ : array or None
+        The labels of a classifier.
+    """
+
+    steps: StepsOfModel
+    classes_: Any
+
+    def take(self, rows: Chunk) -> RowsAtSplits:
+        """Check the rows, and what stands beside them."""
+        ensemble = self.steps.ensemble
+        X = as_rows(ensemble, rows.X)
+        return RowsAtSplits(
+            self.steps,
+            X,
+            as_target(self, ensemble, rows.y, len(X)),
+            as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part),
+            Groups.of(rows.groups, len(X)),
+            rows.is_part,
+        )
+
+    def ready(self, rows: Chunk) -> Callable[..., Any]:
+        """Return what makes a part of all rows, as ``over(part_of, merge, n_jobs)``.
+
+        Rows in memory are checked once, chunks of Dask where they lie, whenever they are asked.
+        """
+        if any(map(is_in_chunks, rows)):
+            return lambda part_of, merge, n_jobs: over_chunks(
+                partial(_of_chunk, self, part_of, n_jobs), merge, rows
+            )
+        judges = self.take(rows)
+        return lambda part_of, merge, n_jobs: part_of(judges, n_jobs)
+
+
+def _of_chunk(intake: Intake, part_of: Callable, n_jobs: int | None, chunk: Chunk) -> Any:
+    """Make the part of a chunk."""
+    return part_of(intake.take(chunk), chunk.n_jobs(n_jobs))

@@ -1,0 +1,245 @@
+r"""What rows say at every split of their paths: where they are asked, and what that adds to.
+
+Rows have gone down some trees; here they climb from their leaves to the roots, all rows of a block
+a step at a time. A step is known by the child c that it comes from, so that what belongs to it,
+feature, change of the value and sums, stands at c::
+
+        t [3]            feature[c] = 3          up[c] = t
+       / \               step[c] = v_c - v_t
+      b   c              asked = f - F_3         F_3: what feature 3 has contributed before
+
+A row that has arrived at a root stays there, where steps and parts are 0.
+
+1. `ask` writes the raw predictions at which the derivative of the loss is wanted, one a row and
+   step, and takes raw predictions and contributions to the next round.
+2. The loss turns them into gradients (``gbt.losses``).
+3. `add_up_steps` adds the gradients up at every child, `add_parts_of_steps` turns them into the
+   parts of rows.
+
+For the squared error and the logistic loss one kernel does all three, row by row, so that nothing
+is written down between them: `add_up_rows` in the first walk, `add_parts_of_rows` in the second.
+Logistic rows carry odds, e^f, and what features take from them, e^-F: a step multiplies these by a
+number of its own, and no row needs an exponential. Beyond e^+-345 odds are cut off, where a
+probability has long been 0 or 1 to float64.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.kernels.platform.compiling import forced_inline, internal, kernel
+from gbt.kernels.platform.instructions import add_pair
+from gbt.kernels.rows.derivatives import HALF_LOGISTIC
+
+MAX_ODDS = 1e150  # products of two are numbers
+
+
+class Paths(NamedTuple):
+    """Steps to the nodes of all N nodes of M trees, known by the child; 0 at roots but for up."""
+
+    up: np.ndarray  # (N,) uint64, the parent; a root is its own
+    feature: np.ndarray  # (N,) uint64, that the parent splits on
+    step: np.ndarray  # (N,) float64, value less that of the parent; 0 in a forest
+    value: np.ndarray  # (N,) float64, that a leaf adds to the raw prediction; 0 in a forest
+    levels: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
+
+
+@internal
+def write_asked(leaf, paths, raw, work, at, asked):
+    """Write the raw predictions without the feature of every step of one tree.
+
+    leaf           (n,)        unsigned   IN    counted through all trees
+    paths ... work             see ``ask``
+    at             (n,)        uint64     memory
+    asked          (S, n, K)   float64    OUT
+    """
+    for i in range(at.shape[0]):
+        at[i] = leaf[i]
+    for s in range(asked.shape[0]):
+        for i in range(at.shape[0]):
+            k = paths.feature[at[i]]
+            for o in range(raw.shape[0]):
+                asked[s, i, o] = raw[o, i] - work[o, k, i]
+            at[i] = paths.up[at[i]]
+
+
+@internal
+def move(leaf, n_steps, paths, at, raw, work):
+    """Take raw predictions and contributions to one output to its next tree.
+
+    leaf    (n,)       unsigned   IN      counted through all trees
+    at      (n,)       uint64     memory
+    raw     (n,)       float64    INOUT
+    work    (p, n)     float64    INOUT
+    """
+    for i in range(at.shape[0]):
+        at[i] = leaf[i]
+        raw[i] += paths.value[at[i]]
+    for _ in range(n_steps):
+        for i in range(at.shape[0]):
+            work[paths.feature[at[i]], i] += paths.step[at[i]]
+            at[i] = paths.up[at[i]]
+
+
+@kernel
+def ask(leaves, first, paths, raw, work, asked):
+    """Write the raw predictions without the feature of every step, round by round.
+
+    T trees of whole rounds, K outputs, S levels at most.
+
+    leaves   (T, n)         unsigned   IN     counted through all trees
+    first                   int64      IN     which tree of the model the first of them is
+    paths                   ``Paths``  IN
+    raw      (K, n)         float64    INOUT  before the first round; then after the last
+    work     (K, p, n)      float64    INOUT  what each feature has contributed
+    asked    (T, S, n, K)   float64    OUT
+    """
+    n_outputs, at = raw.shape[0], np.empty(raw.shape[1], np.uint64)
+    for begin in range(0, leaves.shape[0], n_outputs):
+        for m in range(begin, begin + n_outputs):
+            write_asked(leaves[m], paths, raw, work, at, asked[m])
+        for o in range(n_outputs):
+            m = begin + o
+            move(leaves[m], paths.levels[first + m], paths, at, raw[o], work[o])
+
+
+@kernel
+def add_up_steps(leaves, first, paths, gradient, weight, sums):
+    """Add up the weighted gradients of every step at its child, and rows and weights at leaves.
+
+    leaves, first, paths          see ``ask``
+    gradient   (T, S, n)   float64   IN
+    weight     (n,)        float64   IN
+    sums       (N, 3)      float64   INOUT   w g of the step, w, rows that weigh something
+    """
+    up, levels = paths.up, paths.levels
+    at = np.empty(leaves.shape[1], np.uint64)
+    for m in range(leaves.shape[0]):
+        for i in range(at.shape[0]):
+            at[i] = leaves[m, i]
+            sums[at[i], 1] += weight[i]
+            sums[at[i], 2] += weight[i] > 0.0
+        for s in range(levels[first + m]):
+            for i in range(at.shape[0]):
+                sums[at[i], 0] += weight[i] * gradient[m, s, i]
+                at[i] = up[at[i]]
+
+
+@kernel
+def add_parts_of_steps(leaves, first, paths, part, gradient, out):
+    """Add every row's parts, a g + b at each step, to the features of the steps.
+
+    leaves, first, paths          see ``ask``
+    part       (N, 2)      float64   IN      a and b of the step to a node
+    gradient   (T, S, n)   float64   IN
+    out        (p, n)      float64   INOUT
+    """
+    up, feature, levels = paths.up, paths.feature, paths.levels
+    at = np.empty(leaves.shape[1], np.uint64)
+    for m in range(leaves.shape[0]):
+        for i in range(at.shape[0]):
+            at[i] = leaves[m, i]
+        for s in range(levels[first + m]):
+            for i in range(at.shape[0]):
+                c = at[i]
+                out[feature[c], i] += part[c, 0] * gradient[m, s, i] + part[c, 1]
+                at[i] = up[c]
+
+
+class Rows(NamedTuple):
+    """The rows of a block, whose leaves in all M trees are known, and what they carry."""
+
+    spot: np.ndarray  # (M, n) unsigned, the leaf or place, counted from ``first``
+    first: np.ndarray  # (M,) unsigned, the number of the tree's first place or root
+    y: np.ndarray  # (n,) float64
+    state: np.ndarray  # (n,) float64, the raw prediction or the odds of the next tree
+    work: np.ndarray  # (p, n) float64, F of every feature, or e^-F
+
+
+@forced_inline
+def gradient_without(kind, y, state, work):
+    """Return the gradient of a row without a feature's work."""
+    if kind == HALF_LOGISTIC:
+        odds = state * work
+        q = 1.0 / (1.0 + odds)
+        return (1.0 - y) * (odds * q) - y * q
+    return state - work - y
+
+
+@forced_inline
+def moved(kind, number, step):
+    """Take a raw prediction or F a step further, or else odds or e^-F."""
+    if kind == HALF_LOGISTIC:
+        return min(max(number * step, 1.0 / MAX_ODDS), MAX_ODDS)
+    return number + step
+
+
+@forced_inline
+def go_on(i, leaf, n_steps, kind, paths, rows):
+    """Take row i to the next tree."""
+    at = leaf
+    for _ in range(n_steps):
+        k = paths.feature[at]
+        rows.work[k, i] = moved(kind, rows.work[k, i], paths.step[at])
+        at = paths.up[at]
+    rows.state[i] = moved(kind, rows.state[i], paths.value[leaf])
+
+
+@forced_inline
+def add_up_row(i, leaf, n_steps, kind, paths, rows, weight, sums, of_leaves):
+    """Add up what one row says at its steps in one tree."""
+    y, state, w, at = rows.y[i], rows.state[i], weight[i], leaf
+    for _ in range(n_steps):
+        sums[at] += w * gradient_without(kind, y, state, rows.work[paths.feature[at], i])
+        at = paths.up[at]
+    add_pair(of_leaves, leaf * np.uint64(2), w, 1.0 if w > 0.0 else 0.0)
+    go_on(i, leaf, n_steps, kind, paths, rows)
+
+
+@kernel
+def add_up_rows(rows, kind, paths, weight, sums, of_leaves):
+    """Add up the weighted gradients of all steps at their children, and rows and weights at leaves.
+
+    Rows that follow one another often take the same steps, and an addition would have to wait for
+    the last one: so each half of the rows adds up in a lane of its own.
+
+    rows                        ``Rows``   INOUT  go from the first tree to beyond the last
+    kind                        int64      IN     of loss: not ``GIVEN``
+    paths                       ``Paths``  IN     of N nodes and places; of odds if rows carry these
+    weight      (n,)            float64    IN
+    sums        (2, N)          float64    INOUT  of w g, in two lanes
+    of_leaves   (2 N,)          float64    INOUT  w, and 1 if a row weighs something
+    """
+    n, half = np.uint64(rows.y.shape[0]), np.uint64(rows.y.shape[0] // 2)
+    a, b = sums[0], sums[1]
+    for m in range(rows.spot.shape[0]):
+        spot, first, n_steps = rows.spot[m], np.uint64(rows.first[m]), paths.levels[m]
+        for i in range(half):
+            j = i + half
+            leaf, other = first + np.uint64(spot[i]), first + np.uint64(spot[j])
+            add_up_row(i, leaf, n_steps, kind, paths, rows, weight, a, of_leaves)
+            add_up_row(j, other, n_steps, kind, paths, rows, weight, b, of_leaves)
+        for i in range(half + half, n):
+            leaf = first + np.uint64(spot[i])
+            add_up_row(i, leaf, n_steps, kind, paths, rows, weight, a, of_leaves)
+
+
+@kernel
+def add_parts_of_rows(rows, kind, paths, slope, constant, out):
+    """Add every row's parts, a g + b at each step, to the features of the steps.
+
+    rows, kind, paths               see ``add_up_rows``
+    slope, constant   (N,)          float64   IN      a and b of the step to a node
+    out               (p, n)        float64   INOUT
+    """
+    for m in range(rows.spot.shape[0]):
+        spot, first, n_steps = rows.spot[m], np.uint64(rows.first[m]), paths.levels[m]
+        for i in range(np.uint64(rows.y.shape[0])):
+            leaf = first + np.uint64(spot[i])
+            y, state, at = rows.y[i], rows.state[i], leaf
+            for _ in range(n_steps):
+                k = paths.feature[at]
+                g = gradient_without(kind, y, state, rows.work[k, i])
+                out[k, i] += slope[at] * g + constant[at]
+                at = paths.up[at]
+            go_on(i, leaf, n_steps, kind, paths, rows)

@@ -1,0 +1,160 @@
+r"""Held-out gain in plain loops: what a split says, times what rows that it has not seen say.
+
+A split of node t on feature k sends some rows to its left child l and the others to its right child
+r. Two statements about these rows are compared::
+
+    the split says         "on the left the raw prediction is higher by d"      d = v_l - v_r
+    rows not seen say      "on the left the residuals are higher by delta"      delta = e_l - e_r
+
+    held-out gain  =  (1/alpha)  W_l W_r / (W_l + W_r)  d  delta
+
+v is the mean of the leaf values below a child, e the mean over the child's rows of what the model
+still has to explain *without feature k*, and W their weight. The product is above 0 where both
+statements have the same sign. Two things make its expectation 0 if the feature says nothing:
+
+*centred*   Only the difference between the children counts. A constant that is added to what all
+            rows of the node have to explain changes nothing, whatever share of them goes left.
+*removed*   e = -dL/df at the raw prediction before the round, less all that feature k has
+            contributed before. Else the feature's own errors of earlier rounds would be held
+            against it; with the squared error, e = y - f + F_k, it is the partial residual.
+
+On the rows that the trees were grown on, without the removal, with the squared error and no
+penalty, d is -alpha times the difference of the children's mean gradients. Then the held-out gain
+is W_l W_r / W_t (mean g_l - mean g_r)^2, the gain of the split.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from attributions.reference.definitions import Ensemble, Tree, mean_of_leaves, path, predecomp
+from attributions.reference.inference import standard_error
+
+
+def held_out_gain(
+    ensemble: Ensemble,
+    X: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    removes_own_work: bool = True,
+) -> np.ndarray:
+    """Return the held-out gain of every feature, the sum over its splits.
+
+    A split with rows on one side only is worth 0. A row of weight 3 is worth three rows.
+    """
+    score = np.zeros(X.shape[1])
+    for tree, value, left_to_explain in rounds(ensemble, X, y, removes_own_work):
+        for t, k, on_left, on_right in splits(tree, X, weight):
+            W_l, W_r = weight[on_left].sum(), weight[on_right].sum()
+            if W_l > 0 and W_r > 0:
+                e = left_to_explain[:, k]
+                d = value[tree.left[t]] - value[tree.right[t]]
+                delta = np.average(e[on_left], weights=weight[on_left]) - np.average(
+                    e[on_right], weights=weight[on_right]
+                )
+                score[k] += W_l * W_r / (W_l + W_r) * d * delta
+    return score / ensemble.learning_rate
+
+
+def row_parts(
+    ensemble: Ensemble,
+    X: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    for_error: bool = False,
+) -> np.ndarray:
+    """Return what every row adds to the held-out gain of every feature, (n, p).
+
+    In a split of t the steps v_l and v_r are taken from their mean over the node's rows, and so is
+    what the rows have to explain:
+
+        q_i = (1/alpha) w_i (v_child - mean v) (e_i - mean e)
+
+    which is how the split's held-out gain changes with the weight of row i, times that weight, and
+    adds up to the held-out gain itself.
+
+    ``for_error``: mean e comes from the n_t rows of the node themselves, so their distances from it
+    show (n_t - 1) / n_t of the variance. sqrt(n_t / (n_t - 1)) makes up for it, where the spread is
+    wanted and not the sum. Here n_t counts rows that weigh something, whatever they weigh: a row
+    of weight 3 is one draw.
+    """
+    q = np.zeros(X.shape)
+    for tree, value, left_to_explain in rounds(ensemble, X, y):
+        for t, k, on_left, on_right in splits(tree, X, weight):
+            if len(on_left) and len(on_right):
+                inside = on_left + on_right
+                w, e = weight[inside], left_to_explain[inside, k]
+                v = value[[tree.left[t]] * len(on_left) + [tree.right[t]] * len(on_right)]
+                part = w * (v - np.average(v, weights=w)) * (e - np.average(e, weights=w))
+                n = len(inside)
+                q[inside, k] += part * np.sqrt(n / (n - 1)) if for_error else part
+    return q / ensemble.learning_rate
+
+
+def error_of_held_out_gain(
+    ensemble: Ensemble,
+    X: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    groups: Iterable[Hashable] | None = None,
+) -> np.ndarray:
+    """Return the standard errors, by rows or by groups of rows that belong together."""
+    labels = range(len(X)) if groups is None else groups
+    return standard_error(row_parts(ensemble, X, y, weight, for_error=True), labels)
+
+
+def splits(
+    tree: Tree, X: np.ndarray, weight: np.ndarray
+) -> Iterator[tuple[int, int, list[int], list[int]]]:
+    """Yield every split: its node, its feature, and the rows of weight that go left and right."""
+    went: dict[int, list[int]] = {t: [] for t in range(len(tree.left))}
+    for i, x in enumerate(X):
+        if weight[i] > 0:
+            for _, child in pairwise(path(tree, x)):
+                went[child].append(i)
+    for t in np.flatnonzero(tree.left >= 0).tolist():
+        yield t, int(tree.feature[t]), went[tree.left[t]], went[tree.right[t]]
+
+
+def rounds(
+    ensemble: Ensemble, X: np.ndarray, y: np.ndarray, removes_own_work: bool = True
+) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
+    """Yield each tree with the values of its nodes, and what is left to explain without a feature.
+
+    The last is (n, p): of row i without feature k. A node's value is the mean of the leaf values
+    below it, weighed by the hessians of the training rows, or by their number where the model has
+    no hessians. All K trees of a round, one for each output, are judged at the predictions before
+    the round, and a feature's work is taken out of all outputs.
+
+    The trees of a forest build on no others, so that all are first trees. They are judged at what
+    the forest predicts before any split, in which no feature has done anything yet.
+    """
+    n_outputs, (n, p) = ensemble.loss.n_outputs, X.shape
+    trees = list(ensemble.trees)
+    raw_prediction = np.zeros((n, n_outputs)) + ensemble.base_score
+    work = np.zeros((n, p, n_outputs))
+    if ensemble.is_forest:
+        for m, tree in enumerate(trees):
+            raw_prediction[:, m % n_outputs] += tree.value[0]
+    for first in range(0, len(trees), n_outputs):
+        of_round = trees[first : first + n_outputs]
+        values = [mean_of_leaves(tree, _cover(ensemble, tree)) for tree in of_round]
+        left = np.empty((n, p, n_outputs))
+        for k in range(p):
+            without = raw_prediction - work[:, k] * removes_own_work
+            asked = without if n_outputs > 1 else without[:, 0]
+            gradient, _ = ensemble.loss.gradient_hessian(y, asked)
+            left[:, k] = -gradient.reshape(n, n_outputs)
+        for output, (tree, value) in enumerate(zip(of_round, values, strict=True)):
+            yield tree, value, left[:, :, output]
+        if not ensemble.is_forest:
+            for output, (tree, value) in enumerate(zip(of_round, values, strict=True)):
+                for i, x in enumerate(X):
+                    raw_prediction[i, output] += tree.value[path(tree, x)[-1]]
+                    work[i, :, output] += predecomp(tree, x, value)
+
+
+def _cover(ensemble: Ensemble, tree: Tree) -> np.ndarray:
+    """Return what the leaves weigh in the means of the nodes above them."""
+    return tree.sum_hessian if "hessians" in ensemble.statistics else tree.n_samples

@@ -1,0 +1,173 @@
+"""Whether `given_others` keeps its level where few rows, or few groups of rows, train and judge.
+
+    python -m benchmarks.papers.inference.few_rows --write        about ten minutes of one core
+
+As many rows judge as train. Of eight columns two make y (``signal``), or none does (``noise``); two
+are noisy copies of the first, of correlation .8 and .95; four are noise. In groups of ten rows the
+columns are constant, and of the noise in y four fifths is its group's. Each line is the share of
+columns with p < .05, its standard error over data sets in brackets, and the mean of value/SE. ``not
+rid`` leaves out what `given_others` does last, see `attributions.refits.given_others.rid_of`.
+
+Without ``--write`` the table is printed alone; with it, it goes to docs/inference.md, and the
+numbers to benchmarks/results/few_rows.csv.
+"""
+
+import argparse
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from unittest.mock import patch
+
+import numpy as np
+from scipy.special import ndtr
+
+from attributions import given_others
+from benchmarks.papers.inference.conditional import LinearThenTrees
+from benchmarks.study.files import DOCS, RESULTS, page_with, write_rows
+from benchmarks.study.tables import chosen, markdown
+from gbt import GBTRegressor
+
+module = import_module("attributions.refits.given_others")  # the package has a function so called
+
+COMMAND = "python -m benchmarks.papers.inference.few_rows --write"
+PAGE = DOCS / "inference.md"
+SEED = 35
+LEVEL = 0.05
+KINDS = {"real": [0, 1], "kin": [2, 3], "noise": [4, 5, 6, 7]}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How many draws train, and as many judge; how many rows a draw has; and how often."""
+
+    words: str
+    n_draws: int
+    rows_a_draw: int
+    n_data_sets: int
+
+
+SETTINGS = (
+    Setting("100 + 100 rows", 100, 1, 200),
+    Setting("300 + 300 rows", 300, 1, 100),
+    Setting("1,000 + 1,000 rows", 1000, 1, 40),
+    Setting("100 + 100 groups of 10", 100, 10, 40),
+)
+
+
+def draw(setting: Setting, design: str, rng: np.random.Generator):
+    """Return rows, targets and groups, of which the first half trains."""
+    n_draws, size = 2 * setting.n_draws, setting.rows_a_draw
+    group = np.repeat(np.arange(n_draws), size)
+    X = rng.normal(size=(n_draws, 8))
+    for copy, correlation in ((2, 0.8), (3, 0.95)):
+        X[:, copy] = correlation * X[:, 0] + np.sqrt(1 - correlation**2) * X[:, copy]
+    X = X[group]
+    y = rng.normal(size=len(X))
+    if size > 1:
+        y = np.sqrt(0.8) * rng.normal(size=n_draws)[group] + np.sqrt(0.2) * y
+    if design == "signal":
+        y += X[:, 0] + 0.7 * X[:, 1]
+    return X, y, group
+
+
+def ratios(setting: Setting, design: str, replication: int) -> dict[str, np.ndarray]:
+    """Return value/SE of each column as `given_others` has it, and as it would not be rid."""
+    place = SETTINGS.index(setting) if setting in SETTINGS else 0
+    rng = np.random.default_rng([SEED, place, design == "signal", replication])
+    X, y, group = draw(setting, design, rng)
+    half = len(X) // 2
+    model = GBTRegressor(max_depth=4, n_jobs=1).fit(X[:half], y[:half])
+    left, rid_of = [], module.rid_of
+
+    def noting(values, prediction):
+        left.append(values)
+        return rid_of(values, prediction)
+
+    with patch.object(module, "rid_of", noting):
+        result = given_others(
+            model,
+            X[half:],
+            y[half:],
+            training=(X[:half], y[:half]),
+            regressor=LinearThenTrees(),
+            groups=group[half:],
+            n_jobs=1,
+        )
+    products = np.zeros((half, X.shape[1]))
+    used = np.unique(model.ensemble_.feature[model.ensemble_.left >= 0])
+    products[:, used] = np.column_stack(left[::2]) * np.column_stack(left[1::2])
+    sums = np.add.reduceat(products, np.flatnonzero(np.diff(group[half:], prepend=-1)))
+    errors = np.sqrt(len(sums)) * sums.std(axis=0, ddof=1)
+    return {
+        "not rid": divided(sums.sum(axis=0), errors),
+        "given_others": divided(result.values, np.asarray(result.standard_error)),
+    }
+
+
+def divided(value: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Return value / error; a column that no tree uses has -inf, as in `p_values`."""
+    return np.divide(value, error, out=np.full(len(value), -np.inf), where=error > 0)
+
+
+def simulate(settings=SETTINGS) -> list[dict]:
+    """Return one row for each setting, design, way and kind of column."""
+    rows = []
+    for setting in settings:
+        for design in ("noise", "signal"):
+            found = [ratios(setting, design, r) for r in range(setting.n_data_sets)]
+            for way in found[0]:
+                z = np.array([of_data[way] for of_data in found])
+                kinds = KINDS if design == "signal" else {"noise": [*range(8)]}
+                rows += [
+                    {
+                        "setting": setting.words,
+                        "design": design,
+                        "way": way,
+                        "columns": kind,
+                        "data_sets": len(z),
+                        **summary(z[:, places]),
+                    }
+                    for kind, places in kinds.items()
+                ]
+    return rows
+
+
+def summary(z: np.ndarray) -> dict[str, float]:
+    """Return the share of ratios that are significant, its error over data sets, and the mean."""
+    of_data = (ndtr(-z) < LEVEL).mean(axis=1)
+    return {
+        "share": round(float(of_data.mean()), 4),
+        "error": round(float(of_data.std(ddof=1) / np.sqrt(len(of_data))), 4),
+        "mean_z": round(float(z[np.isfinite(z)].mean()), 3),
+    }
+
+
+def table(rows: list[dict]) -> str:
+    """Return the table of the page."""
+    names = ["rows", "way", "y is noise", "mean z", "kin", "noise beside signal", "real, found"]
+    columns = [("noise", "noise"), ("signal", "kin"), ("signal", "noise"), ("signal", "real")]
+    lines = []
+    for setting in dict.fromkeys(row["setting"] for row in rows):
+        for way in dict.fromkeys(row["way"] for row in rows):
+            of_line = partial(chosen, rows, setting=setting, way=way)
+            cells = [of_line(design=d, columns=kind)[0] for d, kind in columns]
+            shares = [f"{cell['share']:.3f} ({cell['error']:.3f})" for cell in cells]
+            lines.append([setting, way, shares[0], f"{cells[0]['mean_z']:.2f}", *shares[1:]])
+    return markdown(names, lines)
+
+
+def main(arguments=None) -> None:
+    """Print the table, and write it if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--write", action="store_true", help="write the page and the CSV file")
+    asked = parser.parse_args(arguments)
+    rows = simulate()
+    print(table(rows))
+    if asked.write:
+        write_rows(RESULTS / "few_rows.csv", rows, COMMAND)
+        page = PAGE.read_text()
+        PAGE.write_text(page_with({"few rows": table(rows)}, page, PAGE.name))
+
+
+if __name__ == "__main__":
+    main()

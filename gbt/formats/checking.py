@@ -1,0 +1,232 @@
+"""The proof of an import: a few rows, predicted by the library and by what was made of its model.
+
+Formats change without notice. Weights of trees move to another key, a comparison becomes strict, a
+start is written as something else, and what was read predicts other numbers than the model, in
+silence. So whenever a model of another library is imported and is at hand, it is asked for the raw
+predictions of `N_ROWS` rows, and a difference beyond rounding is a `MisreadModelError`.
+
+The rows are made of the model itself, because thresholds are where trees differ: each number is a
+threshold of its column or the next number above it, here and there missing, and each category is a
+level that the model knows::
+
+    thresholds of x0: .5, 2      x0 of the rows:  .5   2.0000000000000004   nan   .5000000000000001
+
+They visit some of the leaves only, so what is misread everywhere is found and what is misread at
+one leaf of thousands may not be. A file, or a dict, is no model that predicts: it is not checked.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+
+from gbt.formats.imported import Imported
+from gbt.formats.nodes import EPS_32
+from gbt.losses.loss import Loss
+from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.model.ensemble import Ensemble
+from gbt.tables.categories import EncodedRows
+
+N_ROWS = 16
+SHARE_MISSING = 0.1
+ROUNDINGS = 64  # of a sum of one term; a sum of M terms may have M more
+EPS = float(np.finfo(np.float64).eps)
+
+CHECKED: WeakSet[Imported] = WeakSet()  # what is not compared again
+
+
+class MisreadModelError(ValueError):
+    """What was made of another library's model does not predict as the model does."""
+
+
+def check_predictions(imported: Imported, model: Any) -> None:
+    """Compare some predictions of what was imported with the model's own, once.
+
+    Raises
+    ------
+    MisreadModelError
+        If they differ.
+    """
+    own = _OWN_PREDICTIONS.get(imported.library)
+    if own is None or isinstance(model, dict) or imported in CHECKED:
+        return
+    ensemble = imported.ensemble
+    rows = rows_to_try(ensemble, has_missing=_takes_missing(model))
+    expected = own(model, imported, rows)
+    got = ensemble.raw_predict(EncodedRows.of(rows, ensemble.categories))
+    differ = np.abs(got - np.reshape(expected, got.shape)) > _allowed(imported)
+    if differ.any() or not np.isfinite(got).all():
+        _refuse(imported, got, np.reshape(expected, got.shape), differ)
+    CHECKED.add(imported)
+
+
+def rows_to_try(ensemble: Ensemble, has_missing: bool) -> np.ndarray:
+    """Return rows at and beside thresholds, (N_ROWS, p); of categories they have our numbers."""
+    rng = np.random.default_rng(0)
+    dtype = np.float32 if ensemble.input_dtype == np.float32 else np.float64
+    largest = dtype(np.finfo(dtype).max)
+    X = np.zeros((N_ROWS, ensemble.n_features), dtype=dtype)
+    node = np.flatnonzero((ensemble.left >= 0) & ~ensemble.has_set)
+    node = node[np.argsort(ensemble.feature[node], kind="stable")]
+    n_nodes = np.bincount(ensemble.feature[node], minlength=ensemble.n_features)
+    split = np.flatnonzero(n_nodes)
+    first = (np.cumsum(n_nodes) - n_nodes)[split]
+    drawn = first + np.floor(rng.random((N_ROWS, len(split))) * n_nodes[split]).astype(np.int64)
+    at = np.clip(ensemble.threshold[node[drawn]], -largest, largest).astype(dtype)
+    above = np.nextafter(at, largest)
+    X[:, split] = np.where(rng.random(at.shape) < 0.5, at, above)
+    is_number = np.ones(ensemble.n_features, dtype=bool)
+    for k, levels in enumerate(ensemble.categories or ()):
+        if levels is not None:
+            X[:, k] = rng.integers(0, len(levels), N_ROWS) if levels else np.nan
+            is_number[k] = False
+    if has_missing:
+        is_missing = rng.random(X.shape) < SHARE_MISSING
+        X[is_missing & is_number] = np.nan
+    return X
+
+
+def _allowed(imported: Imported) -> np.ndarray:
+    """Return by how much rounding alone may move each output's raw prediction."""
+    ensemble = imported.ensemble
+    is_single = imported.library == "XGBoost"
+    base = np.atleast_1d(np.asarray(ensemble.base_score, dtype=np.float64))
+    largest = np.zeros(ensemble.n_trees)
+    if ensemble.n_trees:
+        largest = np.maximum.reduceat(np.abs(ensemble.value), ensemble.tree_offset[:-1])
+    terms = np.abs(base) + np.bincount(ensemble.tree_output, largest, minlength=len(base))
+    eps = EPS_32 if is_single else EPS
+    allowed = eps * (ROUNDINGS + ensemble.n_trees / len(base)) * terms
+    if is_single and not isinstance(ensemble.loss, Softmax):
+        allowed = allowed + _rounding_of_start(ensemble.loss, base)
+    return allowed if ensemble.n_outputs > 1 else allowed[0]
+
+
+def _rounding_of_start(loss: Loss, base: np.ndarray) -> np.ndarray:
+    """Return how far base scores move when the predictions that belong to them are rounded."""
+    own = loss.loss if isinstance(loss, SeveralTargets) else loss
+    moved = np.zeros(len(base))
+    with np.errstate(all="ignore"):
+        for factor in (1 - 4 * EPS_32, 1 + 4 * EPS_32):
+            starts = factor * own.inverse_link(base)
+            links = np.array([own.link(start) for start in starts.tolist()])
+            moved = np.maximum(moved, np.abs(links - base))
+    return np.where(np.isfinite(moved), moved, np.abs(base))
+
+
+def _refuse(imported: Imported, got: np.ndarray, expected: np.ndarray, differ: np.ndarray) -> None:
+    """Say which library's model was misread, and by how much."""
+    package = _PACKAGES[imported.library]
+    try:
+        release = f" {version(package)}"
+    except PackageNotFoundError:  # a library that was not installed as a package
+        release = ""
+    row = int(np.argmax(differ.reshape(len(differ), -1).any(axis=1)))
+    raise MisreadModelError(
+        f"This {imported.library}{release} model was misread: of {len(got)} rows made of its"
+        f" thresholds, {int(differ.reshape(len(differ), -1).any(axis=1).sum())} are predicted"
+        f" otherwise than by {imported.library}. The raw prediction of row {row} is"
+        f" {np.atleast_1d(expected[row]).tolist()} there and {np.atleast_1d(got[row]).tolist()}"
+        " here. Nothing can be said of such a model. Train it with a version of"
+        f" {imported.library} that is known to be read (docs/models.md), and report this one."
+    )
+
+
+# --------------------------------------------------------- what each library says of the same rows
+
+
+def _of_xgboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
+    from gbt.formats.xgboost.model import booster_of
+
+    booster, n_rounds = booster_of(model)
+    data = import_module("xgboost").DMatrix(
+        _numbered(imported, rows),
+        missing=np.nan,
+        feature_names=booster.feature_names,
+        feature_types=booster.feature_types,
+        nthread=1,
+    )
+    return booster.predict(data, output_margin=True, iteration_range=(0, n_rounds or 0))
+
+
+def _of_lightgbm(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
+    booster = model.booster_ if hasattr(type(model), "booster_") else model
+    raw = booster.predict(_numbered(imported, rows), raw_score=True, num_threads=1)
+    return raw / imported.ensemble.n_trees if imported.ensemble.is_forest else raw
+
+
+def _of_catboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
+    from gbt.formats.catboost.levels import text_of_level
+
+    table: Any = rows
+    if imported.ensemble.categories is not None:
+        columns = _with_levels(imported.ensemble, rows)
+        for k, levels in enumerate(imported.ensemble.categories):
+            if levels is not None:  # CatBoost takes no column of which it knows nothing as missing
+                columns[k] = [text_of_level(level) if levels else "" for level in columns[k]]
+        table = [list(row) for row in zip(*columns, strict=True)]
+    return model.predict(table, prediction_type="RawFormulaVal", thread_count=1)
+
+
+def _of_sklearn(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
+    ensemble = imported.ensemble
+    if hasattr(model, "_raw_predict_init"):  # gradient boosting, which looks at no names there
+        return model._raw_predict(rows)
+    table: Any = rows
+    if any(ensemble.categories or ()):
+        table = np.array(_with_levels(ensemble, rows), dtype=object).T
+    if hasattr(model, "feature_names_in_"):
+        table = _frame(table, model.feature_names_in_.tolist())
+    if hasattr(model, "_raw_predict"):
+        return model._raw_predict(table)
+    if not hasattr(model, "classes_"):
+        return model.predict(table)
+    p = model.predict_proba(table)
+    return p[:, 1] if ensemble.n_outputs == 1 else p
+
+
+def _frame(table: np.ndarray, names: list[str]) -> Any:
+    """Return the same with names, by whichever library of frames there is."""
+    if find_spec("pandas") is None:
+        columns = dict(zip(names, (list(column) for column in table.T), strict=True))
+        return import_module("polars").DataFrame(columns, strict=False)
+    return import_module("pandas").DataFrame(table, columns=names).infer_objects()
+
+
+_OWN_PREDICTIONS: dict[str, Callable[[Any, Imported, np.ndarray], Any]] = {
+    "XGBoost": _of_xgboost,
+    "LightGBM": _of_lightgbm,
+    "CatBoost": _of_catboost,
+    "scikit-learn": _of_sklearn,
+}
+_PACKAGES = {library: library.lower() for library in _OWN_PREDICTIONS}
+
+
+def _takes_missing(model: Any) -> bool:
+    """Say whether rows of the model may lack numbers; some of scikit-learn's refuse them."""
+    if type(model).__module__.startswith("sklearn."):
+        return model.__sklearn_tags__().input_tags.allow_nan
+    return True
+
+
+def _numbered(imported: Imported, rows: np.ndarray) -> np.ndarray:
+    """Return rows in which levels have the library's numbers, or are numbers themselves."""
+    rows = rows.copy()
+    for k, levels in enumerate(imported.ensemble.categories or ()):
+        if levels:
+            order = {level: place for place, level in enumerate(imported.levels.get(k, ()))}
+            own = [order.get(level, level) if order else level for level in levels]
+            rows[:, k] = np.array(own, dtype=np.float64)[rows[:, k].astype(np.int64)]
+    return rows
+
+
+def _with_levels(ensemble: Ensemble, rows: np.ndarray) -> list[Any]:
+    """Return columns of numbers and of levels."""
+    return [
+        rows[:, k] if not levels else [levels[int(number)] for number in rows[:, k]]
+        for k, levels in enumerate(ensemble.categories or [None] * ensemble.n_features)
+    ]

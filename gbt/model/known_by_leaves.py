@@ -1,0 +1,271 @@
+"""Whether rows are those that a model was trained on, told by the leaves that they fill.
+
+Models from a file or of another library do not remember their rows (``gbt.model.seen_rows``), but
+their trees remember how many rows, or how much hessian, each leaf was made of. The training rows
+fill the leaves exactly so, and other rows hardly ever do. So that hardly any time is spent on other
+rows, three questions are asked, each only of rows that have passed the one before:
+
+1. Is the root of the first tree filled, by as many rows or as much hessian as it was made of? Rows
+   in another number are told by this alone, without a walk down a tree.
+2. Are the leaves of the first trees filled? Rows in the same number, as when a table was cut into
+   halves, nearly always fail in the first tree.
+3. Would new rows have filled them, too? Where one split tells two classes apart without error, any
+   table with as many rows of each class fills every leaf exactly. So ``N_DRAWS`` tables are drawn
+   from the given rows, with replacement and within classes. Unless *none* of these fills the leaves
+   of the first trees, nothing is said. Where some do, the gradients are asked, too: whether the
+   rows' add up to G in the leaves of the first round, as hardly any other rows' do where targets
+   are numbers. (Of the first round alone, since gradients of later ones repeat it.)
+
+Let p be the probability that new rows fill the leaves. A false alarm takes new rows that fill them,
+and no such table among those drawn: p (1 - p)^N_DRAWS, which is at most 1 / (e N_DRAWS), .0012,
+whatever p may be, and only for tables that have as many rows as the training rows.
+
+What cannot be told: a part of the training rows, or these with others; rows of a model whose trees
+were each grown on a sample (``subsample``, bagging, a forest with bootstrap), or which were
+weighted, unless their weights are given or the library counts rows; models of few splits that any
+row of a class passes alike. There the rows' importances are taken at face value.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.model.ensemble import Ensemble
+from gbt.model.statistics import along_rounds
+
+N_DRAWS = 300
+NUMBERS_AT_ONCE = 2**20
+MOST_TREES = 16
+MOST_PARTS = 32  # of a tree, whose neighbouring leaves are drawn together
+# Hessians of libraries are sums of float32 numbers at predictions in float32.
+WITHIN = 1e-4
+
+
+class Rows(NamedTuple):
+    """Rows as kernels take them, the targets that the loss takes, and weights or None."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray | None = None
+
+
+# Makes a part of every chunk of rows and merges the parts; may be asked again and again.
+Fold = Callable[[Callable[[Rows], "Cells"], Callable[["Cells", "Cells"], "Cells"]], "Cells"]
+
+
+class Cells(NamedTuple):
+    """Rows that no leaf of some trees tells apart, and no class, are one cell.
+
+    Parameters
+    ----------
+    key : int64 array of shape (C, 1 + T)
+        The class and the T leaves of every cell, all different.
+    n_rows : int64 array of shape (C,)
+    amount : float64 array of shape (C, T)
+        What its rows add to the leaf of each tree: themselves, or w h.
+    gradient, magnitude, square : float64 arrays of shape (C, T)
+        The same of w g, of its magnitude, and of its square.
+    """
+
+    key: np.ndarray
+    n_rows: np.ndarray
+    amount: np.ndarray
+    gradient: np.ndarray
+    magnitude: np.ndarray
+    square: np.ndarray
+
+    @classmethod
+    def of(cls, ensemble: Ensemble, rows: Rows) -> "Cells":
+        """Send rows down all trees of a model."""
+        X, y, weight = _of_weight(rows)
+        key, amount, gradient = [_classes(y)], [], []
+        along = along_rounds(
+            ensemble.trees, X, y, ensemble.loss, ensemble.base_score, ensemble.is_forest
+        )
+        for _, leaves, g, hessian in along:
+            gradient.append(weight * g)
+            key.append(leaves.astype(np.int64))
+            amount.append(np.ones(len(y)) if _counts_rows(ensemble) else weight * hessian)
+        of_rows = np.column_stack(gradient)
+        magnitude = np.abs(of_rows)
+        parts = np.column_stack(amount), of_rows, magnitude, magnitude**2
+        return cls._together(np.column_stack(key), np.ones(len(y)), *parts)
+
+    def merge(self, other: "Cells") -> "Cells":
+        """Return the cells of the rows of both."""
+        return Cells._together(*(np.concatenate(both) for both in zip(self, other, strict=True)))
+
+    @classmethod
+    def _together(cls, key: np.ndarray, n_rows: np.ndarray, *parts: np.ndarray) -> "Cells":
+        """Add up what has one key."""
+        of_row = np.zeros(len(key), dtype=np.int64)
+        for column in key.T:  # numbers sort much faster than rows
+            both = of_row * (int(column.max(initial=0)) + 1) + column
+            _, first, of_row = np.unique(both, return_index=True, return_inverse=True)
+
+        def added(column: np.ndarray) -> np.ndarray:
+            return np.bincount(of_row, column, minlength=len(first))
+
+        sums = [np.column_stack([added(column) for column in part.T]) for part in parts]
+        return cls(key[first], added(n_rows).astype(np.int64), *sums)
+
+    def fill(self, ensemble: Ensemble) -> bool:
+        """Say whether the rows add up, in every leaf, to what it was made of."""
+        made_of, within = _made_of(ensemble), _within(ensemble)
+        sums = self._of_leaves(ensemble, self.amount)
+        is_leaf = ensemble.left < 0
+        return bool(_agree(sums, made_of, within * np.abs(made_of))[is_leaf].all())
+
+    def fill_gradients(self, ensemble: Ensemble) -> bool:
+        """Say whether their gradients add up to those of every leaf."""
+        sums, magnitude = (
+            self._of_leaves(ensemble, part) for part in (self.gradient, self.magnitude)
+        )
+        is_leaf = ensemble.left < 0
+        return bool(_agree(sums, ensemble.sum_gradient, WITHIN * magnitude)[is_leaf].all())
+
+    def _of_leaves(self, ensemble: Ensemble, part: np.ndarray) -> np.ndarray:
+        """Return what the rows add up to in the leaves of all trees, 0 elsewhere."""
+        node = self.key[:, 1:] + ensemble.tree_offset[:-1]
+        return np.bincount(node.ravel(), part.ravel(), minlength=len(ensemble.left))
+
+    def would_be_filled_by_others(self, ensemble: Ensemble, gradients: bool = False) -> bool:
+        """Say whether some table drawn from these rows fills the same leaves.
+
+        Of a tree with many leaves, neighbours are taken together: these are filled by more tables.
+        Gradients of rows that are drawn from a cell are those of a normal law.
+        """
+        of_part = _of_parts(self.key[:, 1:])  # (C, parts of all trees), 0 or 1
+        tree = np.repeat(np.arange(len(of_part)), [part.shape[1] for part in of_part])
+        place = np.concatenate(of_part, axis=1)
+        mean, gradient, square = (
+            place * (part / self.n_rows[:, np.newaxis])[:, tree]
+            for part in (self.amount, self.gradient, self.square)
+        )
+        variance = np.maximum(square - gradient**2, 0.0)
+        filled, filled_gradient = self.n_rows @ mean, self.n_rows @ gradient
+        within = _within(ensemble) * np.abs(filled)
+        within_gradient = WITHIN * (place * self.magnitude[:, tree]).sum(axis=0)
+        random = np.random.default_rng(0)
+        at_once = max(1, NUMBERS_AT_ONCE // len(self.key))
+        for first in range(0, N_DRAWS, at_once):
+            drawn = self._drawn(min(at_once, N_DRAWS - first), random)
+            agree = _agree(drawn @ mean, filled, within).all(axis=1)
+            if gradients:
+                spread = np.sqrt(drawn @ variance) * random.normal(size=(len(drawn), len(tree)))
+                moved = drawn @ gradient + spread
+                agree &= _agree(moved, filled_gradient, within_gradient).all(axis=1)
+            if agree.any():
+                return True
+        return False
+
+    def _drawn(self, n_tables: int, random: np.random.Generator) -> np.ndarray:
+        """Return how many rows of each cell tables have that are drawn within classes."""
+        drawn = np.zeros((n_tables, len(self.key)))
+        for label in np.unique(self.key[:, 0]):
+            own = self.key[:, 0] == label
+            n_own = self.n_rows[own].sum()
+            drawn[:, own] = random.multinomial(n_own, self.n_rows[own] / n_own, n_tables)
+        return drawn
+
+
+def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
+    """Say whether rows are, beyond doubt, those that a model was trained on; see the module.
+
+    Only to be asked of rows that `may_be_training_rows`.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    fold : callable
+        ``fold(part_of, merge)`` makes a part of `Rows`, or of each of their chunks, and merges
+        these; it is called some times.
+    """
+    n_rounds = 1
+    while n_rounds <= ensemble.n_rounds:
+        first = ensemble.truncate(n_rounds)
+        cells = fold(partial(Cells.of, first), Cells.merge)
+        if not cells.fill(first):
+            return False
+        if not cells.would_be_filled_by_others(first):
+            return True
+        n_rounds *= 2
+        if n_rounds * ensemble.n_outputs > MOST_TREES:
+            break
+    if "gradients" not in ensemble.statistics or ensemble.about_gradients:
+        return False
+    first = ensemble.truncate(1)
+    cells = fold(partial(Cells.of, first), Cells.merge)
+    return cells.fill_gradients(first) and not cells.would_be_filled_by_others(first, True)
+
+
+def may_be_training_rows(ensemble: Ensemble, amount: float) -> bool:
+    """Say whether so much fills the root of the first tree."""
+    if not (ensemble.n_trees and ensemble.statistics & {"counts", "hessians"}):
+        return False
+    made_of = float(_made_of(ensemble)[0])
+    return bool(_agree(amount, made_of, _within(ensemble) * abs(made_of)))
+
+
+def amount_at_root(ensemble: Ensemble, y: np.ndarray, weight: np.ndarray | None) -> float:
+    """Return what rows add to the root of the first tree: their number, or their hessian."""
+    weight = np.broadcast_to(1.0, len(y)) if weight is None else weight
+    if _counts_rows(ensemble):
+        return float(np.count_nonzero(weight))
+    if ensemble.loss.has_one_hessian:
+        y = y[:1]  # its hessian is that of all
+    base_score = np.asarray(ensemble.base_score)
+    raw = np.broadcast_to(base_score, (len(y), *base_score.shape))
+    _, hessian = ensemble.loss.gradient_hessian(y, raw)
+    return float(np.sum(weight * (hessian if hessian.ndim == 1 else hessian[:, 0])))
+
+
+def _of_weight(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rows that weigh something, which alone are trained on."""
+    X, y = np.asarray(rows.X, dtype=np.float64), rows.y
+    weight = np.ones(len(y)) if rows.weight is None else np.asarray(rows.weight)
+    kept = weight > 0
+    return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+
+
+def _classes(y: np.ndarray) -> np.ndarray:
+    """Return the class of every row, as far as targets tell classes: a split may keep their shares.
+
+    In a forest of classes every class is a target, 1 for the rows of the class.
+    """
+    if y.ndim == 2:
+        y = y.argmax(axis=1)
+    labels = y.astype(np.int64)
+    return labels if (labels == y).all() and len(np.unique(labels)) <= MOST_PARTS else 0 * labels
+
+
+def _of_parts(leaves: np.ndarray) -> list[np.ndarray]:
+    """Return for every tree which part of it cells are in, a leaf or neighbours, (C, parts)."""
+    parts = []
+    for column in leaves.T:
+        distinct, number = np.unique(column, return_inverse=True)
+        n_parts = min(MOST_PARTS, len(distinct))
+        parts.append(np.eye(n_parts)[number * n_parts // len(distinct)])
+    return parts
+
+
+def _counts_rows(ensemble: Ensemble) -> bool:
+    """Say whether a model knows the rows of its nodes, which weights do not change."""
+    return "counts" in ensemble.statistics
+
+
+def _made_of(ensemble: Ensemble) -> np.ndarray:
+    """Return what every node was made of: rows, or hessian."""
+    return ensemble.n_samples if _counts_rows(ensemble) else ensemble.sum_hessian
+
+
+def _within(ensemble: Ensemble) -> float:
+    """Return how far amounts may be from what a node was made of: rows are counted exactly."""
+    return 0.0 if _counts_rows(ensemble) else WITHIN
+
+
+def _agree(amount: Any, made_of: Any, within: Any) -> Any:
+    """Say where amounts are as near as that."""
+    return np.abs(amount - made_of) <= within

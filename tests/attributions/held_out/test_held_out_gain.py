@@ -1,0 +1,694 @@
+"""Held-out gain: by hand, by the page of plain loops, and what makes its expectation 0."""
+
+import warnings
+from dataclasses import replace
+from functools import partial
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+from attributions import (
+    GlobalAttribution,
+    SeenRowsWarning,
+    held_out_gain,
+    held_out_gain_rows,
+    partial_inner,
+    total_gain,
+    tree_inner,
+)
+from attributions.held_out.constant_loss import Targets
+from attributions.held_out.splits import StepsOfModel
+from attributions.reference import definitions as reference
+from attributions.reference import held_out as reference_held_out
+from attributions.reference.inference import standard_error
+from attributions.testing import Judged, ensembles, judged, rows_for
+from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import as_ensemble
+from gbt.losses import (
+    Absolute,
+    Gamma,
+    HalfLogistic,
+    HalfSquaredError,
+    Huber,
+    Poisson,
+    Quantile,
+    SeveralTargets,
+    Softmax,
+)
+from gbt.model.ensemble import Ensemble
+from gbt.parallel.in_order import ROWS_PER_BLOCK
+from tests.asserts import assert_close, assert_same, peer
+from tests.tree_cases import deep_ensemble, ensemble_of, fit_values, stump_on
+
+# ------------------------------------------------------------------------------- the definition
+
+
+def two_stumps():
+    """Return two stumps on one column: values -1/2 and 3/2 about 1/2, then -1/4 and 3/4."""
+    blank = ensemble_of([stump_on(0, 0.0), stump_on(0, 0.0)], 1, learning_rate=0.5)
+    ensemble = fit_values(blank, [[-1.0], [1.0]], np.array([-1.0, 3.0]))
+    assert_same(ensemble.value, [0.5, -0.5, 1.5, 0.25, -0.25, 0.75])
+    return ensemble
+
+
+def test_two_stumps_by_hand():
+    """Two rows go left and one right; base score 0, learning rate 1/2."""
+    X, y = np.array([[-2.0], [-3.0], [2.0]]), np.array([1.0, -1.0, 4.0])
+
+    result = held_out_gain(two_stumps(), X, y, per_tree=True)
+
+    # First tree: e = y has the means 0 and 4, d = -2. 2 * 2/3 * -2 * (0 - 4) = 32/3.
+    # Second: e = y - f + F, with f = -1/2, 3/2 and F = -1, 1: y - 1/2. Means -1/2 and 7/2, d = -1.
+    # 2 * 2/3 * -1 * (-1/2 - 7/2) = 16/3.
+    assert_close(result.per_tree, [[32 / 3], [16 / 3]], np.array([[32 / 3], [16 / 3]]), k=4)
+    assert_close(result.values, [16.0], 16.0, k=4)
+    # Steps from the mean of the rows: -2/3, -2/3, 4/3, then half of that. e less its mean: y - 4/3.
+    # Times 2: 4/9, 28/9, 64/9 and 2/9, 14/9, 32/9.
+    rows = held_out_gain_rows(two_stumps(), X, y)
+    assert_close(rows.values, [[2 / 3], [14 / 3], [32 / 3]], 16.0, k=4)
+    assert_same(rows.base_values, np.zeros(3))
+    # Of three rows: times sqrt(3/2). The mean is 16/3; squares of the rest (196 + 4 + 256)/9.
+    assert_close(result.standard_error, [np.sqrt(3 / 2 * 3 / 2 * 456 / 9)], 16.0, k=4)
+    assert result.n_samples == 3
+    assert result.method == rows.method == "held_out_gain"
+    assert result.feature_names == rows.feature_names == ("x0",)
+
+
+def test_a_split_with_rows_on_one_side_is_worth_nothing():
+    X, y = np.array([[1.0], [2.0]]), np.array([1.0, -7.0])
+    result = held_out_gain(two_stumps(), X, y)
+    assert_same(result.values, [0.0])
+    assert_same(result.standard_error, [0.0])
+    both = held_out_gain(two_stumps(), np.array([[1.0], [-2]]), y, sample_weight=[1.0, 0.0])
+    assert_same(both.values, [0.0])
+    assert_same(both.p_values(), [1.0])
+
+
+LOSS = {
+    "squared": HalfSquaredError(),
+    "logistic": HalfLogistic(),
+    "poisson": Poisson(),
+    "gamma": Gamma(),
+    "quantile": Quantile(0.9),
+    "absolute": Absolute(),
+    "huber": Huber(0.7),
+    "softmax": Softmax(3),
+    "targets": SeveralTargets(2),
+}
+
+
+@st.composite
+def cases(draw, max_rows=12, loss=None, weights=(0.5, 0.1, 1.0, 3.0, 0.0), **options):
+    """Draw a model of any loss, boosted or a forest, and rows that meet its thresholds.
+
+    No target is a sum of node values, where losses with a kink jump.
+    """
+    loss = LOSS[draw(st.sampled_from(sorted(LOSS))) if loss is None else loss]
+    model = draw(ensembles(**{"max_trees": 4, **options}))
+    whole = model.n_trees - model.n_trees % loss.n_outputs
+    if whole == 0:
+        model, whole = twice(model, loss.n_outputs), loss.n_outputs
+    model = model.truncate(whole)
+    several = {"base_score": np.linspace(-0.5, 0.7, loss.n_outputs)} if loss.n_outputs > 1 else {}
+    model = replace(
+        model,
+        value=np.clip(model.value, -2, 2),
+        loss=loss,
+        is_forest=draw(st.booleans()),
+        input_dtype=draw(st.sampled_from([np.float64, np.float32])),
+        **several,
+    )
+    if draw(st.booleans()):
+        model = replace(
+            model, statistics=model.statistics - {"hessians"}, sum_hessian=0 * model.sum_hessian
+        )
+    X = draw(rows_for(model, n=draw(st.integers(1, max_rows))))
+    n = len(X)
+    if loss.name in ("half_logistic", "softmax"):
+        targets = np.arange(max(2.0, loss.n_outputs))
+    else:
+        targets = np.array([0.0, 0.1, 1.0, 3.0]) + 0.7310585786300049
+    size = (n, 2) if loss.name == "several_targets" else (n,)
+    n_cells = int(np.prod(size))
+    cells = draw(st.lists(st.sampled_from(targets), min_size=n_cells, max_size=n_cells))
+    others = draw(st.lists(st.sampled_from(weights), min_size=n - 1, max_size=n - 1))
+    return Judged(model, X, np.reshape(cells, size), np.array([2.0, *others]))
+
+
+def twice(model, n):
+    """Return the first tree of a model ``n`` times."""
+    others = ("base_score", "learning_rate", "reg_lambda", "loss", "feature_names")
+    return Ensemble.from_trees(
+        [model.trees[0]] * n, **{name: getattr(model, name) for name in others}
+    )
+
+
+def terms_of(case):
+    """Bound all that is added up for any feature, with what rounding makes of predictions."""
+    value = np.abs(case.ensemble.value).sum() + np.abs(case.ensemble.base_score).sum()
+    steepest = 8 * np.exp(value) if case.ensemble.loss.name in ("poisson", "gamma") else 8 + value
+    return 4 * value * case.weight.sum() * steepest / case.ensemble.learning_rate
+
+
+def moderate(case):
+    """Say whether predictions are such that a gamma or Poisson loss is a number."""
+    return np.abs(case.ensemble.value).sum() < 20
+
+
+@given(case=cases())
+def test_it_is_its_definition(case):
+    rows = case.ensemble, case.ensemble.as_input(case.X), case.y, case.weight
+    terms = terms_of(case) if moderate(case) else terms_of(case) * 1e6
+
+    result = held_out_gain(
+        case.ensemble, case.X, case.y, sample_weight=case.weight, per_tree=True, per_output=True
+    )
+
+    assert_close(result.values, reference_held_out.held_out_gain(*rows), terms)
+    assert_close(result.per_tree.sum(axis=0), result.values, terms)
+    n_outputs = case.ensemble.n_outputs
+    of_outputs = [result.per_tree[k::n_outputs].sum(axis=0) for k in range(n_outputs)]
+    assert_close(result.per_output, np.array(of_outputs), terms)
+    if len(case.X) > 1:
+        expected = reference_held_out.error_of_held_out_gain(*rows)
+        assert_close(result.standard_error, expected, terms)
+    else:
+        assert result.standard_error is None
+    assert_close(reference_held_out.row_parts(*rows).sum(axis=0), result.values, terms)
+    without = held_out_gain(
+        case.ensemble, case.X, case.y, sample_weight=case.weight, standard_error=False
+    )
+    assert_same(without.values, result.values)
+    assert without.standard_error is None
+
+
+@given(case=cases(max_rows=8))
+def test_rows_add_up(case):
+    rows = held_out_gain_rows(case.ensemble, case.X, case.y)
+    ones = np.ones(len(case.X))
+    X = case.ensemble.as_input(case.X)
+    terms = terms_of(case) * (1 if moderate(case) else 1e6) * len(case.X)
+    expected = reference_held_out.row_parts(case.ensemble, X, case.y, ones)
+    assert_close(rows.values, expected, terms)
+    total = held_out_gain(case.ensemble, case.X, case.y)
+    assert_close(rows.values.sum(axis=0), total.values, terms)
+    assert_close(GlobalAttribution.from_rows(rows).values, total.values, terms)
+
+
+@given(case=cases(), data=st.data())
+def test_groups_are_the_draws(case, data):
+    n = len(case.X)
+    groups = data.draw(st.lists(st.sampled_from("abc"), min_size=n, max_size=n))
+    result = held_out_gain(
+        case.ensemble, case.X, case.y, sample_weight=case.weight, groups=groups, second_moments=True
+    )
+    assert_same(result.groups, np.unique(groups))
+    X, terms = case.ensemble.as_input(case.X), terms_of(case) * (1 if moderate(case) else 1e6)
+    rows = case.ensemble, X, case.y, case.weight
+    assert_close(result.values, reference_held_out.held_out_gain(*rows), terms)
+    if len(set(groups)) == 1:
+        assert result.standard_error is None
+        return
+    expected = reference_held_out.error_of_held_out_gain(*rows, groups)
+    assert_close(result.standard_error, expected, terms)
+    both = result.grouped({"both": ["x0", "x1"]})
+    parts = reference_held_out.row_parts(*rows, for_error=True)
+    expected = standard_error(parts[:, :2].sum(axis=1, keepdims=True), groups)
+    assert_close(both.standard_error[:1] ** 2, expected**2, terms**2)
+    assert_close(both["both"], result.values[:2].sum(), terms)
+
+
+@pytest.mark.parametrize("depth", [1, 3, 5, 9, 17])
+def test_trees_of_every_depth(depth):
+    rng = np.random.default_rng(depth)
+    ensemble, X = deep_ensemble(rng, depth, 3, branching=0.6)
+    y, weight = rng.normal(size=len(X)), rng.integers(0, 3, size=len(X)) + 0.5
+    ensemble = replace(ensemble, value=ensemble.value / 10)
+    result = held_out_gain(ensemble, X, y, sample_weight=weight)
+    terms = terms_of(Judged(ensemble, X, y, weight))
+    rows = ensemble, X, y, weight
+    assert_close(result.values, reference_held_out.held_out_gain(*rows), terms)
+    expected = reference_held_out.error_of_held_out_gain(*rows)
+    assert_close(result.standard_error, expected, terms)
+
+
+FITTED = {
+    "words": lambda: GBTRegressor(n_estimators=6, max_depth=3, learning_rate=0.3),
+    "words, classes": lambda: GBTClassifier(n_estimators=4, max_depth=3),
+    "xgboost": lambda: peer("xgboost").XGBRegressor(n_estimators=6, max_depth=3),
+    "xgboost classes": lambda: peer("xgboost").XGBClassifier(n_estimators=4, max_depth=3),
+    "lightgbm": lambda: peer("lightgbm").LGBMRegressor(n_estimators=6, num_leaves=6, verbose=-1),
+    "lightgbm classes": lambda: peer("lightgbm").LGBMClassifier(n_estimators=4, verbose=-1),
+    "catboost": lambda: peer("catboost").CatBoostRegressor(
+        n_estimators=6, depth=3, verbose=0, allow_writing_files=False
+    ),
+    "histograms": lambda: HistGradientBoostingRegressor(max_iter=6),
+    "histograms, classes": lambda: HistGradientBoostingClassifier(max_iter=4),
+    "gradient boosting": lambda: GradientBoostingClassifier(n_estimators=4),
+    "random forest": lambda: RandomForestRegressor(n_estimators=4, max_depth=4),
+    "extra trees": lambda: ExtraTreesRegressor(n_estimators=4, max_depth=5),
+    "forest of classes": lambda: RandomForestClassifier(n_estimators=4, max_depth=4),
+}
+
+
+@pytest.mark.parametrize("case", FITTED)
+def test_every_library(case):
+    """Missing values and, where the model takes them, words; none needs hessians or rows."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(240, 4))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=240)
+    if case in ("gradient boosting", "catboost"):
+        X[:, 3] = np.round(X[:, 3])
+    else:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    model = FITTED[case]()
+    table = X
+    if case.startswith("words"):
+        pandas = pytest.importorskip("pandas")
+        table = pandas.DataFrame(X, columns=list("abcd"))
+        table["d"] = rng.choice(list("pqrstuvw"), 240)
+        table.loc[:119, "d"] = rng.choice(list("pqrst"), 120)  # the others are met unseen
+        table["d"] = table["d"].astype("category")
+    if hasattr(model, "predict_proba"):
+        y = np.array(["low", "middle", "high"])[np.digitize(y, [-0.6, 0.6])]
+        if case.startswith("xgboost"):
+            y = np.digitize(X[:, 0], [-0.6, 0.6])
+    model.fit(table[:120], y[:120])
+    weight = rng.integers(0, 3, size=120) + 0.0
+    ensemble = as_ensemble(model)
+
+    result = held_out_gain(model, table[120:], y[120:], sample_weight=weight)
+
+    rows, target = ensemble.as_input(table[120:]), y[120:]
+    if ensemble.n_outputs > 1:
+        of_class = target[:, np.newaxis] == model.classes_
+        is_target = ensemble.loss.name == "several_targets"
+        target = of_class * 1.0 if is_target else of_class.argmax(axis=1) * 1.0
+    rows = ensemble, rows, target, weight
+    terms = terms_of(Judged(ensemble, None, target, weight))
+    assert result.values.any()
+    assert_close(result.values, reference_held_out.held_out_gain(*rows), terms)
+    expected = reference_held_out.error_of_held_out_gain(*rows)
+    assert_close(result.standard_error, expected, terms)
+
+
+# -------------------------------------------------------------------------------- its identities
+
+
+@given(case=judged(models=ensembles(losses=["half_squared_error"], reg_lambda=0.0)), data=st.data())
+def test_on_training_rows_without_removal_it_is_the_total_gain(case, data):
+    n = len(case.X)
+    weight = np.array([1, *data.draw(st.lists(st.integers(0, 3), min_size=n - 1, max_size=n - 1))])
+    repeated = np.repeat(np.arange(n), weight)
+    ensemble = fit_values(case.ensemble, case.X[repeated], case.y[repeated])
+    gain = total_gain(ensemble, per_tree=True)
+    terms = case.terms + np.abs(gain.values).sum()
+
+    by_loops = reference_held_out.held_out_gain(
+        ensemble, case.X, case.y, weight, removes_own_work=False
+    )
+    assert_close(by_loops, gain.values, terms * max(weight))
+    # Nothing is there to be removed in the first tree.
+    result = held_out_gain(ensemble, case.X, case.y, sample_weight=weight, per_tree=True)
+    assert_close(result.per_tree[0], gain.per_tree[0], terms * max(weight))
+
+
+def test_on_its_training_rows_a_forest_has_its_total_gain():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = X[:, 0] + rng.normal(size=200)
+    model = RandomForestRegressor(n_estimators=5, bootstrap=False, max_features=2, max_depth=6)
+    model.fit(X, y)
+    gain = total_gain(as_ensemble(model, X, y)).values
+    with pytest.warns(SeenRowsWarning, match="200 of the 200 rows"):  # its leaves tell
+        held_out = held_out_gain(model, X, y)
+    assert_close(held_out.values, gain, gain.sum())
+
+
+@given(case=judged(models=ensembles(losses=["half_squared_error"])))
+def test_for_the_squared_error_the_removal_is_that_of_partial_inner(case):
+    """What is left to explain is -g + h F, with the feature's steps of earlier trees."""
+    earlier = np.zeros(case.X.shape)
+    judged_rows = reference_held_out.rounds(case.ensemble, case.X, case.y)
+    plain = reference.steps(case.ensemble, case.X, case.y)
+    terms = np.abs(case.y).max() + 2 * np.abs(case.ensemble.value).sum() + 2
+    for (tree, _, left), (_, g, h) in zip(judged_rows, plain, strict=True):
+        assert_close(left, -g[:, np.newaxis] + h[:, np.newaxis] * earlier, terms)
+        earlier += [reference.centred_steps(tree, x) for x in case.X]
+
+
+def test_where_steps_average_0_it_is_partial_inner():
+    """Over rows of which as many take each branch as in training the centring changes nothing."""
+    rng = np.random.default_rng(1)
+    X = np.array([[a, b] for a in (0.0, 1) for b in (0.0, 1)] * 10)
+    model = GBTRegressor(n_estimators=5, max_depth=2, reg_lambda=0).fit(X, rng.normal(size=40))
+    new = model.ensemble_, X, rng.normal(size=40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeenRowsWarning)
+        values = held_out_gain(*new).values
+        assert_close(values, partial_inner(*new).values, 40 * np.abs(new[2]).max() * 4)
+
+
+def exchanged(loss, y, weight, X):
+    """Return the held-out gains of a first tree of four columns over all orders of the targets."""
+    rng = np.random.default_rng(7)
+    rows = rng.normal(size=(50, 2))
+    blank = GBTRegressor(n_estimators=2, max_depth=3, reg_lambda=3.0, learning_rate=0.5)
+    model = blank.fit(rows, rows[:, 0] + rng.normal(size=50)).ensemble_
+    if loss.n_outputs > 1:
+        model = replace(
+            model.truncate(2), loss=loss, base_score=np.linspace(-0.3, 0.5, loss.n_outputs)
+        )
+    else:
+        model = replace(model.truncate(1), loss=loss, base_score=0.3)
+    results = []
+    for order in permutations(range(len(y))):
+        result = held_out_gain(model, X, y[list(order)], sample_weight=weight)
+        results.append(result.values)
+    return np.array(results)
+
+
+@pytest.mark.parametrize(
+    ("loss", "y"),
+    [
+        (HalfSquaredError(), np.array([0.0, 1, 5, -2, 3])),
+        (HalfLogistic(), np.array([0.0, 1, 1, 0, 0])),
+        (Poisson(), np.array([0.0, 1, 4, 0, 2])),
+        (Quantile(0.9), np.array([0.0, 1, 5, -2, 3])),
+        (Softmax(2), np.array([0.0, 1, 1, 0, 1])),
+    ],
+)
+def test_gradients_dealt_out_in_all_orders_are_worth_nothing_on_average(loss, y):
+    """In a first tree, whatever the penalty, the shares of rows and the weights."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(5, 2))
+    for weight in (np.ones(5), np.array([1.0, 3, 1, 0.5, 2])):
+        gains = exchanged(loss, y, weight, X)
+        assert np.abs(gains).max() > 0.01
+        assert_close(gains.mean(axis=0), [0.0, 0.0], np.abs(gains).mean(axis=0))
+
+
+class Shifted:
+    """The squared error, with a constant added to every gradient."""
+
+    def value(self, y, raw_prediction):
+        return (y - raw_prediction) ** 2 / 2 + 5 * raw_prediction
+
+    def gradient_hessian(self, y, raw_prediction):
+        return raw_prediction - y + 5, np.ones(len(y))
+
+    def link(self, prediction):
+        return prediction
+
+    def inverse_link(self, raw_prediction):
+        return raw_prediction
+
+
+def some_rows(seed, n=200, p=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, X[:, 0] + rng.normal(size=n)
+
+
+def test_a_constant_added_to_all_gradients_changes_nothing():
+    model = GBTRegressor(n_estimators=10, max_depth=3).fit(*some_rows(0))
+    X, y = some_rows(1)
+    shifted = GBTRegressor(n_estimators=1, loss=Shifted()).fit(X, y).ensemble_.loss
+    result = held_out_gain(model, X, y)
+    others = [
+        held_out_gain(model, X, y + 3.5),
+        held_out_gain(replace(model.ensemble_, loss=shifted), X, y),
+    ]
+    for other in others:
+        assert_close(other.values, result.values, 1e3 * np.abs(result.values))
+        assert_close(other.standard_error, result.standard_error, 1e3 * result.standard_error)
+
+
+@given(case=cases(weights=(0.0, 1.0, 2.0, 3.0)))
+def test_a_row_of_weight_3_is_three_rows(case):
+    repeated = np.repeat(np.arange(len(case.X)), case.weight.astype(int))
+    result = held_out_gain(case.ensemble, case.X, case.y, sample_weight=case.weight)
+    other = held_out_gain(case.ensemble, case.X[repeated], case.y[repeated])
+    terms = terms_of(case) * (1 if moderate(case) else 1e6)
+    assert_close(result.values, other.values, terms)
+
+
+def test_row_parts_are_derivatives():
+    """How the held-out gain changes with the weight of a row, times that weight."""
+    X, y = some_rows(2, n=40, p=3)
+    model = GBTClassifier(n_estimators=5, max_depth=3, min_child_weight=0).fit(X, y > 0)
+    X, y = some_rows(3, n=12, p=3)
+    weight = np.random.default_rng(4).uniform(0.5, 2, size=12)
+    rows = model.ensemble_, X, (y > 0) * 1.0
+    parts = reference_held_out.row_parts(*rows, weight)
+    step = 1e-6
+    for i in range(12):
+        move = step * weight * (np.arange(12) == i)
+        up, down = (
+            held_out_gain(*rows, sample_weight=w).values for w in (weight + move, weight - move)
+        )
+        assert_close((up - down) / (2 * step), parts[i], np.abs(parts).sum(), eps=1e-9)
+
+
+@pytest.mark.parametrize("loss", [None, "quantile", "classes"])
+def test_the_standard_error_is_the_spread_over_tables(loss):
+    def draw(seed, n):
+        X, y = some_rows(seed, n)
+        return X, np.digitize(y, [-0.5, 0.5]) if loss == "classes" else y
+
+    kind = GBTClassifier if loss == "classes" else partial(GBTRegressor, loss=loss)
+    model = kind(n_estimators=10, max_depth=3, learning_rate=0.3).fit(*draw(0, 400))
+    results = [held_out_gain(model, *draw(seed, 500)) for seed in range(1, 401)]
+    spread = np.std([r.values for r in results], axis=0, ddof=1)
+    told = np.sqrt(np.mean([r.standard_error**2 for r in results], axis=0))
+    assert np.all(np.abs(told / spread - 1) < 4 / np.sqrt(2 * len(results))), told / spread
+
+
+# ------------------------------------------------------------------------ threads, errors, results
+
+
+def test_threads_change_nothing():
+    X, y = some_rows(5, n=17 * ROWS_PER_BLOCK)
+    model = GBTRegressor(n_estimators=5, max_depth=3).fit(X[:300], y[:300] + 1)
+    groups = np.arange(len(X)) % 100
+    for options in ({"second_moments": True}, {"groups": groups}):
+        one, two, all_cores = (
+            held_out_gain(model, X, y, n_jobs=n_jobs, **options) for n_jobs in (1, 2, None)
+        )
+        for other in (two, all_cores):
+            assert_same(other.values, one.values)
+            assert_same(other.standard_error, one.standard_error)
+    rows = held_out_gain_rows(model, X, y, n_jobs=1)
+    assert_same(held_out_gain_rows(model, X, y, n_jobs=2).values, rows.values)
+
+
+def test_seen_rows_are_told():
+    X, y = some_rows(6)
+    model = GBTRegressor(n_estimators=3).fit(X, y)
+    for measure in (held_out_gain, held_out_gain_rows):
+        with pytest.warns(SeenRowsWarning, match="150 of the 160 rows") as caught:
+            measure(model, np.vstack([X[:150], X[:10] + 0.5]), np.append(y[:150], y[:10]))
+        assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": np.empty((0, 4)), "y": np.empty(0)}, "X has no rows"),
+        ({"X": np.ones((200, 3))}, "4 features|4 columns|3 columns"),
+        ({"X": np.full((200, 4), np.inf)}, "infinit|inf"),
+        ({"y": np.ones(199)}, "199"),
+        ({"y": np.full(200, np.nan)}, "nan"),
+        ({"sample_weight": -np.ones(200)}, "negative"),
+        ({"sample_weight": np.zeros(200)}, "sample_weight is zero for every row"),
+        ({"groups": np.arange(3)}, "one label a row"),
+        ({"second_moments": True, "standard_error": False}, "leave out standard_error=False"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(change, message):
+    X, y = some_rows(7)
+    model = GBTRegressor(n_estimators=2).fit(X + 1, y)
+    with pytest.raises(ValueError, match=message):
+        held_out_gain(model, **{"X": X, "y": y, **change})
+
+
+def test_results_of_some_rows_cannot_be_merged():
+    X, y = some_rows(8)
+    model = GBTRegressor(n_estimators=2).fit(X + 1, y)
+    parts = [held_out_gain(model, X[rows], y[rows]) for rows in (slice(100), slice(100, 200))]
+    with pytest.raises(ValueError, match=r"means of nodes are those of all rows.*tables of Dask"):
+        parts[0].merge(parts[1])
+    assert parts[0].p_values()[0] < 0.001
+    assert "held_out_gain" in repr(parts[0])
+
+
+# ------------------------------------------------------------------- how many rows carry a sum
+
+
+def test_the_kurtosis_of_steps_by_hand():
+    """Of a stump with 8 and 2 rows: steps -1 and 4, kurtosis 10 (8 + 2 256) / (8 + 2 16)^2."""
+    stump = replace(
+        stump_on(0, 0.0),
+        value=np.array([1.0, 0, 5]),
+        n_samples=np.array([10, 8, 2]),
+        sum_hessian=np.array([10.0, 8, 2]),
+    )
+    steps = StepsOfModel.of(ensemble_of([stump], 2))
+    assert_close(steps.kurtosis_of_steps(), [10 * 520 / 40**2, 0.0], [4.0, 0.0], k=4)
+    twice_the_same = StepsOfModel.of(ensemble_of([stump] * 2, 2))
+    assert_close(twice_the_same.kurtosis_of_steps(), [10 * 520 / 40**2 / 2, 0.0], [4.0, 0.0], k=4)
+    without_counts = replace(
+        steps.ensemble, statistics=frozenset({"hessians"}), n_samples=np.zeros(3, dtype=np.int64)
+    )
+    alike = StepsOfModel.of(without_counts).kurtosis_of_steps()
+    assert_close(alike, steps.kurtosis_of_steps(), [4.0, 0.0], k=4)
+
+
+def kurtosis_of(numbers):
+    distance = numbers - numbers.mean(axis=0)
+    second, fourth = (distance**2).mean(axis=0), (distance**4).mean(axis=0)
+    return np.divide(fourth, second**2, out=np.zeros(numbers.shape[1]), where=second > 0)
+
+
+@pytest.mark.parametrize("loss", [None, "quantile", "classes"])
+def test_the_larger_kurtosis_counts(loss):
+    X, y = some_rows(9, n=1500)
+    if loss == "classes":
+        y = np.digitize(y, [-0.5, 0.5])
+    kind = GBTClassifier if loss == "classes" else partial(GBTRegressor, loss=loss)
+    model = kind(n_estimators=10, max_depth=3).fit(X[:300], y[:300])
+    X, y, weight = X[300:], y[300:], np.random.default_rng(0).uniform(size=1200)
+    ensemble = model.ensemble_
+    gradient = ensemble.loss.gradient_hessian(y * 1.0, ensemble.raw_predict(X))[0]
+    gradient = gradient.reshape(1200, -1) * weight[:, np.newaxis]
+    of_model = 3 * StepsOfModel.of(ensemble).kurtosis_of_steps() * kurtosis_of(gradient).max()
+    parts = reference_held_out.row_parts(ensemble, X, y * 1.0, weight, for_error=True)
+    expected = np.maximum(of_model, kurtosis_of(parts))
+    result = held_out_gain(model, X, y, sample_weight=weight)
+    assert_close(result.kurtosis, expected, expected, k=1e4)
+    assert_same(result.is_reliable, result.kurtosis <= 0.2 * 1200)
+    groups = np.arange(1200) % 40
+    of_groups = np.array([parts[groups == g].sum(axis=0) for g in range(40)])
+    result = held_out_gain(model, X, y, sample_weight=weight, groups=groups)
+    expected = np.maximum(of_model, kurtosis_of(of_groups))
+    assert_close(result.kurtosis, expected, expected, k=1e4)
+    assert_same(result.is_reliable, result.kurtosis <= 0.2 * 40)
+    assert held_out_gain(model, X, y, standard_error=False).is_reliable is None
+
+
+def test_a_feature_of_rare_large_steps_is_not_reliable_though_no_row_tells():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=2000), np.arange(2000) < 4])
+    y = X[:, 0] + 50 * X[:, 1] + rng.normal(size=2000)
+    model = GBTRegressor(n_estimators=20, max_depth=2).fit(X, y)
+    new = np.column_stack([rng.normal(size=500), np.zeros(500)])
+    result = held_out_gain(model, new, new[:, 0] + rng.normal(size=500))
+    assert_same(result.is_reliable, [True, False])
+
+
+# ------------------------------------------------------------------------------------ in per cent
+
+
+def test_per_cent_by_hand():
+    """The stumps above: 16 times 1/2 over twice the loss of the mean, (1/9 + 49/9 + 64/9) / 2."""
+    X, y = np.array([[-2.0], [-3.0], [2.0]]), np.array([1.0, -1.0, 4.0])
+    result = held_out_gain(two_stumps(), X, y)
+    expected = 100 * 16 / 2 / (114 / 9)
+    assert_close(result.percent(), [expected], expected, k=8)
+    frame = result.to_frame()
+    assert list(frame.columns) == ["value", "percent", "standard_error", "p_value", "is_reliable"]
+    assert_same(frame["percent"].to_numpy(), result.percent())
+    # Weights: the third row counts three times. Mean 12/5, squares 49/25, 289/25, 3 64/25.
+    weighted = held_out_gain(two_stumps(), X, y, sample_weight=[1.0, 1.0, 3.0])
+    value, spread = weighted.values[0], (49 + 289 + 192) / 25
+    assert_close(weighted.percent(), [100 * value / 2 / spread], expected * 4, k=8)
+
+
+def test_per_cent_of_the_relatives():
+    """TreeInner adds up to what the model saves, to first order; partial_inner asks as we do."""
+    X, y = some_rows(12, n=1000)
+    model = GBTRegressor(n_estimators=400, max_depth=3, learning_rate=0.01).fit(X[:500], y[:500])
+    rows, weight = (X[500:], y[500:]), np.random.default_rng(0).uniform(size=500)
+    inner = tree_inner(model, *rows, sample_weight=weight)
+    constant = np.average(rows[1], weights=weight)
+    loss, of_constant = (
+        weight @ (rows[1] - prediction) ** 2 for prediction in (model.predict(rows[0]), constant)
+    )
+    expected = 100 * (1 - loss / of_constant)
+    assert abs(inner.percent().sum() - expected) < 1
+    partial_form = partial_inner(model, *rows, sample_weight=weight)
+    expected = 100 * 0.01 * partial_form.values / of_constant
+    assert_close(partial_form.percent(), expected, np.abs(expected))
+    halves = [tree_inner(model, X[half], y[half]) for half in (slice(500, 700), slice(700, 1000))]
+    with pytest.raises(ValueError, match="was made of several results"):
+        halves[0].merge(halves[1]).percent()
+
+
+def test_a_model_of_one_feature_that_has_learned_all_has_its_r2():
+    X, y = some_rows(10, n=4000, p=1)
+    y = np.sign(X[:, 0]) + 0.5 * y
+    model = GBTRegressor(n_estimators=400, max_depth=2, learning_rate=0.1).fit(X[:2000], y[:2000])
+    r2 = model.score(X[2000:], y[2000:])
+    told = held_out_gain(model, X[2000:], y[2000:]).percent()[0]
+    assert abs(told - 100 * r2) < 3
+
+
+@pytest.mark.parametrize(
+    ("loss", "y"),
+    [
+        ("poisson", [0.0, 1, 3, 0]),
+        ("gamma", [0.5, 1, 3, 0.1]),
+        ("tweedie", [0.0, 1, 3, 0.1]),
+        ("quantile", [0.0, 1, 3, 0.1]),
+        ("squared_log_error", [0.0, 1, 3, 0.1]),
+        ("huber", [0.0, 1, 3, 0.1]),
+    ],
+)
+def test_the_loss_of_the_constant_is_the_least_of_any_and_counts_from_0(loss, y):
+    y, weight = np.array(y), np.array([1.0, 2, 1, 0.5])
+    loss = GBTRegressor(n_estimators=1, loss=loss).fit(y[:, np.newaxis], y).ensemble_.loss
+    told = Targets(y, weight).constant_loss(loss)
+    lowest = -0.99 if loss.name == "squared_log_error" else -30
+    grid = np.append(np.linspace(lowest, -3, 1000), np.linspace(-3, 4, 100_001))
+    grid = grid[grid >= lowest]
+    by_row = [w * loss.value(np.full(grid.shape, t), grid) for t, w in zip(y, weight, strict=True)]
+    expected = sum(by_row).min() - sum(of_row.min() for of_row in by_row)
+    assert_close(told, expected, told, k=1, eps=1e-4)
+    parts = [Targets(y[rows], weight[rows]) for rows in (slice(1), slice(1, 3), slice(3, 4))]
+    merged = parts[0].merge(parts[1]).merge(parts[2].merge(parts[0]))
+    assert_close(
+        merged.constant_loss(loss),
+        Targets(np.append(y, y[0]), np.append(weight, weight[0])).constant_loss(loss),
+        told * 4,
+    )
+
+
+def test_where_a_constant_has_no_loss_there_is_no_per_cent():
+    X, y = some_rows(11)
+    model = GBTClassifier(n_estimators=2).fit(X, y > 0)
+    result = held_out_gain(model, X + 0.1, np.full(200, True))
+    with pytest.raises(ValueError, match="held_out_gain cannot be given in per cent"):
+        result.percent()
+    assert "percent" not in result.to_frame().columns
+    with pytest.raises(ValueError, match="total_gain cannot be given in per cent"):
+        total_gain(model).percent()
+
+
+def test_too_many_distinct_targets_of_chunks_are_not_kept(monkeypatch):
+    monkeypatch.setattr("attributions.held_out.constant_loss.MOST_DISTINCT", 4)
+    few = [Targets(np.array([1.0, 2]), np.ones(2)), Targets(np.array([2.0, 3, 4]), np.ones(3))]
+    many = few[0].merge(few[1]).merge(Targets(np.array([5.0]), np.ones(1)))
+    assert few[0].merge(few[1]).constant_loss(HalfSquaredError()) is not None
+    assert many.constant_loss(HalfSquaredError()) is None
+    assert many.merge(few[0]).y is None

@@ -1,0 +1,289 @@
+"""Rows of training are told by the leaves that they fill, and no other rows are taken for them."""
+
+import warnings
+from dataclasses import replace
+from functools import partial, reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import multinomial
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+
+import gbt
+from attributions import (
+    SeenRowsWarning,
+    forest_inner,
+    given_others,
+    partial_inner,
+    partial_inner_rows,
+    permutation,
+    tree_inner,
+    tree_inner_pairs,
+    tree_inner_rows,
+)
+from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import as_ensemble
+from gbt.model.known_by_leaves import (
+    N_DRAWS,
+    Cells,
+    Rows,
+    amount_at_root,
+    are_training_rows,
+    may_be_training_rows,
+)
+from tests.asserts import assert_close, assert_same, peer
+from tests.tree_cases import ensemble_of, stump_on
+
+N = 200
+QUIET = {"verbose": 0, "allow_writing_files": False}
+FEW = {"n_estimators": 10, "max_depth": 3}
+LIBRARIES = {
+    "xgboost": lambda kind: getattr(peer("xgboost"), f"XGB{kind}")(**FEW),
+    "xgboost, stumps": lambda kind: getattr(peer("xgboost"), f"XGB{kind}")(
+        n_estimators=16, max_depth=1
+    ),
+    "lightgbm": lambda kind: getattr(peer("lightgbm"), f"LGBM{kind}")(verbose=-1, **FEW),
+    "catboost": lambda kind: getattr(peer("catboost"), f"CatBoost{kind}")(**QUIET, **FEW),
+    "histograms": lambda kind: {
+        "Regressor": HistGradientBoostingRegressor,
+        "Classifier": HistGradientBoostingClassifier,
+    }[kind](max_iter=10),
+    "gradient boosting": lambda kind: {
+        "Regressor": GradientBoostingRegressor,
+        "Classifier": GradientBoostingClassifier,
+    }[kind](n_estimators=10),
+    "extra trees": lambda kind: {
+        "Regressor": ExtraTreesRegressor,
+        "Classifier": ExtraTreesClassifier,
+    }[kind](n_estimators=10),
+    "ours": lambda kind: {"Regressor": GBTRegressor, "Classifier": GBTClassifier}[kind](**FEW),
+}
+TASKS = ("numbers", "two classes", "three classes")
+
+
+def table(task, seed=0, n=2 * N):
+    """Return rows and targets, of classes as many in either half."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    signal = X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.normal(size=n)
+    if task == "numbers":
+        return X, signal
+    n_classes = 2 if task == "two classes" else 3
+    half = np.argsort(np.argsort(signal.reshape(2, -1), axis=1), axis=1)
+    return X, (half * n_classes // (n // 2)).ravel()
+
+
+def fitted(library, task, X, y, **more):
+    model = LIBRARIES[library]("Regressor" if task == "numbers" else "Classifier")
+    return model.fit(X, y, **more)
+
+
+def is_told(model, X, y, measure=tree_inner, **more):
+    """Say whether a measure warns; what is warned of are all rows."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        measure(model, X, y, **more)
+    seen = [w for w in caught if issubclass(w.category, SeenRowsWarning)]
+    if seen:
+        assert str(seen[0].message).startswith(f"{len(X)} of the {len(X)} rows")
+    return bool(seen)
+
+
+def told_by_leaves(model, X, y):
+    """Ask the decision itself, of models that remember their rows, too."""
+    ensemble = replace(as_ensemble(model), seen_rows=None)
+    rows = Rows(np.asarray(ensemble.as_input(X)), np.asarray(y, dtype=float))
+    if not may_be_training_rows(ensemble, amount_at_root(ensemble, rows.y, None)):
+        return False
+    return are_training_rows(ensemble, lambda part_of, merge: part_of(rows))
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_rows_of_training_and_as_many_others(library, task):
+    X, y = table(task)
+    model = fitted(library, task, X[:N], y[:N])
+    if library == "ours":
+        assert [told_by_leaves(model, X[h], y[h]) for h in (slice(N), slice(N, None))] == [1, 0]
+        return
+    order = np.random.default_rng(1).permutation(N)
+    if "values" in as_ensemble(model).statistics:  # else the rows would have to make these
+        assert is_told(model, X[order], y[order])
+        assert not is_told(model, X[N:], y[N:])
+    assert is_told(model, X[order], y[order], permutation, n_repeats=1)
+    assert not is_told(model, X[N:], y[N:], permutation, n_repeats=1)
+
+
+MEASURES = {
+    "tree_inner": tree_inner,
+    "without errors": partial(tree_inner, standard_error=False),
+    "with training": lambda model, X, y: tree_inner(model, X, y, training=(X, y)),
+    "partial_inner": partial_inner,
+    "forest_inner": forest_inner,
+    "tree_inner_rows": tree_inner_rows,
+    "partial_inner_rows": partial_inner_rows,
+    "tree_inner_pairs": tree_inner_pairs,
+    "permutation": permutation,
+    "given_others": lambda model, X, y: given_others(
+        model, X, y, training=(X, y), regressor=GBTRegressor(n_estimators=2)
+    ),
+}
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+def test_all_measures_of_held_out_rows_warn(measure):
+    X, y = table("two classes")
+    model = fitted("xgboost", "two classes", X[:N], y[:N])
+    assert is_told(model, X[:N], y[:N], measure)
+    assert not is_told(model, X[N:], y[N:], measure)
+    with pytest.warns(SeenRowsWarning) as caught:
+        measure(model, X[:N], y[:N])
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def separable(seed=0, n_each=N // 2):
+    """Return rows of two classes that one split tells apart; either half has as many of each."""
+    rng = np.random.default_rng(seed)
+    y = np.tile([0, 1], 2 * n_each)
+    X = rng.normal(size=(len(y), 3))
+    X[:, 0] = np.abs(X[:, 0]) * (2 * y - 1)
+    return X, y
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_rows_that_are_told_apart_without_error_are_not_taken_for_seen(library):
+    """A stratified split: both halves fill every leaf alike, and importances are the same."""
+    X, y = separable()
+    model = fitted(library, "two classes", X[:N], y[:N])
+    assert not told_by_leaves(model, X[N:], y[N:])
+    if library == "xgboost":
+        inner = [tree_inner(model, X[half], y[half]).values for half in (slice(N), slice(N, None))]
+        assert_close(inner[0], inner[1], np.abs(inner[0]), k=64)
+        assert not told_by_leaves(model, X[:N], y[:N])  # nor can these be
+
+
+def test_models_from_files(tmp_path):
+    X, y = table("numbers")
+    GBTRegressor(**FEW).fit(X[:N], y[:N]).save(tmp_path / "model.json")
+    model = gbt.load(tmp_path / "model.json")
+    assert is_told(model, X[:N], y[:N])
+    assert not is_told(model, X[N:], y[N:])
+
+
+def test_what_cannot_be_told():
+    """Parts of the rows, more than these, and models of which no tree has seen all of them."""
+    X, y = table("numbers")
+    model = fitted("xgboost", "numbers", X[:N], y[:N])
+    assert not is_told(model, X[1:N], y[1:N])
+    assert not is_told(model, X[: N + 1], y[: N + 1])
+    sampled = peer("xgboost").XGBRegressor(subsample=0.7, **FEW).fit(X[:N], y[:N])
+    assert not is_told(sampled, X[:N], y[:N])
+
+
+def test_weights():
+    """XGBoost keeps hessians, which are weighted; LightGBM counts rows, which weights leave."""
+    X, y = table("numbers")
+    weight = 1.0 + np.arange(N) % 3
+    model = fitted("xgboost", "numbers", X[:N], y[:N], sample_weight=weight)
+    assert is_told(model, X[:N], y[:N], sample_weight=weight)
+    assert not is_told(model, X[:N], y[:N])
+    assert not is_told(model, X[N:], y[N:], sample_weight=weight)
+    counting = fitted("lightgbm", "numbers", X[:N], y[:N], sample_weight=weight)
+    assert is_told(counting, X[:N], y[:N])
+    assert is_told(counting, X[:N], y[:N], sample_weight=weight)
+
+
+@pytest.mark.parametrize("measure", [tree_inner, partial(permutation, n_repeats=1)])
+def test_chunks_are_told_together(measure):
+    array = peer("dask.array")
+    X, y = table("two classes")
+    model = fitted("xgboost", "two classes", X[:N], y[:N])
+    for half, expected in ((slice(N), True), (slice(N, None), False)):
+        rows = array.from_array(X[half], chunks=(70, -1)), array.from_array(y[half], chunks=70)
+        assert is_told(model, *rows, measure) == expected
+
+
+# ------------------------------------------------------------------------------- the decision
+
+
+def test_a_stump_by_hand():
+    """Six rows, of which four go left: of tables like these 16 * 15 / 9^3 = .33 do so, too."""
+    X, y = np.array([[0.0], [0], [0], [0], [1], [1]]), np.arange(6) - 2.5
+    stump = GBTRegressor(n_estimators=1, max_depth=1, reg_lambda=0).fit(X, y).ensemble_
+    assert_same(stump.n_samples, [6, 4, 2])
+    cells = Cells.of(stump, Rows(X, y))
+    assert_same(cells.key, [[0, 1], [0, 2]])
+    assert_same(cells.n_rows, [4, 2])
+    assert cells.fill(stump)
+    assert not Cells.of(stump, Rows(X[[0, 0, 0, 5, 5, 5]], y)).fill(stump)
+    assert multinomial.pmf([4, 2], 6, [2 / 3, 1 / 3]) == pytest.approx(16 * 15 / 3**6)
+    assert cells.would_be_filled_by_others(stump)  # by a third of them
+    assert cells.fill_gradients(stump)
+    assert_close(cells.gradient, [[4], [-4]], cells.magnitude)  # minus the sums of y
+    assert not cells.would_be_filled_by_others(stump, gradients=True)  # whose targets add up alike
+    assert told_by_leaves(stump, X, y)
+    assert not told_by_leaves(stump, X, y[::-1])
+    doubtful = replace(stump, about_gradients="they may be another loss's")
+    assert not told_by_leaves(doubtful, X, y)
+
+
+@pytest.mark.parametrize(("n_leaves", "n_each", "chance"), [(3, 2, 0.1235), (8, 50, 5.08e-9)])
+def test_tables_that_are_drawn(n_leaves, n_each, chance):
+    """Three leaves of two rows each are filled by 6! / (2!^3 3^6) = .12 of tables, and so on.
+
+    Where leaves are classes, all tables fill them.
+    """
+    n = n_leaves * n_each
+    by_definition = multinomial.pmf([n_each] * n_leaves, n, [1 / n_leaves] * n_leaves)
+    assert by_definition == pytest.approx(chance, rel=1e-3)
+    leaves = np.repeat(np.arange(1, n_leaves + 1), n_each)
+    key = np.column_stack([0 * leaves, leaves])
+    cells = Cells._together(key, np.ones(n), *[np.ones((n, 1))] * 4)
+    counting = GBTRegressor(n_estimators=1).fit([[0.0], [1.0]], [0, 1]).ensemble_
+    assert round(1 / (np.e * N_DRAWS), 4) == 0.0012  # the promise of the module's docstring
+    assert cells.would_be_filled_by_others(counting) == (chance > 0.01)
+    of_classes = cells._replace(key=np.column_stack([cells.key[:, 1], cells.key[:, 1]]))
+    assert of_classes.would_be_filled_by_others(counting)
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=30), st.data())
+def test_cells_of_pieces_are_those_of_all_rows(numbers, data):
+    rng = np.random.default_rng(len(numbers))
+    y = np.array(numbers, dtype=float) % 2
+    X = np.column_stack([numbers, rng.normal(size=len(y))]).astype(float)
+    ensemble = ensemble_of([stump_on(0, 1.5), stump_on(1, 0.0)], 2)
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(y) - 1), max_size=3)))
+    pieces = [
+        Cells.of(ensemble, Rows(*both))
+        for both in zip(np.split(X, cuts), np.split(y, cuts), strict=True)
+    ]
+    merged, whole = reduce(Cells.merge, pieces), Cells.of(ensemble, Rows(X, y))
+    assert_same(merged.key, whole.key)
+    assert_same(merged.n_rows, whole.n_rows)
+    for name in ("amount", "gradient", "magnitude", "square"):
+        terms = whole.amount * (1 + np.abs(getattr(whole, name)))
+        assert_close(getattr(merged, name), getattr(whole, name), terms)
+    expected = {}
+    for label, row in zip(y, X, strict=True):  # node 1 is left, node 2 right
+        cell = (int(label), 1 + int(row[0] > 1.5), 1 + int(row[1] > 0.0))
+        expected[cell] = expected.get(cell, 0) + 1
+    assert {
+        tuple(key): n for key, n in zip(whole.key.tolist(), whole.n_rows, strict=True)
+    } == expected
+
+
+def test_models_that_know_neither_rows_nor_hessians_are_not_asked():
+    ensemble = replace(
+        ensemble_of([stump_on(0, 0.0)], 1), statistics=frozenset({"values"}), seen_rows=None
+    )
+    assert not may_be_training_rows(ensemble, 0.0)
+    assert not may_be_training_rows(ensemble.truncate(0), 5.0)

@@ -1,0 +1,206 @@
+"""What users of other libraries ask for by the names they know, and what they are told."""
+
+import inspect
+import re
+from importlib import import_module
+
+import numpy as np
+import pytest
+from sklearn.metrics import get_scorer_names
+
+from gbt import GBTClassifier, GBTRegressor
+from gbt.other_names import (
+    OTHER_ARGUMENTS,
+    OTHER_LOSSES,
+    OTHER_METRICS,
+    OTHER_NAMES,
+    says_what_serves,
+)
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+y = X[:, 0]
+BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
+
+OF_FIT = {
+    "init_score": "there is no starting value of each row",
+    "base_margin": "there is no starting value of each row",
+    "xgb_model": "warm_start=True, a parameter of the constructor, adds trees",
+    "group": "there is no ranking",
+    "qid": "there is no ranking",
+    "early_stopping_rounds": "early_stopping_rounds is a parameter of the constructor",
+    "callbacks": "callbacks is a parameter of the constructor",
+    "verbose": "verbose is a parameter of the constructor",
+    "eval_metric": r"eval_metric is .* and set_params\(eval_metric=\.\.\.\) changes it",
+    "metric": "eval_metric is a parameter of the constructor",
+    "categorical_feature": "categorical_features is a parameter of the constructor",
+    "cat_features": "categorical_features is a parameter of the constructor",
+    "feature_name": "features are called what the columns of a data frame are called",
+    "feature_weights": "all features are as likely to be drawn",
+    "sample_weights": r"(Did you mean|The nearest here is) sample_weight",
+    "weight": "The nearest here is sample_weight",
+    "eval_sets": "The nearest here is eval_set",
+    "sample_weight_eval_set": r"weights of an evaluation set stand behind its targets: eval_set=\[",
+    "X_val": r"an evaluation set is a pair in a list: eval_set=\[",
+    "nonsense": "It takes X, y, sample_weight, eval_set",
+}
+OF_PREDICT = {
+    "output_margin": r"ensemble_\.raw_predict\(X\), or decision_function\(X\) of a classifier",
+    "raw_score": r"ensemble_\.raw_predict\(X\)",
+    "iteration_range": r"staged_predict\(X\), .*ensemble_\.truncate\(n\)\.raw_predict\(X\)",
+    "num_iteration": r"staged_predict\(X\), .*ensemble_\.truncate\(n\)",
+    "ntree_limit": r"staged_predict\(X\), .*ensemble_\.truncate\(n\)",
+    "pred_contrib": r"attributions\.tree_shap\(model, X\)",
+    "pred_contribs": r"attributions\.tree_shap\(model, X\)",
+    "approx_contribs": r"attributions\.saabas\(model, X\)",
+    "pred_interactions": "there are no interaction values of a row",
+    "pred_leaf": r"apply\(X\) returns the leaf",
+    "base_margin": "there is no starting value of each row",
+    "n_jobs": "n_jobs is a parameter of the constructor",
+    "thread_count": "n_jobs is a parameter of the constructor",
+    "sample_weight": "it is an argument of fit",
+    "nonsense": "It takes X",
+}
+
+
+@pytest.mark.parametrize(("name", "hint"), OF_FIT.items())
+@BOTH
+def test_fit_says_what_serves_in_place_of_an_argument(estimator, name, hint):
+    told = rf"^{estimator.__name__}\.fit takes no '{name}'\. (Here )?{hint}.*[.?]$"
+    with pytest.raises(TypeError, match=told):
+        estimator().fit(X, y > 0, **{name: y})
+
+
+@pytest.mark.parametrize(("name", "hint"), OF_PREDICT.items())
+@pytest.mark.parametrize(
+    ("estimator", "method"),
+    [
+        (GBTRegressor, "predict"),
+        (GBTRegressor, "staged_predict"),
+        (GBTRegressor, "apply"),
+        (GBTClassifier, "predict"),
+        (GBTClassifier, "predict_proba"),
+        (GBTClassifier, "staged_predict_proba"),
+        (GBTClassifier, "decision_function"),
+    ],
+)
+def test_predictions_say_what_serves_in_place_of_an_argument(estimator, method, name, hint):
+    told = rf"^{estimator.__name__}\.{method} takes no '{name}'\. (Here )?{hint}.*[.?]$"
+    with pytest.raises(TypeError, match=told):
+        getattr(estimator(), method)(X, **{name: 3})
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: GBTRegressor().fit(X), "GBTRegressor.fit(X, y, sample_weight, eval_set): missing"),
+        (
+            lambda: GBTClassifier().fit(X, y, y, [], 3),
+            "GBTClassifier.fit(X, y, sample_w",
+        ),
+        (lambda: GBTRegressor().predict(), "GBTRegressor.predict(X): missing a required"),
+        (lambda: GBTRegressor().save(), "GBTRegressor.save(path): missing a required"),
+    ],
+)
+def test_arguments_too_many_or_too_few_are_those_of_the_users_class(call, told):
+    with pytest.raises(TypeError, match="^" + re.escape(told)):
+        call()
+
+
+def test_methods_show_their_own_signature_and_their_own_words():
+    @says_what_serves
+    def fit(self, X, y=3):
+        """Fit."""
+
+    assert str(inspect.signature(fit)) == "(self, X, y=3)"
+    assert (fit.__name__, fit.__doc__) == ("fit", "Fit.")
+    assert list(inspect.signature(GBTRegressor.fit).parameters) == [
+        "self", "X", "y", "sample_weight", "eval_set",
+    ]  # fmt: skip
+
+
+def test_every_public_method_says_what_serves():
+    for estimator in (GBTRegressor, GBTClassifier):
+        for name, method in inspect.getmembers(estimator, inspect.isfunction):
+            if not name.startswith("_") and method.__module__.startswith("gbt."):
+                has_arguments = len(inspect.signature(method).parameters) > 1
+                assert hasattr(method, "__wrapped__") == has_arguments or name == "set_params"
+
+
+NONE_HERE = {
+    "booster": "there is no DART and no linear booster",
+    "boosting_type": "there is no DART",
+    "rate_drop": "there is no DART",
+    "num_parallel_tree": "no random forests are grown",
+    "interaction_constraints": "there are no interaction constraints",
+    "interaction_cst": "there are no interaction constraints",
+    "tree_method": "splitter='greedy' finds the best of all cuts",
+    "max_delta_step": "leaf values have no bound",
+    "device": "on no GPU",
+    "missing": "nan and None are missing values",
+    "importance_type": "feature_importances_ is total gain",
+    "alpha": "there is no L1 penalty, and the level of a quantile belongs to a regressor's loss",
+    "quantile_alpha": "it belongs to a regressor's loss",
+    "num_class": "classes are found in y",
+    "eval_set": "it is an argument of fit",
+}
+
+
+@pytest.mark.parametrize(("name", "told"), NONE_HERE.items())
+@BOTH
+def test_parameters_without_a_like_are_told_so(estimator, name, told):
+    message = rf"^{estimator.__name__} has no parameter '{name}'\. Here .*{told}.*\.$"
+    with pytest.raises(TypeError, match=message):
+        estimator(**{name: 3})
+
+
+@pytest.mark.parametrize(
+    "name", ["mape", "smape", "mase", "mean_absolute_percentage_error", "log_loss", "rank:pairwise"]
+)
+def test_losses_that_are_no_loss_here_are_told_no_other(name):
+    with pytest.raises(ValueError, match=rf"^loss must be None, one of .*; got '{name}'\.$"):
+        GBTRegressor(loss=name).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "here"), [(other, here) for here, others in OTHER_METRICS.items() for other in others]
+)
+def test_metrics_of_other_libraries_are_told_what_scikit_learn_calls_them(name, here):
+    assert here in get_scorer_names()
+    told = rf"^eval_metric must be None, .*; got '{name}'\. The nearest here is '{here}'\.$"
+    with pytest.raises(ValueError, match=told):
+        GBTRegressor(eval_metric=name).fit(X, y)
+
+
+@pytest.mark.parametrize("table", [OTHER_NAMES, OTHER_ARGUMENTS, OTHER_LOSSES, OTHER_METRICS])
+def test_every_name_of_others_is_told_one_thing_and_is_none_of_ours(table):
+    others = [name for names in table.values() for name in names]
+    assert len(others) == len(set(others))
+    if table is not OTHER_METRICS:
+        assert not {*others} & {*GBTClassifier().get_params(), "loss"}
+
+
+def test_whatever_a_sentence_names_is_there():
+    """Names with a dot, names that are called, and parameters that are set."""
+    sentences = " ".join(here for here in [*OTHER_NAMES, *OTHER_ARGUMENTS] if " " in here)
+    dotted = set(re.findall(r"\b((?:gbt|attributions)(?:\.\w+)+)", sentences))
+    assert {"attributions.tree_shap", "attributions.tree_inner", "gbt.losses.Quantile"} <= dotted
+    for name in dotted:
+        module, _, thing = name.rpartition(".")
+        assert callable(getattr(import_module(module), thing)), name
+    for call in re.findall(r"gbt\.[\w.]+\(\w+=[\d.]+\)", sentences):
+        module, name, argument, value = re.fullmatch(r"(.*)\.(\w+)\((\w+)=(.*)\)", call).groups()
+        loss = getattr(import_module(module), name)(**{argument: float(value)})
+        assert GBTRegressor(loss=loss, n_estimators=1).fit(X, y - y.min() + 1).n_features_in_ == 3
+
+    model = GBTClassifier(n_estimators=2).fit(X, y > 0)
+    for method in ("ensemble_.truncate", "ensemble_.raw_predict", "staged_predict_proba", "apply"):
+        assert f"{method}(" in sentences
+    plain = re.sub(r"(gbt|attributions)\.[\w.]+(\([^)]*\))?", "", sentences)
+    for chain in re.findall(r"(?<!\.)\b((?:ensemble_\.)?\w+)\(", plain):
+        thing = model
+        for part in chain.split("."):
+            thing = getattr(thing, part)
+        assert callable(thing), chain
+    set_here = {*re.findall(r"\b(\w+)=", plain)}
+    assert {"warm_start", "max_depth"} <= set_here
+    assert set_here <= {*model.get_params(), "loss", "eval_set"}

@@ -1,0 +1,178 @@
+"""Estimators derived from ours: constructors of their own, and what a file keeps of them."""
+
+import inspect
+import pickle
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import gbt
+from attributions import tree_inner
+from gbt import GBTClassifier, GBTRegressor
+from tests.asserts import assert_same
+
+
+class Plain(GBTClassifier):
+    """No constructor of its own."""
+
+
+class Named(GBTClassifier):
+    """Names a parameter of its own and one of ours, and leaves the others out."""
+
+    def __init__(self, mine=1, n_estimators=3):
+        super().__init__(n_estimators=n_estimators)
+        self.mine = mine
+
+
+class Others(GBTClassifier):
+    """Adds a parameter and hands on all others."""
+
+    def __init__(self, mine=1, **others):
+        super().__init__(**others)
+        self.mine = mine
+
+
+class OthersOfOthers(Others):
+    """The same once more, by name only, with another default."""
+
+    def __init__(self, *, yours=2, mine=5, **others):
+        super().__init__(mine=mine, **others)
+        self.yours = yours
+
+
+class HandedOn(GBTClassifier):
+    """Hands on whatever it is given."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+
+OURS = set(GBTClassifier().get_params())
+PARAMETERS = {
+    Plain: OURS,
+    Named: {"mine", "n_estimators"},
+    Others: {"mine", *OURS},
+    OthersOfOthers: {"yours", "mine", *OURS},
+    HandedOn: OURS,
+}
+each = pytest.mark.parametrize("estimator", PARAMETERS)
+
+
+def table(n=120, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    return X, np.where(X[:, 0] > 0, "yes", "no")
+
+
+X, Y = table()
+
+
+@each
+def test_its_parameters_are_those_of_every_constructor_that_gets_them(estimator):
+    assert set(estimator().get_params()) == PARAMETERS[estimator]
+    assert set(inspect.signature(estimator).parameters) == PARAMETERS[estimator]
+    model = estimator(n_estimators=2)
+    assert clone(model.set_params(n_estimators=7)).get_params() == model.get_params()
+    assert clone(model).n_estimators == 7
+    assert "n_estimators=7" in repr(model)
+    assert model._repr_html_()
+    with pytest.raises(TypeError, match=f"^{estimator.__name__} has no parameter 'nonsense'"):
+        estimator(nonsense=3)
+
+
+@each
+def test_it_fits_the_model_that_ours_fits(estimator):
+    model = estimator(n_estimators=4).fit(X, Y)
+    ours = GBTClassifier(n_estimators=4).fit(X, Y)
+    assert_same(model.predict_proba(X), ours.predict_proba(X))
+    assert_same(clone(model).fit(X, Y).predict_proba(X), ours.predict_proba(X))
+    X_new, y_new = table(seed=1)
+    assert_same(tree_inner(model, X_new, y_new).values, tree_inner(ours, X_new, y_new).values)
+    again = pickle.loads(pickle.dumps(model))
+    assert type(again) is estimator
+    assert_same(again.predict_proba(X), ours.predict_proba(X))
+
+
+@each
+def test_a_search_finds_its_parameters(estimator):
+    search = GridSearchCV(estimator(), {"n_estimators": [1, 30]}, cv=2, scoring="neg_log_loss")
+    search.fit(X, Y)
+    assert search.best_params_ == {"n_estimators": 30}
+    assert search.best_estimator_.ensemble_.n_trees == 30
+
+
+@each
+def test_a_file_keeps_what_makes_it_one_of_ours(estimator, tmp_path):
+    model = estimator(n_estimators=4).fit(X, Y)
+    model.save(tmp_path / "model.json")
+    again = gbt.load(tmp_path / "model.json")
+    assert type(again) is GBTClassifier
+    assert again.get_params() == {name: getattr(model, name) for name in OURS}
+    assert_same(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_constructor_that_needs_arguments_is_saved_like_any(tmp_path):
+    class Needing(GBTRegressor):
+        def __init__(self, mine, **others):
+            super().__init__(**others)
+            self.mine = mine
+
+    model = Needing(3, max_depth=2, loss="huber").fit(X, X[:, 0])
+    model.save(tmp_path / "model.json")
+    assert gbt.load(tmp_path / "model.json").get_params() == {
+        name: value for name, value in model.get_params().items() if name != "mine"
+    }
+
+
+def test_a_file_holds_no_code(tmp_path):
+    class Doubled(GBTRegressor):
+        def predict(self, X):
+            return 2 * super().predict(X)
+
+        def describe(self):
+            return "twice"
+
+    class Further(Doubled):
+        @property
+        def feature_importances_(self):
+            return np.ones(3)
+
+    path = tmp_path / "model.json"
+    for estimator, names in ((Doubled, "predict"), (Further, "feature_importances_, predict")):
+        model = estimator(n_estimators=2).fit(X, X[:, 0])
+        message = f"A {estimator.__name__} cannot be saved: it overrides {names} of GBTRegressor"
+        with pytest.raises(ValueError, match=re.escape(message) + r".*ensemble_\.save\(path\)"):
+            model.save(path)
+        assert not path.exists()
+    model.ensemble_.save(path)
+    assert_same(2 * gbt.load(path).raw_predict(X), model.predict(X))
+
+
+def test_what_no_estimator_can_be_made_of_is_told():
+    class Silent(GBTRegressor):
+        def __init__(self, n_estimators=3):
+            self.n_estimators = n_estimators
+
+    with pytest.raises(AttributeError, match=r"no attribute 'base_score': .*super\(\).__init__"):
+        Silent().fit(X, X[:, 0])
+
+    with pytest.raises(TypeError, match=r"constructor of Nameless takes \*args, which has no name"):
+
+        class Nameless(GBTRegressor):
+            def __init__(self, *args):
+                super().__init__(*args)
+
+
+def test_methods_that_are_extended_take_what_ours_take():
+    class Told(GBTRegressor):
+        def fit(self, X, y, note="", **others):
+            self.note = note
+            return super().fit(X, y, **others)
+
+    model = Told(n_estimators=2).fit(X, X[:, 0], note="first", eval_set=[(X, X[:, 0])])
+    assert model.note == "first"
+    assert list(model.evals_result_) == ["eval_0"]
+    with pytest.raises(TypeError, match=r"^Told\.fit takes no 'init_score'"):
+        model.fit(X, X[:, 0], init_score=X[:, 0])
