@@ -116,6 +116,7 @@ def _reading(found: Findings) -> list[str]:
     for verdict in (HELPS, HURTS, UNCLEAR, UNUSED):
         told = found.with_verdict(verdict)
         if verdict == HELPS and found.saved <= 0:
+            lines.append("  helps: of no feature, since the model is no better than a constant")
             continue
         names = ", ".join(elided(task.feature_names[k]) for k in told[:N_NAMED])
         more = f" and {len(told) - N_NAMED} more" * (len(told) > N_NAMED)
@@ -142,7 +143,14 @@ def write_table(found: Findings, folder: Path) -> Path:
     """Write all features, best first and unused ones last, as a CSV file."""
     path, task = folder / FEATURES, found.task
     gain_rank, is_relevant = ranks(found.gain), task.relevant is not None
-    head = ["feature", "verdict", "held_out_gain_percent", "standard_error", "p_value_adjusted"]
+    head = [
+        "feature",
+        "verdict",
+        "held_out_gain_percent",
+        "standard_error",
+        "p_value_adjusted",
+        "reliable",
+    ]
     head += ["total_gain_share_percent", "total_gain_rank", *["relevant"] * is_relevant]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -150,7 +158,8 @@ def write_table(found: Findings, folder: Path) -> Path:
         for k in found.order:
             values, errors = found.useful.values, np.asarray(found.useful.standard_error)
             row = [task.feature_names[k], found.verdicts[k], values[k], errors[k]]
-            row += [found.p_values[k], 100 * found.gain_share[k], gain_rank[k]]
+            row += [found.p_values[k], int(not found.doubtful[k])]
+            row += [100 * found.gain_share[k], gain_rank[k]]
             writer.writerow([*row, *[int(k in (task.relevant or ()))] * is_relevant])
     return path
 

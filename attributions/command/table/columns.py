@@ -1,7 +1,9 @@
 """Cells become numbers, or stay words: what kind a column is, and whether it can be a feature.
 
 A column holds *numbers* if all its known cells are numbers, or nearly all and more than ten
-different ones: then the others count as missing. Else it holds *dates* if all are dates of one
+different ones: then the others count as missing. Numbers may wear commas between thousands, a
+currency or per cent sign, or the brackets of a loss, if all wear the same sign and none begins with
+a 0 as codes do. Else it holds *dates* if all are dates of one
 form, and they become seconds since 1970. Else it holds *words*, which are numbered here, and are
 categories to the engine.
 
@@ -31,11 +33,16 @@ LEFT_OUT = (
     " or only rise or only fall from row to row; or if they are nearly all different and its name"
     " has 'id', 'key' or 'index' in it"
 )
-NO_NAME = re.compile(r"Unnamed: \d+|__index_level_\d+__")
+NO_NAME = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__")
 NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 IDENTIFIERS = {"id", "key", "index"}
 
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?")
+CLOTHES = re.compile(
+    r"(?P<minus>-?)(?P<open>\(?)(?P<before>[$€£¥]?) ?(?P<sign>[+-]?)"
+    r"(?P<digits>(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d*)?|\.\d+)"
+    r" ?(?P<after>[%$€£¥]?)(?P<close>\)?)"
+)
 DAYS = (
     "%Y-%m", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
     "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y",
@@ -67,6 +74,8 @@ class Column:
         One of those.
     has_decimal_commas : bool
         Whether commas were read as decimal marks.
+    dressed : str
+        A cell such as "$1,200", if numbers were read from such.
     """
 
     name: str
@@ -78,6 +87,7 @@ class Column:
     n_strays: int = 0
     stray: str = ""
     has_decimal_commas: bool = False
+    dressed: str = ""
 
 
 def column_of(name: str, cells: Cells, may_have_decimal_commas: bool = False) -> Column:
@@ -102,13 +112,25 @@ def column_of(name: str, cells: Cells, may_have_decimal_commas: bool = False) ->
             **details,
         )
 
-    for number_of in (cell_number, _comma_number) if may_have_decimal_commas else (cell_number,):
-        numbers = _each(number_of, levels, known)
-        is_number = known & ~np.isnan(numbers)
-        share = n_rows[is_number].sum() / max(n_rows[known].sum(), 1)
-        n_distinct = len(np.unique(numbers[is_number]))
-        if not (known & ~is_number).any() or (share >= NEARLY_ALL and n_distinct > FEW):
-            return column("numbers", numbers, has_decimal_commas=number_of is _comma_number)
+    readings = [_each(cell_number, levels, known)]
+    if may_have_decimal_commas:
+        readings.append(_each(_comma_number, levels, known))
+    readings.append(_undressed(levels, known))
+    shares = [n_rows[known & ~np.isnan(numbers)].sum() for numbers in readings]
+    best = int(np.argmax(shares))
+    numbers = readings[best]
+    is_number = known & ~np.isnan(numbers)
+    n_distinct = len(np.unique(numbers[is_number]))
+    is_nearly_all = shares[best] >= NEARLY_ALL * n_rows[known].sum()
+    if not (known & ~is_number).any() or (is_nearly_all and n_distinct > FEW):
+        is_dressed = best == len(readings) - 1
+        plain = np.isnan(readings[0]) & is_number
+        return column(
+            "numbers",
+            numbers,
+            has_decimal_commas=may_have_decimal_commas and best == 1,
+            dressed=str(levels[plain][0]) if is_dressed else "",
+        )
     seconds = _seconds(levels, known)
     if seconds is not None:
         return column("dates", seconds)
@@ -204,6 +226,23 @@ def _comma_number(cell: str) -> float:
     if not DECIMAL_COMMA.fullmatch(cell):
         return np.nan
     return float(cell.replace(".", "").replace(",", "."))
+
+
+def _undressed(levels: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return what cells say between signs, nan for others; or only nan where signs differ.
+
+    0.45 beside 45% would be a riddle, and so would dollars beside pounds.
+    """
+    numbers, signs = np.full(len(levels), np.nan), set()
+    for k in np.flatnonzero(known):
+        found = CLOTHES.fullmatch(levels[k])
+        if found and bool(found["open"]) == bool(found["close"]):
+            size = float(found["digits"].replace(",", ""))
+            is_loss = bool(found["minus"]) != (found["sign"] == "-") or bool(found["open"])
+            numbers[k] = -size if is_loss else size
+            signs.add(found["before"] or found["after"])
+    is_one = len(signs - {""}) < 2 and not ("%" in signs and "" in signs)
+    return numbers if is_one else np.full(len(levels), np.nan)
 
 
 def _seconds(levels: np.ndarray, known: np.ndarray) -> np.ndarray | None:

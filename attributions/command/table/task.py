@@ -137,7 +137,7 @@ def table_task(table: Table, question: Question) -> Task:
             + ", with the same share of each class" * target.is_classification
             + f"; {n_unlabelled:,} without a target are left out" * (n_unlabelled > 0)
             + ".",
-            *_what_became_of(table, features, reasons, question.drop),
+            *_what_became_of(table, columns[question.target], features, reasons, question.drop),
         ],
         is_classification=target.is_classification,
         X_train=X[train],
@@ -330,7 +330,11 @@ def as_model_takes(
 
 
 def _what_became_of(
-    table: Table, features: Sequence[Column], reasons: dict[str, str], dropped: Collection[str]
+    table: Table,
+    target: Column,
+    features: Sequence[Column],
+    reasons: dict[str, str],
+    dropped: Collection[str],
 ) -> list[str]:
     """Say how cells became features, and which columns became none."""
     lines = []
@@ -341,6 +345,10 @@ def _what_became_of(
     with_commas = [elided(column.name) for column in features if column.has_decimal_commas]
     if with_commas:
         lines.append(f"Decimal commas were read in: {', '.join(with_commas)}.")
+    dressed = [c for c in (*features, target) if c.dressed]
+    if dressed:
+        shown = ", ".join(f"{elided(c.name)} (such as {elided(c.dressed)!r})" for c in dressed)
+        lines.append(f"Numbers were read between their signs and commas in: {shown}.")
     lines += [
         f"{elided(column.name)}: cells that are no finite numbers count as missing"
         f" ({column.n_strays:,}, such as {elided(column.stray)!r})."

@@ -36,8 +36,13 @@ def _memory_of_machine() -> int | None:
 
 
 def named(names: Sequence[str], path: Path) -> list[str]:
-    """Return names of columns; one without a name gets its number, as pandas would call it."""
-    names = [" ".join(name.split()) or f"Unnamed: {k}" for k, name in enumerate(names)]
+    """Return names of columns; one without a name gets its number, as pandas would call it.
+
+    A table that was saved twice with its index has a column of that very name already.
+    """
+    names = [" ".join(name.split()) for name in names]
+    for k in (k for k, name in enumerate(names) if not name):
+        names[k] = f"Unnamed: {k}" if f"Unnamed: {k}" not in names else f"Unnamed: {k}.1"
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UnusableTableError(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,18 +24,10 @@ GAINS = [50.0, 0.5, 2e-6, 0.0, 7.0]
 
 
 def findings(score=None, saved=50.0, is_classification=False):
-    inner, partial, gain = (
-        GlobalAttribution(np.array(values), errors, 100, NAMES, method)
-        for values, errors, method in (
-            (VALUES, np.array(ERRORS), "tree_inner(predecomp)"),
-            (VALUES, np.array(ERRORS), "partial_inner(predecomp)"),
-            (GAINS, None, "total_gain"),
-        )
-    )
+    useful = GlobalAttribution(VALUES, np.array(ERRORS), 100, NAMES, "held_out_gain")
+    gain = GlobalAttribution(GAINS, None, 100, NAMES, "total_gain")
     scores = [score or Score("R^2", 0.5, 0.0)]
-    return Findings(
-        model(), task(is_classification), scores, saved, inner, partial, gain, inner, 1.0
-    )
+    return Findings(model(), task(is_classification), scores, saved, useful, gain, useful)
 
 
 def task(is_classification=False):
@@ -44,25 +37,47 @@ def task(is_classification=False):
 
 @cache
 def model():
-    """Return any model of so many features; what is printed of it comes from the findings."""
-    X = np.random.default_rng(0).normal(size=(50, len(NAMES)))
-    return GBTRegressor(n_estimators=1, max_depth=1).fit(X, X[:, 0]).ensemble_
+    """Return a model that splits at all features but the fourth."""
+    X = np.random.default_rng(0).normal(size=(400, len(NAMES)))
+    X[:, 3] = 0.0
+    model = GBTRegressor(n_estimators=50, max_depth=3).fit(X, X @ [1, 2, 3, 0, 4]).ensemble_
+    assert set(model.feature[model.feature >= 0]) == {0, 1, 2, 4}
+    return model
 
 
 def test_two_digits_of_every_standard_error_are_shown_and_points_stand_below_each_other():
-    lines = [line[41:65] for line in table_lines(findings())[3:]]
-    assert lines == [
-        "   41.2    +- 3.1       ",
-        "    0.123  +- 0.027     ",
-        "   1.2e-06 +- 3.3e-06   ",
-        "       not used         ",
-        "   -5      +- 12        ",
+    lines = table_lines(findings())[2:]
+    assert [line[43:72] for line in lines] == [
+        "      41.2    +- 3.1    helps",
+        "       0.123  +- 0.027  helps",
+        "       0.000  +- 0.000  canno",
+        "      -5      +- 12     canno",
+        "                        not u",
     ]
+    assert [line.split()[-3:] for line in lines[:4]] == [
+        ["87.0", "%", "1"],
+        ["0.9", "%", "3"],
+        ["0.0", "%", "4"],
+        ["12.2", "%", "2"],
+    ]
+    assert not any("e-" in line for line in lines)
 
 
-def test_what_was_promised_has_the_digits_of_what_was_delivered():
-    gains = [line.split()[-2:] for line in table_lines(findings())[3:]]
-    assert gains == [["50.0", "1"], ["0.500", "3"], ["2.0e-06", "4"], ["0", "5"], ["7", "2"]]
+def test_the_worst_are_shown_beside_the_best_and_unused_ones_last():
+    names = tuple(f"x{k}" for k in range(40))
+    values = np.linspace(2, -2, 40)
+    useful = GlobalAttribution(values, np.full(40, 0.1), 1000, names, "held_out_gain")
+    gain = GlobalAttribution(np.ones(40), None, 1000, names, "total_gain")
+    ensemble = SimpleNamespace(feature=np.r_[np.arange(39), -1])  # the last, of -2, is not used
+    found = replace(findings(), model=ensemble, useful=useful, gain=gain)
+    found = replace(found, task=replace(task(), feature_names=names))
+    lines = table_lines(found)
+    assert [line.split()[1] for line in lines[2:12]] == [*names[:10]]
+    assert [line.split()[1] for line in lines[13:18]] == [*names[34:39]]
+    assert found.order[-1] == 39
+    said = " ".join(" ".join(report(found)).split())
+    assert "hurts, 17 of 40" in said  # z of the next is -1.54, adjusted .0618 * 39 / 18 = .134
+    assert "not used, 1 of 40: x39" in said
 
 
 def test_long_names_are_elided():
@@ -98,25 +113,47 @@ def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
     for saved, by in ((0.0, "0.0"), (-3.14, "3.1")):
         text = " ".join(report(findings(saved=saved, is_classification=True)))
         assert f"no better than the constant: its log-loss is {by} % higher." in text
-        assert f"the model's log-loss is {by} % above the constant model's" in text
 
 
 def test_ranks():
-    assert_same(ranks(findings().inner), [1, 2, 3, 4, 5])
+    assert_same(ranks(findings().useful), [1, 2, 3, 4, 5])
     assert_same(ranks(findings().gain), [1, 3, 4, 5, 2])
 
 
-def test_the_terminal_counts_the_features_that_get_the_verdict_of_the_page():
-    """Of gains that sum to 100 a tenth of an even share is 2, and 1 is rarely used."""
+def test_the_terminal_gives_one_verdict_a_feature():
+    """The verdicts of the page; none is that of two lists that contradict each other."""
     found = findings()
-    sure = replace(found.inner, values=np.full(5, 10.0), standard_error=np.ones(5))
-    partial = replace(found.partial, values=np.full(5, -10.0), standard_error=np.ones(5))
-    gain = replace(found.gain, values=np.array([95.0, 3.0, 1.0, 1.0, 0.0]))
-    result = replace(found, inner=sure, partial=partial, gain=gain)
-    assert result.verdicts == ["helps", "helps", *["rarely used"] * 3]
-    text = " ".join(" ".join(report(result)).split())
-    assert "TreeInner, 2 of 5: large, small; 3 more above 0, but rarely used" in text
-    assert "partial TreeInner, 0 of 5 " in text
+    text = " ".join(" ".join(report(found)).split())
+    assert found.verdicts == ["helps", "helps", "cannot be told", "not used", "cannot be told"]
+    assert "helps, 2 of 5: large, small hurts, 0 of 5 cannot be told, 2 of 5: tiny" in text
+    assert "not used, 1 of 5: unused" in text
+    for name in ("large", "small"):
+        assert text.split("Held-out gain is")[1].split("Warnings")[0].count(name) == 1
+
+
+def test_a_model_worse_than_a_constant_has_no_features_that_help():
+    """What hurts is said all the same."""
+    values = np.array([10.0, -10.0, 0.1, 0.0, 0.1])
+    useful = GlobalAttribution(values, np.ones(5), 100, NAMES, "held_out_gain")
+    better, worse = (replace(findings(saved=saved), useful=useful) for saved in (1.0, -1.0))
+    assert better.verdicts == ["helps", "hurts", "cannot be told", "not used", "cannot be told"]
+    assert worse.verdicts == ["cannot be told", *better.verdicts[1:]]
+    text = " ".join(" ".join(report(worse)).split())
+    assert "helps: of no feature, since the model is no better than a constant" in text
+    assert "nothing is said of features that help" in text
+    assert "helps, " not in text
+
+
+def test_nothing_is_said_of_features_on_rows_of_the_training():
+    found = replace(findings(), on_training_rows=True)
+    assert found.verdicts == [*["cannot be told"] * 3, "not used", "cannot be told"]
+
+
+def test_no_column_brings_more_than_all():
+    """Others may hurt: 10 of the 12 that helping features bring, not 10 of 9."""
+    useful = GlobalAttribution([10.0, 2.0, -3.0, 0.0, 0.0], np.ones(5), 100, NAMES, "held_out_gain")
+    said = " ".join(cautions(replace(findings(saved=60.0), useful=useful)))
+    assert "large alone brings 83 % of what all features that help bring" in said
 
 
 def test_the_terminal_gives_every_warning_of_the_page():
@@ -128,15 +165,19 @@ def test_the_terminal_gives_every_warning_of_the_page():
     assert "Warnings" in text
 
 
-def test_errors_not_to_be_relied_on_are_marked():
-    """Of 100 rows a kurtosis of at most 10 is reliable."""
+def test_what_few_rows_carry_cannot_be_told():
+    """Of 100 rows a kurtosis of at most 20 is reliable."""
     found = findings()
-    inner = replace(found.inner, kurtosis=np.array([11.0, 11.0, 3.0, 3.0, 3.0]))
-    lines = table_lines(replace(found, inner=inner))
-    marked = ["?" in line.split() for line in lines[3:8]]
-    assert marked == [True, False, False, False, False]  # the second is rarely used
-    assert lines[-1].startswith("?: the standard error is not to be relied on")
-    assert not any("?" in line for line in table_lines(findings()))
+    useful = replace(found.useful, kurtosis=np.array([21.0, 3.0, 3.0, 21.0, 3.0]))
+    doubtful = replace(found, useful=useful)
+    assert found.verdicts[:2] == ["helps", "helps"]
+    assert doubtful.verdicts == ["cannot be told", "helps", *found.verdicts[2:]]
+    lines = table_lines(doubtful)
+    marked = ["?" in line.split() for line in lines[2:7]]
+    assert marked == [True, False, False, False, False]
+    assert lines[-1].startswith("?: a few rows may carry it")
+    assert "so that it cannot be told whether it helps: large. More" in " ".join(cautions(doubtful))
+    assert not any("?" in line for line in table_lines(found))
 
 
 def cautions_of(**changes):

@@ -66,6 +66,46 @@ def test_decimal_commas():
 
 
 @pytest.mark.parametrize(
+    ("cells", "numbers", "dressed"),
+    [
+        (["5,850", "12", "1,200,000", ""], [5850, 12, 1_200_000, np.nan], "5,850"),
+        (["$100,000", "$ 7.50", "-$3"], [100_000, 7.5, -3], "$100,000"),
+        (["12 €", "3.5€"], [12, 3.5], "12 €"),
+        (["45%", "7.5 %", "-3%", "0%"], [45, 7.5, -3, 0], "45%"),
+        (["(12)", "7", "($1,000)"], [-12, 7, -1000], "(12)"),
+        ([*map(str, range(900, 999)), "1,000"], [*range(900, 999), 1000], "1,000"),
+        ([".5%", "1.%"], [0.5, 1], ".5%"),
+        # units that differ, codes, lists and places of houses are words
+        (["45%", "0.45"], None, ""),
+        (["$5", "£5"], None, ""),
+        (["1,2", "3,4"], None, ""),
+        (["$007", "$012"], None, ""),
+        (["0,123", "0,456"], None, ""),
+        (["12a", "13b"], None, ""),
+        (["(12", "13)"], None, ""),
+        (["1,2345", "12,34"], None, ""),
+        (["10-20%", "20-30%"], None, ""),
+    ],
+)
+def test_numbers_in_other_clothes(cells, numbers, dressed):
+    column = as_column("x", cells)
+    assert column.dressed == dressed
+    if numbers is None:
+        assert column.kind == "words"
+    else:
+        assert (column.kind, column.n_strays) == ("numbers", 0)
+        assert_same(column.numbers, np.array(numbers, dtype=np.float64))
+
+
+def test_a_comma_between_cells_or_in_them_is_read_as_before():
+    """Of one digit group or three, where the file's commas are decimal marks."""
+    column = as_column("x", ["5,850", "1,2"], may_have_decimal_commas=True)
+    assert_same(column.numbers, [5.85, 1.2])
+    assert (column.has_decimal_commas, column.dressed) == (True, "")
+    assert as_column("x", ["1", "2.5"]).dressed == ""
+
+
+@pytest.mark.parametrize(
     ("cells", "days"),
     [
         (["1970-01-02", "1970-02-01"], [1, 31]),
@@ -115,6 +155,7 @@ GAPS = [str(k) for k in 7 * RNG.permutation(1000)]
     ("name", "cells", "reason"),
     [
         ("Unnamed: 0", ["0", "1", "0"], "no name"),
+        ("Unnamed: 0.1", ["0", "1", "0"], "no name"),
         ("__index_level_0__", ["a", "b"], "no name"),
         ("when", ["2020-01-31", "2020-02-01", "2020-02-01"], "dates such as '2020-01-31'"),
         ("who", ["Ann", "Bo", "Ann", "Cy"], "3 different words in 4 rows, such as 'Ann'"),

@@ -90,6 +90,11 @@ def test_columns_without_a_name_get_their_number(read):
     assert cells_of(table) == {"Unnamed: 0": ["0"], "a": ["5"], "Unnamed: 2": ["x"]}
 
 
+def test_a_table_that_was_saved_twice_with_its_index(read):
+    table = read(b",Unnamed: 0,x\n0,0,5\n")
+    assert cells_of(table) == {"Unnamed: 0.1": ["0"], "Unnamed: 0": ["0"], "x": ["5"]}
+
+
 PARQUET = {
     "whole": [1, None],
     "real": [0.1, float("nan")],

@@ -225,6 +225,17 @@ def test_columns_are_features_or_left_out_and_both_are_told():
     assert "not UTF-8, so Latin-1 was assumed" in text(task(latin_1=True))
 
 
+def test_numbers_in_other_clothes_are_features_and_targets():
+    prices = [f"${k % 9 + 1},{k % 7}50" for k in range(N)]
+    amounts = [f"{k % 11 + 1},000" for k in range(N)]
+    found = task({"price": prices, "y": amounts}, decimal_commas=False)
+    assert not found.is_classification
+    assert set(found.y_train) <= {1000.0 * k for k in range(1, 12)}
+    assert "were read between their signs and commas in: price (such as '$1,050'), y (such" in (
+        text(found)
+    )
+
+
 def test_columns_are_kept_and_dropped_on_request():
     found = task(keep=["day", "age"], drop=["size", "color"])
     assert found.feature_names == ("day", "age")
