@@ -77,27 +77,23 @@ def table_lines(found: Findings) -> list[str]:
     listed = {*used[:N_LISTED], *used[-N_WORST:], *found.gain.ranking()[:N_TOP], *relevant}
     width = max(len("feature"), *(len(names[k]) for k in listed))
     lines = [
-        f"Held-out gain in per cent of the constant model's {_loss(found)}, on"
-        f" {len(task.y_valid):,} rows that the model has not seen",
+        f"Held-out gain in per cent of the constant model's {_loss(found)}",
         f"rank  {'feature':{width}}    {'held-out gain':>13}  {'+- s.e.':9} {'verdict':18}"
         "  share of total gain  rank",
     ]
     for place, k in enumerate(order):
+        label = f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '} "
         if k in listed and found.is_used[k]:
             verdict = found.verdicts[k] + " ?" * bool(doubtful[k])
             value, error = _with_error(found.useful.values[k], errors[k])
             lines.append(
-                f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '} "
-                f" {value:>13}  +- {error:7}{verdict:18}"
+                f"{label} {value:>13}  +- {error:7}{verdict:18}"
                 f"  {100 * found.gain_share[k]:>17.1f} %  {gain_rank[k]:>4}"
             )
-        elif k in listed or not lines[-1].endswith("..."):
-            lines.append(
-                f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '} "
-                f" {'':>13}  {'':9} {UNUSED}"
-                if k in listed
-                else f"{'...':>4}"
-            )
+        elif k in listed:
+            lines.append(f"{label} {'':24}{UNUSED}")
+        elif found.is_used[k] and not lines[-1].endswith("..."):
+            lines.append(f"{'...':>4}")
     if doubtful[sorted(listed)].any():
         lines.append("?: a few rows may carry it; more held-out rows would tell.")
     return lines
@@ -120,7 +116,9 @@ def _reading(found: Findings) -> list[str]:
             continue
         names = ", ".join(elided(task.feature_names[k]) for k in told[:N_NAMED])
         more = f" and {len(told) - N_NAMED} more" * (len(told) > N_NAMED)
-        text = f"{verdict}, {len(told)} of {n_features}{': ' * bool(told)}{names}{more}"
+        n_carried = sum(found.doubtful[k] for k in told) if verdict == UNCLEAR else 0
+        why = f" ({n_carried} because a few rows may carry it)" * (n_carried > 0)
+        text = f"{verdict}, {len(told)} of {n_features}{why}{': ' * bool(told)}{names}{more}"
         lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
     if task.relevant is not None:
         counts = [

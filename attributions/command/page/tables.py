@@ -36,7 +36,7 @@ def scores(report: Report) -> Markup:
 
 
 def features(report: Report) -> Markup:
-    """Return all features with importance, interval, p-value and verdict; sorted by the script."""
+    """Return all features with held-out gain, interval and verdict; the script sorts them."""
     useful, said = report.found.useful, report.found
     ends, gain_rank = useful.confidence_interval(), ranks(report.found.gain)
     low, high = figures.interval_range(report)
@@ -51,34 +51,27 @@ def features(report: Report) -> Markup:
     ]
     rows = []
     for k in said.order:
-        value, (start, end) = useful.values[k], ends[k]
+        value, (start, end), is_used = useful.values[k], ends[k], bool(said.is_used[k])
         digits = _digits(end - start)
+        interval = join(
+            figures.interval_bar(report, k, low, high),
+            element("span", f"{_fixed(start, digits)} to {_fixed(end, digits)}", class_="ends"),
+        )
+        p_value, verdict = float(said.p_values[k]), said.verdicts[k]
+        told = join(verdict, "*" * bool(said.doubtful[k]))
+        shown = [  # what is not used has no numbers to be read
+            ("number", float(value), _fixed(value, digits) if is_used else ""),
+            ("number", float(start), interval if is_used else ""),
+            (None, p_value, _p_value(p_value) if is_used else ""),
+            ("number", float(said.gain_share[k]), f"{100 * said.gain_share[k]:.2f}"),
+            ("number", int(gain_rank[k]), gain_rank[k]),
+        ]
         cells = [
             element("th", name(useful.feature_names[k]), scope="row"),
-            element(
-                "td",
-                said.verdicts[k],
-                "*" * bool(report.found.doubtful[k]),
-                class_=_verdict_class(said.verdicts[k]),
-            ),
-            element("td", _fixed(value, digits), data_value=float(value), class_="number"),
-            element(
-                "td",
-                figures.interval_bar(report, k, low, high),
-                element("span", f"{_fixed(start, digits)} to {_fixed(end, digits)}", class_="ends"),
-                data_value=float(start),
-                class_="number",
-            ),
-            element("td", _p_value(said.p_values[k]), data_value=float(said.p_values[k])),
-            element(
-                "td",
-                f"{100 * said.gain_share[k]:.2f}",
-                data_value=float(said.gain_share[k]),
-                class_="number",
-            ),
-            element("td", gain_rank[k], data_value=int(gain_rank[k]), class_="number"),
+            element("td", told, class_=f"verdict {figures.MARKS.get(verdict, 'other')}"),
+            *(element("td", text, data_value=number, class_=kind) for kind, number, text in shown),
         ]
-        rows.append(element("tr", *cells, class_=None if said.is_used[k] else "unused"))
+        rows.append(element("tr", *cells, class_=None if is_used else "unused"))
     headings = [
         element(
             "th",
@@ -173,11 +166,6 @@ def _range(column: Column, is_missing: np.ndarray) -> str:
         shown = ", ".join(shortened(column.words[j]) for j in frequent if counts[j])
         return shown + ", ..." * (column.n_distinct > len(frequent))
     return f"{cell(column, known.min())} to {cell(column, known.max())}"
-
-
-def _verdict_class(word: str) -> str:
-    """Return the class of a verdict's cell."""
-    return f"verdict {figures.MARKS.get(word, 'other')}"
 
 
 def _alike(values: Sequence[float]) -> list[str]:
