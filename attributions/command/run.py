@@ -25,7 +25,7 @@ from attributions.command.findings import Findings, findings_of
 from attributions.command.in_batches import findings_of_file
 from attributions.command.model_file import ModelFile, UnusableModelError, read_model
 from attributions.command.options import check_places, program_name, read_options
-from attributions.command.page.contents import Origin, Report
+from attributions.command.page.contents import Report
 from attributions.command.page.page import page
 from attributions.command.printed import WIDTH, draw, report, write_table
 from attributions.command.table.arrow import open_batches
@@ -59,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.out is not None:
             _write_folder(found, options.out)
         if options.report is not None:
-            origin = _origin(options, given, sys.argv[1:] if arguments is None else arguments)
-            text = page(Report.of(found, origin))
+            made = _how_made(options, given, sys.argv[1:] if arguments is None else arguments)
+            text = page(Report.of(found, made, options.seed))
             options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
             _say(f"Report: {options.report}")
     except (UnusableTableError, UnusableModelError) as error:
@@ -118,25 +118,24 @@ def _write_folder(found: Findings, folder: Path) -> None:
         _say(f"Used against useful: {draw(found, folder)}")
 
 
-def _origin(
+def _how_made(
     options: argparse.Namespace, given: ModelFile | None, arguments: Sequence[str]
-) -> Origin:
-    """Say how the report comes about."""
-    versions = {"gbt-attributions": __version__, "Python": platform.python_version()}
-    for package in ("numpy", "numba", "scipy", "scikit-learn"):
-        versions[package] = version(package)
-    checksum = ""
+) -> dict[str, str]:
+    """Say how the report comes about, so that it can be repeated."""
+    versions = [f"gbt-attributions {__version__}", f"Python {platform.python_version()}"]
+    versions += [f"{p} {version(p)}" for p in ("numpy", "numba", "scipy", "scikit-learn")]
+    fitted = ", ".join(f"{name}={value!r}" for name, value in STANDARD.items())
+    made = {
+        "Command": shlex.join([*program_name().split(), *map(str, arguments)]),
+        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "Seed": str(options.seed),
+        "Versions": ", ".join(versions),
+        "Model": f"Read from {given.name}." if given else fitted,
+    }
     if options.data is not None:
         with options.data.open("rb") as file:
-            checksum = file_digest(file, "sha256").hexdigest()
-    return Origin(
-        command=shlex.join([*program_name().split(), *map(str, arguments)]),
-        seed=options.seed,
-        made_on=f"{datetime.now(UTC):%Y-%m-%d}",
-        versions=versions,
-        parameters={} if given else STANDARD,
-        checksum=checksum,
-    )
+            made["SHA-256 of the table's file"] = file_digest(file, "sha256").hexdigest()
+    return made
 
 
 def _say(*lines: str) -> None:

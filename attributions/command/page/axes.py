@@ -66,14 +66,18 @@ class Axes:
         return self.bottom - share * (self.bottom - self.room.top)
 
     def frame(
-        self, x_label: str, y_label: str, x_ticks: Iterable[tuple[float, str]] | None = None
+        self,
+        x_label: str,
+        y_label: str,
+        x_ticks: Iterable[tuple[float, str]] | None = None,
+        y_ticks: Iterable[tuple[float, str]] | None = None,
     ) -> Markup:
         """Return grid lines, ticks and captions.
 
-        ``x_ticks`` are pairs of a number and its label; without them, round numbers.
+        Ticks are pairs of a number and its label; where they are None, round numbers.
         """
         parts = []
-        for number, text in labelled(ticks(*self.y_range)):
+        for number, text in labelled(ticks(*self.y_range)) if y_ticks is None else y_ticks:
             y = place(self.y(number))
             parts.append(self._line(self.room.left, y, self.right, y, number))
             parts.append(write(text, self.room.left - 5, y + 4, "end", class_="tick"))

@@ -44,10 +44,10 @@ def amount(number: float, digits: int = 6) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, length: int = LONGEST) -> str:
     """Return a text on one line, without its middle if it is long."""
     text = on_one_line(text)
-    return text if len(text) <= LONGEST else cut_in_the_middle(text, LONGEST - 1)
+    return text if len(text) <= length else cut_in_the_middle(text, length - 1)
 
 
 def predicted_class(task: Task, c: int | None = None) -> str:

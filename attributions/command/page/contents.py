@@ -6,7 +6,7 @@ say the rows' parts of the held-out gain, whose mean is the importance.
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,33 +22,6 @@ MOST_ROWS = 200  # in the row explorer
 N_SAMPLED = 2_000  # rows whose contributions are drawn against values
 KINDS_OF_ROWS = ("largest error", "highest prediction", "lowest prediction", "drawn at random")
 KINDS_OF_CLASSIFIED_ROWS = ("largest error", "most certain", "least certain", "drawn at random")
-
-
-@dataclass(frozen=True)
-class Origin:
-    """How the report came about, so that it can be repeated.
-
-    Parameters
-    ----------
-    command : str
-        As it was typed.
-    seed : int
-    made_on : str
-        Date.
-    versions : dict of str to str
-        Of Python and the packages that took part.
-    parameters : dict of str to object
-        With which the model was fitted; empty where it was given.
-    checksum : str
-        SHA-256 of the table's file, or nothing.
-    """
-
-    command: str
-    seed: int
-    made_on: str
-    versions: Mapping[str, str]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    checksum: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +66,8 @@ class Report:
     Parameters
     ----------
     found : Findings
-    origin : Origin
+    made : dict of str to str
+        How it came about, so that it can be repeated.
     raw_prediction : float64 array
         Of all held-out rows.
     sample : ExplainedRows
@@ -107,7 +81,7 @@ class Report:
     """
 
     found: Findings
-    origin: Origin
+    made: Mapping[str, str]
     raw_prediction: np.ndarray
     sample: ExplainedRows
     chosen: ExplainedRows
@@ -125,13 +99,13 @@ class Report:
         return self.found.model
 
     @classmethod
-    def of(cls, found: Findings, origin: Origin) -> "Report":
+    def of(cls, found: Findings, made: Mapping[str, str], seed: int) -> "Report":
         """Work out what the report needs beyond the findings."""
         model, task = found.model, found.task
         X, y = task.X_valid, task.y_valid
         raw_prediction = model.raw_predict(X)
         loss = model.loss.value(y, raw_prediction)
-        random = np.random.default_rng(origin.seed)
+        random = np.random.default_rng(seed)
         sampled = np.sort(random.permutation(len(y))[:N_SAMPLED])
         of_classes = raw_prediction.ndim > 1
         chosen, kinds = choose_rows(
@@ -145,7 +119,7 @@ class Report:
             helped = held_out_gain_rows(model, X, y).values[chosen]
         return cls(
             found,
-            origin,
+            made,
             raw_prediction,
             sample=ExplainedRows.of(model, task, sampled),
             chosen=ExplainedRows.of(model, task, chosen),

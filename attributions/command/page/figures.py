@@ -11,18 +11,15 @@ from attributions.command.page.axes import (
     SIZE,
     Axes,
     Room,
-    labelled,
     path,
     place,
     svg,
-    ticks,
     write,
 )
 from attributions.command.page.cells import cell, held_out_numbers, shortened
 from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join
 from attributions.command.verdicts import HELPS, HURTS
-from attributions.names import cut_in_the_middle
 from attributions.plots.places import Box, place_beside, spread
 from attributions.results import GlobalAttribution
 
@@ -36,12 +33,6 @@ N_BINS = 16
 MOST_WORDS = 10  # a bar for each, at most so many
 UNIT = "held-out gain, %"  # of the constant model's, as captions say
 MARKS = {HELPS: "good", HURTS: "bad"}
-
-
-def short_name(report: Report, k: int) -> str:
-    """Return a feature's name as a picture has room for it."""
-    text = shortened(report.task.feature_names[k])
-    return text if len(text) <= NAME_LENGTH else cut_in_the_middle(text, NAME_LENGTH - 1)
 
 
 def used_useful(report: Report) -> Markup:
@@ -87,7 +78,7 @@ def boosting(report: Report) -> Markup:
     farthest = np.abs(curves).max(axis=0)
     named = named[farthest[named] > LEAST_CURVE * farthest.max()]
     steps = np.unique(np.linspace(0, len(by_tree), min(len(by_tree), 100) + 1).round()).astype(int)
-    names = [short_name(report, k) for k in named]
+    names = [shortened(report.task.feature_names[k], NAME_LENGTH) for k in named]
     room = Room(right=max([LETTER * len(name) for name in names], default=0.0) + 16)
     shown = curves[np.ix_(steps, named)]
     axes = Axes(
@@ -211,16 +202,12 @@ def _dependence_on_numbers(
     ]
     return svg(
         label,
-        axes.frame(_axis_name(report, k) + missing, raw_unit(report), marks),
+        axes.frame(
+            shortened(report.task.feature_names[k], AXIS_LENGTH) + missing, raw_unit(report), marks
+        ),
         *points,
         path(axes.x(centers[is_shown]), axes.y(means[is_shown]), class_="curve c0"),
     )
-
-
-def _axis_name(report: Report, k: int) -> str:
-    """Return a feature's name as an axis has room for it."""
-    text = shortened(report.task.feature_names[k])
-    return text if len(text) <= AXIS_LENGTH else cut_in_the_middle(text, AXIS_LENGTH - 1)
 
 
 def _dependence_on_words(
@@ -233,7 +220,7 @@ def _dependence_on_words(
     frequent = np.argsort(-counts, kind="stable")[:MOST_WORDS]
     shown = frequent[np.argsort(-means[frequent], kind="stable")]
     names = [cell(column, levels[j]) for j in shown]
-    cut = [n if len(n) <= NAME_LENGTH else cut_in_the_middle(n, NAME_LENGTH - 1) for n in names]
+    cut = [shortened(name, NAME_LENGTH) for name in names]
     left = max(LETTER * len(name) for name in cut) + 10
     height = 22.0 * len(shown) + 46
     axes = Axes(
@@ -242,12 +229,10 @@ def _dependence_on_words(
         Room(left=left, right=18),
         height,
     )
-    parts = []
-    for number, text in labelled(ticks(*axes.x_range)):
-        x = place(axes.x(number))
-        kind = "zero" if number == 0 else "grid"
-        parts.append(element("line", x1=x, x2=x, y1=axes.room.top, y2=axes.bottom, class_=kind))
-        parts.append(write(text, x, axes.bottom + 15, "middle", class_="tick"))
+    caption = f"{raw_unit(report)}, mean"
+    if len(levels) > len(shown):
+        caption += f"; the {len(shown)} most frequent of {len(levels):,}"
+    parts = [axes.frame(caption, "", y_ticks=())]
     zero = axes.x(0.0)
     for j, (name, level) in enumerate(zip(cut, shown, strict=True)):
         end, y = axes.x(means[level]), axes.y(-j)
@@ -262,10 +247,6 @@ def _dependence_on_words(
             )
         )
         parts.append(write(name, left - 6, y + 4, "end"))
-    caption = f"{raw_unit(report)}, mean"
-    if len(levels) > len(shown):
-        caption += f"; the {len(shown)} most frequent of {len(levels):,}"
-    parts.append(write(caption, axes.right, height - 6, "end"))
     label = (
         f"Mean contribution of {report.task.feature_names[k]} to the prediction, in"
         f" {raw_unit(report)}: "
@@ -286,7 +267,7 @@ def _names_beside(
     taken: list[Box] = []
     parts = []
     for k in named:
-        text = short_name(report, k)
+        text = shortened(report.task.feature_names[k], NAME_LENGTH)
         size = np.array([LETTER * len(text), SIZE])
         found = place_beside(pixels[k], size, pixels, 7.0, taken, frame, is_needed=False)
         if found is None:

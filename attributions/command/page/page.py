@@ -47,6 +47,9 @@ def page(report: Report) -> str:
         "figures": join(*_figures(report)),
         "about_rows": element("p", _about_rows(report)),
         "made": _made(report),
+        "most_rows": str(MOST_ROWS),
+        "n_sampled": f"{N_SAMPLED:,}",
+        "most_points": str(figures.MOST_POINTS),
         "row_data": data("row-data", row_data(report)),
         "style": style,
         "script": script,
@@ -233,43 +236,11 @@ def _of_class(report: Report, k: int) -> list[Markup | str]:
 
 def _made(report: Report) -> Markup:
     """Say what was done, so that it can be done again."""
-    origin = report.origin
-    versions = ", ".join(f"{package} {version}" for package, version in origin.versions.items())
-    if report.found.model_file:
-        model = f"Read from {report.found.model_file}."
-    else:
-        model = ", ".join(f"{key}={value!r}" for key, value in origin.parameters.items())
     facts = [
-        ("Command", element("pre", element("code", origin.command))),
-        ("Date", origin.made_on),
-        ("Seed", str(origin.seed)),
-        ("Versions", versions),
-        ("Model", model),
-        *([("SHA-256 of the table's file", origin.checksum)] if origin.checksum else []),
-        (
-            "Held-out gain",
-            "The contrast between what held-out rows have left to explain on the two sides of each"
-            " split, times what the split says, the feature's own earlier work taken out, summed"
-            " over the splits at the feature, in per cent of the best constant's loss; standard"
-            " errors over rows with the model held fixed; one-sided p-values 1 - Phi(value /"
-            " standard error), adjusted by Benjamini and Hochberg for the features that are used.",
-        ),
-        (
-            "Limits",
-            "Intervals and p-values hold for rows that are independent of each other and of the"
-            " training. Rows of the same person, place or day in both halves make importances too"
-            " good, and so do rows in the order of time where the model is to predict the future."
-            " They describe this fitted model, not another fit.",
-        ),
-        (
-            "Size",
-            f"At most {MOST_ROWS} rows can be looked at one by one, and pictures are drawn from at"
-            f" most {N_SAMPLED:,} rows and have at most {figures.MOST_POINTS} points, whatever the"
-            " size of the table.",
-        ),
+        join(
+            element("dt", term),
+            element("dd", element("pre", element("code", what)) if term == "Command" else what),
+        )
+        for term, what in report.made.items()
     ]
-    return element(
-        "dl",
-        *(join(element("dt", term), element("dd", what)) for term, what in facts),
-        class_="rules",
-    )
+    return join(*facts)
