@@ -294,15 +294,26 @@ def says_what_serves(method: Method) -> Method:
     @wraps(method)
     def checked(self: Any, *args: Any, **others: Any) -> Any:
         try:
-            takes.bind(self, *args, **others)
-        except TypeError as error:
-            called = f"{type(self).__name__}.{method.__name__}"
-            names = [name for name in takes.parameters if name != "self"]
-            for name in others:
-                if name not in names:
-                    advice = explain_argument(name, names, self._get_param_names())
-                    raise TypeError(f"{called} takes no {name!r}. {advice}") from None
-            raise TypeError(f"{called}({', '.join(names)}): {error}.") from None
-        return method(self, *args, **others)
+            return method(self, *args, **others)
+        except TypeError:
+            reason = _why_not_bound(takes, self, *args, **others)
+            if reason is None:
+                raise  # the call was well-formed
+        called = f"{type(self).__name__}.{method.__name__}"
+        names = [name for name in takes.parameters if name != "self"]
+        for name in others:
+            if name not in names:
+                advice = explain_argument(name, names, self._get_param_names())
+                raise TypeError(f"{called} takes no {name!r}. {advice}")
+        raise TypeError(f"{called}({', '.join(names)}): {reason}.")
 
     return cast(Method, checked)
+
+
+def _why_not_bound(takes: inspect.Signature, *args: Any, **others: Any) -> str | None:
+    """Say why a function of this signature cannot be called so; None if it can."""
+    try:
+        takes.bind(*args, **others)
+    except TypeError as error:
+        return str(error)
+    return None

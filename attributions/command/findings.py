@@ -6,7 +6,6 @@ or the shares of the classes there. What a feature brings is its held-out gain
 What its splits promised is its share of the total gain, which the rows of training say.
 """
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -19,7 +18,6 @@ from attributions.classic.total_gain import total_gain
 from attributions.command.table.task import Task
 from attributions.command.verdicts import UNCLEAR, UNUSED, verdicts
 from attributions.held_out.gain import held_out_gain_of_batches
-from attributions.inputs import SeenRowsWarning
 from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
@@ -153,7 +151,6 @@ def findings_in_batches(
     """Judge a model on held-out rows that come some at a time: X and y of each batch.
 
     What is kept of a row is its target and its raw prediction. ``read`` is called several times.
-    Nobody is warned here, since the report has a word for every caution.
     """
     targets, predictions, of_batches = [], [], []
     for X, y in read():
@@ -162,9 +159,7 @@ def findings_in_batches(
         of_batches.append(absolute(model, X))
     y, raw_prediction = np.concatenate(targets), np.concatenate(predictions)
     used = reduce(GlobalAttribution.merge, of_batches)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeenRowsWarning)
-        useful = held_out_gain_of_batches(model, read)
+    useful = held_out_gain_of_batches(model, read)
     constant = raw_constant(model, task, len(y))
     loss, constant_loss = (model.loss.value(y, raw).sum() for raw in (raw_prediction, constant))
     of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))

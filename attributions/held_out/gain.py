@@ -49,6 +49,7 @@ from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import sum_by_output
 from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
 from attributions.results import GlobalAttribution, LocalAttribution
+from attributions.statistics.chunk_sums import are_training_chunks
 from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
@@ -81,10 +82,10 @@ def held_out_gain(
         Whatever ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows; nan is a missing value. They must not have been used for fitting, tuning or early
-        stopping. A `SeenRowsWarning` says how many a model of ours has been fitted or stopped on.
-        Arrays and frames of Dask are judged chunk by chunk, where their rows are
-        (`gbt.parallel.chunks`), in two passes, and the result is that of all rows; what stands
-        beside the rows may then be Dask's, too.
+        stopping. A `SeenRowsWarning` says how many a model of ours has been fitted or stopped on,
+        and whether they are all the rows that another was fitted on. Arrays and frames of Dask are
+        judged chunk by chunk, where their rows are (`gbt.parallel.chunks`), in two passes, and the
+        result is that of all rows; what stands beside the rows may then be Dask's, too.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     sample_weight : array of shape (n,), optional
@@ -142,9 +143,15 @@ def held_out_gain(
         )
     steps = StepsOfModel.of(as_ensemble(model))
     intake = Intake(steps, getattr(model, "classes_", None))
-    over = partial(intake.ready(Chunk(X, y, sample_weight, groups)), n_jobs=n_jobs)
+    rows = Chunk(X, y, sample_weight, groups)
+    over = partial(intake.ready(rows), n_jobs=n_jobs)
     asked = Asked(per_tree, per_output, second_moments, standard_error)
-    return _held_out_gain(steps, over, asked)
+    totals = _totals(over, asked)
+    n_seen = totals.n_seen or totals.n_rows * are_training_chunks(
+        steps.ensemble, totals.at_root, rows, intake.as_seen
+    )
+    warn_of_seen_rows(n_seen, totals.n_rows, stacklevel=2)
+    return _held_out_gain(steps, over, asked, totals)
 
 
 def held_out_gain_of_batches(
@@ -152,7 +159,8 @@ def held_out_gain_of_batches(
 ) -> GlobalAttribution:
     """Return the held-out gain, with that of every tree, of rows that are read some at a time.
 
-    ``read`` yields X and y of each batch, and is called twice.
+    ``read`` yields X and y of each batch, and is called twice. Nobody is warned of rows that the
+    model has seen.
     """
     intake = Intake(StepsOfModel.of(model), None)
 
@@ -160,7 +168,8 @@ def held_out_gain_of_batches(
         parts = (part_of(intake.take(Chunk(X, y)), None) for X, y in read())
         return reduce(merge, parts)
 
-    return _held_out_gain(intake.steps, over, Asked(per_tree=True))
+    asked = Asked(per_tree=True)
+    return _held_out_gain(intake.steps, over, asked, _totals(over, asked))
 
 
 class Asked(NamedTuple):
@@ -172,14 +181,18 @@ class Asked(NamedTuple):
     standard_error: bool = True
 
 
-def _held_out_gain(
-    steps: StepsOfModel, over: Callable[..., Any], asked: Asked
-) -> GlobalAttribution:
-    """Walk all rows once for the values, and again for their errors."""
+def _totals(over: Callable[..., Any], asked: Asked) -> NodeTotals:
+    """Walk all rows for what they add up to at the nodes."""
     totals = over(partial(NodeTotals.of, asked.standard_error), NodeTotals.merge)
     if not totals.has_weight:
         raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
-    warn_of_seen_rows(totals.n_seen, totals.n_rows, stacklevel=3)
+    return totals
+
+
+def _held_out_gain(
+    steps: StepsOfModel, over: Callable[..., Any], asked: Asked, totals: NodeTotals
+) -> GlobalAttribution:
+    """Make the result of these sums; walk the rows again for their errors."""
     gains = steps.judged(totals.of_node)
     by_tree = gains.by_tree()
     spread = None
@@ -248,7 +261,9 @@ def held_out_gain_rows(
     refuse_chunks(X)
     steps = StepsOfModel.of(as_ensemble(model))
     rows_at_splits = Intake(steps, getattr(model, "classes_", None)).take(Chunk(X, y))
-    n_seen = count_seen_rows(steps.ensemble, rows_at_splits.X, rows_at_splits.y, n_jobs)
+    n_seen = count_seen_rows(
+        steps.ensemble, rows_at_splits.X, rows_at_splits.y, n_jobs, rows_at_splits.weight
+    )
     warn_of_seen_rows(n_seen, len(rows_at_splits.X), stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
     values, blocks = np.empty(rows_at_splits.X.shape), row_blocks(len(rows_at_splits.X))
