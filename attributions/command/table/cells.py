@@ -6,6 +6,7 @@ they are. Everything else, and every column of a file of text, is texts.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,15 @@ class Cells:
         if self.holds not in ("numbers", "moments"):
             return self
         distinct, rows = np.unique(self.values, return_inverse=True)
-        return Cells.of(distinct.tolist(), rows)
+        values = distinct.tolist()
+        if self.holds == "moments":
+            values = [None if np.isnan(value) else self._written(value) for value in values]
+        return Cells.of(values, rows)
+
+    def _written(self, seconds: float) -> str:
+        """Return a moment as the example is written, as a date or with the time of day."""
+        text = str(datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None))
+        return text if " " in self.example else text.split(" ")[0]
 
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
         """Return numbers, nan where there is none; and which cells are no number, but not missing.

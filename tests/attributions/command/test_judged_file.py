@@ -225,6 +225,7 @@ def test_cells_of_every_type_by_hand():
         "decimal": (pyarrow.array([Decimal(1), None, None], decimal), None, [1, np.nan, np.nan]),
         "is": (pyarrow.array([True, None, False]), None, [1, np.nan, 0]),
         "day": (pyarrow.array([day, None, day]), None, [172800, np.nan, 172800]),
+        "written": (pyarrow.array([day, None, day]), ("1970-01-03",), [0, np.nan, 0]),
         "digits": (pyarrow.array([" 1.5", "?", "x"]), None, [1.5, np.nan, np.nan]),
         "word": (pyarrow.array(["b", None, "c"]), ("a", "b"), [1, np.nan, np.nan]),
         "code": (pyarrow.array([7, 5, None]), (5, 7), [1, 0, np.nan]),
