@@ -91,7 +91,7 @@ def table_lines(found: Findings) -> list[str]:
                 f"  {100 * found.gain_share[k]:>17.1f} %  {gain_rank[k]:>4}"
             )
         elif k in listed:
-            lines.append(f"{label} {'':24}{UNUSED}")
+            lines.append(f"{label} {'':25}{UNUSED}")
         elif found.is_used[k] and not lines[-1].endswith("..."):
             lines.append(f"{'...':>4}")
     if doubtful[sorted(listed)].any():
@@ -116,7 +116,7 @@ def _reading(found: Findings) -> list[str]:
             continue
         names = ", ".join(elided(task.feature_names[k]) for k in told[:N_NAMED])
         more = f" and {len(told) - N_NAMED} more" * (len(told) > N_NAMED)
-        n_carried = sum(found.doubtful[k] for k in told) if verdict == UNCLEAR else 0
+        n_carried = sum(bool(found.doubtful[k]) for k in told) if verdict == UNCLEAR else 0
         why = f" ({n_carried} because a few rows may carry it)" * (n_carried > 0)
         text = f"{verdict}, {len(told)} of {n_features}{why}{': ' * bool(told)}{names}{more}"
         lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
