@@ -19,6 +19,7 @@ MANY_WORDS = 10  # a column has many words if each stands in fewer rows than thi
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 N_NAMED = 8
 NAME_WIDTH = 40
+N_LOOKED_AT = 256
 
 
 def cautions(found: Findings) -> list[str]:
@@ -28,6 +29,7 @@ def cautions(found: Findings) -> list[str]:
         *_about_the_model(found),
         *_about_leaks(found),
         *_about_columns(found),
+        *_about_twins(found),
         *_about_intervals(found),
     ]
 
@@ -146,6 +148,39 @@ def _about_columns(found: Findings) -> Iterator[str]:
     empty = [k for k, c in numbers.items() if n_missing[k] > len(c.numbers) / 2 and k not in lone]
     if empty:
         yield f"Features that are missing in more than half of the rows: {named(found, empty)}."
+
+
+def _about_twins(found: Findings) -> Iterator[str]:
+    """Say which features are not used because they say what another one says."""
+    places = [np.unique(c.numbers, return_inverse=True)[1] for c in found.task.features]
+    pairs = []
+    for k in np.flatnonzero(~found.is_used[: len(places)]):
+        twin = next((j for j in np.flatnonzero(found.is_used) if _say_one(places[k], places[j])), k)
+        if twin != k and places[k].any():
+            pairs.append(f"{named(found, [k])} (as {named(found, [int(twin)])})")
+    if pairs:
+        more = f" and {len(pairs) - N_NAMED} more" * (len(pairs) > N_NAMED)
+        yield (
+            "Not used, and yet not without use, since they say what another feature says:"
+            f" {', '.join(pairs[:N_NAMED])}{more}. A model needs one of them."
+        )
+
+
+def _say_one(one: np.ndarray, other: np.ndarray) -> bool:
+    """Say whether two columns tell the same rows apart; each is given as places of its values.
+
+    Columns in which all values differ do so whatever they hold: these must rise together, or fall.
+    """
+    n_values = int(one.max()) + 1
+    if n_values != other.max() + 1:
+        return False
+    if (one == other).all() or (one == n_values - 1 - other).all():
+        return True
+    for rows in (slice(N_LOOKED_AT), slice(None)):  # nearly all are told apart by the first rows
+        both = len(np.unique(one[rows] * n_values + other[rows]))
+        if both > min(len(np.unique(one[rows])), len(np.unique(other[rows]))):
+            return False
+    return 2 * n_values <= len(one)
 
 
 def _about_intervals(found: Findings) -> Iterator[str]:
