@@ -154,10 +154,11 @@ def _about_twins(found: Findings) -> Iterator[str]:
     """Say which features are not used because they say what another one says."""
     places = [np.unique(c.numbers, return_inverse=True)[1] for c in found.task.features]
     pairs = []
-    for k in np.flatnonzero(~found.is_used[: len(places)]):
-        twin = next((j for j in np.flatnonzero(found.is_used) if _say_one(places[k], places[j])), k)
+    used, unused = (np.flatnonzero(is_it).tolist() for is_it in (found.is_used, ~found.is_used))
+    for k in unused if places else []:
+        twin = next((j for j in used if _say_one(places[k], places[j])), k)
         if twin != k and places[k].any():
-            pairs.append(f"{named(found, [k])} (as {named(found, [int(twin)])})")
+            pairs.append(f"{named(found, [k])} (as {named(found, [twin])})")
     if pairs:
         more = f" and {len(pairs) - N_NAMED} more" * (len(pairs) > N_NAMED)
         yield (
