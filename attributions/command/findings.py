@@ -85,6 +85,13 @@ class Findings:
     model_file: str = ""
     doubt: str = ""
 
+    @property
+    def loss_name(self) -> str:
+        """What the model lowers, as a reader calls it."""
+        known = {"softmax": "log-loss", "half_logistic": "log-loss"}
+        known["half_squared_error"] = "squared error"
+        return known.get(self.model.loss.name, self.model.loss.metric)
+
     @cached_property
     def gain_share(self) -> np.ndarray:
         """Shares of the total gain; 0 everywhere if no tree has a split."""

@@ -55,13 +55,13 @@ def _score_lines(found: Findings) -> list[str]:
         lines.append(f"  {score.name:{width - 2}}   {of_model:>10}   {of_constant:>10}")
     average = "share of the class" if task.is_classification else "mean"
     average = "shares of the classes" if task.classes else average
-    if not task.is_classification and _loss(found) != "squared error":
+    if not task.is_classification and found.loss_name != "squared error":
         average = "best constant"
     whose = "training rows'" if len(task.y_train) else "held-out rows'"  # a model from a file
     lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
     if found.saved <= 0:
         lines.append(
-            f"As a whole the model is no better than the constant: its {_loss(found)} is"
+            f"As a whole the model is no better than the constant: its {found.loss_name} is"
             f" {abs(found.saved):.1f} % higher."
         )
     return lines
@@ -77,7 +77,7 @@ def table_lines(found: Findings) -> list[str]:
     listed = {*used[:N_LISTED], *used[-N_WORST:], *found.gain.ranking()[:N_TOP], *relevant}
     width = max(len("feature"), *(len(names[k]) for k in listed))
     lines = [
-        f"Held-out gain in per cent of the constant model's {_loss(found)}",
+        f"Held-out gain in per cent of the constant model's {found.loss_name}",
         f"rank  {'feature':{width}}    {'held-out gain':>13}  {'+- s.e.':9} {'verdict':18}"
         "  share of total gain  rank",
     ]
@@ -180,7 +180,7 @@ def draw(found: Findings, folder: Path) -> Path:
         used_label=f"used: absolute contribution to the prediction, in {unit},\nsum over trees,"
         f" mean over {len(task.y_valid):,} held-out rows, 95 % intervals",
         useful_label="useful: held-out gain,\n% of the constant model's"
-        f" {_loss(found)}, 95 % intervals",
+        f" {found.loss_name}, 95 % intervals",
         ax=figure.subplots(),
     )
     figure.savefig(path, dpi=150)
@@ -192,14 +192,6 @@ def ranks(result: GlobalAttribution) -> np.ndarray:
     places = np.empty(len(result.values), dtype=np.int64)
     places[result.ranking()] = np.arange(1, len(places) + 1)
     return places
-
-
-def _loss(found: Findings) -> str:
-    """Return what the model lowers, as a reader calls it."""
-    name = found.scores[-1].name
-    if name in ("AUC", "log-loss", "R^2", "root mean squared error"):
-        return "log-loss" if found.task.is_classification else "squared error"
-    return name  # a model from a file may have another loss
 
 
 def _digits(value: float, significant: int) -> int:

@@ -73,16 +73,11 @@ def _lead(report: Report) -> str:
     return f"A model of gradient boosted trees was fitted to the table and judged on {rows}."
 
 
-def _loss(report: Report) -> str:
-    known = {"half_logistic": "log-loss", "half_squared_error": "squared error"}
-    return known.get(report.model.loss.name, report.model.loss.metric)
-
-
 def _summary(report: Report) -> Markup:
     """Say the most important in a few sentences."""
     saved, useful = report.found.saved, report.found.useful
     better = (
-        f"The model's {_loss(report)} on held-out rows is {abs(saved):.1f} %"
+        f"The model's {report.found.loss_name} on held-out rows is {abs(saved):.1f} %"
         f" {'below' if saved > 0 else 'above'} that of predicting the same for every row."
     )
     n_features, lines = len(useful), [better]
@@ -124,8 +119,8 @@ def _about_scores(report: Report) -> Iterator[str]:
     yield f"The constant model gives every row {what} {whose} rows."
     yield (
         "Held-out gain, below, is what the splits at a feature are worth on held-out rows, in per"
-        f" cent of the {_loss(report)} of the best constant there. Values of features do not add up"
-        " to what the model saves."
+        f" cent of the {report.found.loss_name} of the best constant there. Values of features do"
+        " not add up to what the model saves."
     )
 
 
@@ -153,8 +148,8 @@ def _figures(report: Report) -> Iterator[Markup]:
         figures.used_useful(report),
         "To the right: the feature's share of the gain that all splits promised in training."
         " Upwards: what they are worth on held-out rows, in per cent of the constant model's"
-        f" {_loss(report)}. Far right and above 0: used and useful. Far right and near 0 or below:"
-        " used, but of no use on new rows. Lines are 95 % intervals; blue is"
+        f" {report.found.loss_name}. Far right and above 0: used and useful. Far right and near 0"
+        " or below: used, but of no use on new rows. Lines are 95 % intervals; blue is"
         " \u201chelps\u201d, orange \u201churts\u201d, grey all others.",
     )
     if report.found.useful.per_tree is not None:
@@ -162,8 +157,8 @@ def _figures(report: Report) -> Iterator[Markup]:
             "Held-out gain along boosting",
             figures.boosting(report),
             "What its splits are worth on held-out rows, in per cent of the constant model's"
-            f" {_loss(report)}, as tree after tree is added. A curve that turns down has begun to"
-            " learn what holds in the training rows only.",
+            f" {report.found.loss_name}, as tree after tree is added. A curve that turns down has"
+            " begun to learn what holds in the training rows only.",
         )
     strength = report.sample.strength
     least = LEAST_DRAWN * strength.max()
@@ -204,8 +199,8 @@ def _about_rows(report: Report) -> str:
         " the feature moved the row towards its truth, compared with the rows beside it, they"
         " helped, else they hurt"
         f"{', all classes together' * bool(report.task.classes)}, in per cent of the constant"
-        f" model's {_loss(report)} of an average row; the mean over all held-out rows is the"
-        f" held-out gain in the table above.{_most_features(report)} Rows are numbered as in the"
+        f" model's {report.found.loss_name} of an average row; the mean over all held-out rows is"
+        f" the held-out gain in the table above.{_most_features(report)} Rows are numbered as in the"
         " file: 1 is the first below the line of names."
     )
 

@@ -111,8 +111,8 @@ def test_scores_are_printed_beside_the_constant_model(score, line):
 def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
     assert "no better than the constant" not in " ".join(report(findings(saved=0.1)))
     for saved, by in ((0.0, "0.0"), (-3.14, "3.1")):
-        text = " ".join(report(findings(saved=saved, is_classification=True)))
-        assert f"no better than the constant: its log-loss is {by} % higher." in text
+        text = " ".join(report(findings(saved=saved)))
+        assert f"no better than the constant: its squared error is {by} % higher." in text
 
 
 def test_ranks():
