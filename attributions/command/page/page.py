@@ -200,8 +200,8 @@ def _about_rows(report: Report) -> str:
         " helped, else they hurt"
         f"{', all classes together' * bool(report.task.classes)}, in per cent of the constant"
         f" model's {report.found.loss_name} of an average row; the mean over all held-out rows is"
-        f" the held-out gain in the table above.{_most_features(report)} Rows are numbered as in the"
-        " file: 1 is the first below the line of names."
+        f" the held-out gain in the table above.{_most_features(report)} Rows are numbered as in"
+        " the file: 1 is the first below the line of names."
     )
 
 

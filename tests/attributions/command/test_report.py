@@ -23,16 +23,16 @@ ERRORS = [3.14, 0.0271, 3.3e-6, 0.0, 12.0]
 GAINS = [50.0, 0.5, 2e-6, 0.0, 7.0]
 
 
-def findings(score=None, saved=50.0, is_classification=False):
+def findings(score=None, saved=50.0):
     useful = GlobalAttribution(VALUES, np.array(ERRORS), 100, NAMES, "held_out_gain")
     gain = GlobalAttribution(GAINS, None, 100, NAMES, "total_gain")
     scores = [score or Score("R^2", 0.5, 0.0)]
-    return Findings(model(), task(is_classification), scores, saved, useful, gain, useful)
+    return Findings(model(), task(), scores, saved, useful, gain, useful)
 
 
-def task(is_classification=False):
+def task():
     nothing = np.zeros((100, len(NAMES)))
-    return Task([], is_classification, nothing, nothing[:, 0], nothing, nothing[:, 0], NAMES)
+    return Task([], False, nothing, nothing[:, 0], nothing, nothing[:, 0], NAMES)
 
 
 @cache
@@ -68,7 +68,9 @@ def test_the_worst_are_shown_beside_the_best_and_unused_ones_last():
     values = np.linspace(2, -2, 40)
     useful = GlobalAttribution(values, np.full(40, 0.1), 1000, names, "held_out_gain")
     gain = GlobalAttribution(np.ones(40), None, 1000, names, "total_gain")
-    ensemble = SimpleNamespace(feature=np.r_[np.arange(39), -1])  # the last, of -2, is not used
+    ensemble = SimpleNamespace(
+        feature=np.r_[np.arange(39), -1], loss=model().loss
+    )  # the last, of -2, is not used
     found = replace(findings(), model=ensemble, useful=useful, gain=gain)
     found = replace(found, task=replace(task(), feature_names=names))
     lines = table_lines(found)
