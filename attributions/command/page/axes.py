@@ -87,7 +87,9 @@ class Axes:
             parts.append(write(text, x, self.bottom + 15, "middle", class_="tick"))
         middle = (self.room.top + self.bottom) / 2
         parts.append(write(x_label, self.right, self.height - 6, "end"))
-        parts.append(write(y_label, 12, middle, "middle", transform=f"rotate(-90 12 {middle:g})"))
+        if y_label:
+            turned = f"rotate(-90 12 {middle:g})"
+            parts.append(write(y_label, 12, middle, "middle", transform=turned))
         return join(*parts)
 
     def _line(self, x1: float, y1: float, x2: float, y2: float, number: float) -> Markup:
