@@ -37,7 +37,8 @@ RULES = {
     ),
     UNCLEAR: (
         "Chance would explain what was measured, or a few rows may carry it, so that more held-out"
-        " rows would tell. It is not thereby noise."
+        " rows would tell; or the model as a whole is no better than a constant. It is not thereby"
+        " noise."
     ),
     UNUSED: "No tree splits at the feature: it may repeat another, or say nothing.",
 }
