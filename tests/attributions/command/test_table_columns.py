@@ -36,6 +36,14 @@ def test_words_become_codes_in_alphabetical_order():
     assert not is_missing("none")
 
 
+def test_levels_of_a_dictionary_are_those_in_use_in_the_order_of_rows():
+    """So that an example is the first cell, and two spellings of one text are one."""
+    cells = Cells.of(["unused", "b", " a", None, "a "], np.array([2, 3, 1, 4, 2]))
+    assert [*cells.texts] == ["a", "", "b"]
+    assert_same(cells.values, [0, 1, 2, 0, 0])
+    assert column_of("x", cells).example == "a"
+
+
 def test_infinities_count_as_missing_and_are_told():
     column = as_column("x", ["1", "inf", "-Infinity", "inf"])
     assert_same(column.numbers, [1.0, np.nan, np.nan, np.nan])
