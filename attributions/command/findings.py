@@ -16,7 +16,9 @@ from sklearn.metrics import r2_score, roc_auc_score
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
 from attributions.command.table.task import Task
+from attributions.command.table.unusable import UnusableTableError
 from attributions.command.verdicts import UNCLEAR, UNUSED, verdicts
+from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.gain import held_out_gain_of_batches
 from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
@@ -170,7 +172,13 @@ def findings_in_batches(
     constant = raw_constant(model, task, len(y))
     loss, constant_loss = (model.loss.value(y, raw).sum() for raw in (raw_prediction, constant))
     of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))
-    per_cent = useful.percent_of_one or 0.0
+    # Of many batches the result does not know it: it keeps no more than a million targets.
+    per_cent = percent_of_one(model, Targets(y, np.ones(len(y))), removes_own_work=True)
+    if per_cent is None:
+        raise UnusableTableError(
+            "On these rows a constant predicts as well as can be, so nothing is left to relate what"
+            " features bring to; give rows of which the targets differ."
+        )
     return Findings(
         model=model,
         task=task,

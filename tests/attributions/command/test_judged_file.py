@@ -83,9 +83,10 @@ def path(request, tmp_path):
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    """Let batches of 6 columns have 100 rows."""
+    """Let batches of 6 columns have 100 rows, and more targets than the sums of batches keep."""
     monkeypatch.setattr(arrow, "LEAST_ROWS", 1)
     monkeypatch.setattr(arrow, "CELLS_AT_ONCE", 600)
+    monkeypatch.setattr("attributions.held_out.constant_loss.MOST_DISTINCT", 50)
 
 
 @pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
