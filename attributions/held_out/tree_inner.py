@@ -293,7 +293,7 @@ def _warn_of_level(judge: Judge) -> None:
     loss = judge.ensemble.loss
     if not isinstance(loss, HalfSquaredError | HalfLogistic | SeveralTargets):
         warnings.warn(
-            f"partial_inner adds a feature's own work back by the hessians of the fit, which for the"
+            "partial_inner adds a feature's own work back by the hessians of the fit, which for the"
             f" {loss.name} loss are not its second derivatives: noise then has p < .05 far more"
             " often than in 5 % of cases. Use held_out_gain, which needs no hessians.",
             LevelWarning,

@@ -623,7 +623,7 @@ def test_a_model_without_trees():
 
 @pytest.mark.parametrize(
     ("loss", "keeps_its_level"),
-    [("squared_error", True), ("poisson", False), ("quantile", False), ("absolute", False)],
+    [("half_squared_error", True), ("poisson", False), ("quantile", False), ("absolute", False)],
 )
 def test_partial_inner_says_where_noise_is_called_significant(loss, keeps_its_level):
     X = np.random.default_rng(0).normal(size=(60, 2))
