@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from attributions.command.judgement import Judgement
+from attributions.command.findings import Findings
 from attributions.command.table.columns import reason_to_leave_out
 from attributions.names import cut_in_the_middle, on_one_line
 
@@ -19,36 +19,38 @@ MANY_WORDS = 10  # a column has many words if each stands in fewer rows than thi
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 N_NAMED = 8
 NAME_WIDTH = 40
+N_LOOKED_AT = 256
 
 
-def cautions(judgement: Judgement) -> list[str]:
+def cautions(found: Findings) -> list[str]:
     """Return the warnings that stand on the page and in the terminal."""
     return [
-        *_about_rows(judgement),
-        *_about_the_model(judgement),
-        *_about_leaks(judgement),
-        *_about_columns(judgement),
-        *_about_intervals(judgement),
+        *_about_rows(found),
+        *_about_the_model(found),
+        *_about_leaks(found),
+        *_about_columns(found),
+        *_about_twins(found),
+        *_about_intervals(found),
     ]
 
 
-def _about_rows(judgement: Judgement) -> Iterator[str]:
+def _about_rows(found: Findings) -> Iterator[str]:
     """Say if there are too few rows, or rows that the model knows."""
-    task, y = judgement.task, judgement.task.y_valid
-    if judgement.findings.on_training_rows:
+    task, y = found.task, found.task.y_valid
+    if found.on_training_rows:
         yield (
             "These are the rows that the model was trained on: they fill the leaves of its trees"
             " exactly, as other rows hardly ever do. Noise looks useful here, and p-values,"
             " intervals and verdicts mean nothing. Give rows that the model has not seen."
         )
-    elif judgement.model_file:
+    elif found.model_file:
         yield (
             "The model came from a file, which does not say on which rows it was trained. If some"
             " of these rows were among them, its importances are too good."
         )
-    if judgement.n_seen:
+    if found.n_seen:
         yield (
-            f"{judgement.n_seen:,} of the {len(y):,} held-out rows also stand among the rows of"
+            f"{found.n_seen:,} of the {len(y):,} held-out rows also stand among the rows of"
             " training, more than chance explains. The table may hold the same rows several times;"
             " importances are then too good. Remove duplicates."
         )
@@ -74,86 +76,127 @@ def _about_classes(y: np.ndarray, n_named: int) -> Iterator[str]:
         yield f"The rarer class has only {few.min()} held-out rows, on which everything rests."
 
 
-def _about_the_model(judgement: Judgement) -> Iterator[str]:
+def _about_the_model(found: Findings) -> Iterator[str]:
     """Say if the model is not worth explaining, or not wholly known."""
-    saved = judgement.findings.saved
+    saved = found.saved
     if saved <= 0:
         yield (
-            "On held-out rows the model is no better than predicting the same for every row. What"
-            " is said of its features explains a model that does not work."
+            "On held-out rows the model is no better than predicting the same for every row, so"
+            " nothing is said of features that help."
         )
-    if judgement.doubt:
-        yield f"Total gain is doubtful: {judgement.doubt}."
+    if found.doubt:
+        yield f"Total gain is doubtful: {found.doubt}."
 
 
-def _about_leaks(judgement: Judgement) -> Iterator[str]:
+def _about_leaks(found: Findings) -> Iterator[str]:
     """Say if predictions are too good to be true."""
-    value, saved = judgement.findings.inner.values, judgement.findings.saved
-    best, share = int(np.argmax(value)), value.max() / max(value.sum(), 1e-300)
+    value, saved = found.useful.values, found.saved
+    best, share = int(np.argmax(value)), value.max() / max(value[value > 0].sum(), 1e-300)
     reason = "Ask whether it is known at the time when the prediction is needed, or comes after it."
     if saved >= NEARLY_PERFECT:
-        top = judgement.findings.inner.ranking()[:3]
+        top = [k for k in found.useful.ranking()[:3] if value[k] > 0]
         yield (
             f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
             f" Often a column then gives the answer away; the most important are"
-            f" {named(judgement, top)}. {reason.replace(' it ', ' each ', 1)}"
+            f" {named(found, top)}. {reason.replace(' it ', ' each ', 1)}"
         )
     elif saved >= MUCH and share >= MOST_OF_IT:
         yield (
-            f"{named(judgement, [best])} alone brings {100 * share:.0f} % of what all features"
-            f" bring. {reason}"
+            f"{named(found, [best])} alone brings {100 * share:.0f} % of what all features that"
+            f" help bring. {reason}"
         )
 
 
-def _about_columns(judgement: Judgement) -> Iterator[str]:
+def _about_columns(found: Findings) -> Iterator[str]:
     """Say which features look like identifiers, hold hardly anything, or hold too many words."""
-    columns, unseen = judgement.columns, judgement.task.unseen
+    columns, unseen = found.task.features, found.task.unseen
     if unseen is not None and (unseen > MANY_UNSEEN).any():
         yield (
             f"Columns in which more than {100 * MANY_UNSEEN:.0f} % of the cells hold values that"
-            f" the model has not learned: {named(judgement, np.flatnonzero(unseen > MANY_UNSEEN))}."
+            f" the model has not learned: {named(found, np.flatnonzero(unseen > MANY_UNSEEN))}."
             " To it they are all alike. Look whether the table writes them as the rows of training"
             " did."
         )
     numbers = dict(enumerate(columns))
-    like_rows = [k for k, c in numbers.items() if judgement.task.source and reason_to_leave_out(c)]
+    like_rows = [
+        k
+        for k, c in numbers.items()
+        if found.task.path and found.is_used[k] and reason_to_leave_out(c)
+    ]
     if like_rows:
         yield (
-            f"Features that look like identifiers or dates: {named(judgement, like_rows)}. They can"
+            f"Features that look like identifiers or dates: {named(found, like_rows)}. They can"
             " single out rows of training, and say nothing of new ones."
         )
     many = [
         k
         for k, c in numbers.items()
-        if c.words and k not in like_rows and len(c.numbers) < MANY_WORDS * c.n_distinct
+        if c.words
+        and found.is_used[k]
+        and k not in like_rows
+        and len(c.numbers) < MANY_WORDS * c.n_distinct
     ]
     if many:
         yield (
             f"Columns of words with fewer than {MANY_WORDS} rows a word on average:"
-            f" {named(judgement, many)}. What is learned of a rare word is mostly chance."
+            f" {named(found, many)}. What is learned of a rare word is mostly chance."
         )
     n_missing = [np.isnan(c.numbers).sum() for c in columns]  # one value more to a tree
     lone = [k for k, c in numbers.items() if c.n_distinct + (n_missing[k] > 0) < 2]
     if lone:
-        yield f"Features with one value alone, which tell nothing: {named(judgement, lone)}."
+        yield f"Features with one value alone, which tell nothing: {named(found, lone)}."
     empty = [k for k, c in numbers.items() if n_missing[k] > len(c.numbers) / 2 and k not in lone]
     if empty:
-        yield f"Features that are missing in more than half of the rows: {named(judgement, empty)}."
+        yield f"Features that are missing in more than half of the rows: {named(found, empty)}."
 
 
-def _about_intervals(judgement: Judgement) -> Iterator[str]:
-    """Say whose intervals few rows carry."""
-    doubtful = [k for k in judgement.findings.inner.ranking() if judgement.doubtful[k]]
-    if doubtful:
+def _about_twins(found: Findings) -> Iterator[str]:
+    """Say which features are not used because they say what another one says."""
+    places = [np.unique(c.numbers, return_inverse=True)[1] for c in found.task.features]
+    pairs = []
+    used, unused = (np.flatnonzero(is_it).tolist() for is_it in (found.is_used, ~found.is_used))
+    for k in unused if places else []:
+        twin = next((j for j in used if _say_one(places[k], places[j])), k)
+        if twin != k and places[k].any():
+            pairs.append(f"{named(found, [k])} (as {named(found, [twin])})")
+    if pairs:
+        more = f" and {len(pairs) - N_NAMED} more" * (len(pairs) > N_NAMED)
         yield (
-            "Intervals and p-values that are not to be relied on, because a few rows may carry most"
-            f" of the importance: {named(judgement, doubtful)}. More held-out rows are the remedy."
+            "Not used, and yet not without use, since they say what another feature says:"
+            f" {', '.join(pairs[:N_NAMED])}{more}. A model needs one of them."
         )
 
 
-def named(judgement: Judgement, features: Iterable[int]) -> str:
+def _say_one(one: np.ndarray, other: np.ndarray) -> bool:
+    """Say whether two columns tell the same rows apart; each is given as places of its values.
+
+    Columns in which all values differ do so whatever they hold: these must rise together, or fall.
+    """
+    n_values = int(one.max()) + 1
+    if n_values != other.max() + 1:
+        return False
+    if (one == other).all() or (one == n_values - 1 - other).all():
+        return True
+    for rows in (slice(N_LOOKED_AT), slice(None)):  # nearly all are told apart by the first rows
+        both = len(np.unique(one[rows] * n_values + other[rows]))
+        if both > min(len(np.unique(one[rows])), len(np.unique(other[rows]))):
+            return False
+    return 2 * n_values <= len(one)
+
+
+def _about_intervals(found: Findings) -> Iterator[str]:
+    """Say whose intervals few rows carry."""
+    doubtful = [k for k in found.useful.ranking() if found.doubtful[k]]
+    if doubtful:
+        yield (
+            "What a few rows may carry, so that it cannot be told whether it helps:"
+            f" {named(found, doubtful)}. More held-out rows are the remedy."
+        )
+
+
+def named(found: Findings, features: Iterable[int]) -> str:
     """Return the names of some features, the first of many."""
-    names = [on_one_line(judgement.task.feature_names[k]) for k in features]
+    names = [on_one_line(found.task.feature_names[k]) for k in features]
     shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
     more = f" and {len(shown) - N_NAMED} more" * (len(shown) > N_NAMED)
     return ", ".join(shown[:N_NAMED]) + more

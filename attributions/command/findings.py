@@ -1,22 +1,14 @@
-"""How good a model is on held-out rows, and how much of that each feature brings.
+"""How good a model is on held-out rows, what each feature brings, and what is said of it.
 
 Beside the model stands the *constant model*, which gives every row the mean of the training rows,
-or the shares of the classes there.
-All importances are in one unit, per cent of the constant model's loss on the rows in question:
-
-    100 learning_rate TreeInner(k) / sum_i L(y_i, constant)
-
-A boosting step moves row i by r_mk(x_i) for feature k, which to first order changes its loss by
-r_mk(x_i) g_im, and TreeInner adds up -r_mk(x_i) g_im / learning_rate over rows and trees. So in
-this unit the features add up, to first order, to how far the model's loss is below the constant
-model's: in regression, to R^2 in per cent. Total gain is the same sum over the training rows
-(Sun 2022, Proposition 3), so that what was promised and what was delivered can be compared.
+or the shares of the classes there. What a feature brings is its held-out gain
+(``attributions.held_out.gain``), in per cent of the loss of the best constant on the held-out rows.
+What its splits promised is its share of the total gain, which the rows of training say.
 """
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
@@ -24,8 +16,10 @@ from sklearn.metrics import r2_score, roc_auc_score
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
 from attributions.command.table.task import Task
-from attributions.held_out.tree_inner import partial_inner, tree_inner
-from attributions.inputs import SeenRowsWarning
+from attributions.command.table.unusable import UnusableTableError
+from attributions.command.verdicts import UNCLEAR, UNUSED, verdicts
+from attributions.held_out.constant_loss import Targets, percent_of_one
+from attributions.held_out.gain import held_out_gain_of_batches
 from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
@@ -51,59 +45,153 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """How good a model is, and four importances of its features.
+    """A judged model: how good it is, its features' importances, and what to say of each.
+
+    The terminal and the page say the same, because both are drawn from this record.
 
     Parameters
     ----------
+    model : Ensemble
+    task : Task
     scores : list of Score
     saved : float
         How far the model's loss on the held-out rows is below the constant model's, in per cent.
-    inner, partial, gain : GlobalAttribution
-        TreeInner, its partial test, and total gain, in per cent of the constant model's loss.
+    useful : GlobalAttribution
+        Held-out gain in per cent of the constant's loss, with what each tree adds (``per_tree``).
+    gain : GlobalAttribution
+        Total gain, in its own unit.
     used : GlobalAttribution
         Absolute contributions to the raw prediction, per held-out row.
-    constant_loss : float
-        The constant model's mean loss on the held-out rows.
+    per_cent_of_row : float
+        What a held-out gain of 1 of one row is, in per cent of the constant's mean loss of a row.
+    n_seen : int
+        Held-out rows that equal rows of training, beyond chance.
     on_training_rows : bool
         Whether the held-out rows are none, but those that a given model was trained on.
-
-    ``inner`` has what each tree adds (``per_tree``), and where the model was fitted to the task's
-    training rows, both held-out measures say whether their intervals are to be relied on. Where it
-    was given, there are no training rows: the constant model then is the best one for the
-    held-out rows, and total gain is in its own unit.
+    model_file : str
+        The file of a given model, or nothing.
+    doubt : str
+        What is doubtful about the sums of a given model's nodes, or nothing.
     """
 
+    model: Ensemble
+    task: Task
     scores: list[Score]
     saved: float
-    inner: GlobalAttribution
-    partial: GlobalAttribution
+    useful: GlobalAttribution
     gain: GlobalAttribution
     used: GlobalAttribution
-    constant_loss: float
+    per_cent_of_row: float = 1.0
+    n_seen: int = 0
     on_training_rows: bool = False
+    model_file: str = ""
+    doubt: str = ""
 
     @property
-    def held_out(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Values and standard errors of the two that were computed on held-out rows."""
-        return [(r.values, np.asarray(r.standard_error)) for r in (self.inner, self.partial)]
+    def loss_name(self) -> str:
+        """What the model lowers, as a reader calls it."""
+        known = {"softmax": "log-loss", "half_logistic": "log-loss"}
+        known["half_squared_error"] = "squared error"
+        return known.get(self.model.loss.name, self.model.loss.metric)
+
+    @cached_property
+    def gain_share(self) -> np.ndarray:
+        """Shares of the total gain; 0 everywhere if no tree has a split."""
+        return self.gain.normalized()
+
+    @cached_property
+    def is_used(self) -> np.ndarray:
+        """Whether a tree splits at the feature."""
+        splits = self.model.feature[self.model.feature >= 0]
+        return np.bincount(splits, minlength=len(self.useful)) > 0
+
+    @cached_property
+    def _said(self) -> tuple[list[str], np.ndarray]:
+        return verdicts(self.useful, self.is_used, may_help=self.saved > 0)
+
+    @property
+    def verdicts(self) -> list[str]:
+        """What is said of every feature: nothing that they help or hurt on rows of training."""
+        words, _ = self._said
+        if self.on_training_rows:
+            return [word if word == UNUSED else UNCLEAR for word in words]
+        return words
+
+    @property
+    def p_values(self) -> np.ndarray:
+        """Whether features help, adjusted for their number."""
+        return self._said[1]
+
+    def with_verdict(self, verdict: str) -> list[int]:
+        """Return the features that got a verdict, the largest held-out gain first."""
+        return [k for k in self.useful.ranking() if self.verdicts[k] == verdict]
+
+    @property
+    def order(self) -> list[int]:
+        """Features in the order of their held-out gain, those that are not used last."""
+        ranking = self.useful.ranking()
+        return [*ranking[self.is_used[ranking]], *ranking[~self.is_used[ranking]]]
+
+    @property
+    def doubtful(self) -> np.ndarray:
+        """Used features of which few rows may carry the held-out gain."""
+        if self.useful.is_reliable is None:
+            return np.zeros(len(self.useful), dtype=bool)
+        return ~self.useful.is_reliable & self.is_used
 
 
-def findings_of(model: Ensemble, task: Task) -> Findings:
-    """Judge a model that was fitted to the training rows of a task."""
-    return findings_in_batches(model, task, lambda: [(task.X_valid, task.y_valid)])
+def findings_of(model: Ensemble, task: Task, model_file: str = "", doubt: str = "") -> Findings:
+    """Judge a model on the held-out rows of a task."""
+    known = model.seen_rows
+    n_seen = 0 if known is None else known.count(model.as_input(task.X_valid), task.y_valid)
+    found = findings_in_batches(
+        model, task, lambda: [(task.X_valid, task.y_valid)], model_file, doubt
+    )
+    return replace(found, n_seen=n_seen)
 
 
-def findings_in_batches(model: Ensemble, task: Task, read: Callable[[], Batches]) -> Findings:
+def findings_in_batches(
+    model: Ensemble,
+    task: Task,
+    read: Callable[[], Batches],
+    model_file: str = "",
+    doubt: str = "",
+) -> Findings:
     """Judge a model on held-out rows that come some at a time: X and y of each batch.
 
-    What is kept of a row is its target and its raw prediction; importances of batches are merged.
-    ``read`` is called again for rows that may be those of training. Nobody is warned here, since
-    the report has a word for every caution.
+    What is kept of a row is its target and its raw prediction. ``read`` is called several times.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SeenRowsWarning)
-        findings = _findings_in_batches(model, task, read())
-    return replace(findings, on_training_rows=_are_training_rows(model, task.y_valid, read))
+    targets, predictions, of_batches = [], [], []
+    for X, y in read():
+        targets.append(y)
+        predictions.append(model.raw_predict(X))
+        of_batches.append(absolute(model, X))
+    y, raw_prediction = np.concatenate(targets), np.concatenate(predictions)
+    used = reduce(GlobalAttribution.merge, of_batches)
+    useful = held_out_gain_of_batches(model, read)
+    constant = raw_constant(model, task, len(y))
+    loss, constant_loss = (model.loss.value(y, raw).sum() for raw in (raw_prediction, constant))
+    of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))
+    # Of many batches the result does not know it: it keeps no more than a million targets.
+    per_cent = percent_of_one(model, Targets(y, np.ones(len(y))), removes_own_work=True)
+    if per_cent is None:
+        raise UnusableTableError(
+            "On these rows a constant predicts as well as can be, so nothing is left to relate what"
+            " features bring to; give rows of which the targets differ."
+        )
+    return Findings(
+        model=model,
+        task=task,
+        scores=[Score(name, of_model[name], of_constant[name]) for name in of_model],
+        saved=100 * (1 - loss / constant_loss),
+        useful=_scaled(useful, per_cent),
+        gain=total_gain(model),
+        used=_scaled(used, 1 / len(y)),
+        per_cent_of_row=per_cent * len(y),
+        on_training_rows=_are_training_rows(model, y, read),
+        model_file=model_file,
+        doubt=doubt,
+    )
 
 
 def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batches]) -> bool:
@@ -116,46 +204,6 @@ def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batche
 
     may_be = may_be_training_rows(model, amount_at_root(model, y, None))
     return may_be and are_training_rows(model, fold)
-
-
-def _findings_in_batches(model: Ensemble, task: Task, batches: Batches) -> Findings:
-    """Judge a model on held-out rows in batches."""
-    training = (task.X_train, task.y_train) if len(task.y_train) else None
-    targets, predictions = [], []
-    sums: list[GlobalAttribution] = []
-    for X, y in batches:
-        targets.append(y)
-        predictions.append(model.raw_predict(X))
-        of_batch = [
-            tree_inner(model, X, y, training=training, per_tree=True),
-            partial_inner(model, X, y, training=training),
-            absolute(model, X),
-        ]
-        sums = (
-            [one.merge(more) for one, more in zip(sums, of_batch, strict=True)]
-            if sums
-            else of_batch
-        )
-    y, raw_prediction = np.concatenate(targets), np.concatenate(predictions)
-    inner, partial, used = sums
-    constant = raw_constant(model, task, len(y))
-    loss = model.loss.value(y, raw_prediction).sum()
-    constant_loss = model.loss.value(y, constant).sum()
-    of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))
-    per_cent = 100 * model.learning_rate
-    in_training = raw_constant(model, task, len(task.y_train)) if training else None
-    loss_in_training = (
-        per_cent if in_training is None else model.loss.value(task.y_train, in_training).sum()
-    )
-    return Findings(
-        scores=[Score(name, of_model[name], of_constant[name]) for name in of_model],
-        saved=100 * (1 - loss / constant_loss),
-        inner=_scaled(inner, per_cent / constant_loss),
-        partial=_scaled(partial, per_cent / constant_loss),
-        gain=_scaled(total_gain(model), per_cent / loss_in_training),
-        used=_scaled(used, 1 / len(y)),
-        constant_loss=float(constant_loss / len(y)),
-    )
 
 
 def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str, float]:

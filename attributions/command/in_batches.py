@@ -1,9 +1,10 @@
 """A saved model is judged on an Arrow or Parquet file that may be larger than memory.
 
 The target is read first, one number a row, because what it holds decides what kind of task this is
-and which scores are printed. Then the model's columns are read in batches, whose importances are
-merged. Of every row the target and the prediction are kept, 16 bytes, because scores such as the
-AUC need all rows at once; while they are computed they take several times that.
+and which scores are printed. Then the model's columns are read in batches: the model says whether a
+column holds numbers or its levels, so a batch becomes the rows that it compares without a look at
+the rest of the file. Of every row the target and the prediction are kept, 16 bytes, because scores
+such as the AUC need all rows at once; while they are computed they take several times that.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,73 +13,96 @@ from dataclasses import replace
 import numpy as np
 
 from attributions.command.findings import Findings, findings_in_batches
-from attributions.command.table.batches import BatchFile, Reader
-from attributions.command.table.columns import NEARLY_ALL
+from attributions.command.model_file import ModelFile
+from attributions.command.table.arrow import BatchFile
+from attributions.command.table.cells import Cells
+from attributions.command.table.columns import NEARLY_ALL, LevelPlaces, column_of
 from attributions.command.table.target import read_target
-from attributions.command.table.task import (
-    Question,
-    Task,
-    check_names,
-    features_of_model,
-    refuse_words,
-    rows_of_model,
-    rows_to_judge_on,
-)
+from attributions.command.table.task import Question, check_names, refuse_words, task_without_rows
 from attributions.names import elided
 from gbt.model.ensemble import Ensemble
 from gbt.tables.categories import EncodedRows
 
 
-def judge_file(file: BatchFile, question: Question, model: Ensemble) -> tuple[Task, Findings]:
-    """Return what was asked, without its rows, and what came of it."""
+def findings_of_file(file: BatchFile, question: Question, given: ModelFile) -> Findings:
+    """Judge a model on a file; the task that the findings are about has no rows."""
     names = [*file.names]
     check_names(file.path, names, question)
-    target = read_target(
-        file.read(question.target), question.task, question.positive, question.classes
-    )
-    labelled = rows_to_judge_on(file.path, target.y)
-    features, are_by_name = features_of_model(names, question, model.feature_names)
-    nothing = np.empty((0, len(features)))
-    task = Task(
-        description=[
-            f"{file.path.name}: {len(target.y):,} rows, {len(names)} columns (read as {file.kind},"
-            " in batches).",
-            target.description,
-            *rows_of_model(len(labelled), are_by_name),
-        ],
-        is_classification=target.is_classification,
-        classes=target.classes,
-        X_train=nothing,
-        y_train=np.empty(0),
-        X_valid=nothing,
-        y_valid=target.y[labelled],
-        feature_names=tuple(features),
-    )
-    levels = model.categories or (None,) * len(features)
-    model = replace(model, feature_names=tuple(features))
-    readers = []  # the first counts strays; another, if rows are read again, counts the same
+    column = column_of(question.target, file.read(question.target))
+    target = read_target(column, question.task, question.positive, question.classes)
+    task, _ = task_without_rows(file, question, given.ensemble, names, target)
+    model = replace(given.ensemble, feature_names=task.feature_names)
+    readers = []  # the first counts strays; the others, when rows are read again, count the same
 
     def read() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        readers.append(Reader(features, levels, np.nan if model.unseen_is_missing else np.inf))
-        return _batches(file, readers[-1], features, target.y, model)
+        readers.append(Reader.of(model))
+        return _batches(file, readers[-1], target.y, model)
 
-    findings = findings_in_batches(model, task, read)
+    found = findings_in_batches(model, task, read, given.name, given.doubt)
     reader = readers[0]
-    _refuse_strays(reader)
-    task = replace(
-        task,
-        description=[*task.description, *_strays(reader)],
-        unseen=reader.n_unseen / np.maximum(reader.n_known, 1),
+    are_words = reader.n_strays > (1 - NEARLY_ALL) * reader.n_known  # the rule of columns
+    refuse_words([reader.names[k] for k in np.flatnonzero(are_words).tolist()])
+    strays = [
+        f"{elided(name)}: cells that are no finite numbers count as missing ({n:,})."
+        for name, n in zip(reader.names, reader.n_strays.tolist(), strict=True)
+        if n
+    ]
+    unseen = reader.n_unseen / np.maximum(reader.n_known, 1)
+    return replace(
+        found, task=replace(task, description=[*task.description, *strays], unseen=unseen)
     )
-    return task, findings
+
+
+class Reader:
+    """Columns of batches as a model takes them; counts what it does not know.
+
+    Parameters
+    ----------
+    names : sequence of str
+    levels : sequence
+        Of each column the model's levels, or None where it takes numbers.
+    unseen : float
+        What stands for a level that the model does not know.
+    """
+
+    def __init__(
+        self, names: Sequence[str], levels: Sequence[tuple | None], unseen: float = np.nan
+    ) -> None:
+        self.names, self.unseen = names, unseen
+        self.places = [None if known is None else LevelPlaces(known) for known in levels]
+        self.n_known = np.zeros(len(names), dtype=np.int64)
+        self.n_strays = np.zeros(len(names), dtype=np.int64)  # cells that are no numbers
+        self.n_unseen = np.zeros(len(names), dtype=np.int64)  # cells that are no levels
+
+    @classmethod
+    def of(cls, model: Ensemble) -> "Reader":
+        """Read what a model takes."""
+        levels = model.categories or (None,) * model.n_features
+        return cls(model.feature_names, levels, np.nan if model.unseen_is_missing else np.inf)
+
+    def rows(self, columns: Sequence[Cells]) -> np.ndarray:
+        """Return a batch as rows of floats."""
+        X = np.empty((len(columns[0].values), len(columns)))
+        for k, (cells, places) in enumerate(zip(columns, self.places, strict=True)):
+            if places is None:
+                X[:, k], is_other = cells.numbers()
+                self.n_strays[k] += is_other.sum()
+                self.n_known[k] += (is_other | ~np.isnan(X[:, k])).sum()
+            else:
+                found = places.of(cells)
+                is_other = np.isinf(found)
+                self.n_unseen[k] += is_other.sum()
+                self.n_known[k] += (~np.isnan(found)).sum()
+                X[:, k] = np.where(is_other, self.unseen, found)
+        return X
 
 
 def _batches(
-    file: BatchFile, reader: Reader, features: Sequence[str], y: np.ndarray, model: Ensemble
+    file: BatchFile, reader: Reader, y: np.ndarray, model: Ensemble
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the rows of each batch that have a target, and their targets."""
     start = 0
-    for columns in file.batches(features):
+    for columns in file.batches(reader.names):
         X = reader.rows(columns)
         of_batch = y[start : start + len(X)]
         start += len(X)
@@ -86,18 +110,3 @@ def _batches(
         if has_target.any():
             X = X[has_target]
             yield X if model.categories is None else X.view(EncodedRows), of_batch[has_target]
-
-
-def _refuse_strays(reader: Reader) -> None:
-    """Refuse columns that are no numbers, by the rule of ``attributions.command.table.columns``."""
-    are_words = reader.n_strays > (1 - NEARLY_ALL) * reader.n_known
-    refuse_words([reader.names[k] for k in np.flatnonzero(are_words).tolist()])
-
-
-def _strays(reader: Reader) -> list[str]:
-    """Say which cells count as missing."""
-    return [
-        f"{elided(name)}: cells that are no finite numbers count as missing ({n:,})."
-        for name, n in zip(reader.names, reader.n_strays.tolist(), strict=True)
-        if n
-    ]

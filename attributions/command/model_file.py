@@ -35,16 +35,19 @@ class ModelFile(NamedTuple):
         or there are none. Of several the file of another library has the numbers alone.
     doubt : str
         What is doubtful about the sums of its nodes, or nothing.
+    name : str
+        Of the file.
     """
 
     ensemble: Ensemble
     classes: list[str]
     doubt: str = ""
+    name: str = ""
 
 
 def read_model(path: Path) -> ModelFile:
     """Read a model of classes or of one number."""
-    model = _read(path)
+    model = _read(path)._replace(name=path.name)
     n_outputs = model.ensemble.n_outputs
     if n_outputs > 1 and model.ensemble.loss.name != "softmax":
         raise UnusableModelError(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attributions.command.printed import FEATURES, PICTURE
-from attributions.command.table.file import UnusableTableError
+from attributions.command.table.unusable import UnusableTableError
 from attributions.simulated import TASKS
 
 COMMAND = "gbt-attributions"  # beside ``python -m attributions``
@@ -56,7 +56,7 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog=program_name(),
         description="Fit gradient boosted trees and compare what each feature promised in training"
-        " (total gain) with what it delivers on held-out rows (TreeInner). Without --data: on the"
+        " (total gain) with what it delivers on other rows (held-out gain). Without --data: on the"
         " simulated data of Sun 2022, where the truth is known.",
         epilog="With --data half of the rows, drawn at random, are held out. The target must hold"
         " classes or numbers; which, is said. Empty cells, NA and ? are missing values; words"

@@ -9,49 +9,43 @@ import numpy as np
 
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings
-from attributions.command.judgement import Judgement
-from attributions.command.table.task import Task
-from attributions.command.verdicts import FALSE_DISCOVERIES, HELPS, verdicts
-from attributions.methods import kind_of
+from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 
-TITLES = {
-    "tree_inner": "TreeInner",
-    "partial_inner": "partial TreeInner",
-    "total_gain": "total gain",
-}
 FEATURES, PICTURE = "features.csv", "used_useful.png"  # files of a folder of results
 WIDTH = 100
 N_LISTED = 10
 N_TOP = 5
-N_DECIMALS = 4  # of importances; smaller ones are written with exponents
+N_WORST = 5
+N_NAMED = 20
+N_DECIMALS = 3  # of importances in per cent
 N_SCORE_DECIMALS = 7
 
 
-def report(judgement: Judgement) -> list[str]:
+def report(found: Findings) -> list[str]:
     """Return the lines that say how good the model is, what its features do, and what to mistrust.
 
     Verdicts and warnings are those of the page that ``--report`` writes.
     """
-    task, findings = judgement.task, judgement.findings
     return [
-        *_score_lines(task, findings),
+        *_score_lines(found),
         "",
-        *table_lines(judgement),
+        *table_lines(found),
         "",
-        *_reading(judgement),
-        *_warnings(judgement),
+        *_reading(found),
+        *_warnings(found),
     ]
 
 
-def _score_lines(task: Task, findings: Findings) -> list[str]:
+def _score_lines(found: Findings) -> list[str]:
     """Say how good the model is beside the constant model."""
-    width = max(len(score.name) for score in findings.scores)
+    task = found.task
+    width = max(len(score.name) for score in found.scores)
     held_out = f"On {len(task.y_valid):,} held-out rows"
     width = max(width + 2, len(held_out))
     lines = [f"{held_out:{width}}   {'model':>10}   {'constant':>10}"]
-    for score in findings.scores:
+    for score in found.scores:
         digits = _digits(max(abs(score.of_model), abs(score.of_constant)), 4)
         form = f",.{digits}f" if digits <= N_SCORE_DECIMALS else ".3e"
         of_model, of_constant = (
@@ -61,148 +55,132 @@ def _score_lines(task: Task, findings: Findings) -> list[str]:
         lines.append(f"  {score.name:{width - 2}}   {of_model:>10}   {of_constant:>10}")
     average = "share of the class" if task.is_classification else "mean"
     average = "shares of the classes" if task.classes else average
-    if not task.is_classification and _loss(task, findings) != "squared error":
+    if not task.is_classification and found.loss_name != "squared error":
         average = "best constant"
     whose = "training rows'" if len(task.y_train) else "held-out rows'"  # a model from a file
     lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
-    if findings.saved <= 0:
+    if found.saved <= 0:
         lines.append(
-            f"As a whole the model is no better than the constant: its {_loss(task, findings)} is"
-            f" {abs(findings.saved):.1f} % higher."
+            f"As a whole the model is no better than the constant: its {found.loss_name} is"
+            f" {abs(found.saved):.1f} % higher."
         )
     return lines
 
 
-def table_lines(judgement: Judgement) -> list[str]:
-    """Return the best features, and those that gain or the truth puts among the best."""
-    task, findings, doubtful = judgement.task, judgement.findings, judgement.doubtful
+def table_lines(found: Findings) -> list[str]:
+    """Return the best and the worst features, and those that gain or the truth puts on top."""
+    task, doubtful, order = found.task, found.doubtful, found.order
     relevant = set(task.relevant or ())
     names = [elided(name) for name in task.feature_names]
-    gain_rank = ranks(findings.gain)
-    ranking = findings.inner.ranking()
-    listed = {*ranking[:N_LISTED], *findings.gain.ranking()[:N_TOP], *relevant}
+    gain_rank, errors = ranks(found.gain), np.asarray(found.useful.standard_error)
+    used = [k for k in order if found.is_used[k]]
+    listed = {*used[:N_LISTED], *used[-N_WORST:], *found.gain.ranking()[:N_TOP], *relevant}
     width = max(len("feature"), *(len(names[k]) for k in listed))
     lines = [
-        f"Importance in per cent of the constant model's {_loss(task, findings)}",
-        f"{'':{width + 6}}      {'on held-out rows':^41}     on training rows",
-        f"rank  {'feature':{width}}      {'TreeInner +- s.e.':^19}   {'partial +- s.e.':^19}"
-        "     total gain  rank",
+        f"Held-out gain in per cent of the constant model's {found.loss_name}",
+        f"rank  {'feature':{width}}    {'held-out gain':>13}  {'+- s.e.':9} {'verdict':18}"
+        "  share of total gain  rank",
     ]
-    for place, k in enumerate(ranking):
-        if k in listed:
-            numbers = [_with_error(values[k], errors[k]) for values, errors in findings.held_out]
-            inner_error = findings.held_out[0][1][k]
-            gain = _aligned(findings.gain.values[k], _digits(inner_error, 2))
+    for place, k in enumerate(order):
+        label = f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '} "
+        if k in listed and found.is_used[k]:
+            verdict = found.verdicts[k] + " ?" * bool(doubtful[k])
+            value, error = _with_error(found.useful.values[k], errors[k])
             lines.append(
-                f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '} "
-                f"{'?' if doubtful[k] else ' '}"
-                f"{'  '.join(numbers)}  {gain}  {gain_rank[k]:>4}"
+                f"{label} {value:>13}  +- {error:7}{verdict:18}"
+                f"  {100 * found.gain_share[k]:>17.1f} %  {gain_rank[k]:>4}"
             )
-        elif not lines[-1].endswith("..."):
+        elif k in listed:
+            lines.append(f"{label} {'':25}{UNUSED}")
+        elif found.is_used[k] and not lines[-1].endswith("..."):
             lines.append(f"{'...':>4}")
     if doubtful[sorted(listed)].any():
-        lines.append(
-            "?: the standard error is not to be relied on, since few rows may carry the sum."
-        )
+        lines.append("?: a few rows may carry it; more held-out rows would tell.")
     return lines
 
 
-def _reading(judgement: Judgement) -> list[str]:
-    """Say in words what the table shows."""
-    task, findings = judgement.task, judgement.findings
-    loss, n_rows = _loss(task, findings), len(task.y_valid)
-    own_unit = "" if len(task.y_train) else ", in its own unit, since the model came without them"
+def _reading(found: Findings) -> list[str]:
+    """Say in words what the table shows: one verdict a feature."""
+    task = found.task
     lines = wrap(
-        f"TreeInner is how much of the constant model's {loss} the feature's part of all boosting"
-        f" steps took away on {n_rows:,} rows that the model has not seen, to first order (below 0:"
-        f" it made it larger). All features together: {findings.inner.values.sum():.1f}; the"
-        f" model's {loss} is {abs(findings.saved):.1f} %"
-        f" {'below' if findings.saved > 0 else 'above'} the constant model's. Total gain is what"
-        f" the same steps promised on the rows that chose them{own_unit}. Partial TreeInner does"
-        " not hold a feature's own earlier work against it; its values do not add up.",
+        "Held-out gain is what the splits at the feature are worth on rows that the model has not"
+        " seen (below 0: they made predictions worse). Total gain is what the same splits promised"
+        " on the rows of the training.",
         WIDTH,
     )
-    lines += wrap(
-        "Features that help: of those that have at least a tenth of an even share of the total"
-        " gain, so that they are not rarely used, the ones above 0 beyond chance, at a"
-        f" false-discovery rate of {100 * FALSE_DISCOVERIES:.0f} % (a feature not named is not"
-        " thereby noise):",
-        WIDTH,
-    )
-    for result in (findings.inner, findings.partial):
-        said = verdicts(result, findings.gain)
-        found = [k for k in result.ranking() if said.words[k] == HELPS]
-        names = ", ".join(elided(task.feature_names[k]) for k in found)
-        n_rare = len(said.rare_but_beyond_chance)
-        rare = f"; {n_rare} more above 0, but rarely used" * (n_rare > 0)
-        count = f"{len(found)} of {len(said.words)}"
-        text = f"{_title(result)}, {count}{': ' * bool(found)}{names}{rare}"
+    n_features = len(found.verdicts)
+    for verdict in (HELPS, HURTS, UNCLEAR, UNUSED):
+        told = found.with_verdict(verdict)
+        if verdict == HELPS and found.saved <= 0:
+            lines.append("  helps: of no feature, since the model is no better than a constant")
+            continue
+        names = ", ".join(elided(task.feature_names[k]) for k in told[:N_NAMED])
+        more = f" and {len(told) - N_NAMED} more" * (len(told) > N_NAMED)
+        n_carried = sum(bool(found.doubtful[k]) for k in told) if verdict == UNCLEAR else 0
+        why = f" ({n_carried} because a few rows may carry it)" * (n_carried > 0)
+        text = f"{verdict}, {len(told)} of {n_features}{why}{': ' * bool(told)}{names}{more}"
         lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
     if task.relevant is not None:
         counts = [
-            f"{len(set(result.ranking()[:N_TOP]) & set(task.relevant))} by {_title(result)}"
-            for result in (findings.inner, findings.partial, findings.gain)
+            f"{len(set(result.ranking()[:N_TOP]) & set(task.relevant))} by {title}"
+            for result, title in ((found.useful, "held-out gain"), (found.gain, "total gain"))
         ]
         lines.append(f"Truly relevant among the {N_TOP} best: {', '.join(counts)}.")
     return lines
 
 
-def _warnings(judgement: Judgement) -> list[str]:
+def _warnings(found: Findings) -> list[str]:
     """Say what should be mistrusted."""
     lines = []
-    for text in cautions(judgement):
+    for text in cautions(found):
         lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
     return ["", "Warnings", *lines] if lines else []
 
 
-def write_table(task: Task, findings: Findings, folder: Path) -> Path:
-    """Write all features, best first, as a CSV file; in the unit of the report."""
-    path = folder / FEATURES
-    gain_rank = ranks(findings.gain)
+def write_table(found: Findings, folder: Path) -> Path:
+    """Write all features, best first and unused ones last, as a CSV file."""
+    path, task = folder / FEATURES, found.task
+    gain_rank, is_relevant = ranks(found.gain), task.relevant is not None
+    head = [
+        "feature",
+        "verdict",
+        "held_out_gain_percent",
+        "standard_error",
+        "p_value_adjusted",
+        "reliable",
+    ]
+    head += ["total_gain_share_percent", "total_gain_rank", *["relevant"] * is_relevant]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(
-            [
-                "feature",
-                "tree_inner_percent",
-                "tree_inner_standard_error",
-                "partial_inner_percent",
-                "partial_inner_standard_error",
-                "total_gain_percent",
-                "total_gain_rank",
-                *(["relevant"] if task.relevant is not None else []),
-            ]
-        )
-        for k in findings.inner.ranking():
-            row = [task.feature_names[k]]
-            for values, errors in findings.held_out:
-                row += [values[k], errors[k]]
-            row += [findings.gain.values[k], gain_rank[k]]
-            if task.relevant is not None:
-                row.append(int(k in task.relevant))
-            writer.writerow(row)
+        writer.writerow(head)
+        for k in found.order:
+            values, errors = found.useful.values, np.asarray(found.useful.standard_error)
+            row = [task.feature_names[k], found.verdicts[k], values[k], errors[k]]
+            row += [found.p_values[k], int(not found.doubtful[k])]
+            row += [100 * found.gain_share[k], gain_rank[k]]
+            writer.writerow([*row, *[int(k in (task.relevant or ()))] * is_relevant])
     return path
 
 
-def draw(task: Task, findings: Findings, folder: Path) -> Path:
+def draw(found: Findings, folder: Path) -> Path:
     """Draw what is used against what is useful."""
     from matplotlib.figure import Figure
 
     from attributions.plots import UsedUsefulDisplay
 
-    path = folder / PICTURE
+    path, task = folder / PICTURE, found.task
     figure = Figure(figsize=(7.6, 5.2), layout="constrained")
     unit = "log-odds" if task.is_classification else "the target's unit"
     unit = "log-probabilities of all classes" if task.classes else unit
     UsedUsefulDisplay.from_attributions(
-        findings.used,
-        findings.inner,
+        found.used,
+        found.useful,
         highlight=task.relevant or (),
         highlight_label="truly relevant",
         used_label=f"used: absolute contribution to the prediction, in {unit},\nsum over trees,"
         f" mean over {len(task.y_valid):,} held-out rows, 95 % intervals",
-        useful_label="useful: TreeInner on held-out rows,\n% of the constant model's"
-        f" {_loss(task, findings)}, 95 % intervals",
+        useful_label="useful: held-out gain,\n% of the constant model's"
+        f" {found.loss_name}, 95 % intervals",
         ax=figure.subplots(),
     )
     figure.savefig(path, dpi=150)
@@ -216,34 +194,14 @@ def ranks(result: GlobalAttribution) -> np.ndarray:
     return places
 
 
-def _loss(task: Task, findings: Findings) -> str:
-    """Return what the model lowers, as a reader calls it."""
-    name = findings.scores[-1].name
-    if name in ("AUC", "log-loss", "R^2", "root mean squared error"):
-        return "log-loss" if task.is_classification else "squared error"
-    return name  # a model from a file may have another loss
-
-
-def _title(result: GlobalAttribution) -> str:
-    return TITLES[kind_of(result.method)]
-
-
 def _digits(value: float, significant: int) -> int:
     """Return how many decimals show so many significant digits."""
     return max(0, significant - 1 - math.floor(math.log10(abs(value)))) if value else 0
 
 
-def _with_error(value: float, error: float) -> str:
-    """Write a value and its standard error, of which two digits are shown."""
-    if value == error == 0:  # no tree cuts at this feature
-        return f"{'not used':^20}"
-    digits = _digits(error or value, 2)
-    return f"{_aligned(value, digits)} +- {_aligned(error, digits).lstrip():7}"
-
-
-def _aligned(value: float, digits: int) -> str:
-    """Write a number so that decimal points of several lines stand in one column."""
-    if digits > N_DECIMALS:
-        return f"{value:9.1e}"
-    text = f"{value:.{digits}f}"
-    return f"{text:{len(text) + N_DECIMALS - digits + (digits == 0)}}".rjust(9)
+def _with_error(value: float, error: float) -> tuple[str, str]:
+    """Write a per cent and its standard error, of which two digits are shown, if there is room."""
+    digits = min(_digits(error or value, 2), N_DECIMALS)
+    texts = (f"{round(number, digits) + 0.0:.{digits}f}" for number in (value, error))
+    of_value, of_error = (text + " " * (N_DECIMALS - digits + (digits == 0)) for text in texts)
+    return of_value, of_error

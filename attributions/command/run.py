@@ -13,23 +13,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import file_digest
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+import numpy as np
+
 from attributions.command.findings import Findings, findings_of
-from attributions.command.in_batches import judge_file
-from attributions.command.judgement import judge
+from attributions.command.in_batches import findings_of_file
 from attributions.command.model_file import ModelFile, UnusableModelError, read_model
 from attributions.command.options import check_places, program_name, read_options
-from attributions.command.page.evidence import Origin, gather
+from attributions.command.page.contents import Report
 from attributions.command.page.page import page
 from attributions.command.printed import WIDTH, draw, report, write_table
-from attributions.command.table.batches import open_batches
-from attributions.command.table.file import UnusableTableError, listed, read_table
+from attributions.command.table.arrow import open_batches
+from attributions.command.table.columns import columns_of_rows
+from attributions.command.table.file import read_table
 from attributions.command.table.task import Question, Task, table_task, task_of_model
+from attributions.command.table.unusable import UnusableTableError, listed
 from attributions.simulated import simulated
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
@@ -50,26 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         check_places(options)
         given = read_model(options.model) if options.model else None
-        file = open_batches(options.data) if given and options.report is None else None
-        if given is not None and file is not None:
-            question = _question(options, given, options.data, [*file.names])
-            task, findings = judge_file(file, question, given.ensemble)
-            _describe(task)
-            model = given.ensemble
-        else:
-            task = _task(options, given)
-            _describe(task)
-            model = fit(task) if given is None else _named(given.ensemble, task)
-            findings = findings_of(model, task)
-        whence = (options.model.name, given.doubt) if given else ("", "")
-        judgement = judge(model, task, findings, *whence)
+        found = _findings(options, given)
         if given is None or options.report is None:
-            _say("", *report(judgement), "")
+            _say("", *report(found), "")
         if options.out is not None:
-            _write_folder(task, findings, options.out)
+            _write_folder(found, options.out)
         if options.report is not None:
-            origin = _origin(options, given, sys.argv[1:] if arguments is None else arguments)
-            text = page(gather(judgement, origin))
+            made = _how_made(options, given, sys.argv[1:] if arguments is None else arguments)
+            text = page(Report.of(found, made, options.seed))
             options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
             _say(f"Report: {options.report}")
     except (UnusableTableError, UnusableModelError) as error:
@@ -89,43 +80,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
+    """Return what comes of the task that the options ask for; say what is done."""
+    if options.data is None:
+        task = simulated_task(options.task or "classification", options.seed)
+    else:
+        file = open_batches(options.data) if given and options.report is None else None
+        if given is not None and file is not None:
+            question = _question(options, given, options.data, [*file.names])
+            found = findings_of_file(file, question, given)
+            _describe(found.task)
+            return found
+        table = read_table(options.data)
+        question = _question(options, given, table.path, [*table.cells])
+        if given is not None:
+            task = task_of_model(table, question, given.ensemble)
+            _describe(task)
+            model = replace(given.ensemble, feature_names=task.feature_names)
+            return findings_of(model, task, given.name, given.doubt)
+        task = table_task(table, question)
+    _describe(task)
+    return findings_of(fit(task), task)
+
+
 def _describe(task: Task) -> None:
     """Say what is done."""
     _say(*(line for text in task.description for line in wrap(text, WIDTH)))
 
 
-def _write_folder(task: Task, findings: Findings, folder: Path) -> None:
+def _write_folder(found: Findings, folder: Path) -> None:
     """Write the table of all features and the picture, and say where they are."""
     folder.mkdir(parents=True, exist_ok=True)
-    _say(f"All features: {write_table(task, findings, folder)}")
+    _say(f"All features: {write_table(found, folder)}")
     if find_spec("matplotlib") is None:
         _say("No picture: Matplotlib is not installed (pip install matplotlib).")
     else:
-        _say(f"Used against useful: {draw(task, findings, folder)}")
+        _say(f"Used against useful: {draw(found, folder)}")
 
 
-def _origin(
+def _how_made(
     options: argparse.Namespace, given: ModelFile | None, arguments: Sequence[str]
-) -> Origin:
-    """Say how the report comes about."""
-    versions = {"gbt-attributions": __version__, "Python": platform.python_version()}
-    for package in ("numpy", "numba", "scipy", "scikit-learn", *(["xgboost"] if not given else [])):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue  # of the packages here only XGBoost need not be there
-    checksum = ""
+) -> dict[str, str]:
+    """Say how the report comes about, so that it can be repeated."""
+    versions = [f"gbt-attributions {__version__}", f"Python {platform.python_version()}"]
+    versions += [f"{p} {version(p)}" for p in ("numpy", "numba", "scipy", "scikit-learn")]
+    fitted = ", ".join(f"{name}={value!r}" for name, value in STANDARD.items())
+    made = {
+        "Command": shlex.join([*program_name().split(), *map(str, arguments)]),
+        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "Seed": str(options.seed),
+        "Versions": ", ".join(versions),
+        "Model": f"Read from {given.name}." if given else fitted,
+    }
     if options.data is not None:
         with options.data.open("rb") as file:
-            checksum = file_digest(file, "sha256").hexdigest()
-    return Origin(
-        command=shlex.join([*program_name().split(), *map(str, arguments)]),
-        seed=options.seed,
-        made_on=f"{datetime.now(UTC):%Y-%m-%d}",
-        versions=versions,
-        parameters={} if given else STANDARD,
-        checksum=checksum,
-    )
+            made["SHA-256 of the table's file"] = file_digest(file, "sha256").hexdigest()
+    return made
 
 
 def _say(*lines: str) -> None:
@@ -135,12 +145,10 @@ def _say(*lines: str) -> None:
 
 def fit(task: Task) -> Ensemble:
     """Fit the paper's standard model, with the names of the table's columns."""
-    estimator = (GBTClassifier if task.is_classification else GBTRegressor)(**STANDARD)
-    return _named(estimator.fit(task.X_train, task.y_train).ensemble_, task)
-
-
-def _named(model: Ensemble, task: Task) -> Ensemble:
-    """Return a model whose features have the names of the table's columns."""
+    words = [k for k, column in enumerate(task.features) if column.words]
+    kind = GBTClassifier if task.is_classification else GBTRegressor
+    estimator = kind(**STANDARD, categorical_features=words)
+    model = estimator.fit(task.X_train, task.y_train).ensemble_
     return replace(model, feature_names=task.feature_names)
 
 
@@ -159,18 +167,10 @@ def simulated_task(kind: str, seed: int) -> Task:
         data.y_valid,
         data.feature_names,
         tuple(data.relevant.tolist()),
+        target=columns_of_rows(np.r_[data.y_valid, data.y_train][:, np.newaxis], ["y"])["y"],
+        columns=columns_of_rows(np.r_[data.X_valid, data.X_train], data.feature_names),
+        held_out=np.arange(len(data.y_valid)),
     )
-
-
-def _task(options: argparse.Namespace, given: ModelFile | None) -> Task:
-    """Return the task that the options ask for."""
-    if options.data is None:
-        return simulated_task(options.task or "classification", options.seed)
-    table = read_table(options.data)
-    question = _question(options, given, table.path, [*table.columns])
-    if given is None:
-        return table_task(table, question)
-    return task_of_model(table, question, given.ensemble)
 
 
 def _question(

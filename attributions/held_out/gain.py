@@ -31,8 +31,9 @@ gain; ``held_out_gain_rows`` has them. ``attributions.reference.held_out`` says 
 loops.
 """
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial, reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,6 +51,7 @@ from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.statistics.chunk_sums import are_training_chunks
 from gbt.formats import as_ensemble
+from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.parallel.in_order import row_blocks
 from gbt.parallel.threads import over_blocks
@@ -142,22 +144,61 @@ def held_out_gain(
     steps = StepsOfModel.of(as_ensemble(model))
     intake = Intake(steps, getattr(model, "classes_", None))
     rows = Chunk(X, y, sample_weight, groups)
-    over = intake.ready(rows)
-    totals_of = partial(NodeTotals.of, standard_error)
-    totals = over(totals_of, NodeTotals.merge, n_jobs)
-    if not totals.has_weight:
-        raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
-    n_seen, n_rows = totals.n_seen, totals.n_rows
-    n_seen = n_seen or n_rows * are_training_chunks(
+    over = partial(intake.ready(rows), n_jobs=n_jobs)
+    asked = Asked(per_tree, per_output, second_moments, standard_error)
+    totals = _totals(over, asked)
+    n_seen = totals.n_seen or totals.n_rows * are_training_chunks(
         steps.ensemble, totals.at_root, rows, intake.as_seen
     )
-    warn_of_seen_rows(n_seen, n_rows, stacklevel=2)
+    warn_of_seen_rows(n_seen, totals.n_rows, stacklevel=2)
+    return _held_out_gain(steps, over, asked, totals)
+
+
+def held_out_gain_of_batches(
+    model: Ensemble, read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
+) -> GlobalAttribution:
+    """Return the held-out gain, with that of every tree, of rows that are read some at a time.
+
+    ``read`` yields X and y of each batch, and is called twice. Nobody is warned of rows that the
+    model has seen.
+    """
+    intake = Intake(StepsOfModel.of(model), None)
+
+    def over(part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
+        parts = (part_of(intake.take(Chunk(X, y)), None) for X, y in read())
+        return reduce(merge, parts)
+
+    asked = Asked(per_tree=True)
+    return _held_out_gain(intake.steps, over, asked, _totals(over, asked))
+
+
+class Asked(NamedTuple):
+    """What is to be returned beside the values."""
+
+    per_tree: bool = False
+    per_output: bool = False
+    second_moments: bool = False
+    standard_error: bool = True
+
+
+def _totals(over: Callable[..., Any], asked: Asked) -> NodeTotals:
+    """Walk all rows for what they add up to at the nodes."""
+    totals = over(partial(NodeTotals.of, asked.standard_error), NodeTotals.merge)
+    if not totals.has_weight:
+        raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
+    return totals
+
+
+def _held_out_gain(
+    steps: StepsOfModel, over: Callable[..., Any], asked: Asked, totals: NodeTotals
+) -> GlobalAttribution:
+    """Make the result of these sums; walk the rows again for their errors."""
     gains = steps.judged(totals.of_node)
     by_tree = gains.by_tree()
     spread = None
-    if standard_error:
-        spread_of = partial(_spread, gains.parts(for_error=True), second_moments)
-        spread = over(spread_of, merge_spreads, n_jobs)
+    if asked.standard_error:
+        spread_of = partial(_spread, gains.parts(for_error=True), asked.second_moments)
+        spread = over(spread_of, merge_spreads)
     ensemble = steps.ensemble
     return GlobalAttribution(
         values=by_tree.sum(axis=0),
@@ -165,10 +206,10 @@ def held_out_gain(
         n_samples=totals.n_rows,
         feature_names=ensemble.feature_names,
         method="held_out_gain",
-        per_tree=by_tree if per_tree else None,
+        per_tree=by_tree if asked.per_tree else None,
         groups=totals.groups,
         kurtosis=None if spread is None else kurtosis_of(steps, spread),
-        per_output=sum_by_output(ensemble, by_tree) if per_output else None,
+        per_output=sum_by_output(ensemble, by_tree) if asked.per_output else None,
         second_moments=None if spread is None else spread.sums.products,
         percent_of_one=percent_of_one(ensemble, totals.targets, removes_own_work=True),
     )

@@ -1,12 +1,10 @@
 """A report for people who do not write Python: one HTML file that says what was found.
 
 =================  =================================================================================
-``evidence``       what the report is made of: findings, explained rows, another library's scores
-``verdicts``       what is said of a feature in plain language, and the exact rule
-``cautions``       what a reader should mistrust: identifiers, leaks, few rows, training rows
+``contents``       what the report is made of: findings and explained rows
 ``cells``          numbers of a table as the words, dates and amounts that its file holds
 ``markup``         elements of HTML and SVG, with everything escaped that is no markup
-``figures``        pictures as SVG in the colours of the page, with their text alternatives
+``axes, figures``  pictures as SVG in the colours of the page, with their text alternatives
 ``tables``         the tables of the page
 ``row_explorer``   single rows, as data for the page's script
 ``page``           all of it in the order of the page; ``page.html``, ``page.css`` and ``page.js``

@@ -66,14 +66,18 @@ class Axes:
         return self.bottom - share * (self.bottom - self.room.top)
 
     def frame(
-        self, x_label: str, y_label: str, x_ticks: Iterable[tuple[float, str]] | None = None
+        self,
+        x_label: str,
+        y_label: str,
+        x_ticks: Iterable[tuple[float, str]] | None = None,
+        y_ticks: Iterable[tuple[float, str]] | None = None,
     ) -> Markup:
         """Return grid lines, ticks and captions.
 
-        ``x_ticks`` are pairs of a number and its label; without them, round numbers.
+        Ticks are pairs of a number and its label; where they are None, round numbers.
         """
         parts = []
-        for number, text in labelled(ticks(*self.y_range)):
+        for number, text in labelled(ticks(*self.y_range)) if y_ticks is None else y_ticks:
             y = place(self.y(number))
             parts.append(self._line(self.room.left, y, self.right, y, number))
             parts.append(write(text, self.room.left - 5, y + 4, "end", class_="tick"))
@@ -83,7 +87,9 @@ class Axes:
             parts.append(write(text, x, self.bottom + 15, "middle", class_="tick"))
         middle = (self.room.top + self.bottom) / 2
         parts.append(write(x_label, self.right, self.height - 6, "end"))
-        parts.append(write(y_label, 12, middle, "middle", transform=f"rotate(-90 12 {middle:g})"))
+        if y_label:
+            turned = f"rotate(-90 12 {middle:g})"
+            parts.append(write(y_label, 12, middle, "middle", transform=turned))
         return join(*parts)
 
     def _line(self, x1: float, y1: float, x2: float, y2: float, number: float) -> Markup:

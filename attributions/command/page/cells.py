@@ -13,14 +13,12 @@ LONGEST = 60  # letters of a cell or a name where there is little room
 MISSING = "(missing)"
 
 
-def held_out_numbers(task: Task, k: int, columns: list[Column]) -> np.ndarray:
+def held_out_numbers(task: Task, k: int) -> np.ndarray:
     """Return what a feature's column holds in the held-out rows: codes of words, seconds, numbers.
 
-    These are the column's own, whatever the engine is given in their place.
+    These are the column's own, whatever a given model takes in their place.
     """
-    if task.source is None:
-        return task.X_valid[:, k]
-    return columns[k].numbers[task.source.held_out]
+    return task.features[k].numbers[task.held_out]
 
 
 def cell(column: Column, number: float) -> str:
@@ -46,10 +44,10 @@ def amount(number: float, digits: int = 6) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, length: int = LONGEST) -> str:
     """Return a text on one line, without its middle if it is long."""
     text = on_one_line(text)
-    return text if len(text) <= LONGEST else cut_in_the_middle(text, LONGEST - 1)
+    return text if len(text) <= length else cut_in_the_middle(text, length - 1)
 
 
 def predicted_class(task: Task, c: int | None = None) -> str:
@@ -57,14 +55,10 @@ def predicted_class(task: Task, c: int | None = None) -> str:
 
     ``c`` is the number of a class where there are more than two.
     """
-    target = shortened(task.source.target) if task.source else "y"
     label = answer(task, int(np.argmax(task.y_valid))) if c is None else shortened(task.classes[c])
-    return f"{target} = {label}"
+    return f"{shortened(task.target.name)} = {label}"
 
 
 def answer(task: Task, row: int) -> str:
     """Return the target of a held-out row as the file writes it."""
-    if task.source is None:
-        return amount(task.y_valid[row])
-    column = task.source.columns[task.source.target]
-    return cell(column, column.numbers[task.source.held_out[row]])
+    return cell(task.target, task.target.numbers[task.held_out[row]])

@@ -11,18 +11,15 @@ from attributions.command.page.axes import (
     SIZE,
     Axes,
     Room,
-    labelled,
     path,
     place,
     svg,
-    ticks,
     write,
 )
 from attributions.command.page.cells import cell, held_out_numbers, shortened
-from attributions.command.page.evidence import Evidence
+from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join
-from attributions.command.verdicts import HELPS, USELESS
-from attributions.names import cut_in_the_middle
+from attributions.command.verdicts import HELPS, HURTS
 from attributions.plots.places import Box, place_beside, spread
 from attributions.results import GlobalAttribution
 
@@ -34,20 +31,14 @@ NAME_LENGTH = 18  # letters of a name in a picture
 AXIS_LENGTH = 34
 N_BINS = 16
 MOST_WORDS = 10  # a bar for each, at most so many
-UNIT = "loss saved on held-out rows, %"  # of the constant model's, as captions say
-MARKS = {HELPS: "good", USELESS: "bad"}
+UNIT = "held-out gain, %"  # of the constant model's, as captions say
+MARKS = {HELPS: "good", HURTS: "bad"}
 
 
-def short_name(evidence: Evidence, k: int) -> str:
-    """Return a feature's name as a picture has room for it."""
-    text = shortened(evidence.task.feature_names[k])
-    return text if len(text) <= NAME_LENGTH else cut_in_the_middle(text, NAME_LENGTH - 1)
-
-
-def used_useful(evidence: Evidence) -> Markup:
-    """Draw the share of total gain (to the right) against held-out importance (upwards)."""
-    useful = evidence.findings.inner
-    x, y, half = 100 * evidence.verdicts.gain_share, useful.values, _half_width(useful)
+def used_useful(report: Report) -> Markup:
+    """Draw the share of total gain (to the right) against held-out gain (upwards)."""
+    useful = report.found.useful
+    x, y, half = 100 * report.found.gain_share, useful.values, _half_width(useful)
     strongest = np.argsort(-(np.abs(y) / _size(y) + x / _size(x)), kind="stable")
     shown = strongest[:MOST_POINTS]
     axes = Axes(
@@ -60,32 +51,34 @@ def used_useful(evidence: Evidence) -> Markup:
         if half[k] > 0
     ]
     points = [
-        _point(axes.x(x[k]), axes.y(y[k]), evidence, k)
+        _point(axes.x(x[k]), axes.y(y[k]), report, k)
         for k in shown[::-1]  # the strongest above the others
     ]
     label = (
         "Used against useful, one point a feature: to the right its share of total gain, upwards"
-        " its importance on held-out rows with its 95 % interval. "
-        + _listed(evidence, strongest[:5], lambda k: f"{x[k]:.1f} % of gain, importance {y[k]:.2f}")
+        " its held-out gain with its 95 % interval. "
+        + _listed(
+            report, strongest[:5], lambda k: f"{x[k]:.1f} % of gain, held-out gain {y[k]:.2f} %"
+        )
     )
     return svg(
         label,
         axes.frame("used: share of total gain in training, %", f"useful: {UNIT}"),
         *intervals,
         *points,
-        _names_beside(evidence, axes, x, y, [k for k in strongest[:N_NAMED] if x[k] > 0]),
+        _names_beside(report, axes, x, y, [k for k in strongest[:N_NAMED] if x[k] > 0]),
     )
 
 
-def boosting(evidence: Evidence) -> Markup:
-    """Draw how held-out importance adds up tree by tree, for the features that end farthest."""
-    by_tree = np.asarray(evidence.findings.inner.per_tree)
+def boosting(report: Report) -> Markup:
+    """Draw how held-out gain adds up tree by tree, for the features that end farthest."""
+    by_tree = np.asarray(report.found.useful.per_tree)
     curves = np.concatenate([np.zeros((1, by_tree.shape[1])), np.cumsum(by_tree, axis=0)])
     named = np.argsort(-np.abs(curves[-1]), kind="stable")[:N_CURVES]
     farthest = np.abs(curves).max(axis=0)
     named = named[farthest[named] > LEAST_CURVE * farthest.max()]
     steps = np.unique(np.linspace(0, len(by_tree), min(len(by_tree), 100) + 1).round()).astype(int)
-    names = [short_name(evidence, k) for k in named]
+    names = [shortened(report.task.feature_names[k], NAME_LENGTH) for k in named]
     room = Room(right=max([LETTER * len(name) for name in names], default=0.0) + 16)
     shown = curves[np.ix_(steps, named)]
     axes = Axes(
@@ -100,58 +93,58 @@ def boosting(evidence: Evidence) -> Markup:
         )
         for j, (name, end) in enumerate(zip(names, ends, strict=True))
     ]
-    trees = f"{len(by_tree):,} trees{in_rounds(evidence)}"
-    label = f"Importance on held-out rows along {trees}. At the end: " + _listed(
-        evidence, named, lambda k: f"{curves[-1, k]:.2f}, highest {curves[:, k].max():.2f}"
+    trees = f"{len(by_tree):,} trees{in_rounds(report)}"
+    label = f"Held-out gain along {trees}. At the end: " + _listed(
+        report, named, lambda k: f"{curves[-1, k]:.2f}, highest {curves[:, k].max():.2f}"
     )
-    return svg(label, axes.frame(f"trees{in_rounds(evidence)}", UNIT), *lines)
+    return svg(label, axes.frame(f"trees{in_rounds(report)}", UNIT), *lines)
 
 
-def in_rounds(evidence: Evidence) -> str:
+def in_rounds(report: Report) -> str:
     """Say how trees of several classes are counted: a round has one for each."""
-    n_classes = len(evidence.task.classes)
+    n_classes = len(report.task.classes)
     if not n_classes:
         return ""
-    return f" ({evidence.model.n_rounds:,} rounds of {n_classes}, one for each class)"
+    return f" ({report.model.n_rounds:,} rounds of {n_classes}, one for each class)"
 
 
-def dependence(evidence: Evidence, k: int) -> Markup:
+def dependence(report: Report, k: int) -> Markup:
     """Draw how a feature's contribution to the raw prediction goes with its value."""
-    column, sample = evidence.columns[k], evidence.sample
-    values = held_out_numbers(evidence.task, k, evidence.columns)[sample.rows]
-    contributions = sample.to_class(drawn_class(evidence, k))[:, k]
+    column, sample = report.task.features[k], report.sample
+    values = held_out_numbers(report.task, k)[sample.rows]
+    contributions = sample.to_class(drawn_class(report, k))[:, k]
     if column.words:
-        return _dependence_on_words(evidence, k, values, contributions)
+        return _dependence_on_words(report, k, values, contributions)
     known = ~np.isnan(values)
     if not known.any():
-        return svg(f"{evidence.task.feature_names[k]} is missing in all rows.")
+        return svg(f"{report.task.feature_names[k]} is missing in all rows.")
     return _dependence_on_numbers(
-        evidence, k, values[known], contributions[known], contributions[~known]
+        report, k, values[known], contributions[known], contributions[~known]
     )
 
 
-def drawn_class(evidence: Evidence, k: int) -> int | None:
+def drawn_class(report: Report, k: int) -> int | None:
     """Return the class, of several, whose prediction a feature moves most; None if there is one."""
-    if not evidence.task.classes:
+    if not report.task.classes:
         return None
-    return int(np.abs(evidence.sample.contributions[:, k]).mean(axis=0).argmax())
+    return int(np.abs(report.sample.contributions[:, k]).mean(axis=0).argmax())
 
 
-def raw_unit(evidence: Evidence) -> str:
+def raw_unit(report: Report) -> str:
     """Say in what contributions to a prediction are counted."""
-    if evidence.task.classes:
+    if report.task.classes:
         return "unnormalised log-probability"
-    if evidence.task.is_classification:
+    if report.task.is_classification:
         return "log-odds"
-    if evidence.model.loss.inverse_link(np.ones(1)) != 1.0:
+    if report.model.loss.inverse_link(np.ones(1)) != 1.0:
         return "the raw prediction's unit"
-    target = evidence.task.source.target if evidence.task.source else "the target"
+    target = report.task.target.name if report.task.path else "the target"
     return f"the unit of {shortened(target)}"
 
 
-def interval_bar(evidence: Evidence, k: int, low: float, high: float) -> Markup:
+def interval_bar(report: Report, k: int, low: float, high: float) -> Markup:
     """Draw one feature's importance with its interval, beside its numbers in the table."""
-    useful = evidence.findings.inner
+    useful = report.found.useful
     value, half = useful.values[k], _half_width(useful)[k]
     numbers = np.clip([0, value - half, value, value + half], low, high)
     zero, start, middle, end = 3 + 94 * (numbers - low) / (high - low)
@@ -163,22 +156,22 @@ def interval_bar(evidence: Evidence, k: int, low: float, high: float) -> Markup:
     return element(
         "svg",
         *parts,
-        _point(middle, 8, evidence, k),
+        _point(middle, 8, report, k),
         class_="bar",
         viewBox="0 0 100 16",
         aria_hidden="true",
     )
 
 
-def interval_range(evidence: Evidence) -> tuple[float, float]:
+def interval_range(report: Report) -> tuple[float, float]:
     """Return the ends of the axis on which all intervals of the table are drawn."""
-    ends = evidence.findings.inner.confidence_interval()
+    ends = report.found.useful.confidence_interval()
     low, high = min(ends.min(), 0.0), max(ends.max(), 0.0)
     return (low, high) if high > low else (-1.0, 1.0)
 
 
 def _dependence_on_numbers(
-    evidence: Evidence, k: int, x: np.ndarray, y: np.ndarray, of_missing: np.ndarray
+    report: Report, k: int, x: np.ndarray, y: np.ndarray, of_missing: np.ndarray
 ) -> Markup:
     """Draw single rows, and their mean in bins of as many rows each."""
     drawn = np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int)
@@ -191,14 +184,14 @@ def _dependence_on_numbers(
     is_shown = (centers >= low) & (centers <= high)
     margin = 0.02 * (high - low)
     axes = Axes((low - margin, high + margin), (min(y[inside].min(), 0), max(y[inside].max(), 0)))
-    column = evidence.columns[k]
+    column = report.task.features[k]
     marks = None
     if column.kind == "dates":
         marks = [(t, cell(column, t).split(" ")[0]) for t in np.linspace(*axes.x_range, 3)]
     missing = f"; missing: {of_missing.mean():+.3g}" if len(of_missing) else ""
     label = (
-        f"Contribution of {evidence.task.feature_names[k]} to the prediction, in"
-        f" {raw_unit(evidence)}. Mean from low to high values: "
+        f"Contribution of {report.task.feature_names[k]} to the prediction, in"
+        f" {raw_unit(report)}. Mean from low to high values: "
         + ", ".join(f"{m:+.3g} at {cell(column, c)}" for c, m in _some(centers, means, n_shown=6))
         + missing
         + "."
@@ -209,29 +202,25 @@ def _dependence_on_numbers(
     ]
     return svg(
         label,
-        axes.frame(_axis_name(evidence, k) + missing, raw_unit(evidence), marks),
+        axes.frame(
+            shortened(report.task.feature_names[k], AXIS_LENGTH) + missing, raw_unit(report), marks
+        ),
         *points,
         path(axes.x(centers[is_shown]), axes.y(means[is_shown]), class_="curve c0"),
     )
 
 
-def _axis_name(evidence: Evidence, k: int) -> str:
-    """Return a feature's name as an axis has room for it."""
-    text = shortened(evidence.task.feature_names[k])
-    return text if len(text) <= AXIS_LENGTH else cut_in_the_middle(text, AXIS_LENGTH - 1)
-
-
 def _dependence_on_words(
-    evidence: Evidence, k: int, codes: np.ndarray, contributions: np.ndarray
+    report: Report, k: int, codes: np.ndarray, contributions: np.ndarray
 ) -> Markup:
     """Draw the mean contribution of every word, the most frequent ones, and of missing cells."""
-    column = evidence.columns[k]
+    column = report.task.features[k]
     levels, place_of, counts = np.unique(codes, return_inverse=True, return_counts=True)
     means = np.bincount(place_of, weights=contributions) / counts
     frequent = np.argsort(-counts, kind="stable")[:MOST_WORDS]
     shown = frequent[np.argsort(-means[frequent], kind="stable")]
     names = [cell(column, levels[j]) for j in shown]
-    cut = [n if len(n) <= NAME_LENGTH else cut_in_the_middle(n, NAME_LENGTH - 1) for n in names]
+    cut = [shortened(name, NAME_LENGTH) for name in names]
     left = max(LETTER * len(name) for name in cut) + 10
     height = 22.0 * len(shown) + 46
     axes = Axes(
@@ -240,12 +229,10 @@ def _dependence_on_words(
         Room(left=left, right=18),
         height,
     )
-    parts = []
-    for number, text in labelled(ticks(*axes.x_range)):
-        x = place(axes.x(number))
-        kind = "zero" if number == 0 else "grid"
-        parts.append(element("line", x1=x, x2=x, y1=axes.room.top, y2=axes.bottom, class_=kind))
-        parts.append(write(text, x, axes.bottom + 15, "middle", class_="tick"))
+    caption = f"{raw_unit(report)}, mean"
+    if len(levels) > len(shown):
+        caption += f"; the {len(shown)} most frequent of {len(levels):,}"
+    parts = [axes.frame(caption, "", y_ticks=())]
     zero = axes.x(0.0)
     for j, (name, level) in enumerate(zip(cut, shown, strict=True)):
         end, y = axes.x(means[level]), axes.y(-j)
@@ -260,13 +247,9 @@ def _dependence_on_words(
             )
         )
         parts.append(write(name, left - 6, y + 4, "end"))
-    caption = f"{raw_unit(evidence)}, mean"
-    if len(levels) > len(shown):
-        caption += f"; the {len(shown)} most frequent of {len(levels):,}"
-    parts.append(write(caption, axes.right, height - 6, "end"))
     label = (
-        f"Mean contribution of {evidence.task.feature_names[k]} to the prediction, in"
-        f" {raw_unit(evidence)}: "
+        f"Mean contribution of {report.task.feature_names[k]} to the prediction, in"
+        f" {raw_unit(report)}: "
         + ", ".join(f"{name} {means[j]:+.3g}" for name, j in zip(names, shown, strict=True))
         + "."
     )
@@ -274,7 +257,7 @@ def _dependence_on_words(
 
 
 def _names_beside(
-    evidence: Evidence, axes: Axes, x: np.ndarray, y: np.ndarray, named: Iterable[int]
+    report: Report, axes: Axes, x: np.ndarray, y: np.ndarray, named: Iterable[int]
 ) -> Markup:
     """Write names beside points where they hide neither points nor each other."""
     pixels = np.column_stack([axes.x(x), -axes.y(y)])  # the second axis upwards
@@ -284,7 +267,7 @@ def _names_beside(
     taken: list[Box] = []
     parts = []
     for k in named:
-        text = short_name(evidence, k)
+        text = shortened(report.task.feature_names[k], NAME_LENGTH)
         size = np.array([LETTER * len(text), SIZE])
         found = place_beside(pixels[k], size, pixels, 7.0, taken, frame, is_needed=False)
         if found is None:
@@ -295,10 +278,10 @@ def _names_beside(
     return join(*parts)
 
 
-def _point(x: SupportsFloat, y: SupportsFloat, evidence: Evidence, k: int) -> Markup:
+def _point(x: SupportsFloat, y: SupportsFloat, report: Report, k: int) -> Markup:
     """Return a feature's point, coloured by its verdict, hollow where few rows carry it."""
-    kind = MARKS.get(evidence.verdicts.words[k], "other")
-    if evidence.doubtful[k]:
+    kind = MARKS.get(report.found.verdicts[k], "other")
+    if report.found.doubtful[k]:
         kind += " hollow"
     return element("circle", cx=place(x), cy=place(y), r=4, class_=kind)
 
@@ -344,7 +327,7 @@ def _some(x: np.ndarray, y: np.ndarray, n_shown: int) -> list[tuple[float, float
     return [(x[j], y[j]) for j in some]
 
 
-def _listed(evidence: Evidence, features: Iterable[int], what: Callable[[int], str]) -> str:
+def _listed(report: Report, features: Iterable[int], what: Callable[[int], str]) -> str:
     """Return a sentence that says something of each of some features."""
-    said = [f"{shortened(evidence.task.feature_names[k])}: {what(k)}" for k in features]
+    said = [f"{shortened(report.task.feature_names[k])}: {what(k)}" for k in features]
     return "; ".join(said) + "."

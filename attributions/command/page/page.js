@@ -24,7 +24,8 @@ headings.forEach((heading, column) => {
     const sign = order === "ascending" ? 1 : -1;
     const compare = isNumber ? (a, b) => a - b : (a, b) => a.localeCompare(b, "en");
     const rows = [...body.rows].map((row) => [keyOf(row, column, isNumber), row]);
-    rows.sort((a, b) => sign * compare(a[0], b[0]));
+    const isUnused = (pair) => pair[1].classList.contains("unused");
+    rows.sort((a, b) => isUnused(a) - isUnused(b) || sign * compare(a[0], b[0]));
     body.append(...rows.map((pair) => pair[1]));
   });
 });

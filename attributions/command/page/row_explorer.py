@@ -18,14 +18,14 @@ from attributions.command.page.cells import (
     predicted_class,
     shortened,
 )
-from attributions.command.page.evidence import Evidence
+from attributions.command.page.contents import Report
 from attributions.command.page.figures import raw_unit
 
 MOST_FEATURES = 12  # of a row
 SIGNIFICANT = 4
 
 
-def row_data(evidence: Evidence) -> dict:
+def row_data(report: Report) -> dict:
     """Return what the script shows.
 
     Returns
@@ -36,19 +36,14 @@ def row_data(evidence: Evidence) -> dict:
         truth, [feature, value, contribution, helped] of the strongest features, contribution and
         helped of all others together, and of several classes the number of the predicted one.
     """
-    task, chosen = evidence.task, evidence.chosen
-    numbers = np.column_stack(
-        [
-            held_out_numbers(task, k, evidence.columns)[chosen.rows]
-            for k in range(len(evidence.columns))
-        ]
-    )
-    predicted = evidence.model.loss.inverse_link(evidence.raw_prediction[chosen.rows])
+    task, chosen = report.task, report.chosen
+    numbers = [held_out_numbers(task, k)[chosen.rows] for k in range(len(task.features))]
+    predicted = report.model.loss.inverse_link(report.raw_prediction[chosen.rows])
     of_two = predicted_class(task) if not task.classes else ""
     rows = []
     for i, row in enumerate(chosen.rows):
         c = int(predicted[i].argmax()) if task.classes else None
-        contributions, helped = chosen.to_class(c)[i], evidence.helped[i]
+        contributions, helped = chosen.to_class(c)[i], report.helped[i]
         chance, label = (
             (predicted[i], of_two) if c is None else (predicted[i][c], predicted_class(task, c))
         )
@@ -58,14 +53,14 @@ def row_data(evidence: Evidence) -> dict:
         said = f"{100 * chance:.1f} % for {label}" if task.is_classification else amount(chance)
         rows.append(
             [
-                row_number(evidence, row),
-                evidence.kinds[i],
+                int(task.held_out[row]) + 1,
+                report.kinds[i],
                 said,
                 answer(task, row),
                 [
                     [
                         int(k),
-                        cell(evidence.columns[k], numbers[i, k]),
+                        cell(report.task.features[k], numbers[k][i]),
                         _rounded(contributions[k]),
                         _rounded(helped[k]),
                     ]
@@ -82,15 +77,9 @@ def row_data(evidence: Evidence) -> dict:
             if task.classes
             else _rounded(chosen.base_values[0])
         ),
-        "unit": raw_unit(evidence),
+        "unit": raw_unit(report),
         "rows": rows,
     }
-
-
-def row_number(evidence: Evidence, row: int) -> int:
-    """Return a held-out row's number in the table's file, whose first row below the names is 1."""
-    source = evidence.task.source
-    return int(row if source is None else source.held_out[row]) + 1
 
 
 def _rounded(number: Any) -> Any:

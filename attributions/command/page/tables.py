@@ -7,7 +7,7 @@ import numpy as np
 
 import attributions.command.page.figures as figures
 from attributions.command.page.cells import cell, shortened
-from attributions.command.page.evidence import Evidence
+from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.printed import N_SCORE_DECIMALS, ranks
 from attributions.command.table.columns import Column
@@ -21,83 +21,69 @@ SCORES = {  # what each measure is, for readers who do not know it
 }
 
 
-def scores(evidence: Evidence) -> Markup:
-    """Return how good the model is beside a constant, and beside XGBoost if it was there."""
-    others = evidence.of_xgboost
-    head = ["measure", "this model", "constant", *(["XGBoost"] if others else [])]
+def scores(report: Report) -> Markup:
+    """Return how good the model is beside a constant."""
     rows = [
         [
             join(score.name, element("small", SCORES.get(score.name, ""))),
-            *_alike(
-                [
-                    score.of_model,
-                    score.of_constant,
-                    *([others[score.name]] if others else []),
-                ]
-            ),
+            *_alike([score.of_model, score.of_constant]),
         ]
-        for score in evidence.findings.scores
+        for score in report.found.scores
     ]
-    n_rows = len(evidence.task.y_valid)
+    n_rows = len(report.task.y_valid)
+    head = ["measure", "this model", "constant"]
     return table(f"How good predictions of {n_rows:,} held-out rows are", head, rows)
 
 
-def features(evidence: Evidence) -> Markup:
-    """Return all features with importance, interval, p-value and verdict; sorted by the script."""
-    useful, said = evidence.findings.inner, evidence.verdicts
-    ends, gain_rank = useful.confidence_interval(), ranks(evidence.findings.gain)
-    low, high = figures.interval_range(evidence)
+def features(report: Report) -> Markup:
+    """Return all features with held-out gain, interval and verdict; the script sorts them."""
+    useful, said = report.found.useful, report.found
+    ends, gain_rank = useful.confidence_interval(), ranks(report.found.gain)
+    low, high = figures.interval_range(report)
     head = [
         ("feature", False),
         ("verdict", False),
-        ("importance, %", True),
+        ("held-out gain, %", True),
         ("95 % interval", True),
         ("p-value, adjusted", True),
         ("share of gain, %", True),
         ("rank by gain", True),
     ]
     rows = []
-    for k in useful.ranking():
-        value, (start, end) = useful.values[k], ends[k]
+    for k in said.order:
+        value, (start, end), is_used = useful.values[k], ends[k], bool(said.is_used[k])
         digits = _digits(end - start)
+        interval = join(
+            figures.interval_bar(report, k, low, high),
+            element("span", f"{_fixed(start, digits)} to {_fixed(end, digits)}", class_="ends"),
+        )
+        p_value, verdict = float(said.p_values[k]), said.verdicts[k]
+        told = join(verdict, "*" * bool(said.doubtful[k]))
+        shown = [  # what is not used has no numbers to be read
+            ("number", float(value), _fixed(value, digits) if is_used else ""),
+            ("number", float(start), interval if is_used else ""),
+            (None, p_value, _p_value(p_value) if is_used else ""),
+            ("number", float(said.gain_share[k]), f"{100 * said.gain_share[k]:.2f}"),
+            ("number", int(gain_rank[k]), gain_rank[k]),
+        ]
         cells = [
             element("th", name(useful.feature_names[k]), scope="row"),
-            element(
-                "td",
-                said.words[k],
-                "*" * bool(evidence.doubtful[k]),
-                class_=_verdict_class(said.words[k]),
-            ),
-            element("td", _fixed(value, digits), data_value=float(value), class_="number"),
-            element(
-                "td",
-                figures.interval_bar(evidence, k, low, high),
-                element("span", f"{_fixed(start, digits)} to {_fixed(end, digits)}", class_="ends"),
-                data_value=float(start),
-                class_="number",
-            ),
-            element("td", _p_value(said.p_values[k]), data_value=float(said.p_values[k])),
-            element(
-                "td",
-                f"{100 * said.gain_share[k]:.2f}",
-                data_value=float(said.gain_share[k]),
-                class_="number",
-            ),
-            element("td", gain_rank[k], data_value=int(gain_rank[k]), class_="number"),
+            element("td", told, class_=f"verdict {figures.MARKS.get(verdict, 'other')}"),
+            *(element("td", text, data_value=number, class_=kind) for kind, number, text in shown),
         ]
-        rows.append(element("tr", *cells))
+        rows.append(element("tr", *cells, class_=None if is_used else "unused"))
     headings = [
         element(
             "th",
             element("button", text, type="button", data_numbers=is_number),
             scope="col",
-            aria_sort="descending" if text.startswith("importance") else "none",
+            aria_sort="descending" if text.startswith("held-out") else "none",
         )
         for text, is_number in head
     ]
     caption = (
-        f"All {len(rows):,} features, the most important first. Importance is in per cent of the"
-        " constant model's loss on held-out rows; below 0 the feature made predictions worse."
+        f"All {len(rows):,} features, the most helpful first, unused ones last. Held-out gain is"
+        " in per cent of the constant model's loss; below 0 the feature made predictions worse."
     )
     return _scrolled(
         "All features",
@@ -108,18 +94,13 @@ def features(evidence: Evidence) -> Markup:
     )
 
 
-def columns(evidence: Evidence) -> Markup:
+def columns(report: Report) -> Markup:
     """Return what the columns of the table hold, and what became of them."""
-    source = evidence.task.source
-    known = source.columns if source else {c.name: c for c in evidence.columns}
-    left_out, features = (source.left_out, set(evidence.task.feature_names)) if source else ({}, ())
-    rows = []
-    for label, column in known.items():
-        if source and label == source.target:
-            role = "target"
-        else:
-            role = "feature" if label not in left_out or label in features else "left out: "
-            role += left_out.get(label, "") if role.endswith(": ") else ""
+    task, rows = report.task, []
+    for label, column in task.columns.items():
+        is_feature = label in task.feature_names
+        role = "feature" if is_feature else f"left out: {task.left_out.get(label, '')}"
+        role = "target" if column is task.target else role
         is_missing = np.isnan(column.numbers)
         rows.append(
             [
@@ -187,11 +168,6 @@ def _range(column: Column, is_missing: np.ndarray) -> str:
     return f"{cell(column, known.min())} to {cell(column, known.max())}"
 
 
-def _verdict_class(word: str) -> str:
-    """Return the class of a verdict's cell."""
-    return f"verdict {figures.MARKS.get(word, 'other')}"
-
-
 def _alike(values: Sequence[float]) -> list[str]:
     """Return numbers with equally many decimals, four digits of the largest."""
     largest = max(map(abs, values))
@@ -211,5 +187,5 @@ def _p_value(value: float) -> str:
 
 
 def _digits(width: float) -> int:
-    """Return how many decimals show two digits of an interval's width, and not more than five."""
-    return int(np.clip(1 - np.floor(np.log10(width)), 0, 5)) if width > 0 else 0
+    """Return how many decimals show two digits of an interval's width, and not more than three."""
+    return int(np.clip(1 - np.floor(np.log10(width)), 0, 3)) if width > 0 else 0

@@ -1,7 +1,9 @@
 """Cells become numbers, or stay words: what kind a column is, and whether it can be a feature.
 
 A column holds *numbers* if all its known cells are numbers, or nearly all and more than ten
-different ones: then the others count as missing. Else it holds *dates* if all are dates of one
+different ones: then the others count as missing. Numbers may wear commas between thousands, a
+currency or per cent sign, or the brackets of a loss, if all wear the same sign and none begins with
+a 0 as codes do. Else it holds *dates* if all are dates of one
 form, and they become seconds since 1970. Else it holds *words*, which are numbered here, and are
 categories to the engine.
 
@@ -19,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from attributions.command.table.cells import Cells, cell_number, is_missing
 from attributions.names import elided
 
-MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "nat", "?"}
 NEARLY_ALL = 0.95
 FEW = 10  # different values
 
@@ -31,11 +33,16 @@ LEFT_OUT = (
     " or only rise or only fall from row to row; or if they are nearly all different and its name"
     " has 'id', 'key' or 'index' in it"
 )
-NO_NAME = re.compile(r"Unnamed: \d+|__index_level_\d+__")
+NO_NAME = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__")
 NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 IDENTIFIERS = {"id", "key", "index"}
 
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?")
+CLOTHES = re.compile(
+    r"(?P<minus>-?)(?P<open>\(?)(?P<before>[$€£¥]?) ?(?P<sign>[+-]?)"
+    r"(?P<digits>(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d*)?|\.\d+)"
+    r" ?(?P<after>[%$€£¥]?)(?P<close>\)?)"
+)
 DAYS = (
     "%Y-%m", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
     "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y",
@@ -67,6 +74,8 @@ class Column:
         One of those.
     has_decimal_commas : bool
         Whether commas were read as decimal marks.
+    dressed : str
+        A cell such as "$1,200", if numbers were read from such.
     """
 
     name: str
@@ -78,21 +87,15 @@ class Column:
     n_strays: int = 0
     stray: str = ""
     has_decimal_commas: bool = False
+    dressed: str = ""
 
 
-def as_column(name: str, cells: Sequence[str], may_have_decimal_commas: bool = False) -> Column:
+def column_of(name: str, cells: Cells, may_have_decimal_commas: bool = False) -> Column:
     """Find out what a column holds and turn it into numbers; every different cell is read once."""
-    first_seen: dict[str, int] = {}
-    codes = np.array([first_seen.setdefault(cell, len(first_seen)) for cell in cells])
-    return column_of(name, [*first_seen], codes, may_have_decimal_commas)
-
-
-def column_of(
-    name: str, cells: Sequence[str], codes: np.ndarray, may_have_decimal_commas: bool = False
-) -> Column:
-    """Make a column of its different cells, and which of them stands in each row."""
-    levels = np.array([*cells], dtype=object)
-    n_rows = np.bincount(codes, minlength=len(levels))
+    if cells.holds in ("numbers", "moments"):
+        return _typed(name, cells)
+    levels = np.array([*cells.texts], dtype=object)
+    n_rows = np.bincount(cells.values, minlength=len(levels))
     known = np.array([not is_missing(cell) for cell in levels], dtype=bool)
 
     def column(kind: str, numbers: np.ndarray, **details: Any) -> Column:
@@ -100,7 +103,7 @@ def column_of(
         strays = known & np.isnan(numbers)
         return Column(
             name=name,
-            numbers=numbers[codes],
+            numbers=numbers[cells.values],
             kind=kind,
             n_distinct=len(np.unique(numbers[~np.isnan(numbers)])),
             example=next(iter(levels[known]), ""),
@@ -109,34 +112,53 @@ def column_of(
             **details,
         )
 
-    for number_of in (cell_number, _comma_number) if may_have_decimal_commas else (cell_number,):
-        numbers = _each(number_of, levels, known)
-        is_number = known & ~np.isnan(numbers)
-        share = n_rows[is_number].sum() / max(n_rows[known].sum(), 1)
-        n_distinct = len(np.unique(numbers[is_number]))
-        if not (known & ~is_number).any() or (share >= NEARLY_ALL and n_distinct > FEW):
-            return column("numbers", numbers, has_decimal_commas=number_of is _comma_number)
+    readings = [_each(cell_number, levels, known)]
+    if may_have_decimal_commas:
+        readings.append(_each(_comma_number, levels, known))
+    readings.append(_undressed(levels, known))
+    shares = [n_rows[known & ~np.isnan(numbers)].sum() for numbers in readings]
+    best = int(np.argmax(shares))
+    numbers = readings[best]
+    is_number = known & ~np.isnan(numbers)
+    n_distinct = len(np.unique(numbers[is_number]))
+    is_nearly_all = shares[best] >= NEARLY_ALL * n_rows[known].sum()
+    if not (known & ~is_number).any() or (is_nearly_all and n_distinct > FEW):
+        is_dressed = best == len(readings) - 1
+        plain = np.isnan(readings[0]) & is_number
+        return column(
+            "numbers",
+            numbers,
+            has_decimal_commas=may_have_decimal_commas and best == 1,
+            dressed=str(levels[plain][0]) if is_dressed else "",
+        )
     seconds = _seconds(levels, known)
     if seconds is not None:
         return column("dates", seconds)
-    words, words_codes = codes_of_words(levels, known)
-    return column("words", words_codes, words=words)
-
-
-def codes_of_words(levels: np.ndarray, known: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the known ones of some different words in alphabetical order, and everyone's place.
-
-    The place is nan where a word is not known.
-    """
     order = np.flatnonzero(known)[np.argsort(levels[known])]
-    codes = np.full(len(levels), np.nan)
-    codes[order] = np.arange(len(order))
-    return tuple(levels[order]), codes
+    places = np.full(len(levels), np.nan)
+    places[order] = np.arange(len(order))
+    return column("words", places, words=tuple(levels[order]))
 
 
-def is_missing(cell: str) -> bool:
-    """Say whether a cell stands for a missing value, by what pandas takes for one, and "?"."""
-    return cell == "None" or cell.casefold() in MISSING
+def _typed(name: str, cells: Cells) -> Column:
+    """Take numbers and moments as the file has them; infinities count as missing."""
+    numbers, is_stray = cells.numbers()
+    known = numbers[~np.isnan(numbers)]
+    is_dates = cells.holds == "moments" and len(known) > 0
+    return Column(
+        name=name,
+        numbers=numbers,
+        kind="dates" if is_dates else "numbers",
+        n_distinct=len(np.unique(known)),
+        example=cells.example or (f"{known[0]:.15g}" if len(known) else ""),
+        n_strays=int(is_stray.sum()),
+        stray=str(next(iter(cells.values[is_stray]), "")),
+    )
+
+
+def columns_of_rows(X: np.ndarray, names: Sequence[str]) -> dict[str, Column]:
+    """Return columns of drawn data by name."""
+    return {name: column_of(name, Cells("numbers", X[:, k])) for k, name in enumerate(names)}
 
 
 class LevelPlaces:
@@ -153,10 +175,10 @@ class LevelPlaces:
     def __init__(self, levels: Sequence[Any]) -> None:
         self._place = {str(level): float(k) for k, level in enumerate(levels)}
 
-    def of(self, cells: Sequence[str]) -> np.ndarray:
+    def of(self, cells: Cells) -> np.ndarray:
         """Return the place of every cell: nan where it is missing, inf where the model has none."""
-        found = {cell: self._find(cell) for cell in set(cells)}
-        return np.array([found[cell] for cell in cells])
+        cells = cells.with_texts()
+        return np.array([self._find(text) for text in cells.texts], dtype=np.float64)[cells.values]
 
     def _find(self, cell: str) -> float:
         if is_missing(cell):
@@ -199,19 +221,28 @@ def _each(number_of: Callable[[str], float], levels: np.ndarray, known: np.ndarr
     return numbers
 
 
-def cell_number(cell: str) -> float:
-    """Return what a cell says in digits with a decimal point; nan for anything else."""
-    try:
-        return np.nan if "_" in cell else float(cell)  # to Python, 1_2 is twelve
-    except ValueError:
-        return np.nan
-
-
 def _comma_number(cell: str) -> float:
     """Return what a cell says with a decimal comma, and points between thousands."""
     if not DECIMAL_COMMA.fullmatch(cell):
         return np.nan
     return float(cell.replace(".", "").replace(",", "."))
+
+
+def _undressed(levels: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return what cells say between signs, nan for others; or only nan where signs differ.
+
+    0.45 beside 45% would be a riddle, and so would dollars beside pounds.
+    """
+    numbers, signs = np.full(len(levels), np.nan), set()
+    for k in np.flatnonzero(known):
+        found = CLOTHES.fullmatch(levels[k])
+        if found and bool(found["open"]) == bool(found["close"]):
+            size = float(found["digits"].replace(",", ""))
+            is_loss = bool(found["minus"]) != (found["sign"] == "-") or bool(found["open"])
+            numbers[k] = -size if is_loss else size
+            signs.add(found["before"] or found["after"])
+    is_one = len(signs - {""}) < 2 and not ("%" in signs and "" in signs)
+    return numbers if is_one else np.full(len(levels), np.nan)
 
 
 def _seconds(levels: np.ndarray, known: np.ndarray) -> np.ndarray | None:

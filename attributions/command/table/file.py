@@ -2,29 +2,25 @@
 
 Text with a line of column names: cells between commas, semicolons, tabs or bars, in UTF-8, UTF-16
 or, where it is neither, in what is taken for Latin-1; packed by gzip or not. Parquet and Arrow
-(Feather) files, where pyarrow or polars is installed: their values become the cells that a text
-file of them would hold. What was found out is told in ``TableFile.read_as``. Memory: one Python
-string a cell; a Parquet file that would not fit is refused before its cells are read.
+(Feather) files, where pyarrow or polars is installed (``arrow``). What was found out is told in
+``Table.read_as``.
 """
 
 import csv
 import gzip
-import os
 import zlib
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from importlib.util import find_spec
-from io import BytesIO, StringIO
+from io import StringIO
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from attributions.names import elided
+from attributions.command.table.arrow import kind_of, read_whole
+from attributions.command.table.cells import Cells
+from attributions.command.table.unusable import UnusableTableError, listed, named, nearest
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 N_SNIFFED = 100  # records that show which separator it is
-GZIP, PARQUET, ARROW = b"\x1f\x8b", b"PAR1", b"ARROW1"
+GZIP = b"\x1f\x8b"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 FOREIGN = {
     b"PK\x03\x04": "an Excel workbook or another zip archive",
@@ -33,23 +29,17 @@ FOREIGN = {
     b"\xfd7zXZ": "packed by xz",
     b"(\xb5/\xfd": "packed by zstd",
 }
-N_SHOWN = 10  # names in a message
-BYTES_A_CELL = 70  # a short string of Python's and the pointer to it
-
-
-class UnusableTableError(ValueError):
-    """A file that cannot be fitted; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, eq=False)
-class TableFile:
+class Table:
     """What a file holds.
 
     Parameters
     ----------
     path : Path
-    columns : dict of str to list of str
-        The cells of every column, without surrounding blanks; all columns are equally long.
+    cells : dict of str to Cells
+        Of every column; all are equally long.
     read_as : str
         What the file turned out to be, for the reader: ``"gzip, UTF-8, commas"``.
     is_latin_1_assumed : bool
@@ -59,13 +49,13 @@ class TableFile:
     """
 
     path: Path
-    columns: dict[str, list[str]]
+    cells: dict[str, Cells]
     read_as: str
     is_latin_1_assumed: bool = False
     has_decimal_commas: bool = False
 
 
-def read_table(path: Path) -> TableFile:
+def read_table(path: Path) -> Table:
     """Read a file whose first line, or schema, names its columns."""
     content = _content(path)
     steps = []
@@ -77,18 +67,15 @@ def read_table(path: Path) -> TableFile:
             raise UnusableTableError(
                 f"{path} is packed by gzip and damaged ({error}); get it once more."
             ) from error
-    for beginning, kind in ((PARQUET, "Parquet"), (ARROW, "Arrow")):
-        if content.startswith(beginning):
-            names, cells = _columnar(content, path, kind)
-            by_name = dict(zip(named(names, path), cells, strict=True))
-            return TableFile(path, by_name, ", ".join([*steps, kind]))
+    if kind := kind_of(content):
+        return Table(path, read_whole(content, path, kind), ", ".join([*steps, kind]))
     text, encoding = _text(content, path)
     separator = _sniffed_separator(text)
     names, *rows = _records(text, separator, path)
-    cells = [list(column) for column in zip(*rows, strict=True)]
-    return TableFile(
+    columns = map(Cells.of, zip(*rows, strict=True))
+    return Table(
         path,
-        dict(zip(named(names, path), cells, strict=True)),
+        dict(zip(named(names, path), columns, strict=True)),
         ", ".join([*steps, encoding, SEPARATORS[separator]]),
         is_latin_1_assumed=encoding == "Latin-1",
         has_decimal_commas=separator != ",",
@@ -107,7 +94,8 @@ def _content(path: Path) -> bytes:
         if not folder.is_dir():
             raise UnusableTableError(f"There is no folder {folder}, so no file {path}.") from error
         files = [file.name for file in folder.iterdir() if file.is_file()]
-        hint = nearest(path.name, files, "; check its name and its folder.", _stem)
+        otherwise = "; check its name and its folder."
+        hint = nearest(path.name, files, otherwise, lambda name: name.split(".")[0])
         raise UnusableTableError(f"There is no file {path}{hint}") from error
     except OSError as error:
         raise UnusableTableError(f"{path} cannot be read: {error.strerror}.") from error
@@ -116,11 +104,6 @@ def _content(path: Path) -> bytes:
             f"{path} is empty; it needs a line of column names and at least one row."
         )
     return content
-
-
-def _stem(name: str) -> str:
-    """Return a file's name without the endings that many share."""
-    return name.split(".")[0]
 
 
 def _text(content: bytes, path: Path) -> tuple[str, str]:
@@ -188,93 +171,3 @@ def _records(text: str, separator: str, path: Path) -> list[list[str]]:
             f"{path} has no rows; it needs a line of column names and at least one row."
         )
     return records
-
-
-def _columnar(content: bytes, path: Path, kind: str) -> tuple[list[str], list[list[str]]]:
-    """Return the names and cells of a Parquet or Arrow file."""
-    reader = next((name for name in ("pyarrow", "polars") if find_spec(name) is not None), None)
-    if reader is None:
-        raise UnusableTableError(
-            f"{path} is a file of {kind}, which pyarrow or polars can read, and neither is"
-            " installed: pip install pyarrow, or save the table as CSV."
-        )
-    try:
-        if reader == "pyarrow":
-            names, columns = _by_pyarrow(content, path, kind)
-        else:
-            import polars
-
-            read = polars.read_parquet if kind == "Parquet" else polars.read_ipc
-            frame = read(BytesIO(content))
-            names, columns = frame.columns, [column.to_list() for column in frame]
-    except UnusableTableError:
-        raise
-    except Exception as error:  # each library has errors of its own
-        reason = str(error).strip().split("\n")[0]
-        raise UnusableTableError(f"{path} cannot be read by {reader}: {reason}") from error
-    if not columns or not columns[0]:
-        raise UnusableTableError(f"{path} has no rows.")
-    cells = [["" if v is None else str(v).strip() for v in column] for column in columns]
-    return names, cells
-
-
-def _by_pyarrow(content: bytes, path: Path, kind: str) -> tuple[list[str], list[list[Any]]]:
-    """Return names and values; refuse a table whose cells do not fit into memory."""
-    from pyarrow import feather, parquet
-
-    if kind == "Parquet":
-        about = parquet.read_metadata(BytesIO(content))
-        check_fits(path, about.num_rows, about.num_columns)
-        arrow = parquet.read_table(BytesIO(content))
-    else:
-        arrow = feather.read_table(BytesIO(content))
-        check_fits(path, arrow.num_rows, arrow.num_columns)
-    return arrow.column_names, [column.to_pylist() for column in arrow.columns]
-
-
-def check_fits(path: Path, n_rows: int, n_columns: int) -> None:
-    """Refuse a table whose cells as Python's strings are more than the machine's memory."""
-    needed, memory = BYTES_A_CELL * n_rows * n_columns, _memory_of_machine()
-    if memory is not None and needed > memory:
-        raise UnusableTableError(
-            f"{path} has {n_rows:,} rows and {n_columns} columns. To fit a model here, or to write"
-            f" a report, takes some {needed / 1e9:.0f} GB of memory, and the machine has"
-            f" {memory / 1e9:.0f} GB. Fit on some of the rows; a saved model is judged on all of"
-            " them, in batches, by --model FILE without --report."
-        )
-
-
-def _memory_of_machine() -> int | None:
-    """Return the bytes of memory, where the system tells."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def named(names: Sequence[str], path: Path) -> list[str]:
-    """Return names of columns; one without a name gets its number, as pandas would call it."""
-    names = [" ".join(name.split()) or f"Unnamed: {k}" for k, name in enumerate(names)]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UnusableTableError(
-            f"{path} has two columns of the same name, {listed(twice)}; rename one."
-        )
-    return names
-
-
-def nearest(
-    name: str, names: Iterable[str], otherwise: str, part: Callable[[str], str] = str
-) -> str:
-    """Return "; did you mean 'a' or 'b'?" with the names most like ``name``, or ``otherwise``."""
-    others = {part(other).casefold(): other for other in names}
-    found = get_close_matches(part(name).casefold(), others, n=3)
-    alike = " or ".join(repr(others[key]) for key in found)
-    return f"; did you mean {alike}?" if found else otherwise
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names for a message, the first ten of many."""
-    shown = ", ".join(repr(elided(name)) for name in names[:N_SHOWN])
-    more = f" and {len(names) - N_SHOWN} more" * (len(names) > N_SHOWN)
-    return shown + more if names else "nothing"

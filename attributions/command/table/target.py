@@ -7,12 +7,11 @@ of few different values are classes more often than amounts, but not always.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from attributions.command.table.columns import FEW, Column, reason_to_leave_out
-from attributions.command.table.file import UnusableTableError, listed, nearest
+from attributions.command.table.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 
 CLASSES_OR_NUMBERS = (
@@ -103,18 +102,17 @@ def read_target(
     return Target(y, y is not column.numbers, f"Task: {what}, {why}.{rule}", names)
 
 
-def _looks_like_classes(column: Any) -> bool:
+def _looks_like_classes(column: Column) -> bool:
     """Say whether values are classes by the rule."""
     known = column.numbers[~np.isnan(column.numbers)]
     is_few = column.n_distinct <= FEW and bool((known == np.floor(known)).all())
     return column.kind == "words" or column.n_distinct == 2 or is_few
 
 
-def _two_classes(column: Any, positive: str | None) -> tuple[np.ndarray, str]:
+def _two_classes(column: Column, positive: str | None) -> tuple[np.ndarray, str]:
     """Return 0 and 1, nan where missing, and words for the two."""
     values, labels = _values_and_labels(column)
-    name = repr(elided(column.name))
-    place = _place(positive, labels, name) if positive is not None else 1
+    place = 1 if positive is None else _place(positive, labels, repr(elided(column.name)))
     y = np.where(np.isnan(column.numbers), np.nan, column.numbers == values[place])
     others = f"the other {len(labels) - 1} classes"
     others = repr(elided(labels[1 - place])) if len(labels) == 2 else others
@@ -122,12 +120,12 @@ def _two_classes(column: Any, positive: str | None) -> tuple[np.ndarray, str]:
 
 
 def _several_classes(
-    column: Any, classes: Sequence[str] | None
+    column: Column, classes: Sequence[str] | None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the number of each row's class, nan where missing, and the classes in words."""
     values, labels = _values_and_labels(column)
     name = repr(elided(column.name))
-    counts = np.array([np.sum(column.numbers == value) for value in values])
+    counts = np.unique(column.numbers[~np.isnan(column.numbers)], return_counts=True)[1]
     if classes is None:
         others = "choose --positive LABEL, one class against the rest"
         others += ", or, if they are amounts, --task regression" * (column.kind == "numbers")
@@ -154,7 +152,7 @@ def _several_classes(
     return y, tuple(classes)
 
 
-def _values_and_labels(column: Any) -> tuple[np.ndarray, list[str]]:
+def _values_and_labels(column: Column) -> tuple[np.ndarray, list[str]]:
     """Return the different values of a column, ascending, and how a file would write them."""
     values = np.unique(column.numbers[~np.isnan(column.numbers)])
     return values, list(column.words) or [f"{value:.15g}" for value in values]

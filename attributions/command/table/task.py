@@ -7,26 +7,23 @@ does no harm; each half gets the same share of every class.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from attributions.command.table.arrow import BatchFile
+from attributions.command.table.cells import Cells
 from attributions.command.table.columns import (
     LEFT_OUT,
     Column,
     LevelPlaces,
-    as_column,
+    column_of,
     reason_to_leave_out,
 )
-from attributions.command.table.file import (
-    SEPARATORS,
-    TableFile,
-    UnusableTableError,
-    listed,
-    nearest,
-)
+from attributions.command.table.file import SEPARATORS, Table
 from attributions.command.table.target import Target, read_target
+from attributions.command.table.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 from gbt.model.ensemble import Ensemble
 from gbt.tables.categories import EncodedRows
@@ -64,38 +61,35 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """The table that a task was made of, for whoever shows its rows and columns in words.
+class Task:
+    """Rows to fit on and rows to judge on, as floats, and the table that they come from.
 
     Parameters
     ----------
-    path : Path
-    target : str
-        Name of the column that is predicted.
+    description : list of str
+        What is predicted, from what, and what became of the table's columns.
+    is_classification : bool
+    X_train, y_train, X_valid, y_valid
+        Words are codes. Of more than two ``classes`` y has the numbers. There are no rows to train
+        on where a model is given; X_valid then is as that model takes it, or empty where rows are
+        read in batches.
+    feature_names : tuple of str
+    relevant : tuple of int or None
+        The truth about features, where it is known.
+    classes : tuple of str
+        In words, where they are more than two.
+    unseen : float64 array or None
+        Of every feature the share of known cells with a level that a given model has not learned.
+    path : Path or None
+        The table's; None for drawn data.
+    target : Column
+        What is predicted, as the table has it.
     columns : dict of str to Column
-        All columns of the table, the target and those that became no features included.
+        All columns of the table; none where rows are read in batches.
     left_out : dict of str to str
         Columns that became no features, and why.
     held_out : int64 array
-        Which rows of the table are held out, in the order of the task's.
-    """
-
-    path: Path
-    target: str
-    columns: Mapping[str, Column]
-    left_out: Mapping[str, str]
-    held_out: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """Rows to fit on and rows to judge on; of more than two ``classes`` y has the numbers.
-
-    ``relevant`` is the truth where it is known, ``source`` the table where there is one. There are
-    no rows to fit on where a model is given; ``unseen`` then is, of every feature, the share of
-    known cells that hold a level which the model has not learned.
-
-    Rows are floats or, where columns hold words, objects: floats and words, None where missing.
+        Which rows of the columns are those of X_valid.
     """
 
     description: list[str]
@@ -106,17 +100,26 @@ class Task:
     y_valid: np.ndarray
     feature_names: tuple[str, ...]
     relevant: tuple[int, ...] | None = None
-    source: Source | None = None
     classes: tuple[str, ...] = ()
     unseen: np.ndarray | None = None
+    path: Path | None = None
+    target: Column = field(default_factory=lambda: Column("y", np.empty(0), "numbers", 0))
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def features(self) -> list[Column]:
+        """The columns of the features, as far as they are there."""
+        return [self.columns[name] for name in self.feature_names if name in self.columns]
 
 
-def table_task(table: TableFile, question: Question) -> Task:
+def table_task(table: Table, question: Question) -> Task:
     """Make of a table what is asked."""
     columns, target = _read(table, question)
     features, reasons = _features(columns, question)
     labelled = np.flatnonzero(~np.isnan(target.y))
-    X = _rows_of(features)[labelled]
+    X = np.column_stack([column.numbers for column in features])[labelled]
     y = target.y[labelled]
     train, valid = halves(y, target.is_classification, question.seed)
     if not all(len(half) and np.ptp(y[half]) for half in (train, valid)):
@@ -125,18 +128,16 @@ def table_task(table: TableFile, question: Question) -> Task:
             f" {'every class' if target.is_classification else 'different values'} in both halves;"
             " it needs more rows."
         )
-    n_rows, n_columns = len(target.y), len(table.columns)
-    n_unlabelled = n_rows - len(y)
+    n_unlabelled = len(target.y) - len(y)
     return Task(
         description=[
-            f"{table.path.name}: {n_rows:,} rows, {n_columns} columns (read as {table.read_as}).",
-            target.description,
+            *_what_is_there(table, target, len(columns)),
             f"Rows: {len(train):,} to train on and {len(valid):,} held out, at random (seed"
             f" {question.seed})"
             + ", with the same share of each class" * target.is_classification
             + f"; {n_unlabelled:,} without a target are left out" * (n_unlabelled > 0)
             + ".",
-            *_what_became_of(table, features, reasons, question.drop),
+            *_what_became_of(table, columns[question.target], features, reasons, question.drop),
         ],
         is_classification=target.is_classification,
         X_train=X[train],
@@ -144,12 +145,16 @@ def table_task(table: TableFile, question: Question) -> Task:
         X_valid=X[valid],
         y_valid=y[valid],
         feature_names=tuple(column.name for column in features),
-        source=_source(table, question, columns, reasons, labelled[valid]),
         classes=target.classes,
+        path=table.path,
+        target=columns[question.target],
+        columns=columns,
+        left_out={**dict.fromkeys(question.drop, "as asked for"), **reasons},
+        held_out=labelled[valid],
     )
 
 
-def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task:
+def task_of_model(table: Table, question: Question, model: Ensemble) -> Task:
     """Make of a table the rows on which a given model is judged: all that have a target.
 
     The model's features are the columns of their names. A model that does not know the names of its
@@ -157,63 +162,61 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
     among the levels that the model has learned.
     """
     columns, target = _read(table, question)
-    names, are_by_name = features_of_model([*columns], question, model.feature_names)
-    features = [columns[name] for name in names]
-    X, unseen = _as_model_takes(features, table, model)
-    labelled = rows_to_judge_on(table.path, target.y)
-    nothing = np.empty((0, len(features)))
-    used = {column.name for column in features}
-    reasons = {c.name: "the model does not take it" for c in columns.values()}
-    reasons = {name: why for name, why in reasons.items() if name not in {*used, question.target}}
-    return Task(
-        description=[
-            f"{table.path.name}: {len(target.y):,} rows, {len(table.columns)} columns (read as"
-            f" {table.read_as}).",
-            target.description,
-            *rows_of_model(len(labelled), are_by_name),
-        ],
-        is_classification=target.is_classification,
-        X_train=nothing,
-        y_train=np.empty(0),
+    task, labelled = task_without_rows(table, question, model, [*columns], target)
+    X, unseen = as_model_takes([columns[name] for name in task.feature_names], table.cells, model)
+    reasons = dict.fromkeys(columns.keys() - {*task.feature_names, question.target})
+    return replace(
+        task,
         X_valid=X[labelled],
-        y_valid=target.y[labelled],
-        feature_names=tuple(column.name for column in features),
-        source=_source(table, question, columns, reasons, labelled),
-        classes=target.classes,
         unseen=unseen,
+        target=columns[question.target],
+        columns=columns,
+        left_out={
+            **dict.fromkeys(question.drop, "as asked for"),
+            **{name: "the model does not take it" for name in columns if name in reasons},
+        },
+        held_out=labelled,
     )
 
 
-def rows_to_judge_on(path: Path, y: np.ndarray) -> np.ndarray:
-    """Return which rows have a target; refuse a table where a model cannot be judged."""
-    labelled = np.flatnonzero(~np.isnan(y))
-    if len(labelled) < 2 or not np.ptp(y[labelled]):
+def task_without_rows(
+    table: Table | BatchFile, question: Question, model: Ensemble, names: list[str], target: Target
+) -> tuple[Task, np.ndarray]:
+    """Return what a given model is judged by, but for X; and which rows have a target."""
+    features, are_by_name = _features_of_model(names, question, model.feature_names)
+    labelled = np.flatnonzero(~np.isnan(target.y))
+    if len(labelled) < 2 or not np.ptp(target.y[labelled]):
         raise UnusableTableError(
-            f"{path} has {len(labelled):,} rows with a target, all with the same value; a model can"
-            " be judged on rows of different targets only."
+            f"{table.path} has {len(labelled):,} rows with a target, all with the same value; a"
+            " model can be judged on rows of different targets only."
         )
-    return labelled
-
-
-def rows_of_model(n_rows: int, are_by_name: bool) -> list[str]:
-    """Say on which rows a given model is judged, and how its columns were found."""
-    lines = [f"Rows: {n_rows:,} with a target, all of them to judge the model on."]
+    description = [
+        *_what_is_there(table, target, len(names)),
+        f"Rows: {len(labelled):,} with a target, all of them to judge the model on.",
+    ]
     if not are_by_name:
-        lines.append("The model does not know the names of its features: columns are in order.")
-    return lines
+        description.append(
+            "The model does not know the names of its features: columns are in order."
+        )
+    nothing = np.empty((0, len(features)))
+    task = Task(
+        description=description,
+        is_classification=target.is_classification,
+        X_train=nothing,
+        y_train=np.empty(0),
+        X_valid=nothing,
+        y_valid=target.y[labelled],
+        feature_names=tuple(features),
+        classes=target.classes,
+        path=table.path,
+    )
+    return task, labelled
 
 
-def _rows_of(columns: Sequence[Column]) -> np.ndarray:
-    """Return the columns beside each other: words as they are, which the trainer takes, floats."""
-    if all(column.kind != "words" for column in columns):
-        return np.column_stack([column.numbers for column in columns])
-    rows = np.empty((len(columns[0].numbers), len(columns)), dtype=object)
-    for k, column in enumerate(columns):
-        rows[:, k] = column.numbers
-        if column.kind == "words":
-            words = np.array([*column.words, None], dtype=object)
-            rows[:, k] = words[np.nan_to_num(column.numbers, nan=-1.0).astype(np.intp)]
-    return rows
+def _what_is_there(table: Table | BatchFile, target: Target, n_columns: int) -> list[str]:
+    """Say what the file holds, and what is predicted."""
+    size = f"{len(target.y):,} rows, {n_columns} columns"
+    return [f"{table.path.name}: {size} (read as {table.read_as}).", target.description]
 
 
 def halves(y: np.ndarray, is_classification: bool, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -224,28 +227,16 @@ def halves(y: np.ndarray, is_classification: bool, seed: int) -> tuple[np.ndarra
     return np.sort(order[::2]), np.sort(order[1::2])
 
 
-def _read(table: TableFile, question: Question) -> tuple[dict[str, Column], Target]:
+def _read(table: Table, question: Question) -> tuple[dict[str, Column], Target]:
     """Return all columns of a table by name, and what is to be predicted."""
-    check_names(table.path, [*table.columns], question)
+    check_names(table.path, [*table.cells], question)
     columns = {
-        name: as_column(name, cells, table.has_decimal_commas)
-        for name, cells in table.columns.items()
+        name: column_of(name, cells, table.has_decimal_commas)
+        for name, cells in table.cells.items()
     }
     return columns, read_target(
         columns[question.target], question.task, question.positive, question.classes
     )
-
-
-def _source(
-    table: TableFile,
-    question: Question,
-    columns: dict[str, Column],
-    reasons: dict[str, str],
-    held_out: np.ndarray,
-) -> Source:
-    """Remember the table that a task is made of."""
-    left_out = {**dict.fromkeys(question.drop, "as asked for"), **reasons}
-    return Source(table.path, question.target, columns, left_out, held_out)
 
 
 def check_names(path: Path, names: Sequence[str], question: Question) -> None:
@@ -287,7 +278,7 @@ def _features(
     return features, reasons
 
 
-def features_of_model(
+def _features_of_model(
     columns: Sequence[str], question: Question, names: Sequence[str]
 ) -> tuple[list[str], bool]:
     """Return the columns that a model takes, in its order, and whether they were found by name."""
@@ -314,34 +305,36 @@ def refuse_words(names: Sequence[str]) -> None:
         )
 
 
-def _as_model_takes(
-    features: Sequence[Column], table: TableFile, model: Ensemble
+def as_model_takes(
+    features: Sequence[Column], cells: Mapping[str, Cells], model: Ensemble
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return rows of numbers, and which share of each feature's known cells are unseen levels.
 
     Levels become the numbers that the model has for them. They are looked up as the table writes
     them, because a column of words that look like numbers has become numbers: 007 is 7.
     """
-    categories = model.categories
-    levels = [None] * len(features) if categories is None else categories
-    unseen = np.nan if model.unseen_is_missing else np.inf
+    levels = model.categories or (None,) * len(features)
     refuse_words(
         [c.name for c, known in zip(features, levels, strict=True) if c.words and known is None]
     )
     X = np.column_stack(
         [
-            column.numbers if known is None else LevelPlaces(known).of(table.columns[column.name])
+            column.numbers if known is None else LevelPlaces(known).of(cells[column.name])
             for column, known in zip(features, levels, strict=True)
         ]
     )
     is_unseen = np.isinf(X)  # numbers of columns are finite
     shares = is_unseen.sum(axis=0) / np.maximum((~np.isnan(X)).sum(axis=0), 1)
-    X[is_unseen] = unseen
-    return X if categories is None else X.view(EncodedRows), shares
+    X[is_unseen] = np.nan if model.unseen_is_missing else np.inf
+    return X if model.categories is None else X.view(EncodedRows), shares
 
 
 def _what_became_of(
-    table: TableFile, features: Sequence[Column], reasons: dict[str, str], dropped: Collection[str]
+    table: Table,
+    target: Column,
+    features: Sequence[Column],
+    reasons: dict[str, str],
+    dropped: Collection[str],
 ) -> list[str]:
     """Say how cells became features, and which columns became none."""
     lines = []
@@ -352,6 +345,10 @@ def _what_became_of(
     with_commas = [elided(column.name) for column in features if column.has_decimal_commas]
     if with_commas:
         lines.append(f"Decimal commas were read in: {', '.join(with_commas)}.")
+    dressed = [c for c in (*features, target) if c.dressed]
+    if dressed:
+        shown = ", ".join(f"{elided(c.name)} (such as {elided(c.dressed)!r})" for c in dressed)
+        lines.append(f"Numbers were read between their signs and commas in: {shown}.")
     lines += [
         f"{elided(column.name)}: cells that are no finite numbers count as missing"
         f" ({column.n_strays:,}, such as {elided(column.stray)!r})."

@@ -60,37 +60,30 @@ def test_the_demonstration(run):
     written = features(folder)
     assert len(written) == 50
     assert {row["feature"] for row in written if row["relevant"] == "1"} == truth
-    inner = [float(row["tree_inner_percent"]) for row in written]
-    assert inner == sorted(inner, reverse=True)
+    gains = [float(row["held_out_gain_percent"]) for row in written]
+    assert gains == sorted(gains, reverse=True)
 
     printed = table_rows(out)
     assert {row[1] for row in printed if row[2] == "*"} == truth
     assert [row[1] for row in printed[:10]] == [row["feature"] for row in written[:10]]
-    by_gain = sorted(written, key=lambda row: -float(row["total_gain_percent"]))
+    by_gain = sorted(written, key=lambda row: -float(row["total_gain_share_percent"]))
     assert {row["feature"] for row in by_gain[:5]} <= {row[1] for row in printed}
     for row in printed:
         values = written[int(row[0]) - 1]
         assert row[1] == values["feature"]
         assert row[-1] == values["total_gain_rank"]
-        numbers = [word for word in row[2:-1] if word not in ("*", "+-")]
-        names = [
-            f"{a}_{b}"
-            for a in ("tree_inner", "partial_inner")
-            for b in ("percent", "standard_error")
-        ]
-        for number, name in zip(numbers, [*names, "total_gain_percent"], strict=True):
+        assert values["verdict"] in " ".join(row)
+        numbers = [word for word in row[2:-1] if word.replace(".", "").lstrip("-").isdigit()]
+        names = ("held_out_gain_percent", "standard_error", "total_gain_share_percent")
+        for number, name in zip(numbers, names, strict=True):
             assert agrees(number, values[name])
 
-    by_partial = sorted(written, key=lambda row: -float(row["partial_inner_percent"]))
-    counts = [
-        sum(row["feature"] in truth for row in rows[:5]) for rows in (written, by_partial, by_gain)
-    ]
-    sentence = "Truly relevant among the 5 best: {} by TreeInner, {} by partial TreeInner, {} by"
-    assert sentence.format(*counts) + " total gain." in out
+    counts = [sum(row["feature"] in truth for row in rows[:5]) for rows in (written, by_gain)]
+    sentence = "Truly relevant among the 5 best: {} by held-out gain, {} by total gain."
+    assert sentence.format(*counts) in out
     said = out.replace("\n", " ")
-    assert "Importance in per cent of the constant model's log-loss" in said
-    assert "Total gain is what the same steps promised on the rows that chose them" in said
-    assert f"All features together: {sum(inner):.1f}; the model's log-loss is" in said
+    assert "Held-out gain in per cent of the constant model's log-loss" in said
+    assert "Total gain is what the same splits promised on the rows of the training" in said
 
     picture = folder / "used_useful.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -159,7 +152,7 @@ def test_a_file_with_numbers_to_predict(run, tmp_path, unit):
     assert status == 0
     assert "(read as gzip, UTF-8, commas)" in out
     assert "Task: regression of 'price', because it holds 120 different numbers." in out
-    assert "Importance in per cent of the constant model's squared error" in out
+    assert "Held-out gain in per cent of the constant model's squared error" in out
     r2, of_constant = scores(out)["R^2"]
     assert of_constant <= 0 < 0.5 < r2 < 1
     error, of_constant = scores(out)["root mean squared error"]
@@ -179,12 +172,12 @@ def test_features_that_matter_little_and_not_at_all_show_digits(run, tmp_path):
     path = write_csv(tmp_path / "t.csv", ["a", "b", "constant", "y"], rows)
     _, out, _, folder = run("--data", path, "--target", "y")
     by_name = {row[1]: row for row in table_rows(out)}
-    assert by_name["constant"][2:6] == ["not", "used", "not", "used"]
+    assert by_name["constant"][2:] == ["not", "used"]
     for name, written in ((row["feature"], row) for row in features(folder)):
         if name != "constant":
             _, _, value, sign, error = by_name[name][:5]
             assert sign == "+-"
-            assert agrees(value, written["tree_inner_percent"])
+            assert agrees(value, written["held_out_gain_percent"])
             assert float(error) > 0
 
 

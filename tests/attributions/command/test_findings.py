@@ -1,7 +1,5 @@
 """Scores beside the constant model, and importances in per cent of its loss."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss, mean_squared_error, r2_score, roc_auc_score
@@ -10,7 +8,7 @@ from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
 from attributions.command.findings import _scaled, findings_of
 from attributions.command.table.task import Task
-from attributions.held_out.tree_inner import partial_inner, tree_inner
+from attributions.held_out.gain import held_out_gain
 from gbt.estimators import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close
 
@@ -58,40 +56,26 @@ def test_importances_are_per_cent_of_the_constant_models_loss(is_classification)
     task, model = fitted(is_classification)
     found = findings_of(model.ensemble_, task)
     constant = np.full(150, task.y_train.mean())
+    of_rows = np.full(150, task.y_valid.mean())  # the best constant there
     if is_classification:
         loss = 150 * log_loss(task.y_valid, constant)
         of_model = 150 * log_loss(task.y_valid, model.predict_proba(task.X_valid))
-        promised_of = 150 * log_loss(task.y_train, constant)
+        related_to = 150 * log_loss(task.y_valid, of_rows)
     else:
         loss = ((task.y_valid - constant) ** 2).sum() / 2
         of_model = ((task.y_valid - model.predict(task.X_valid)) ** 2).sum() / 2
-        promised_of = ((task.y_train - constant) ** 2).sum() / 2
+        related_to = ((task.y_valid - of_rows) ** 2).sum() / 2
     assert_close(found.saved, 100 * (loss - of_model) / loss, 100 * (loss + of_model) / loss)
-    for result, raw in (
-        (found.inner, tree_inner(model, task.X_valid, task.y_valid)),
-        (found.partial, partial_inner(model, task.X_valid, task.y_valid)),
-    ):
-        factor = 100 * 0.1 / loss  # learning rate .1
-        assert_close(result.values, factor * raw.values, np.abs(factor * raw.values))
-        assert_close(
-            result.standard_error, factor * raw.standard_error, factor * raw.standard_error
-        )
-    gain = 100 * 0.1 * total_gain(model).values / promised_of
-    assert_close(found.gain.values, gain, gain)
+    raw = held_out_gain(model, task.X_valid, task.y_valid, per_tree=True)
+    factor = 100 * 0.1 / (2 * related_to)  # learning rate .1
+    assert_close(found.useful.values, factor * raw.values, np.abs(factor * raw.values))
+    errors = factor * raw.standard_error
+    assert_close(found.useful.standard_error, errors, errors)
+    assert_close(found.useful.per_tree, factor * raw.per_tree, np.abs(factor * raw.per_tree))
+    shares = total_gain(model).values / total_gain(model).values.sum()
+    assert_close(found.gain_share, shares, shares)
     used = absolute(model, task.X_valid).values / 150
     assert_close(found.used.values, used, used)
-
-
-@pytest.mark.parametrize("is_classification", [False, True])
-def test_promised_and_delivered_are_in_one_unit(is_classification):
-    """On the training rows TreeInner is the total gain (Sun 2022, Proposition 3)."""
-    task, model = fitted(is_classification)
-    seen = replace(task, X_valid=task.X_train, y_valid=task.y_train)
-    unaware = replace(model.ensemble_, seen_rows=None)  # on purpose: else a warning
-    found = findings_of(unaware, seen)
-    assert_close(found.inner.values, found.gain.values, 100.0)
-    # and adds up to what the loss fell by, but for steps that are not small
-    assert 0 < found.saved < found.inner.values.sum() < 1.3 * found.saved
 
 
 def test_parts_of_outputs_are_in_the_unit_of_their_sum():
@@ -108,6 +92,7 @@ def test_units_of_the_target_do_not_matter():
     large, large_model = fitted(False, scale=2.0**40, shift=2.0**41)
     found = findings_of(model.ensemble_, task)
     of_large = findings_of(large_model.ensemble_, large)
-    for result, other in ((found.inner, of_large.inner), (found.gain, of_large.gain)):
+    both = (found.useful.values, of_large.useful.values), (found.gain_share, of_large.gain_share)
+    for result, other in both:
         # as many digits as the shift leaves to the residuals
-        assert_close(other.values, result.values, np.abs(result.values).sum(), k=2**12)
+        assert_close(other, result, np.abs(result).sum(), k=2**12)

@@ -15,10 +15,10 @@ import pytest
 
 import gbt
 from attributions.command.page.cells import amount
-from attributions.command.page.evidence import MOST_ROWS, choose_rows
+from attributions.command.page.contents import MOST_ROWS, choose_rows
 from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.run import main
-from attributions.command.verdicts import HELPS, RARELY, RULES, UNCLEAR, USELESS, verdicts
+from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, verdicts
 from attributions.results import GlobalAttribution
 from tests.asserts import peer
 from tests.html_checks import Page
@@ -451,55 +451,45 @@ def test_options_that_do_not_go_together(arguments, capsys):
     assert "error: --" in capsys.readouterr().err
 
 
-def judged(values, errors, gains):
-    names = [f"x{k}" for k in range(len(values))]
+def said(values, errors, n_used=None, **options):
+    n = len(values)
     useful = GlobalAttribution(
-        np.array(values), np.array(errors), 1000, names, "tree_inner(predecomp)"
+        np.array(values), np.array(errors), 1000, [f"x{k}" for k in range(n)], "held_out_gain"
     )
-    return verdicts(useful, GlobalAttribution(np.array(gains), None, 1000, names, "total_gain"))
+    return verdicts(useful, np.arange(n) < (n if n_used is None else n_used), **options)
 
 
 def test_verdicts_follow_the_rule_that_is_printed():
-    """T = 20. The last of 5 features has .019 of the gain; a tenth of an even share is .02."""
-    found = judged([20.0, 1.0, 0.0, -1.0, 0.0], [1.0, 2.0, 0.1, 0.3, 0.001], [60, 20, 12, 6.1, 1.9])
-    # second: 1 + 1.96 * 2 = 4.92 above half of the promise, .2 * 20 / 2 = 2; third: .196 below 1.2
-    assert found.words == [HELPS, UNCLEAR, USELESS, USELESS, RARELY]
-    assert [*map(len, map(found.of, RULES))] == [1, 2, 1, 1]
-    assert sum(found.gain_share) == pytest.approx(1)
-    # what is rarely used is not called useful, however sure that is
-    assert judged([20.0, 0.1], [1.0, 0.001], [97, 3]).words == [HELPS, RARELY]
+    """By hand: z = 5, 1, -5, 0 of four used features; the last has no split."""
+    values, errors = [5.0, 1.0, -5.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0, 0.0]
+    words, _ = said(values, errors, n_used=4)
+    assert words == [HELPS, UNCLEAR, HURTS, UNCLEAR, UNUSED]
+    assert set(words) == set(RULES)
+    words, _ = said(values, errors, n_used=4, may_help=False)
+    assert words == [UNCLEAR, UNCLEAR, HURTS, UNCLEAR, UNUSED]
+    assert said([0.0, 0.0], [0.0, 0.0])[0] == [UNCLEAR, UNCLEAR]
 
 
-def test_verdicts_of_a_model_that_saves_nothing():
-    """T = 0 promises nothing: only an interval below 0 shows that there is no use."""
-    assert judged([-5.0, -1.0], [1.0, 1.0], [50, 50]).words == [USELESS, UNCLEAR]
-    assert judged([0.0, 0.0], [0.0, 0.0], [0, 0]).words == [RARELY, RARELY]
-
-
-def test_p_values_are_adjusted_for_the_number_of_features():
+def test_p_values_are_adjusted_for_the_number_of_features_that_are_used():
     """Benjamini and Hochberg by hand: p = .0228 (z = 2) twice, .5 twice."""
-    found = judged([2.0, 2.0, 0.0, 0.0], [1.0] * 4, [25] * 4)
-    assert found.p_values == pytest.approx([0.0455, 0.0455, 0.5, 0.5], abs=1e-4)
+    words, p_values = said([2.0, 2.0, 0.0, 0.0], [1.0] * 4)
+    assert p_values == pytest.approx([0.0455, 0.0455, 0.5, 0.5], abs=1e-4)
+    assert words == [HELPS, HELPS, UNCLEAR, UNCLEAR]
+    # of 22 features it would be .5, but twenty are not used
+    words, p_values = said([2.0, 0.0, *[0.0] * 20], [1.0, 1.0, *[0.0] * 20], n_used=2)
+    assert p_values[:2] == pytest.approx([0.0455, 0.5], abs=1e-4)
+    assert words[:3] == [HELPS, UNCLEAR, UNUSED]
 
 
-def test_rare_features_that_are_certain_do_not_let_noise_help():
-    """The two largest of twenty z have p = .0228 and .0368: 20 * .0368 / 2 = .368, far above .1.
-
-    Adjusted with the hundred they would have .0228 * 120 / 101 = .027 and .0368 * 120 / 102 = .043.
-    """
-    z = np.r_[np.full(100, 8.0), np.linspace(-2, 2, 20)]
-    found = judged(z, np.ones(120), np.r_[np.full(100, 1e-4), np.full(20, 0.05)])
-    assert found.of(HELPS) == []
-    assert found.p_values[[118, 119]] == pytest.approx([0.3677, 0.3677], abs=1e-4)
-    assert found.rare_but_beyond_chance == [*range(100)]
-
-
-def test_rare_features_of_noise_do_not_hide_what_helps():
-    """Two features are used, and p = .0228 of one of them becomes .0455; of 22 it would be .5."""
-    found = judged([2.0, 0.0, *[0.0] * 20], [1.0] * 22, [50, 50, *[0] * 20])
-    assert found.of(HELPS) == [0]
-    assert found.p_values[:2] == pytest.approx([0.0455, 0.5], abs=1e-4)
-    assert found.rare_but_beyond_chance == []
+def test_features_that_few_rows_carry_do_not_let_noise_help():
+    """z = 8 of a hundred doubtful ones; adjusted with them, p = .0228 would become .027."""
+    z = np.r_[np.full(100, 8.0), 2.0, np.linspace(-2, 1, 19)]
+    names = [f"x{k}" for k in range(120)]
+    kurtosis = np.r_[np.full(100, 201.0), np.full(20, 3.0)]
+    useful = GlobalAttribution(z, np.ones(120), 1000, names, "held_out_gain", kurtosis=kurtosis)
+    words, p_values = verdicts(useful, np.ones(120, dtype=bool))
+    assert HELPS not in words
+    assert p_values[100] == pytest.approx(20 * 0.02275, abs=1e-4)
 
 
 def test_rows_to_look_at_are_the_extremes_and_some_others():

@@ -62,10 +62,12 @@ def test_a_script_that_is_not_the_pages_own_does_not_run(browser, report, tmp_pa
     assert browser.complaints() != []  # and that is how complaints look
 
 
-def test_every_column_sorts_both_ways(browser, report):
+def test_every_column_sorts_both_ways_and_unused_features_stay_last(browser, report):
     browser.open(report)
     headings = browser.run(f"[...{FEATURES}.tHead.rows[0].cells].map((h) => h.textContent)")
     assert len(headings) == 7
+    n_used = column(browser, 1).index("not used")
+    assert n_used == 2  # two decide, three do not
     for place, heading in enumerate(headings):
         button = f"#features th:nth-child({place + 1}) button"
         seen = set()
@@ -77,16 +79,19 @@ def test_every_column_sorts_both_ways(browser, report):
                 values = [text.lower() for text in column(browser, place)]
             else:
                 values = [float(v) for v in column(browser, place, "dataset.value")]
-            assert values == sorted(values, reverse=order == "descending"), heading
+            used = values[:n_used]
+            assert used == sorted(used, reverse=order == "descending"), heading
+            assert column(browser, 1)[n_used:] == ["not used"] * 3
             sorts = browser.run(f"[...{FEATURES}.tHead.rows[0].cells].map((h) => h.ariaSort)")
             assert sorts.count("none") == 6
         assert seen == {"ascending", "descending"}
 
 
-def test_the_page_comes_sorted_by_importance(browser, report):
+def test_the_page_comes_sorted_by_held_out_gain_with_unused_features_last(browser, report):
     browser.open(report)
     values = [float(v) for v in column(browser, 2, "dataset.value")]
-    assert values == sorted(values, reverse=True)
+    assert values[:2] == sorted(values[:2], reverse=True)
+    assert column(browser, 1)[2:] == ["not used"] * 3
 
 
 def test_a_feature_is_found_by_its_name(browser, report):
@@ -153,7 +158,7 @@ def test_everything_but_sorting_and_single_rows_is_there_without_a_script(browse
     layout = browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])
     (document,) = layout["documents"]
     drawn = {layout["strings"][n] for n in document["layout"]["text"] if n >= 0}
-    assert "used but not useful" in drawn
+    assert {"helps", "hurts", "not used"} <= drawn
     assert any("This part needs JavaScript" in line for line in drawn)
     assert not any("Find a feature" in line for line in drawn)
 

@@ -2,15 +2,16 @@
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings, Score
-from attributions.command.judgement import judge
 from attributions.command.printed import ranks, report, table_lines
-from attributions.command.table.columns import as_column
+from attributions.command.table.cells import Cells
+from attributions.command.table.columns import column_of
 from attributions.command.table.task import Task
 from attributions.results import GlobalAttribution
 from gbt import GBTRegressor
@@ -23,51 +24,66 @@ GAINS = [50.0, 0.5, 2e-6, 0.0, 7.0]
 
 
 def findings(score=None, saved=50.0):
-    inner, partial, gain = (
-        GlobalAttribution(np.array(values), errors, 100, NAMES, method)
-        for values, errors, method in (
-            (VALUES, np.array(ERRORS), "tree_inner(predecomp)"),
-            (VALUES, np.array(ERRORS), "partial_inner(predecomp)"),
-            (GAINS, None, "total_gain"),
-        )
-    )
-    return Findings([score or Score("R^2", 0.5, 0.0)], saved, inner, partial, gain, inner, 1.0)
+    useful = GlobalAttribution(VALUES, np.array(ERRORS), 100, NAMES, "held_out_gain")
+    gain = GlobalAttribution(GAINS, None, 100, NAMES, "total_gain")
+    scores = [score or Score("R^2", 0.5, 0.0)]
+    return Findings(model(), task(), scores, saved, useful, gain, useful)
 
 
-def task(is_classification=False):
+def task():
     nothing = np.zeros((100, len(NAMES)))
-    return Task([], is_classification, nothing, nothing[:, 0], nothing, nothing[:, 0], NAMES)
+    return Task([], False, nothing, nothing[:, 0], nothing, nothing[:, 0], NAMES)
 
 
 @cache
 def model():
-    """Return any model of so many features; what is printed of it comes from the findings."""
-    X = np.random.default_rng(0).normal(size=(50, len(NAMES)))
-    return GBTRegressor(n_estimators=1, max_depth=1).fit(X, X[:, 0]).ensemble_
-
-
-def judged(found=None, is_classification=False):
-    return judge(model(), task(is_classification), found or findings())
+    """Return a model that splits at all features but the fourth."""
+    X = np.random.default_rng(0).normal(size=(400, len(NAMES)))
+    X[:, 3] = 0.0
+    model = GBTRegressor(n_estimators=50, max_depth=3).fit(X, X @ [1, 2, 3, 0, 4]).ensemble_
+    assert set(model.feature[model.feature >= 0]) == {0, 1, 2, 4}
+    return model
 
 
 def test_two_digits_of_every_standard_error_are_shown_and_points_stand_below_each_other():
-    lines = [line[41:65] for line in table_lines(judged())[3:]]
-    assert lines == [
-        "   41.2    +- 3.1       ",
-        "    0.123  +- 0.027     ",
-        "   1.2e-06 +- 3.3e-06   ",
-        "       not used         ",
-        "   -5      +- 12        ",
+    lines = table_lines(findings())[2:]
+    assert [line[43:72] for line in lines] == [
+        "      41.2    +- 3.1    helps",
+        "       0.123  +- 0.027  helps",
+        "       0.000  +- 0.000  canno",
+        "      -5      +- 12     canno",
+        "                        not u",
     ]
+    assert [line.split()[-3:] for line in lines[:4]] == [
+        ["87.0", "%", "1"],
+        ["0.9", "%", "3"],
+        ["0.0", "%", "4"],
+        ["12.2", "%", "2"],
+    ]
+    assert not any("e-" in line for line in lines)
 
 
-def test_what_was_promised_has_the_digits_of_what_was_delivered():
-    gains = [line.split()[-2:] for line in table_lines(judged())[3:]]
-    assert gains == [["50.0", "1"], ["0.500", "3"], ["2.0e-06", "4"], ["0", "5"], ["7", "2"]]
+def test_the_worst_are_shown_beside_the_best_and_unused_ones_last():
+    names = tuple(f"x{k}" for k in range(40))
+    values = np.linspace(2, -2, 40)
+    useful = GlobalAttribution(values, np.full(40, 0.1), 1000, names, "held_out_gain")
+    gain = GlobalAttribution(np.ones(40), None, 1000, names, "total_gain")
+    ensemble = SimpleNamespace(
+        feature=np.r_[np.arange(39), -1], loss=model().loss
+    )  # the last, of -2, is not used
+    found = replace(findings(), model=ensemble, useful=useful, gain=gain)
+    found = replace(found, task=replace(task(), feature_names=names))
+    lines = table_lines(found)
+    assert [line.split()[1] for line in lines[2:12]] == [*names[:10]]
+    assert [line.split()[1] for line in lines[13:18]] == [*names[34:39]]
+    assert found.order[-1] == 39
+    said = " ".join(" ".join(report(found)).split())
+    assert "hurts, 17 of 40" in said  # z of the next is -1.54, adjusted .0618 * 39 / 18 = .134
+    assert "not used, 1 of 40: x39" in said
 
 
 def test_long_names_are_elided():
-    assert "a name of more t…rty-two letters " in " ".join(table_lines(judged()))
+    assert "a name of more t…rty-two letters " in " ".join(table_lines(findings()))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +102,7 @@ def test_long_names_are_elided():
     ],
 )
 def test_scores_are_printed_beside_the_constant_model(score, line):
-    lines = report(judged(findings(score)))
+    lines = report(findings(score))
     assert lines[0].split() == ["On", "100", "held-out", "rows", "model", "constant"]
     assert " ".join(lines[1].split()) == line
     assert (
@@ -95,33 +111,55 @@ def test_scores_are_printed_beside_the_constant_model(score, line):
 
 
 def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
-    assert "no better than the constant" not in " ".join(report(judged(findings(saved=0.1))))
+    assert "no better than the constant" not in " ".join(report(findings(saved=0.1)))
     for saved, by in ((0.0, "0.0"), (-3.14, "3.1")):
-        text = " ".join(report(judged(findings(saved=saved), True)))
-        assert f"no better than the constant: its log-loss is {by} % higher." in text
-        assert f"the model's log-loss is {by} % above the constant model's" in text
+        text = " ".join(report(findings(saved=saved)))
+        assert f"no better than the constant: its squared error is {by} % higher." in text
 
 
 def test_ranks():
-    assert_same(ranks(findings().inner), [1, 2, 3, 4, 5])
+    assert_same(ranks(findings().useful), [1, 2, 3, 4, 5])
     assert_same(ranks(findings().gain), [1, 3, 4, 5, 2])
 
 
-def test_the_terminal_counts_the_features_that_get_the_verdict_of_the_page():
-    """Of gains that sum to 100 a tenth of an even share is 2, and 1 is rarely used."""
+def test_the_terminal_gives_one_verdict_a_feature():
+    """The verdicts of the page; none is that of two lists that contradict each other."""
     found = findings()
-    sure = replace(found.inner, values=np.full(5, 10.0), standard_error=np.ones(5))
-    partial = replace(found.partial, values=np.full(5, -10.0), standard_error=np.ones(5))
-    gain = replace(found.gain, values=np.array([95.0, 3.0, 1.0, 1.0, 0.0]))
-    result = judged(replace(found, inner=sure, partial=partial, gain=gain))
-    assert result.verdicts.words == ["helps", "helps", *["rarely used"] * 3]
-    text = " ".join(" ".join(report(result)).split())
-    assert "TreeInner, 2 of 5: large, small; 3 more above 0, but rarely used" in text
-    assert "partial TreeInner, 0 of 5 " in text
+    text = " ".join(" ".join(report(found)).split())
+    assert found.verdicts == ["helps", "helps", "cannot be told", "not used", "cannot be told"]
+    assert "helps, 2 of 5: large, small hurts, 0 of 5 cannot be told, 2 of 5: tiny" in text
+    assert "not used, 1 of 5: unused" in text
+    for name in ("large", "small"):
+        assert text.split("Held-out gain is")[1].split("Warnings")[0].count(name) == 1
+
+
+def test_a_model_worse_than_a_constant_has_no_features_that_help():
+    """What hurts is said all the same."""
+    values = np.array([10.0, -10.0, 0.1, 0.0, 0.1])
+    useful = GlobalAttribution(values, np.ones(5), 100, NAMES, "held_out_gain")
+    better, worse = (replace(findings(saved=saved), useful=useful) for saved in (1.0, -1.0))
+    assert better.verdicts == ["helps", "hurts", "cannot be told", "not used", "cannot be told"]
+    assert worse.verdicts == ["cannot be told", *better.verdicts[1:]]
+    text = " ".join(" ".join(report(worse)).split())
+    assert "helps: of no feature, since the model is no better than a constant" in text
+    assert "nothing is said of features that help" in text
+    assert "helps, " not in text
+
+
+def test_nothing_is_said_of_features_on_rows_of_the_training():
+    found = replace(findings(), on_training_rows=True)
+    assert found.verdicts == [*["cannot be told"] * 3, "not used", "cannot be told"]
+
+
+def test_no_column_brings_more_than_all():
+    """Others may hurt: 10 of the 12 that helping features bring, not 10 of 9."""
+    useful = GlobalAttribution([10.0, 2.0, -3.0, 0.0, 0.0], np.ones(5), 100, NAMES, "held_out_gain")
+    said = " ".join(cautions(replace(findings(saved=60.0), useful=useful)))
+    assert "large alone brings 83 % of what all features that help bring" in said
 
 
 def test_the_terminal_gives_every_warning_of_the_page():
-    perfect = judged(findings(saved=99.0))
+    perfect = findings(saved=99.0)
     text = " ".join(" ".join(report(perfect)).split())
     warnings = cautions(perfect)
     assert any("The model is nearly perfect" in warning for warning in warnings)
@@ -129,19 +167,23 @@ def test_the_terminal_gives_every_warning_of_the_page():
     assert "Warnings" in text
 
 
-def test_errors_not_to_be_relied_on_are_marked():
-    """Of 100 rows a kurtosis of at most 10 is reliable."""
+def test_what_few_rows_carry_cannot_be_told():
+    """Of 100 rows a kurtosis of at most 20 is reliable."""
     found = findings()
-    inner = replace(found.inner, kurtosis=np.array([11.0, 11.0, 3.0, 3.0, 3.0]))
-    lines = table_lines(judged(replace(found, inner=inner)))
-    marked = ["?" in line.split() for line in lines[3:8]]
-    assert marked == [True, False, False, False, False]  # the second is rarely used
-    assert lines[-1].startswith("?: the standard error is not to be relied on")
-    assert not any("?" in line for line in table_lines(judged()))
+    useful = replace(found.useful, kurtosis=np.array([21.0, 3.0, 3.0, 21.0, 3.0]))
+    doubtful = replace(found, useful=useful)
+    assert found.verdicts[:2] == ["helps", "helps"]
+    assert doubtful.verdicts == ["cannot be told", "helps", *found.verdicts[2:]]
+    lines = table_lines(doubtful)
+    marked = ["?" in line.split() for line in lines[2:7]]
+    assert marked == [True, False, False, False, False]
+    assert lines[-1].startswith("?: a few rows may carry it")
+    assert "so that it cannot be told whether it helps: large. More" in " ".join(cautions(doubtful))
+    assert not any("?" in line for line in table_lines(found))
 
 
 def cautions_of(**changes):
-    return " ".join(cautions(judge(model(), replace(task(), **changes), findings())))
+    return " ".join(cautions(replace(findings(), task=replace(task(), **changes))))
 
 
 def test_only_classes_can_be_rare():
@@ -164,7 +206,44 @@ def test_columns_of_values_that_the_model_has_not_learned_are_named():
 def test_a_value_that_is_sometimes_missing_is_not_alone():
     """There a tree can part the rows that have it from those that have not."""
     cells = {"large": ["5"], "small": ["yes", "", "NA"], "tiny": ["yes", "yes", ""], "unused": [""]}
-    columns = [as_column(name, values * 60) for name, values in cells.items()]
-    said = " ".join(cautions(replace(judged(), columns=columns)))
+    columns = {name: column_of(name, Cells.of(values * 60)) for name, values in cells.items()}
+    said = cautions_of(columns=columns)
     assert "Features with one value alone, which tell nothing: large, unused." in said
     assert "Features that are missing in more than half of the rows: small." in said
+
+
+@pytest.mark.parametrize(
+    ("used", "unused", "are_twins"),
+    [
+        (["0", "1", "2"], ["5", "6", "7"], True),
+        (["0", "1", "2"], ["b", "c", "a"], True),  # a code of it
+        (["0", "1", "2"], ["5", "5", "7"], False),
+        (["0", "1", "1"], ["5", "7", "7"], True),
+        (["0", "1", "2", "1"], ["5", "6", "7", "5"], False),
+        (["0", "", "2"], ["a", "b", "c"], True),
+        (["1", "1", "1"], ["2", "2", "2"], False),  # neither says anything
+    ],
+)
+def test_features_that_repeat_another_are_named(used, unused, are_twins):
+    """The fourth is not used; the first is what it may repeat."""
+    columns = {
+        name: column_of(name, Cells.of(f"{k % 7}.5" for k in range(40 * len(used))))
+        for name in NAMES
+    }
+    columns["large"] = column_of("large", Cells.of(used * 40))
+    columns["unused"] = column_of("unused", Cells.of(unused * 40))
+    said = cautions_of(columns=columns)
+    assert ("what another feature says: unused (as large)." in said) == are_twins
+    assert ("what another feature says" in said) == are_twins
+
+
+def test_columns_of_numbers_that_all_differ_repeat_another_only_in_its_order():
+    x = np.random.default_rng(0).normal(size=200)
+    others = {"unused": x**3, "small": x, "tiny": np.random.default_rng(1).normal(size=200)}
+    columns = {name: column_of(name, Cells("numbers", values)) for name, values in others.items()}
+    columns |= dict.fromkeys(("large", NAMES[-1]), columns["tiny"])
+    assert "what another feature says: unused (as small)." in cautions_of(columns=columns)
+    columns["small"] = column_of("small", Cells("numbers", -x))
+    assert "what another feature says: unused (as small)." in cautions_of(columns=columns)
+    columns["small"] = columns["tiny"]
+    assert "what another feature says" not in cautions_of(columns=columns)

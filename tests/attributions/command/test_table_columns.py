@@ -5,10 +5,16 @@ import time
 import numpy as np
 import pytest
 
-from attributions.command.table.columns import as_column, is_missing, reason_to_leave_out
+from attributions.command.table.cells import Cells, is_missing
+from attributions.command.table.columns import column_of, reason_to_leave_out
 from tests.asserts import assert_same
 
 DAY = 86_400.0
+
+
+def as_column(name, cells, **options):
+    """Make a column of texts."""
+    return column_of(name, Cells.of(cells), **options)
 
 
 def test_cells_of_numbers():
@@ -28,6 +34,14 @@ def test_words_become_codes_in_alphabetical_order():
     assert as_column("x", ["1_2", "1_10"]).kind == "words"
     assert is_missing("None")
     assert not is_missing("none")
+
+
+def test_levels_of_a_dictionary_are_those_in_use_in_the_order_of_rows():
+    """So that an example is the first cell, and two spellings of one text are one."""
+    cells = Cells.of(["unused", "b", " a", None, "a "], np.array([2, 3, 1, 4, 2]))
+    assert [*cells.texts] == ["a", "", "b"]
+    assert_same(cells.values, [0, 1, 2, 0, 0])
+    assert column_of("x", cells).example == "a"
 
 
 def test_infinities_count_as_missing_and_are_told():
@@ -57,6 +71,46 @@ def test_decimal_commas():
     assert_same(points.numbers, [1.5, 2.0])
     assert not points.has_decimal_commas
     assert as_column("x", ["1,5", "12.34,5"], may_have_decimal_commas=True).kind == "words"
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "dressed"),
+    [
+        (["5,850", "12", "1,200,000", ""], [5850, 12, 1_200_000, np.nan], "5,850"),
+        (["$100,000", "$ 7.50", "-$3"], [100_000, 7.5, -3], "$100,000"),
+        (["12 €", "3.5€"], [12, 3.5], "12 €"),
+        (["45%", "7.5 %", "-3%", "0%"], [45, 7.5, -3, 0], "45%"),
+        (["(12)", "7", "($1,000)"], [-12, 7, -1000], "(12)"),
+        ([*map(str, range(900, 999)), "1,000"], [*range(900, 999), 1000], "1,000"),
+        ([".5%", "1.%"], [0.5, 1], ".5%"),
+        # units that differ, codes, lists and places of houses are words
+        (["45%", "0.45"], None, ""),
+        (["$5", "£5"], None, ""),
+        (["1,2", "3,4"], None, ""),
+        (["$007", "$012"], None, ""),
+        (["0,123", "0,456"], None, ""),
+        (["12a", "13b"], None, ""),
+        (["(12", "13)"], None, ""),
+        (["1,2345", "12,34"], None, ""),
+        (["10-20%", "20-30%"], None, ""),
+    ],
+)
+def test_numbers_in_other_clothes(cells, numbers, dressed):
+    column = as_column("x", cells)
+    assert column.dressed == dressed
+    if numbers is None:
+        assert column.kind == "words"
+    else:
+        assert (column.kind, column.n_strays) == ("numbers", 0)
+        assert_same(column.numbers, np.array(numbers, dtype=np.float64))
+
+
+def test_a_comma_between_cells_or_in_them_is_read_as_before():
+    """Of one digit group or three, where the file's commas are decimal marks."""
+    column = as_column("x", ["5,850", "1,2"], may_have_decimal_commas=True)
+    assert_same(column.numbers, [5.85, 1.2])
+    assert (column.has_decimal_commas, column.dressed) == (True, "")
+    assert as_column("x", ["1", "2.5"]).dressed == ""
 
 
 @pytest.mark.parametrize(
@@ -109,6 +163,7 @@ GAPS = [str(k) for k in 7 * RNG.permutation(1000)]
     ("name", "cells", "reason"),
     [
         ("Unnamed: 0", ["0", "1", "0"], "no name"),
+        ("Unnamed: 0.1", ["0", "1", "0"], "no name"),
         ("__index_level_0__", ["a", "b"], "no name"),
         ("when", ["2020-01-31", "2020-02-01", "2020-02-01"], "dates such as '2020-01-31'"),
         ("who", ["Ann", "Bo", "Ann", "Cy"], "3 different words in 4 rows, such as 'Ann'"),

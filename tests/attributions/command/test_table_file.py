@@ -3,14 +3,22 @@
 import datetime
 import gzip
 
+import numpy as np
 import polars
 import pytest
 
-from attributions.command.table import file as table_file
-from attributions.command.table.file import UnusableTableError, listed, nearest, read_table
+from attributions.command.table import arrow
+from attributions.command.table.file import read_table
+from attributions.command.table.unusable import UnusableTableError, listed, nearest
+from tests.asserts import assert_same
 
 COLUMNS = {"name": ["Ann", "Bo"], "size": ["1.5", ""]}
 CSV = b"name,size\nAnn,1.5\nBo,\n"
+
+
+def cells_of(table):
+    """Return the cells of each column of text, as the file has them."""
+    return {name: [cells.texts[k] for k in cells.values] for name, cells in table.cells.items()}
 
 
 @pytest.fixture
@@ -42,14 +50,14 @@ def read(tmp_path):
 )
 def test_text_is_recognised_by_its_content(read, content, read_as):
     table = read(content)
-    assert table.columns == COLUMNS
+    assert cells_of(table) == COLUMNS
     assert table.read_as == read_as
     assert not table.is_latin_1_assumed
 
 
 def test_latin_1_is_assumed_where_nothing_else_fits(read):
     table = read("größe,ort\n1,Köln\n".encode("latin-1"))
-    assert table.columns == {"größe": ["1"], "ort": ["Köln"]}
+    assert cells_of(table) == {"größe": ["1"], "ort": ["Köln"]}
     assert table.is_latin_1_assumed
     assert table.read_as == "Latin-1, commas"
     assert not read("größe,ort\n1,Köln\n".encode()).is_latin_1_assumed
@@ -69,7 +77,7 @@ def test_latin_1_is_assumed_where_nothing_else_fits(read):
     ],
 )
 def test_the_separator_is_sniffed(read, text, columns):
-    assert read(text.encode()).columns == columns
+    assert cells_of(read(text.encode())) == columns
 
 
 def test_a_comma_may_be_a_decimal_mark_where_it_separates_nothing(read):
@@ -78,7 +86,13 @@ def test_a_comma_may_be_a_decimal_mark_where_it_separates_nothing(read):
 
 
 def test_columns_without_a_name_get_their_number(read):
-    assert read(b",a,\n0,5,x\n").columns == {"Unnamed: 0": ["0"], "a": ["5"], "Unnamed: 2": ["x"]}
+    table = read(b",a,\n0,5,x\n")
+    assert cells_of(table) == {"Unnamed: 0": ["0"], "a": ["5"], "Unnamed: 2": ["x"]}
+
+
+def test_a_table_that_was_saved_twice_with_its_index(read):
+    table = read(b",Unnamed: 0,x\n0,0,5\n")
+    assert cells_of(table) == {"Unnamed: 0.1": ["0"], "Unnamed: 0": ["0"], "x": ["5"]}
 
 
 PARQUET = {
@@ -89,21 +103,22 @@ PARQUET = {
     "day": [datetime.date(2020, 1, 31), None],
     "moment": [datetime.datetime(2020, 1, 31, 12), None],
 }
-PARQUET_CELLS = {
-    "whole": ["1", ""],
-    "real": ["0.1", "nan"],
-    "word": ["Ann", "Bo"],
-    "truth": ["True", "False"],
-    "day": ["2020-01-31", ""],
-    "moment": ["2020-01-31 12:00:00", ""],
+DAY = 18_292 * 86_400.0  # to 31 January 2020 from 1 January 1970
+PARQUET_HOLDS = {  # kind, numbers, texts
+    "whole": ("numbers", [1.0, np.nan], []),
+    "real": ("numbers", [0.1, np.nan], []),
+    "word": ("texts", [np.nan, np.nan], ["Ann", "Bo"]),
+    "truth": ("booleans", [1.0, 0.0], ["True", "False"]),
+    "day": ("moments", [DAY, np.nan], []),
+    "moment": ("moments", [DAY + 43_200, np.nan], []),
 }
 
 
 def hide(monkeypatch, *hidden):
     """Let some packages seem not to be installed."""
-    find_spec = table_file.find_spec
+    find_spec = arrow.find_spec
     monkeypatch.setattr(
-        table_file, "find_spec", lambda name: None if name in hidden else find_spec(name)
+        arrow, "find_spec", lambda name: None if name in hidden else find_spec(name)
     )
 
 
@@ -112,8 +127,15 @@ def test_parquet_is_read_by_pyarrow_or_polars(read, tmp_path, monkeypatch, absen
     polars.DataFrame(PARQUET).write_parquet(tmp_path / "t")
     hide(monkeypatch, absent)
     table = read((tmp_path / "t").read_bytes())
-    assert table.columns == PARQUET_CELLS
     assert table.read_as == "Parquet"
+    assert [*table.cells] == [*PARQUET]
+    for name, (holds, numbers, texts) in PARQUET_HOLDS.items():
+        cells = table.cells[name]
+        assert cells.holds == holds
+        assert_same(cells.numbers()[0], numbers)
+        assert [*cells.texts] == texts
+    examples = {name: cells.example for name, cells in table.cells.items() if cells.example}
+    assert examples == {"day": "2020-01-31", "moment": "2020-01-31 12:00:00"}
 
 
 def test_parquet_without_a_library_says_which_one_reads_it(read, monkeypatch):

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions.command.table.columns import as_column
-from attributions.command.table.file import TableFile, UnusableTableError, read_table
+from attributions.command.table.cells import Cells
+from attributions.command.table.columns import column_of
+from attributions.command.table.file import Table, read_table
 from attributions.command.table.target import read_target
 from attributions.command.table.task import Question, halves, table_task, task_of_model
+from attributions.command.table.unusable import UnusableTableError
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 
 
 def target(cells, **options):
-    return read_target(as_column("y", cells), **options)
+    return read_target(column_of("y", Cells.of(cells)), **options)
 
 
 def many(*cells):
@@ -198,7 +200,8 @@ TABLE = {
 
 
 def task(table=TABLE, decimal_commas=True, latin_1=False, **question):
-    file = TableFile(Path("t.csv"), table, "UTF-8, semicolons", latin_1, decimal_commas)
+    cells = {name: Cells.of(column) for name, column in table.items()}
+    file = Table(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas)
     return table_task(file, Question("y", **question))
 
 
@@ -220,6 +223,17 @@ def test_columns_are_features_or_left_out_and_both_are_told():
     assert "(The rule: a column is left out if it has no name; if it holds dates;" in said
     assert "Latin-1" not in said
     assert "not UTF-8, so Latin-1 was assumed" in text(task(latin_1=True))
+
+
+def test_numbers_in_other_clothes_are_features_and_targets():
+    prices = [f"${k % 9 + 1},{k % 7}50" for k in range(N)]
+    amounts = [f"{k % 11 + 1},000" for k in range(N)]
+    found = task({"price": prices, "y": amounts}, decimal_commas=False)
+    assert not found.is_classification
+    assert set(found.y_train) <= {1000.0 * k for k in range(1, 12)}
+    assert "were read between their signs and commas in: price (such as '$1,050'), y (such" in (
+        text(found)
+    )
 
 
 def test_columns_are_kept_and_dropped_on_request():

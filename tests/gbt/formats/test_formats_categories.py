@@ -9,7 +9,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
-from attributions.command.table.task import _as_model_takes
+from attributions.command.table.cells import Cells
+from attributions.command.table.task import as_model_takes
 from gbt import load
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
@@ -431,8 +432,8 @@ def test_the_command_line_tells_unseen_levels_from_missing_ones():
         ]
         numbers = np.where(missing, np.nan, np.array(numbers, dtype=object)).astype(np.float64)
         columns.append(SimpleNamespace(name=name, numbers=numbers, words=words))
-        cells[name] = ["" if m else str(v) for v, m in zip(values, missing, strict=True)]
-    taken, unseen = _as_model_takes(columns, SimpleNamespace(columns=cells), ensemble)
+        cells[name] = Cells.of(None if m else v for v, m in zip(values, missing, strict=True))
+    taken, unseen = as_model_takes(columns, cells, ensemble)
     assert unseen[0] == 120 / (~np.isnan(taken[:, 0])).sum()
     assert np.isinf(taken[:, 0]).sum() == 120
     assert_same(np.isnan(taken[:, 0]), rows["city"].isna().to_numpy())
