@@ -41,6 +41,12 @@ def markdown(names, rows) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
+def values_there(rows, name, order):
+    """Return those of ``order`` that a column has: a file may be older than a method."""
+    there = set(values_of(rows, name))
+    return [value for value in order if value in there]
+
+
 def values_of(rows, name):
     """Return the distinct values of a column, in their order."""
     return list(dict.fromkeys(row[name] for row in rows))
