@@ -74,6 +74,7 @@ UNITS = {
 }
 
 
+SHOWN_IN_PERCENT = ("held_out_gain",)  # too, in tables; others only when asked
 JUDGED = (
     "held_out_gain",
     "tree_inner",

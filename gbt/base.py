@@ -34,17 +34,7 @@ from gbt.splitting.frontier import Policy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
-from gbt.tables.given import (
-    Table,
-    as_floats,
-    column_names,
-    refuse_infinities,
-    refuse_no_table,
-    refuse_other_columns,
-    refuse_other_targets,
-    refuse_other_values,
-    unmasked,
-)
+from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
 from gbt.tables.targets import as_weight
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import Callback, EvalSet, Metric, refuse_other_eval_sets
@@ -306,32 +296,36 @@ class BaseGBT(NamedParameters):
     def _check_table(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """Return a table as rows of float64 or float32, and the targets if any are given.
 
-        Levels of categorical columns become their numbers, and are learned first if this resets.
+        A fit learns what the columns are called and which levels they have, and everything later is
+        compared with that. Levels of categorical columns become their numbers.
         """
-        refuse_no_table(X)
-        X = unmasked(X)
-        if not options["reset"]:
-            X = encode(X, self._categories, self._column_names() if self._categories else ())
-        elif Table(X).n_columns > 0:
-            validate_data(self, X, skip_check_array=True)  # sets feature_names_in_
-            self._labels = column_names(X)
-            self._categories, X = learn(X, self.categorical_features, self._column_names())
-        try:
-            refuse_other_values(X, categories_are_numbers=self.categorical_features is None)
-        except (TypeError, ValueError):
-            if not options["reset"] and self._labels is not None and column_names(X) is not None:
-                refuse_other_columns(X, self._labels)  # a column too many is the better reason
-            raise
+        table, is_fit = Table(X), options["reset"]
+        if is_fit and table.n_columns > 0:
+            validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
+            self._labels = table.names
+            self._categories, table = learn(table, self.categorical_features, self._column_names())
+        elif not is_fit:
+            is_named = self._labels is not None and table.names is not None
+            if self._categories is not None or (is_named and table.not_numbers):
+                refuse_other_columns(table, self._column_names())  # the reason for other values
+            table = encode(table, self._categories, self._column_names())
+        table.refuse_other_values(categories_are_numbers=self.categorical_features is None)
         try:
             checked = validate_data(
-                self, X, y, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", **options
+                self,
+                table.given,
+                y,
+                dtype=(np.float64, np.float32),
+                ensure_all_finite="allow-nan",
+                **options,
             )
         except ValueError:
-            if len(getattr(X, "shape", ())) == 2:
-                refuse_infinities(as_floats(X), column_names(X))  # names the column
+            if table.n_columns > 0:
+                refuse_infinities(table.as_floats(), table.names)  # names the column
             raise
-        if not options["reset"]:
-            refuse_other_columns(X, self._column_names())  # names that scikit-learn does not keep
+        if not is_fit:
+            # Here, because scikit-learn refuses other names in its own words, if it keeps them.
+            refuse_other_columns(table, self._column_names())
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
         rows = EncodedRows.of(rows, self._categories)
         return (rows, *target) if target else rows

@@ -78,7 +78,7 @@ def _of_chunk(
     """Return what a chunk adds."""
     X = as_rows(judge.ensemble, chunk.X)
     weight = as_weight(chunk.sample_weight, len(X), may_be_zero=chunk.is_part)
-    together = Groups.of(chunk.groups, len(X))
+    groups = Groups.of(chunk.groups, len(X))
 
     def by_tree(
         block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
@@ -109,14 +109,14 @@ def _of_chunk(
             total += moved
         return np.ascontiguousarray(total.T), parts if per_output else None
 
-    sums = sum_over_rows(contributions, len(X), chunk.n_jobs(n_jobs), together)
+    sums = sum_over_rows(contributions, len(X), chunk.n_jobs(n_jobs), groups)
     result = GlobalAttribution(
         values=sums.total,
         standard_error=sums.standard_error,
         n_samples=len(X),
         feature_names=judge.ensemble.feature_names,
         method=f"absolute({judge.ifa_name}, {level})",
-        groups=labels_of(together),
+        groups=labels_of(groups),
         contributions=sums.by_group,
         per_output=sums.per_tree,
     )

@@ -184,7 +184,7 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
     """Shuffle the columns of some rows, among these rows."""
     ensemble, n_jobs = asked.ensemble, chunk.n_jobs(asked.n_jobs)
     rows = as_rows(ensemble, chunk.X)
-    together = Groups.of(chunk.groups, len(rows))
+    groups = Groups.of(chunk.groups, len(rows))
     orders = Orders(asked.seed_of(chunk), len(rows))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
     pairs = [(int(k), r) for k in used for r in range(asked.n_repeats)]
@@ -200,7 +200,7 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
         scores = map(score, _shuffled_predictions(ensemble, rows, pairs, orders, n_jobs))
     repeats = np.zeros((ensemble.n_features, asked.n_repeats))
     is_by_row = np.ndim(intact) == 1
-    of_columns = [_of_unused(len(rows), together)] * ensemble.n_features if is_by_row else []
+    of_columns = [_of_unused(len(rows), groups)] * ensemble.n_features if is_by_row else []
     for (k, r), shuffled in zip(pairs, scores, strict=True):
         repeats[k, r] = np.mean(intact) - np.mean(shuffled)
         if is_by_row:
@@ -209,23 +209,23 @@ def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
                 errors = ShuffleErrors(len(rows), int(exponent_of(largest)) if largest else 0)
             errors.add(intact - shuffled, orders.of((k, r)))
             if r == asked.n_repeats - 1:
-                of_columns[k] = errors.sums(together)
+                of_columns[k] = errors.sums(groups)
     return Shuffled(
         method=f"permutation({name}{', within chunks' * chunk.is_part})",
         n_rows=len(rows),
         n_seen=n_seen,
         repeats=repeats,
         errors=DropSums.beside(of_columns) if is_by_row else None,
-        groups=labels_of(together),
+        groups=labels_of(groups),
         at_root=amount_at_root(ensemble, target, None) if is_unknown else nan,
     )
 
 
-def _of_unused(n_rows: int, together: Groups | None) -> DropSums:
+def _of_unused(n_rows: int, groups: Groups | None) -> DropSums:
     """Return what the shuffles of a column tell that no tree uses: no row's score drops."""
     errors = ShuffleErrors(n_rows)
     errors.add(np.zeros(n_rows), np.arange(n_rows))
-    return errors.sums(together)
+    return errors.sums(groups)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,7 @@ from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import sum_by_output
 from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
 from attributions.results import GlobalAttribution, LocalAttribution
+from attributions.statistics.chunk_sums import are_training_chunks
 from gbt.formats import as_ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.parallel.in_order import row_blocks
@@ -79,10 +80,10 @@ def held_out_gain(
         Whatever ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows; nan is a missing value. They must not have been used for fitting, tuning or early
-        stopping. A `SeenRowsWarning` says how many a model of ours has been fitted or stopped on.
-        Arrays and frames of Dask are judged chunk by chunk, where their rows are
-        (`gbt.parallel.chunks`), in two passes, and the result is that of all rows; what stands
-        beside the rows may then be Dask's, too.
+        stopping. A `SeenRowsWarning` says how many a model of ours has been fitted or stopped on,
+        and whether they are all the rows that another was fitted on. Arrays and frames of Dask are
+        judged chunk by chunk, where their rows are (`gbt.parallel.chunks`), in two passes, and the
+        result is that of all rows; what stands beside the rows may then be Dask's, too.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     sample_weight : array of shape (n,), optional
@@ -140,12 +141,17 @@ def held_out_gain(
         )
     steps = StepsOfModel.of(as_ensemble(model))
     intake = Intake(steps, getattr(model, "classes_", None))
-    over = intake.ready(Chunk(X, y, sample_weight, groups))
+    rows = Chunk(X, y, sample_weight, groups)
+    over = intake.ready(rows)
     totals_of = partial(NodeTotals.of, standard_error)
     totals = over(totals_of, NodeTotals.merge, n_jobs)
     if not totals.has_weight:
         raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
-    warn_of_seen_rows(totals.n_seen, totals.n_rows, stacklevel=2)
+    n_seen, n_rows = totals.n_seen, totals.n_rows
+    n_seen = n_seen or n_rows * are_training_chunks(
+        steps.ensemble, totals.at_root, rows, intake.as_seen
+    )
+    warn_of_seen_rows(n_seen, n_rows, stacklevel=2)
     gains = steps.judged(totals.of_node)
     by_tree = gains.by_tree()
     spread = None
@@ -214,7 +220,9 @@ def held_out_gain_rows(
     refuse_chunks(X)
     steps = StepsOfModel.of(as_ensemble(model))
     rows_at_splits = Intake(steps, getattr(model, "classes_", None)).take(Chunk(X, y))
-    n_seen = count_seen_rows(steps.ensemble, rows_at_splits.X, rows_at_splits.y, n_jobs)
+    n_seen = count_seen_rows(
+        steps.ensemble, rows_at_splits.X, rows_at_splits.y, n_jobs, rows_at_splits.weight
+    )
     warn_of_seen_rows(n_seen, len(rows_at_splits.X), stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
     values, blocks = np.empty(rows_at_splits.X.shape), row_blocks(len(rows_at_splits.X))

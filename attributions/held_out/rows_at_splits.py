@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from attributions.held_out.splits import N_SUMS, StepsOfModel, odds
 from attributions.inputs import as_rows, as_target, as_weight, count_seen_rows
 from attributions.kernels.contrasts import Spots, find_spots
 from attributions.kernels.held_out import (
+    MAX_ODDS,
     Rows,
     add_parts_of_rows,
     add_parts_of_steps,
@@ -37,7 +39,9 @@ from attributions.statistics.kurtosis import Moments
 from attributions.statistics.row_sums import RowSums
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC
 from gbt.kernels.rows.descent import N_PLACES, N_TOP
+from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
+from gbt.model.known_by_leaves import amount_at_root
 from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import start_of, tree_blocks
 from gbt.parallel.blas import one_blas_thread
@@ -103,9 +107,9 @@ class RowsAtSplits:
             known = self._known_rows(rows, is_walked=self.kept is not None)
             part = part[self.ensemble.predictor.links.node]
             slope, constant = np.ascontiguousarray(part.T)
-            kind, paths = self.ensemble.loss.kind, self.steps.paths_of_rows
-            add_parts_of_rows(known, kind, paths, slope, constant, out)
-            raw[0] = np.log(known.state) if kind == HALF_LOGISTIC else known.state
+            paths = self.steps.paths_of_rows
+            add_parts_of_rows(known, self._most_odds, paths, slope, constant, out)
+            raw[0] = known.state if self._most_odds is None else np.log(known.state)
         else:
             for *walked, gradient in self._walk(rows, raw):
                 add_parts_of_steps(*walked, part, gradient, out)
@@ -146,17 +150,22 @@ class RowsAtSplits:
 
     def _sums_of_known(self, rows: slice) -> np.ndarray:
         """Add up some blocks of rows for the other two, of nodes and places, (N, 3)."""
-        paths, kind = self.steps.paths_of_rows, self.ensemble.loss.kind
+        paths = self.steps.paths_of_rows
         of_steps, of_leaves = np.zeros((2, len(paths.up))), np.zeros(2 * len(paths.up))
         for block in _blocks_in(rows):
             known = self._known_rows(block, is_walked=False)
-            add_up_rows(known, kind, paths, self.weight[block], of_steps, of_leaves)
+            add_up_rows(known, self._most_odds, paths, self.weight[block], of_steps, of_leaves)
         return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
 
     @property
     def _is_known(self) -> bool:
         """Whether kernels have the formulas of the loss."""
         return self.ensemble.loss.kind != GIVEN
+
+    @property
+    def _most_odds(self) -> float | None:
+        """Where odds are cut off; None where rows carry raw predictions."""
+        return MAX_ODDS if self.ensemble.loss.kind == HALF_LOGISTIC else None
 
     def _start(self, rows: slice) -> np.ndarray:
         """Return the raw predictions at which the first trees are judged, (K, n)."""
@@ -175,7 +184,7 @@ class RowsAtSplits:
             links = ensemble.predictor.links_for(block)
             find_spots(columns_of(block), links, room._replace(of_row=spot))
         (state,), shape = self._start(rows), (ensemble.n_features, n)
-        is_logistic = ensemble.loss.kind == HALF_LOGISTIC
+        is_logistic = self._most_odds is not None
         return Rows(
             spot,
             room.first,
@@ -188,11 +197,11 @@ class RowsAtSplits:
     def _room(self) -> Spots:
         """What is there to be a spot; of no rows."""
         links = self.ensemble.predictor.links
-        is_shallow = links.levels <= N_TOP
+        is_shallow = links.tree_depth <= N_TOP
         n_spots = np.where(is_shallow, N_PLACES, np.diff(self.ensemble.tree_offset))
         of_row = np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1))
         first = np.where(is_shallow, links.places, links.roots)
-        return Spots(of_row, first, links.levels, self.steps.paths_of_rows.value)
+        return Spots(of_row, first, links.tree_depth, self.steps.paths_of_rows.value)
 
     def _walk(self, rows: slice, raw: np.ndarray) -> Iterator[tuple]:
         """Yield leaves and gradients of a block of rows, some trees at a time, as kernels take it.
@@ -240,6 +249,7 @@ class NodeTotals:
     of_node: np.ndarray
     n_rows: int
     n_seen: int
+    at_root: float  # what chunks add to the root of the first tree; nan where this is not asked
     has_weight: bool
     groups: np.ndarray | None  # the distinct labels of rows that belong together
     targets: Targets
@@ -247,11 +257,14 @@ class NodeTotals:
     @classmethod
     def of(cls, keep: bool, rows: RowsAtSplits, n_jobs: int | None) -> "NodeTotals":
         """Walk the rows once; ``keep`` says that they will be walked again."""
-        n_seen = count_seen_rows(rows.ensemble, rows.X, rows.y, n_jobs)
+        ensemble = rows.ensemble
+        n_seen = count_seen_rows(ensemble, rows.X, rows.y, n_jobs, rows.weight)
+        is_unknown = rows.is_part and ensemble.seen_rows is None
         return cls(
             rows.node_sums(n_jobs, keep),
             len(rows.X),
             n_seen,
+            amount_at_root(ensemble, rows.y, rows.weight) if is_unknown else nan,
             bool(rows.weight.any()),
             labels_of(rows.groups),
             Targets(rows.y, rows.weight),
@@ -263,6 +276,7 @@ class NodeTotals:
             self.of_node + other.of_node,
             self.n_rows + other.n_rows,
             self.n_seen + other.n_seen,
+            self.at_root + other.at_root,
             self.has_weight or other.has_weight,
             union_of(self.groups, other.groups),
             self.targets.merge(other.targets),
@@ -362,6 +376,11 @@ class Intake:
             Groups.of(rows.groups, len(X)),
             rows.is_part,
         )
+
+    def as_seen(self, rows: Chunk) -> known_by_leaves.Rows:
+        """Return some rows as `known_by_leaves` takes them."""
+        taken = self.take(rows)
+        return known_by_leaves.Rows(taken.X, taken.y, taken.weight)
 
     def ready(self, rows: Chunk) -> Callable[..., Any]:
         """Return what makes a part of all rows, as ``over(part_of, merge, n_jobs)``.

@@ -24,6 +24,7 @@ import numpy as np
 from attributions.kernels.held_out import MAX_ODDS, Paths
 from attributions.kernels.paths import add_up_leaves
 from attributions.per_row.saabas import Saabas
+from attributions.statistics.powers_of_two import exponent_of_columns
 from gbt.kernels.rows.derivatives import HALF_LOGISTIC
 from gbt.model.ensemble import Ensemble
 
@@ -71,7 +72,7 @@ class StepsOfModel:
             up[child], feature[child] = parent, means.feature[parent]
             change[child] = means.change[parent, side]
         moves = not ensemble.is_forest  # whose trees are all judged at the same prediction
-        levels = ensemble.predictor.links.levels
+        levels = ensemble.predictor.links.tree_depth
         paths = Paths(up, feature, change * moves, ensemble.value * moves, levels)
         return cls(ensemble, lower, paths, change)
 
@@ -95,8 +96,9 @@ class StepsOfModel:
         ensemble = self.ensemble
         counts = ensemble.n_samples if "counts" in ensemble.statistics else ensemble.sum_hessian
         feature = self.paths.feature.astype(np.int64)
+        change = np.ldexp(self.change, -exponent_of_columns(self.change))
         second, fourth = (
-            np.bincount(feature, counts * self.change**power, minlength=ensemble.n_features)
+            np.bincount(feature, counts * change**power, minlength=ensemble.n_features)
             for power in (2, 4)
         )
         n_rows = counts[ensemble.tree_offset[:-1]].mean()

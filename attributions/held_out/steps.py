@@ -203,7 +203,8 @@ class JudgedRows:
     def base_share(self, rows: slice) -> np.ndarray:
         """Return -(1/alpha) sum_m b_m g_im, the share of the trees' base values b_m.
 
-        What of them is in the prediction at which the trees are judged is no move from there.
+        A forest's start already contains its root values, so that of a tree only base value minus
+        root value counts.
         """
         share = np.zeros(rows.stop - rows.start)
         block = transposed(self.X[rows])

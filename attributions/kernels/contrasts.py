@@ -17,9 +17,9 @@ weight of the row multiplies the sums::
        / \
       l   r
 
-All rows pass the first three levels, seven nodes, so there every node takes all rows, adding 0 to
+All rows pass the seven nodes at depths 0 to 2, so there every node takes all rows, adding 0 to
 those that are not its own: that becomes vector instructions. Below, each row climbs from its spot
-to the third level by itself.
+to depth 3 by itself.
 
 Derivatives are taken on the way, at the prediction before the tree. With the logistic loss they
 follow from the odds e^f, and a leaf of value v multiplies the odds by e^v, a number of the leaf:
@@ -50,23 +50,23 @@ MAX_ODDS = 1e100  # beyond, and below its reciprocal, a prediction cannot get mo
 class Spots(NamedTuple):
     """Where the n rows of a block stand in M trees, and what that does to their states.
 
-    A spot is a place of a tree of at most four levels, see ``gbt.kernels.rows.descent``, and
+    A spot is a place of a tree of depth 4 or less, see ``gbt.kernels.rows.descent``, and
     otherwise a leaf, counted from the first of its tree.
     """
 
     of_row: np.ndarray  # (M, n) unsigned
     first: np.ndarray  # (M,) uint64, number of the tree's first place, or of its root
-    levels: np.ndarray  # (M,) int64, of the tree
+    tree_depth: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
     step: np.ndarray  # (N + 16 M,) float64, of nodes and places: value, or e^value for odds
 
 
 class Below(NamedTuple):
-    """How rows climb to the third level and what that adds; of nodes and places."""
+    """How rows climb to depth 3 and what that adds; of nodes and places."""
 
-    up: np.ndarray  # (N + 16 M,) uint64, the parent; itself from the third level up
+    up: np.ndarray  # (N + 16 M,) uint64, the parent; itself from depth 3 up
     feature: np.ndarray  # (N + 16 M,) uint64, that the parent splits on
-    part: np.ndarray  # (N + 16 M, 3) a, b, d of the step from there; 0 from the third level up
-    end: np.ndarray  # (N + 16 M,) uint8, which of the 8 nodes of the third level it is, or is below
+    part: np.ndarray  # (N + 16 M, 3) a, b, d of the step from there; 0 from depth 3 up
+    end: np.ndarray  # (N + 16 M,) uint8, which of the 8 nodes at depth 3 it is, or is below
 
 
 @internal
@@ -85,7 +85,7 @@ def find_spots(X, links, spots):
     spots              ``Spots`` OUT   rows alone
     """
     at = np.empty(X.shape[1], links.node.dtype)
-    for m in range(spots.levels.shape[0]):
+    for m in range(spots.tree_depth.shape[0]):
         go_down(X, links, m, at)
         keep_spots(at, at.dtype.type(spots.first[m]), spots.of_row[m])
 
@@ -156,11 +156,11 @@ def add_up_rows(spots, kind, y, state, hessian, weight, sums):
     gradient = np.empty(n)
     lanes = np.zeros((2, N_PLACES * N_SUMS))
     all_sums = sums.reshape(-1)
-    for m in range(spots.levels.shape[0]):
+    for m in range(spots.tree_depth.shape[0]):
         spot, first = spots.of_row[m], spots.first[m]
         write_gradients(kind, y, state, gradient, hessian)
         own = all_sums[first * np.uint64(N_SUMS) :]
-        is_shallow = spots.levels[m] <= N_TOP
+        is_shallow = spots.tree_depth[m] <= N_TOP
         a, b = (lanes[0], lanes[1]) if is_shallow else (own, own)
         for i in range(half):
             add_row(i, spot, weight, gradient, hessian, a)
@@ -186,7 +186,7 @@ def add_row(i, spot, weight, gradient, hessian, sums):
 
 @internal
 def find_ends(is_shallow, first, spot, end_of, end):
-    """Write which of the eight nodes of the third level rows stand at or below.
+    """Write which of the eight nodes at depth 3 rows stand at or below.
 
     These are 64-bit numbers, as wide as what they select: with 32 bits that takes 1.3 to 1.7 times
     as long (znver3).
@@ -209,7 +209,7 @@ def add_parts_of_the_top(end, n_steps, feature, part, gradient, hessian, out):
     """Add the parts of the first three steps.
 
     end        (n,)        int64     IN     see ``find_ends``
-    feature    (7,)        uint64    IN     of the seven nodes of a tree, level by level
+    feature    (7,)        uint64    IN     of the seven nodes of a tree, depth by depth
     part       (7, 2, 3)   float64   IN     of the steps right and left
     gradient   (n,)        float64   IN
     hessian    (n,)        float64   IN     None where it is 1 for all rows
@@ -240,7 +240,7 @@ def add_part(i, t, below, gradient, hessian, out):
 
 @internal
 def add_parts_below(first, spot, n_steps, below, gradient, hessian, at, out):
-    """Add the parts of the steps below the third level, from every row's spot up.
+    """Add the parts of the steps below depth 3, from every row's spot up.
 
     first               uint64     IN      of the tree's spots
     spot       (n,)     unsigned   IN
@@ -266,8 +266,8 @@ def add_parts(spots, kind, y, state, hessian, top, below, out):
     """Add up every row's parts along its paths, by feature, but for its weight.
 
     spots ... hessian                           see ``add_up_rows``
-    top         a pair                 IN       of the first three levels of all trees
-      feature   (M, 7)        uint64            of their nodes, level by level
+    top         a pair                 IN       of the depths 0 to 2 of all trees
+      feature   (M, 7)        uint64            of their nodes, depth by depth
       part      (M, 7, 2, 3)  float64           a, b, d of the steps right and left; b + d in place
                                                 of d where the hessian is None, in ``below``, too
     below                     ``Below``  IN
@@ -275,8 +275,8 @@ def add_parts(spots, kind, y, state, hessian, top, below, out):
     """
     (feature, part), n = top, y.shape[0]
     end, at, gradient = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n)
-    for m in range(spots.levels.shape[0]):
-        spot, first, n_steps = spots.of_row[m], spots.first[m], spots.levels[m]
+    for m in range(spots.tree_depth.shape[0]):
+        spot, first, n_steps = spots.of_row[m], spots.first[m], spots.tree_depth[m]
         write_gradients(kind, y, state, gradient, hessian)
         find_ends(n_steps <= N_TOP, first, spot, below.end, end)
         n_whole = min(n_steps, N_WHOLE)

@@ -29,7 +29,7 @@ import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, internal, kernel
 from gbt.kernels.platform.instructions import add_pair
-from gbt.kernels.rows.derivatives import HALF_LOGISTIC
+from gbt.kernels.rows.descent import N_TOP
 
 MAX_ODDS = 1e150  # products of two are numbers
 
@@ -157,89 +157,109 @@ class Rows(NamedTuple):
 
 
 @forced_inline
-def gradient_without(kind, y, state, work):
+def gradient_without(most_odds, y, state, work):
     """Return the gradient of a row without a feature's work."""
-    if kind == HALF_LOGISTIC:
-        odds = state * work
-        q = 1.0 / (1.0 + odds)
-        return (1.0 - y) * (odds * q) - y * q
-    return state - work - y
+    if most_odds is None:
+        return state - work - y
+    odds = state * work
+    q = 1.0 / (1.0 + odds)
+    return (1.0 - y) * (odds * q) - y * q
 
 
 @forced_inline
-def moved(kind, number, step):
+def moved(most_odds, number, step):
     """Take a raw prediction or F a step further, or else odds or e^-F."""
-    if kind == HALF_LOGISTIC:
-        return min(max(number * step, 1.0 / MAX_ODDS), MAX_ODDS)
-    return number + step
+    if most_odds is None:
+        return number + step
+    return min(max(number * step, 1.0 / most_odds), most_odds)
 
 
 @forced_inline
-def go_on(i, leaf, n_steps, kind, paths, rows):
+def go_on(i, leaf, n_steps, most_odds, paths, rows):
     """Take row i to the next tree."""
     at = leaf
     for _ in range(n_steps):
         k = paths.feature[at]
-        rows.work[k, i] = moved(kind, rows.work[k, i], paths.step[at])
+        rows.work[k, i] = moved(most_odds, rows.work[k, i], paths.step[at])
         at = paths.up[at]
-    rows.state[i] = moved(kind, rows.state[i], paths.value[leaf])
+    rows.state[i] = moved(most_odds, rows.state[i], paths.value[leaf])
 
 
 @forced_inline
-def add_up_row(i, leaf, n_steps, kind, paths, rows, weight, sums, of_leaves):
+def add_up_row(i, leaf, n_steps, most_odds, paths, rows, weight, sums, of_leaves):
     """Add up what one row says at its steps in one tree."""
     y, state, w, at = rows.y[i], rows.state[i], weight[i], leaf
     for _ in range(n_steps):
-        sums[at] += w * gradient_without(kind, y, state, rows.work[paths.feature[at], i])
+        sums[at] += w * gradient_without(most_odds, y, state, rows.work[paths.feature[at], i])
         at = paths.up[at]
     add_pair(of_leaves, leaf * np.uint64(2), w, 1.0 if w > 0.0 else 0.0)
-    go_on(i, leaf, n_steps, kind, paths, rows)
+    go_on(i, leaf, n_steps, most_odds, paths, rows)
+
+
+@forced_inline
+def add_up_tree(m, n_steps, most_odds, paths, rows, weight, sums, of_leaves):
+    """Add up what the rows say in one tree, each half of them in a lane of its own."""
+    n, half = np.uint64(rows.y.shape[0]), np.uint64(rows.y.shape[0] // 2)
+    spot, first, a, b = rows.spot[m], np.uint64(rows.first[m]), sums[0], sums[1]
+    for i in range(half):
+        j = i + half
+        leaf, other = first + np.uint64(spot[i]), first + np.uint64(spot[j])
+        add_up_row(i, leaf, n_steps, most_odds, paths, rows, weight, a, of_leaves)
+        add_up_row(j, other, n_steps, most_odds, paths, rows, weight, b, of_leaves)
+    for i in range(half + half, n):
+        leaf = first + np.uint64(spot[i])
+        add_up_row(i, leaf, n_steps, most_odds, paths, rows, weight, a, of_leaves)
 
 
 @kernel
-def add_up_rows(rows, kind, paths, weight, sums, of_leaves):
+def add_up_rows(rows, most_odds, paths, weight, sums, of_leaves):
     """Add up the weighted gradients of all steps at their children, and rows and weights at leaves.
 
     Rows that follow one another often take the same steps, and an addition would have to wait for
-    the last one: so each half of the rows adds up in a lane of its own.
+    the last one: so each half of the rows adds up in a lane of its own. In a tree of up to four
+    levels all rows take four steps, which the compiler writes down one after the other; beyond the
+    root a step changes nothing.
 
     rows                        ``Rows``   INOUT  go from the first tree to beyond the last
-    kind                        int64      IN     of loss: not ``GIVEN``
+    most_odds                   float64    IN     None where rows carry raw predictions
     paths                       ``Paths``  IN     of N nodes and places; of odds if rows carry these
     weight      (n,)            float64    IN
     sums        (2, N)          float64    INOUT  of w g, in two lanes
     of_leaves   (2 N,)          float64    INOUT  w, and 1 if a row weighs something
     """
-    n, half = np.uint64(rows.y.shape[0]), np.uint64(rows.y.shape[0] // 2)
-    a, b = sums[0], sums[1]
     for m in range(rows.spot.shape[0]):
-        spot, first, n_steps = rows.spot[m], np.uint64(rows.first[m]), paths.levels[m]
-        for i in range(half):
-            j = i + half
-            leaf, other = first + np.uint64(spot[i]), first + np.uint64(spot[j])
-            add_up_row(i, leaf, n_steps, kind, paths, rows, weight, a, of_leaves)
-            add_up_row(j, other, n_steps, kind, paths, rows, weight, b, of_leaves)
-        for i in range(half + half, n):
-            leaf = first + np.uint64(spot[i])
-            add_up_row(i, leaf, n_steps, kind, paths, rows, weight, a, of_leaves)
+        if paths.levels[m] <= N_TOP:
+            add_up_tree(m, N_TOP, most_odds, paths, rows, weight, sums, of_leaves)
+        else:
+            add_up_tree(m, paths.levels[m], most_odds, paths, rows, weight, sums, of_leaves)
+
+
+@forced_inline
+def add_parts_of_tree(m, n_steps, most_odds, paths, rows, slope, constant, out):
+    """Add the parts of the rows in one tree."""
+    spot, first = rows.spot[m], np.uint64(rows.first[m])
+    for i in range(np.uint64(rows.y.shape[0])):
+        leaf = first + np.uint64(spot[i])
+        y, state, at = rows.y[i], rows.state[i], leaf
+        for _ in range(n_steps):
+            k = paths.feature[at]
+            g = gradient_without(most_odds, y, state, rows.work[k, i])
+            out[k, i] += slope[at] * g + constant[at]
+            at = paths.up[at]
+        go_on(i, leaf, n_steps, most_odds, paths, rows)
 
 
 @kernel
-def add_parts_of_rows(rows, kind, paths, slope, constant, out):
+def add_parts_of_rows(rows, most_odds, paths, slope, constant, out):
     """Add every row's parts, a g + b at each step, to the features of the steps.
 
-    rows, kind, paths               see ``add_up_rows``
+    rows, most_odds, paths          see ``add_up_rows``
     slope, constant   (N,)          float64   IN      a and b of the step to a node
     out               (p, n)        float64   INOUT
     """
     for m in range(rows.spot.shape[0]):
-        spot, first, n_steps = rows.spot[m], np.uint64(rows.first[m]), paths.levels[m]
-        for i in range(np.uint64(rows.y.shape[0])):
-            leaf = first + np.uint64(spot[i])
-            y, state, at = rows.y[i], rows.state[i], leaf
-            for _ in range(n_steps):
-                k = paths.feature[at]
-                g = gradient_without(kind, y, state, rows.work[k, i])
-                out[k, i] += slope[at] * g + constant[at]
-                at = paths.up[at]
-            go_on(i, leaf, n_steps, kind, paths, rows)
+        if paths.levels[m] <= N_TOP:
+            add_parts_of_tree(m, N_TOP, most_odds, paths, rows, slope, constant, out)
+        else:
+            n_steps = paths.levels[m]
+            add_parts_of_tree(m, n_steps, most_odds, paths, rows, slope, constant, out)

@@ -46,7 +46,7 @@ def add_pair_changes(X, links, change, credits, row_weight, out):
         credit = out[i]
         for m in range(row_weight.shape[0]):
             t = links.roots[m]
-            for _ in range(links.levels[m]):
+            for _ in range(links.tree_depth[m]):
                 side = takes_left(X[column[t], i], t, threshold, sets)
                 worth = row_weight[m, i] * change[t, side] * credits.share[t]
                 for j in range(credits.first[t], credits.first[t + np.uint64(1)]):

@@ -12,7 +12,7 @@ PreDecomp walks with the values that the model keeps, Saabas with mean leaf valu
 tree together, as in ``gbt.kernels.rows.descent``, to one of 16 places in four steps at once. What
 each place's path credits is listed first, so that rows only have to look it up. Further down they
 take step by step; a row that has arrived at its leaf stays there, where no value changes. Cost of
-``predecomp``, one thread (znver4): 1.3 ns a row and level of trees of depth 4, 2.0 at depth 6 and
+``predecomp``, one thread (znver4): 1.3 ns a row and step in trees of depth 4, 2.0 at depth 6 and
 4.7 at depth 10.
 
 Where only the sum over rows is wanted, rows need not be told apart. Every row that takes an edge
@@ -91,7 +91,7 @@ def add_value_changes(X, links, feature, change, row_weight, out):
     path_feature = np.empty((N_TOP, N_PLACES), np.uint64)
     path_change = np.empty((N_TOP, N_PLACES), np.float64)
     for m in range(row_weight.shape[0]):
-        n_steps, weight = links.levels[m], row_weight[m]
+        n_steps, weight = links.tree_depth[m], row_weight[m]
         if n_steps == 0:
             continue
         go_down_the_top(X, links, sets, m, at)

@@ -47,7 +47,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.platform.compiling import kernel, uncounted
-from gbt.kernels.rows.walk import Sets, is_listed
+from gbt.kernels.rows.walk import NodeSets, is_listed
 
 # The five numbers of an edge at a quadrature point: what multiplies the product of a row that is
 # inside and goes left, is inside and goes right, is outside; then the credits of the first two.
@@ -72,7 +72,7 @@ class Trees(NamedTuple):
     right: np.ndarray
     missing_left: np.ndarray
     value: np.ndarray
-    sets: Sets | None
+    sets: NodeSets | None
     earlier_depth: np.ndarray  # (n_nodes,) int64, from `describe_splits`
     n_above: np.ndarray  # (n_nodes,) int64, likewise
     n_points: np.ndarray  # (M,) int64, points of quadrature that a tree takes
@@ -194,7 +194,7 @@ def decide(n_rows, d, x, node, threshold, missing_left, sets, decision):
                                                                   where nan goes left
     node                                  int64              IN   the split
     threshold, missing_left   (n_nodes,)                     IN   node arrays of ``Ensemble``
-    sets                                  ``Sets`` or None   IN
+    sets                                  ``NodeSets`` or None   IN
     decision                  (D, R)      bool               OUT  row d: True is left
     """
     of_node = threshold[node]

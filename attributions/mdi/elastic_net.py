@@ -104,8 +104,8 @@ class _HeldOutPaths:
         """Return the mean over folds of the mean squared error, for falling penalties."""
         problem, without, held_out = self.problem, self.problem.without, self.problem.folds
         above = [penalty for penalty in self.ends if penalty > penalties[0]]
-        begin = self.ends[min(above)] if above else _room(problem, problem.n_folds)
-        found = _room(problem, len(penalties), problem.n_folds)
+        begin = self.ends[min(above)] if above else _empty_fits(problem, problem.n_folds)
+        found = _empty_fits(problem, len(penalties), problem.n_folds)
         strength = without.weight[:, :1] * penalties
         l1, l2 = strength * self.l1_ratio, strength * (1 - self.l1_ratio)
         tolerance, losses = SEARCH_TOLERANCE * without.gram[:, 0, 0], np.empty(strength.shape)
@@ -118,7 +118,7 @@ class _HeldOutPaths:
         return mean
 
 
-def _room(problem: StumpProblem, *shape: int) -> Fits:
+def _empty_fits(problem: StumpProblem, *shape: int) -> Fits:
     """Return fits of no coefficients."""
     n_nodes, n_columns = problem.tree.n_nodes, 1 + problem.n_raw
     return Fits(
@@ -141,9 +141,9 @@ def elastic_net_path(
     than ``smallest``.
     """
     strength = sums.weight[0] * np.asarray(penalties, dtype=np.float64)
-    found = _room(problem, len(strength))
+    found = _empty_fits(problem, len(strength))
     l1, l2 = strength * l1_ratio, strength * (1 - l1_ratio)
-    descend(problem.stumps, sums, l1, l2, smallest, begin or _room(problem), found)
+    descend(problem.stumps, sums, l1, l2, smallest, begin or _empty_fits(problem), found)
     return found
 
 

@@ -2,7 +2,7 @@
 
 Here the matrix of stumps and raw columns *is* made, n rows times splits and features, so this is
 slow and takes memory. It serves models that have no solver of their own (Huber, Lasso with other
-rules of choice), and it is what the solvers of `attributions.mdi.least_squares` are tested against.
+rules of choice), and the tests compare our solvers with scikit-learn's estimators on these columns.
 """
 
 from typing import Any

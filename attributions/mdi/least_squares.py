@@ -23,7 +23,7 @@ the weights.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -54,6 +54,7 @@ class Coefficients:
     penalty: float
 
 
+@runtime_checkable
 class LinearModel(Protocol):
     """A way to find the coefficients."""
 
@@ -261,12 +262,15 @@ def as_folds(penalty: float | None, folds: Any) -> Any:
 
 
 def search(
-    losses_at: Callable[[np.ndarray], np.ndarray], penalties: np.ndarray, hopeless: float = np.inf
+    losses_at: Callable[[np.ndarray], np.ndarray],
+    penalties: np.ndarray,
+    give_up_above: float = np.inf,
 ) -> tuple[float, float]:
-    """Return the least loss and its penalty: of every ``STRIDE``-th, and then of those around it.
+    """Return the least loss found and its penalty.
 
-    Those around are looked at in steps that are halved, each from the best so far. Nothing is
-    refined where the least loss so far is ``hopeless`` or more.
+    Every ``STRIDE``-th penalty is tried, then the neighbours of the best one so far, in steps that
+    are halved each time. Neighbours are not tried if the least loss of the first round is
+    ``give_up_above`` or more.
     """
     losses: dict[int, float] = {}
 
@@ -277,6 +281,6 @@ def search(
         return min(losses, key=lambda j: losses[j])
 
     best, step = best_of(range(0, len(penalties), STRIDE)), STRIDE // 2
-    while step and losses[best] < hopeless:
+    while step and losses[best] < give_up_above:
         best, step = best_of([best - step, best + step]), step // 2
     return losses[best], float(penalties[best])

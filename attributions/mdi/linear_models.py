@@ -10,8 +10,9 @@ name                    object
 "logistic_elastic_net"  ``attributions.mdi.logistic_elastic_net.LogisticElasticNet()``, folds do
 ======================  ========================================================================
 
-Those of labels are for forests of classifiers. Any other linear model of scikit-learn is fitted to
-the explicit columns (`attributions.mdi.explicit`).
+Those of labels are for forests of classifiers. A linear model of one's own has what `LinearModel`
+of ``attributions.mdi.least_squares`` asks for. Any linear model of scikit-learn is fitted to the
+explicit columns (`attributions.mdi.explicit`).
 """
 
 from collections.abc import Callable
@@ -22,7 +23,6 @@ from attributions.mdi.explicit import Explicit
 from attributions.mdi.least_squares import OLS, LinearModel, Ridge
 from attributions.mdi.logistic_elastic_net import LogisticElasticNet
 from attributions.mdi.logistic_ridge import LogisticRidge
-from attributions.mdi.scikit_learn_models import as_reference
 from attributions.mdi.training_trees import TrainingTrees
 
 MODELS: dict[str, Callable[[], LinearModel]] = {
@@ -32,15 +32,10 @@ MODELS: dict[str, Callable[[], LinearModel]] = {
     "ols": OLS,
     "ridge": Ridge,
 }
-SOLVERS = ("closed_form", "reference")
 
 
-def as_linear_model(
-    linear_model: Any, training: TrainingTrees, solver: str = "closed_form"
-) -> LinearModel:
+def as_linear_model(linear_model: Any, training: TrainingTrees) -> LinearModel:
     """Turn a name or a model into a model; refuse what does not fit to the targets."""
-    if solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r}; use one of {SOLVERS}.")
     found = _as_object(linear_model)
     if found.is_for_labels and not (training.is_forest and hasattr(training.model, "classes_")):
         raise ValueError(
@@ -48,17 +43,17 @@ def as_linear_model(
             f" {type(training.model).__name__} predict numbers, those of boosted classifiers"
             " -g/h with the weights h: use 'elastic_net', 'ridge' or 'ols'."
         )
-    return as_reference(found) if solver == "reference" else found
+    return found
 
 
 def _as_object(linear_model: Any) -> LinearModel:
     if isinstance(linear_model, str) and linear_model in MODELS:
         return MODELS[linear_model]()
-    own = OLS | Ridge | ElasticNet | LogisticRidge | LogisticElasticNet | Explicit
-    if isinstance(linear_model, own):
-        return linear_model
-    if hasattr(linear_model, "get_params") and hasattr(linear_model, "fit"):
-        return Explicit(linear_model)
+    if not isinstance(linear_model, type):
+        if isinstance(linear_model, LinearModel):
+            return linear_model
+        if hasattr(linear_model, "get_params") and hasattr(linear_model, "fit"):
+            return Explicit(linear_model)
     raise ValueError(
         f"linear_model={linear_model!r}; use one of {sorted(MODELS)}, such an object with options,"
         " as Ridge(penalty=1.0) of attributions.mdi.least_squares, or a linear model of"

@@ -125,7 +125,6 @@ def local_mdi(
     raw: bool = True,
     rows: str = "all",
     aggregate: str = "sum",
-    solver: str = "closed_form",
     sample_weight: Any = None,
     n_jobs: int | None = None,
 ) -> LocalMDI:
@@ -155,9 +154,6 @@ def local_mdi(
     aggregate : {"sum", "absolute", "rank", "rank_where_used"}
         How trees are put together, see ``attributions.per_row.aggregates``. What the paper calls
         LMDI+ in its experiments is ``"rank_where_used"``.
-    solver : {"closed_form", "reference"}
-        ``"reference"`` fits scikit-learn's estimators to the explicit columns, which takes long and
-        should find the same (``attributions.mdi.scikit_learn_models``).
     sample_weight : array of shape (n,), optional
         The weights that the model was fitted with.
     n_jobs : int, optional
@@ -179,7 +175,7 @@ def local_mdi(
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate={aggregate!r}; use one of {AGGREGATES}.")
     training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows, n_jobs)
-    fitted_by = as_linear_model(linear_model, training, solver)
+    fitted_by = as_linear_model(linear_model, training)
     fitted = StumpModels.fit(training, fitted_by, raw, n_jobs)
     ensemble = training.ensemble
     explained = training.X if X is None else X

@@ -129,8 +129,8 @@ def newton(
         fits = elastic_net_path(step, step.sums, [penalty / total], l1_ratio, smallest, begin)
         return fits.value[0], fits.gamma[0, 1:]
 
-    def price(coefficients: np.ndarray) -> float:
+    def penalty_value(coefficients: np.ndarray) -> float:
         squares = float(coefficients @ coefficients)
         return l1 * float(np.abs(coefficients).sum()) + l2 / 2 * squares
 
-    return minimise(problem, solve, price, start, close)
+    return minimise(problem, solve, penalty_value, start, close)

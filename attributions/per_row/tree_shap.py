@@ -31,7 +31,7 @@ from attributions.kernels import shap as kernels
 from attributions.kernels import shap_pieces as pieces
 from attributions.per_row.individual import ROWS_IN_CACHE, attribute, node_cover
 from attributions.results import LocalAttribution
-from gbt.kernels.rows.walk import sets_of
+from gbt.kernels.rows.walk import node_sets
 from gbt.model.ensemble import Ensemble
 
 ROWS_AT_ONCE = 4096  # a table costs as much as a sixteenth of them
@@ -129,7 +129,7 @@ class BoundTreeShap:
             right=right,
             missing_left=missing_left,
             value=ensemble.value,
-            sets=sets_of(ensemble.level_sets),
+            sets=node_sets(ensemble.level_sets),
             earlier_depth=earlier_depth,
             n_above=n_above,
             n_points=n_points,

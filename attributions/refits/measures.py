@@ -49,7 +49,10 @@ def as_option(training: Any, measure: Callable) -> dict[str, Any]:
 
 
 def needed_option(training: Any, measure: Callable, model: Any) -> dict[str, Any]:
-    """Return the same, if the measure cannot do without them: always, or because sums are lost."""
+    """Return ``{"training": rows}`` if the measure needs them, else nothing.
+
+    It does if it requires training rows, or accepts them and the model lacks the sums of its nodes.
+    """
     option = as_option(training, measure)
     is_required = option and signature(measure).parameters["training"].default is Parameter.empty
     return option if is_required or has_lost_sums(model) else {}

@@ -19,6 +19,7 @@ from attributions.methods import (
     ASKED_WITHOUT_ERROR,
     NO_ERROR,
     NOT_SUMS,
+    SHOWN_IN_PERCENT,
     TESTABLE,
     kind_of,
 )
@@ -144,7 +145,7 @@ class GlobalAttribution(tables.ShownAsTable):
             tables.words("feature", [self.feature_names[k] for k in shown]),
             tables.numbers("value", self.values[shown]),
         ]
-        if self.percent_of_one is not None and kind_of(self.method) == "held_out_gain":
+        if self._shows_percent:
             columns.insert(2, tables.numbers("per cent", self.percent()[shown]))
         if self.standard_error is not None:
             columns.append(tables.numbers("standard error", self.standard_error[shown]))
@@ -200,16 +201,16 @@ class GlobalAttribution(tables.ShownAsTable):
             raise ValueError("The attribution has no rows; a sum needs at least one.")
         if sample_weight is not None:
             values = values * as_weight(sample_weight, len(values))[:, np.newaxis]
-        together = Groups.of(groups, len(values))
-        sums = sum_over_rows(lambda block: (values[block], None), len(values), 1, together)
+        draws = Groups.of(groups, len(values))
+        sums = sum_over_rows(lambda block: (values[block], None), len(values), 1, draws)
         return cls(
             values=sums.total,
             standard_error=sums.standard_error,
             n_samples=len(values),
             feature_names=rows.feature_names,
             method=rows.method,
-            groups=labels_of(together),
-            contributions=values if together is None else sums.by_group,
+            groups=labels_of(draws),
+            contributions=values if draws is None else sums.by_group,
         )
 
     @property
@@ -418,7 +419,7 @@ class GlobalAttribution(tables.ShownAsTable):
         """
         pandas = tables.import_pandas(".values and .feature_names")
         columns = {"value": self.values}
-        if self.percent_of_one is not None:
+        if self._shows_percent:
             columns["percent"] = self.percent()
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
@@ -463,6 +464,11 @@ class GlobalAttribution(tables.ShownAsTable):
         return ImportanceDisplay.from_attribution(
             self, max_display=max_display, ax=ax, title=title, figsize=figsize
         )
+
+    @property
+    def _shows_percent(self) -> bool:
+        """Whether tables have values in per cent beside the values."""
+        return self.percent_of_one is not None and kind_of(self.method) in SHOWN_IN_PERCENT
 
     @property
     def _is_testable(self) -> bool:

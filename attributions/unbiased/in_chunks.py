@@ -195,7 +195,7 @@ def _part_of_chunk(
 def _moved(
     feature: np.ndarray, part: np.ndarray, rows: SplitRows, n_jobs: int | None
 ) -> GlobalAttribution:
-    """Return what rows move the gain by, added up: its square, or that of groups, is wanted."""
+    """Return the summed first-order effects of rows on the gain; only their error is used."""
     sums = rows.sum_parts(feature, part, n_jobs)
     return GlobalAttribution(
         values=sums.total,

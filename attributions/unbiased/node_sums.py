@@ -73,13 +73,13 @@ class SplitRows:
         y = as_target(model, ensemble, rows.y, len(X))
         # Others' memory is another type to kernels.
         weight = np.array(as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part))
-        together = Groups.of(rows.groups, len(X))
+        groups = Groups.of(rows.groups, len(X))
         if not weight.all():
             kept = weight > 0
             X, y, weight = X[kept], y[kept], weight[kept]
-            if together is not None:
-                together = Groups.of(together.labels[together.of_row[kept]], len(X))
-        return cls(ensemble, X, y, weight, together)
+            if groups is not None:
+                groups = Groups.of(groups.labels[groups.of_row[kept]], len(X))
+        return cls(ensemble, X, y, weight, groups)
 
     @property
     def have_one_hessian(self) -> bool:
@@ -92,9 +92,9 @@ class SplitRows:
         ``keep`` says that `sum_parts` will be asked for: spots are kept if there is room.
         """
         predictor, is_given = self.ensemble.predictor, self.ensemble.loss.kind == GIVEN
-        n_spots = len(self.y) * len(self._room.first)
-        if keep and not is_given and n_spots * self._room.of_row.itemsize <= MOST_KEPT:
-            self.kept = np.empty(n_spots, self._room.of_row.dtype)
+        n_spots = len(self.y) * len(self._no_spots.first)
+        if keep and not is_given and n_spots * self._no_spots.of_row.itemsize <= MOST_KEPT:
+            self.kept = np.empty(n_spots, self._no_spots.of_row.dtype)
 
         def sums_of(rows: slice) -> np.ndarray:
             sums = np.zeros((len(predictor.reached_value), N_SUMS))
@@ -135,7 +135,7 @@ class SplitRows:
             if self.ensemble.loss.kind == GIVEN:
                 self._add_given_parts(rows, (feature, part), out)
             else:
-                spots = self._go_down(rows) if self.kept is None else self._room_for(rows)
+                spots = self._go_down(rows) if self.kept is None else self._spots_for(rows)
                 self._walk(add_parts, spots, rows, *paths, out)
             out *= self.weight[rows]
             return out.T, None
@@ -166,7 +166,7 @@ class SplitRows:
         for m, g, h in self._by_tree(block, rows):
             of_row = np.array([g, h, np.ones(len(g))])
             at = predictor.find_leaves(block, range(m, m + 1))[0].astype(np.int64)
-            for _ in range(predictor.links.levels[m]):  # up, from the leaves to the root
+            for _ in range(predictor.links.tree_depth[m]):  # up, from the leaves to the root
                 up, taken = parent[at], side[at]
                 is_root = up == at
                 moved = np.einsum("ij,ji->i", part[up, taken], of_row)
@@ -181,18 +181,18 @@ class SplitRows:
             for t, g, h in zip(trees, gradient, hessian, strict=True):
                 yield t * self.ensemble.n_outputs + output, g, h
 
-    def _room_for(self, rows: slice) -> Spots:
+    def _spots_for(self, rows: slice) -> Spots:
         """Return the memory for the spots of a block of rows: where they are kept, or new."""
-        n_trees, n_rows = len(self._room.first), rows.stop - rows.start
+        n_trees, n_rows = len(self._no_spots.first), rows.stop - rows.start
         if self.kept is None:
-            of_row = np.empty((n_trees, n_rows), self._room.of_row.dtype)
+            of_row = np.empty((n_trees, n_rows), self._no_spots.of_row.dtype)
         else:
             of_row = self.kept[rows.start * n_trees : rows.stop * n_trees].reshape(n_trees, n_rows)
-        return self._room._replace(of_row=of_row)
+        return self._no_spots._replace(of_row=of_row)
 
     def _go_down(self, rows: slice) -> Spots:
         """Send a block of rows down all trees."""
-        spots = self._room_for(rows)
+        spots = self._spots_for(rows)
         block = transposed(self.X[rows], dtype=self.X.dtype)
         find_spots(columns_of(block), self.ensemble.predictor.links_for(block), spots)
         return spots
@@ -208,17 +208,17 @@ class SplitRows:
         kernel(spots, ensemble.loss.kind, y, state, hessian, *others)
 
     @cached_property
-    def _room(self) -> Spots:
-        """What is there to be a spot; of no rows."""
+    def _no_spots(self) -> Spots:
+        """Spots of no rows: which spots there are, and what they do to a state."""
         ensemble, links = self.ensemble, self.ensemble.predictor.links
-        is_shallow = links.levels <= N_TOP
+        is_shallow = links.tree_depth <= N_TOP
         n_spots = np.where(is_shallow, N_PLACES, np.diff(ensemble.tree_offset))
         # The trees of a forest are all judged at its start.
         step = ensemble.predictor.reached_value * (not ensemble.is_forest)
         return Spots(
             of_row=np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1)),
             first=np.where(is_shallow, links.places, links.roots),
-            levels=links.levels,
+            tree_depth=links.tree_depth,
             step=_odds(step) if ensemble.loss.kind == HALF_LOGISTIC else step,
         )
 
@@ -228,7 +228,7 @@ def along_paths(
 ) -> tuple[tuple[np.ndarray, np.ndarray], Below]:
     """Return what steps add, and to which feature, as ``contrasts.add_parts`` takes them.
 
-    The first three levels of a tree are made complete, as in ``gbt.kernels.rows.descent``.
+    A tree is made complete down to depth 3, as in ``gbt.kernels.rows.descent``.
     """
     n_nodes = len(feature)
     lower = links.lower[:n_nodes]
@@ -236,19 +236,19 @@ def along_paths(
     of_step, added = np.zeros(n_nodes, dtype=np.uint64), np.zeros((n_nodes, N_TERMS))
     end = np.zeros(n_nodes, dtype=np.uint8)
 
-    level, above = links.roots[:, np.newaxis], []
+    nodes, above = links.roots[:, np.newaxis], []
     for _ in range(N_WHOLE):
-        above.append(level)
-        level = lower[level][:, :, ::-1].reshape(len(level), 2 * level.shape[1])  # left first
-    end[level] = np.arange(N_ENDS)
-    level = np.unique(level)
-    while len(level):
-        level = level[lower[level, 0] != level]  # a leaf leads to itself
+        above.append(nodes)
+        nodes = lower[nodes][:, :, ::-1].reshape(len(nodes), 2 * nodes.shape[1])  # left first
+    end[nodes] = np.arange(N_ENDS)
+    nodes = np.unique(nodes)
+    while len(nodes):
+        nodes = nodes[lower[nodes, 0] != nodes]  # a leaf leads to itself
         for side in (0, 1):
-            child = lower[level, side]
-            up[child], end[child] = level, end[level]
-            of_step[child], added[child] = feature[level], part[level, side]
-        level = lower[level].ravel()
+            child = lower[nodes, side]
+            up[child], end[child] = nodes, end[nodes]
+            of_step[child], added[child] = feature[nodes], part[nodes, side]
+        nodes = lower[nodes].ravel()
     top = np.concatenate(above, axis=1)
     node = links.node
     below = Below(up[node], of_step[node], added[node], end[node])

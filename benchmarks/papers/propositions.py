@@ -35,7 +35,8 @@ import numpy as np
 import gbt
 from attributions import forest_inner, partial_inner, predecomp, tree_inner
 from attributions.simulated import TASKS, simulated
-from benchmarks.study.tables import mean_and_error
+from benchmarks.study.files import page_with
+from benchmarks.study.tables import markdown, mean_and_error
 from gbt import GBTClassifier, GBTRegressor
 
 ROOT = Path(__file__).parents[2]
@@ -286,12 +287,6 @@ def with_error(value: float, error: float) -> str:
     return f"{value:.{digits}f} ({error:.{digits}f})"
 
 
-def markdown(header: list[str], rows: list[list[str]]) -> str:
-    """Lay a table out."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def recovery_table(records) -> str:
     """Tabulate the distances of Proposition 2."""
     rows = []
@@ -343,11 +338,7 @@ TABLES = {"recovery": recovery_table, "noise": noise_table, "standard": standard
 
 def insert_tables(page: str, records) -> str:
     """Return the page with what stands between each table's two markers replaced."""
-    for name, table in TABLES.items():
-        start, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-        before, rest = page.split(start)
-        page = f"{before}{start}\n{table(records)}\n{rest[rest.index(end) :]}"
-    return page
+    return page_with({name: of(records) for name, of in TABLES.items()}, page, PAGE.name)
 
 
 def versions() -> str:

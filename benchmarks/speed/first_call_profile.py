@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import Counter
 
-from benchmarks.speed.growth import FIRST_USE, LIBRARIES, MOST_SECONDS
+from benchmarks.speed.growth.first_call import FIRST_USE, LIBRARIES, MOST_SECONDS
 
 PROCESSES = 3
 LARGEST = 5  # functions named

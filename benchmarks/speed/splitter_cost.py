@@ -47,9 +47,10 @@ import numpy as np
 import gbt
 from benchmarks.speed import training_speed
 from benchmarks.speed.checked_policy import Checked
-from benchmarks.speed.growth import exponent
+from benchmarks.speed.growth.fit_time import exponent
 from benchmarks.speed.settling import settle
 from benchmarks.study.files import DOCS, page_with
+from benchmarks.study.tables import markdown
 from gbt.parallel.cores import available_cores
 from gbt.reference import boosting as reference
 from gbt.splitting import CrossValidated, Greedy, Unbiased
@@ -230,11 +231,6 @@ def ratios(seconds: Seconds, target: float | None = None) -> str:
     """Write two ratios into one cell, with their target if there is one."""
     cell = f"{seconds.clock:.2f}, {seconds.processors:.2f}"
     return cell if target is None else f"{cell} ({target:g})"
-
-
-def markdown(head: list[str], lines: list[list[str]]) -> str:
-    """Return a table."""
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, ["---"] * len(head), *lines])
 
 
 class Found(NamedTuple):

@@ -17,11 +17,11 @@ def header(command: str, seeds: str = f"seed {SEED}") -> str:
     return f"# {command}; {seeds}; {programs}"
 
 
-def write_rows(path: Path, rows: list[dict], command: str) -> None:
+def write_rows(path: Path, rows: list[dict], command: str, seeds: str = f"seed {SEED}") -> None:
     """Write a CSV file that begins with the command that makes it."""
     path.parent.mkdir(exist_ok=True)
     with path.open("w", newline="") as file:
-        file.write(header(command) + "\n")
+        file.write(header(command, seeds) + "\n")
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

@@ -46,12 +46,12 @@ def is_loss(loss: Any) -> bool:
 
 
 def parameters_of(loss: Loss) -> dict[str, Any]:
-    """Return what a loss of a name was made with."""
+    """Return the arguments with which one of our losses was made."""
     return asdict(loss) if hasattr(loss, "__dataclass_fields__") else {}  # type: ignore[call-overload]
 
 
 def is_same(loss: Loss, other: Loss) -> bool:
-    """Say whether two losses are one, as far as can be told: of one's own, by the class."""
+    """Say whether two losses are the same; a user's own are if their classes are."""
     is_own = isinstance(loss, OwnLoss)
     return loss.name == other.name and (is_own or parameters_of(loss) == parameters_of(other))
 

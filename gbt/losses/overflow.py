@@ -34,12 +34,12 @@ def refuse_overflow() -> NoReturn:
 
 
 def refuse_square_overflow() -> NoReturn:
-    """Raise the same for what a tree stores."""
+    """Raise `SumsOverflowError` because a squared sum, which a tree stores, overflows."""
     raise SumsOverflowError("a squared sum overflows")
 
 
 def refuse_vanishing_squares(gradient: np.ndarray) -> None:
-    """Raise the same for gradients so small that what trees store, squares of sums, would be 0."""
+    """Raise `SumsOverflowError` if gradients are so small that squares of their sums vanish."""
     largest = np.abs(gradient).max(initial=0.0)
     if 0 < largest < LEAST_GRADIENT:
         raise SumsOverflowError(f"they are at most {largest:.0e}, and their squares vanish")

@@ -43,7 +43,7 @@ from gbt.model.statistics import gain_by_feature, node_step, refit
 from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, preorder_links, sealed
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode, level_names
-from gbt.tables.given import as_floats, refuse_no_table, refuse_other_columns
+from gbt.tables.given import Table, refuse_other_columns
 from gbt.tables.level_sets import LevelSets, n_words_for
 
 if TYPE_CHECKING:
@@ -381,16 +381,16 @@ class Ensemble(Nodes):
     def as_input(self, X: Any) -> np.ndarray:
         """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.
 
-        They are float32 if the model or the table is, else float64: what follows works with
-        either, a block at a time, and the numbers are the same. Levels of categorical columns are
-        looked up by value and become their numbers; such rows are `EncodedRows`, and come back as
-        they are.
+        They are float32 if the model compares float32 or the table holds it, else float64; what
+        is computed from them is float64 either way. Levels of categorical columns are looked up by
+        value and become their numbers. Such rows are marked, as `EncodedRows`: given once more,
+        they are not looked up again.
         """
         refuse_chunks(X)
-        refuse_no_table(X)
-        refuse_other_columns(X, self.feature_names)
-        X = encode(X, self.categories, self.feature_names, self.unseen_is_missing)
-        rows = as_floats(X)
+        table = Table(X)
+        refuse_other_columns(table, self.feature_names)
+        table = encode(table, self.categories, self.feature_names, self.unseen_is_missing)
+        rows = table.as_floats()
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
                 f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"

@@ -267,5 +267,5 @@ def _within(ensemble: Ensemble) -> float:
 
 
 def _agree(amount: Any, made_of: Any, within: Any) -> Any:
-    """Say where amounts are as near as that."""
+    """Say which amounts differ by no more than ``within`` from what nodes were made of."""
     return np.abs(amount - made_of) <= within

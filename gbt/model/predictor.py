@@ -49,7 +49,7 @@ class Predictor:
         self.value = value
         self.n_features = n_features
         self.is_forest = is_forest
-        self.sets = walk.sets_of(level_sets)
+        self.sets = walk.node_sets(level_sets)
 
     @property
     def n_trees(self) -> int:
@@ -142,7 +142,7 @@ class Predictor:
         n_nodes = len(feature)
         column = np.empty(n_nodes, dtype=np.uint64)
         lower = np.empty((n_nodes, 2), dtype=np.uint64)
-        levels = np.empty(self.n_trees, dtype=np.int64)
+        tree_depth = np.empty(self.n_trees, dtype=np.int64)
         descent.link_nodes(
             self.tree_offset,
             feature,
@@ -152,24 +152,24 @@ class Predictor:
             self.n_features,
             column,
             lower,
-            levels,
+            tree_depth,
         )
         roots = self.tree_offset[:-1].astype(np.uint64)
-        level, above = roots[:, np.newaxis], []
+        nodes, above = roots[:, np.newaxis], []
         for _ in range(N_TOP):
-            above.append(level)
-            level = lower[level][:, :, ::-1].reshape(len(roots), 2 * level.shape[1])  # left first
+            above.append(nodes)
+            nodes = lower[nodes][:, :, ::-1].reshape(len(roots), 2 * nodes.shape[1])  # left first
         top = np.concatenate(above, axis=1)
-        node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), level.ravel()])
+        node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), nodes.ravel()])
         # Between present and missing values a threshold is the largest number, and inf is present.
         threshold = np.where(threshold == np.finfo(np.float64).max, np.inf, threshold)
         sets = self.sets
         if sets is not None:
             threshold = np.where(sets.n_bits > 0, -np.inf, threshold)
-            sets = walk.Sets(sets.first[node], sets.n_bits[node], sets.words)
+            sets = walk.NodeSets(sets.first[node], sets.n_bits[node], sets.words)
         return Links(
             roots=roots,
-            levels=levels,
+            tree_depth=tree_depth,
             places=np.arange(n_nodes, len(node), N_PLACES, dtype=np.uint64),
             top_column=column[top],
             top_threshold=threshold[top],
@@ -210,7 +210,7 @@ def find_leaves_of_tree(
 ) -> np.ndarray:
     """Return the leaf of one tree that each row of ``X`` (floats) reaches, int32 of shape (n,)."""
     leaves = np.empty(len(X), dtype=np.int32)
-    sets = walk.sets_of(level_sets)
+    sets = walk.node_sets(level_sets)
 
     def find(start: int, stop: int) -> None:
         for first in range(start, stop, ROWS_AT_ONCE):
@@ -276,7 +276,7 @@ def over_transposed(
 ) -> None:
     """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads.
 
-    A thread gets at least ``min_rows`` of them, see ``gbt.parallel.over_blocks``.
+    A thread gets at least ``min_rows`` of them, see ``gbt.parallel.threads.over_blocks``.
     """
 
     def over_range(start: int, stop: int) -> None:

@@ -84,9 +84,10 @@ def _do(task: Callable[[], None], future: Future) -> None:
 def run_all(tasks: list[Callable[[], None]]) -> None:
     """Run the tasks at once, the first of them on the calling thread.
 
-    Those that no thread of the pool has begun when it is done with that run there, too: the threads
-    may be helping somebody else's fit for minutes. Tasks of tasks run one after the other. What the
-    caller has asked NumPy to do about overflows (``np.errstate``) holds for all of them.
+    Once the first is done, the calling thread also runs the tasks that no thread of the pool has
+    begun, because these threads may be busy with somebody else's fit for minutes. Tasks of tasks
+    run one after the other. What the caller has asked NumPy to do about overflows
+    (``np.errstate``) holds for all of them.
     """
     if len(tasks) < 2 or threading.current_thread().name.startswith(THREAD_NAME):
         for task in tasks:

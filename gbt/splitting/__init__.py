@@ -6,10 +6,10 @@
 ``unbiased``         three parts of the node's rows choose cut, feature, and whether to split
 ===================  ===============================================================================
 
-``frontier`` says what a policy is asked and what it answers. ``cuts`` finds the best cuts of every
-column for all of them, ``parts`` divides the rows of a node at random, ``policies`` knows them by
-name, and ``greedy_growth`` grows whole trees of the greedy policy in compiled code. A new policy is
-a new file here, or anywhere else: its object is handed to an estimator as ``splitter=``.
+``frontier`` says what a policy is asked and what it answers, and divides the rows of a node at
+random for those that want parts. ``cuts`` finds the best cuts of every column for all of them,
+``monotone`` keeps predictions in order, and ``policies`` knows the policies by name. A new policy
+is a new file here, or anywhere else: its object is handed to an estimator as ``splitter=``.
 """
 
 from gbt.splitting.cross_validated import CrossValidated

@@ -3,7 +3,7 @@
 A policy divides the rows of a node into *sets* and says which sets make up which *sums* of g, h and
 rows. For each sum, `best_cuts` finds the best cut of every column, and returns with it what all
 sums have on the cut's left, from which the policy works out what else it wants to know. One walk
-through a column serves all nodes of a level. It goes row by row in the order of the values
+through a column serves all open nodes. It goes row by row in the order of the values
 (``gbt.kernels.cuts.scan``) or, for levels and for numbers that take few values, value by value
 (``gbt.kernels.cuts.levels``). Threads share the columns. Every cut is scored with the missing rows
 on either side, and the better side is part of the answer.
@@ -21,7 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gbt.kernels.cuts.levels import Levels, scan_levels, scan_values
+from gbt.kernels.cuts.levels import LevelOrder, scan_levels, scan_values
 from gbt.kernels.cuts.scan import CUT, ROW, ROWS_AT_ONCE, Asked, Scratch, add_up_sets, scan_column
 from gbt.kernels.cuts.value_sums import ValuesOfColumn, ValueSums
 from gbt.kernels.trees.nodes import records
@@ -183,7 +183,7 @@ def best_cuts(
 
     def search(start: int, stop: int) -> None:
         scratch = _scratch(n_nodes, len(some), n_sums, sets.sums.shape[1])
-        levels = Levels(
+        levels = LevelOrder(
             smoothing=limits.categorical_smoothing * frontier.derivatives.hessian_scale,
             most_weight=limits.categorical_smoothing * frontier.derivatives.weight_scale,
             splits=sets.splits,

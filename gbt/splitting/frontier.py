@@ -1,9 +1,9 @@
 """What a policy is asked and what it answers.
 
 The loop of ``gbt.training.growing`` opens nodes and asks a policy for the splits of those opened
-last: a level's, or with ``max_leaves`` the two children of one split. Those too deep or too small
-to be split are not asked about. Whatever the policy, a node is a stretch of one list of rows, and a
-row carries its gradient and hessian as integers, so that sums do not depend on their order.
+last: all of one depth, or with ``max_leaves`` the two children of one split. Those too deep or too
+small to be split are not asked about. Whatever the policy, a node is a stretch of one list of rows,
+and a row carries its gradient and hessian as integers, so that sums do not depend on their order.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Derivatives:
     gradient_scale, hessian_scale : float
         What the integers were multiplied by.
     weight : int64 array of shape (n,), optional
-        By which levels of few rows are told; without it every row counts once.
+        What rows count as when levels of few rows are looked for; without it each counts once.
     weight_scale : float
     """
 
@@ -57,11 +57,14 @@ class Derivatives:
     weight_scale: float = 1.0
 
     def in_units(self, gain: float) -> float:
-        """Return a gain in the integers' units; in this order 0 stays 0 in the smallest, too."""
+        """Return a gain in the integers' units.
+
+        The scale of gradients is not squared first: that may be infinite, and make nan of 0.
+        """
         return gain * self.gradient_scale * (self.gradient_scale / self.hessian_scale)
 
     def from_units(self, gain: np.ndarray) -> np.ndarray:
-        """Return gains that are in the integers' units in those of the loss."""
+        """Return gains in the units of the loss, given those in the integers' units."""
         return gain / self.gradient_scale * (self.hessian_scale / self.gradient_scale)
 
 

@@ -119,7 +119,7 @@ def _are_directions(values: Any) -> bool:
 
 
 def steps_within(sums: np.ndarray, penalty: float, bounds: np.ndarray) -> np.ndarray:
-    """Return -G / (H + lambda), or the bound that it is beyond.
+    """Return -G / (H + lambda), moved to the nearer bound where it is beyond one.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def steps_within(sums: np.ndarray, penalty: float, bounds: np.ndarray) -> np.nda
 
 
 def clipped(step: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Return numbers, or the bounds that they are beyond."""
+    """Return numbers, each moved to the nearer of its bounds where it is beyond one."""
     step = np.where(bounds[:, 0] > step, bounds[:, 0], step)
     return np.where(bounds[:, 1] < step, bounds[:, 1], step)
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.tables.given import Table, column_names, refuse_other_columns
+from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 
 Level = str | int | bool
@@ -43,7 +43,7 @@ LEAST_QUANTITIES = 10  # fewer may be sizes or grades
 class EncodedRows(np.ndarray):
     """Rows of floats in which numbers stand for levels already: nothing is to be looked up.
 
-    They know whose numbers they are, if NumPy did not put them together anew.
+    ``categories`` says whose levels these are; None is unknown, as after NumPy has joined rows.
     """
 
     categories: Categories | None = None
@@ -61,19 +61,18 @@ class EncodedRows(np.ndarray):
         return marked
 
 
-def learn(X: Any, which: Any, names: Sequence[str]) -> tuple[Categories | None, Any]:
+def learn(table: Table, which: Any, names: Sequence[str]) -> tuple[Categories | None, Table]:
     """Return the levels of the categorical columns of a table, and the table as `encode` makes it.
 
     The levels are None if it has no such columns.
 
     Parameters
     ----------
-    X : table of shape (n, p)
+    table : Table of shape (n, p)
     which : "from_dtype", None, or sequence of names, of indices, or of p booleans
     names : sequence of str
         Of the columns.
     """
-    table = Table(X)
     chosen = table.of_categories() if _is_from_dtype(which) else chosen_columns(which, names)
     levels, numbers = {}, {}
     for k in sorted(chosen):
@@ -81,26 +80,27 @@ def learn(X: Any, which: Any, names: Sequence[str]) -> tuple[Categories | None, 
         if _is_from_dtype(which):
             _warn_of_numbers(levels[k], names[k])
     categories = tuple(levels.get(k) for k in range(len(names))) if chosen else None
-    _refuse_rows_of_others(X, categories)
-    return categories, table.with_columns(numbers) if chosen else X
+    _refuse_rows_of_others(table, categories)
+    return categories, table.with_columns(numbers) if chosen else table
 
 
 def encode(
-    X: Any, categories: Categories | None, names: Sequence[str], unseen_is_missing: bool = True
-) -> Any:
+    table: Table,
+    categories: Categories | None,
+    names: Sequence[str],
+    unseen_is_missing: bool = True,
+) -> Table:
     """Return a table of the same kind whose levels are numbers, nan where missing.
 
     A level that training has not seen is nan, too, or else inf, which is in no set. `EncodedRows`
-    come back as they are, those of another model are refused. What is no table of two dimensions
-    comes back as it is, too: who reads it says so.
+    stay as they are, but those of another model are refused. What has not two dimensions stays as
+    it is, too, and is refused where it becomes rows of floats.
     """
-    _refuse_rows_of_others(X, categories)
-    if categories is None or isinstance(X, EncodedRows):
-        return X
-    table = Table(X)
-    refuse_other_columns(table.X if column_names(X) is None else X, tuple(names))
+    _refuse_rows_of_others(table, categories)
+    if categories is None or isinstance(table.given, EncodedRows):
+        return table
     if table.n_columns != len(categories):
-        return X
+        return table
     unseen = np.nan if unseen_is_missing else np.inf
     return table.with_columns(
         {
@@ -134,7 +134,7 @@ def describe_levels(categories: Categories) -> list[list[Level] | None]:
 
 
 def check_levels(levels: Sequence[Any]) -> Levels:
-    """Return the levels of a column from a file; raise ValueError unless they are some."""
+    """Return the levels of a column from a file; raise ValueError if they cannot be levels."""
     kinds = {kind for level in levels for kind, of in KINDS.items() if type(level) is of}
     if len(kinds) > 1 or any(type(level) not in KINDS.values() for level in levels):
         raise ValueError("levels must be words, whole numbers or booleans, all of one kind")
@@ -145,8 +145,9 @@ def check_levels(levels: Sequence[Any]) -> Levels:
     return tuple(levels)
 
 
-def _refuse_rows_of_others(X: Any, categories: Categories | None) -> None:
+def _refuse_rows_of_others(table: Table, categories: Categories | None) -> None:
     """Raise ValueError if levels in a table became the numbers of another model."""
+    X = table.given
     if isinstance(X, EncodedRows) and X.categories not in (None, categories):
         raise ValueError(
             "X has rows whose levels became the numbers of another model. Give the table"
@@ -247,13 +248,13 @@ def _numbers_of(
 
 
 def _look_up(given: list[Level], levels: Levels, unseen: float) -> np.ndarray:
-    """Return the numbers of some levels as floats, and behind them nan, for place -1."""
+    """Return the numbers of some levels as floats, then nan, which a place of -1 picks."""
     number = dict(zip(levels, range(len(levels)), strict=True))
     return np.array([*map(number.get, given, repeat(unseen)), np.nan])
 
 
 def kind_of(value: Any) -> str:
-    """Return what kind of level a value is; nothing if it is none."""
+    """Return what kind of level a value is, an empty string if it can be none."""
     if isinstance(value, bool | np.bool_):
         return "booleans"
     if isinstance(value, str):

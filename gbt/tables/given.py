@@ -1,5 +1,10 @@
 """Tables as people have them: arrays and frames become rows of floats, nan for a missing value.
 
+A `Table` is made once, where a table comes in, and knows what its columns are called and which of
+them hold what is no number. Everybody behind the door takes the Table::
+
+    Table(X)  ->  names  ->  levels become numbers (`gbt.tables.categories`)  ->  rows of floats
+
 NumPy would make floats of much that is no number: of a date the nanoseconds since 1970, of text the
 number that it spells, of a masked entry what lies under the mask. So columns of dates and text are
 refused, by name, and entries under a mask are missing values.
@@ -7,7 +12,8 @@ refused, by name, and entries under a mask are missing values.
 
 import datetime
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cached_property
 from itertools import compress
 from numbers import Number
 from typing import Any
@@ -40,31 +46,199 @@ _ADVICE = {
 }
 
 
-def as_floats(X: Any) -> np.ndarray:
-    """Return a table as rows of float64, or of float32 if it holds these."""
-    X = unmasked(X)
-    if isinstance(X, np.ndarray) and X.dtype in (np.float64, np.float32):
-        return X
-    refuse_other_values(X, categories_are_numbers=True)
-    try:
-        return check_array(
-            X,
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            ensure_2d=False,
-            ensure_min_samples=0,
-            input_name="X",
+class Table:
+    """A table as it was given, and its columns: of a frame, an array or a list of rows.
+
+    Parameters
+    ----------
+    X : frame of pandas or polars, table of pyarrow, array, or list of rows
+        Whatever else people give for a table is refused, with what to do about it.
+    """
+
+    def __init__(self, X: Any):
+        _refuse_no_table(X)
+        self.given = _unmasked(X)
+        self.names = column_names(self.given)
+
+    @cached_property
+    def cells(self) -> Any:
+        """The frame itself, or an array, of which columns are taken by position."""
+        X = self.given
+        is_array = is_frame(X) or isinstance(X, np.ndarray)
+        return X if is_array else np.array(X, dtype=object)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns; 0 of what has not two dimensions, which scikit-learn then refuses."""
+        shape: tuple[int, ...] = getattr(self.cells, "shape", ())
+        return shape[1] if len(shape) == 2 else 0
+
+    @cached_property
+    def not_numbers(self) -> dict[int, tuple[str, str]]:
+        """Which columns hold what is no number: its kind, a key of ``_ADVICE``, and its name."""
+        found = {}
+        for k, dtype in enumerate(self._dtypes()):
+            kind = _kind_of_dtype(dtype)
+            if dtype.lower() == "object":
+                values = list(self.column(k))
+                row = _first_other_value(values)
+                if row is not None:
+                    kind, dtype = (
+                        _kind_of_value(values[row]),
+                        f"object, {values[row]!r} in row {row}",
+                    )
+            if kind is not None:
+                found[k] = kind, dtype
+        return found
+
+    def _dtypes(self) -> list[str]:
+        """Return the names of the types of all columns, none if the type is one of numbers."""
+        if is_frame(self.given):
+            return list(map(str, self.given.dtypes))
+        if hasattr(self.given, "schema"):  # pyarrow's
+            return list(map(str, self.given.schema.types))
+        may_be_other = isinstance(self.given, np.ndarray | list | tuple)
+        if may_be_other and self.cells.dtype.kind in "OUSmM":
+            return [str(self.cells.dtype)] * self.n_columns
+        return []
+
+    def of_categories(self) -> set[int]:
+        """Return the columns that are categorical by their type: categories, or words among it."""
+        return {k for k, (kind, _) in self.not_numbers.items() if kind in ("category", "text")}
+
+    def column(self, k: int) -> Any:
+        """Return column k, by position, since two columns may have one name."""
+        return getattr(self.cells, "iloc", self.cells)[:, k]
+
+    def values(self, k: int) -> tuple[list[Any], np.ndarray]:
+        """Return the distinct values of a column and where each row's stands, -1 if missing."""
+        column = self.column(k)
+        if hasattr(column, "cat") and str(column.dtype) == "category":
+            used, place = _distinct_numbers(np.asarray(column.cat.codes))
+            categories = column.cat.categories.tolist()
+            place = place - (len(used) > 0 and used[0] < 0)
+            return [categories[code] for code in used.tolist() if code >= 0], place
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+            known, place = _distinct_numbers(np.ascontiguousarray(column))
+            return known.tolist(), place
+        rows = column.to_list() if hasattr(column, "to_list") else column.tolist()
+        types = set(map(type, rows)) - {str, type(None)}
+        try:
+            # To a dict 1, 1.0 and True are one. With their types they are not, in twice the time.
+            keys = rows if len(types) < 2 else list(zip(map(type, rows), rows, strict=True))
+            value = dict(zip(keys, rows, strict=True))
+        except TypeError as error:
+            raise ValueError(
+                f"Column {k} is categorical and holds what cannot be compared ({error}); levels are"
+                " words, whole numbers or booleans."
+            ) from error
+        is_known = np.array([not is_missing(v) for v in value.values()], dtype=bool)
+        places = np.where(is_known, is_known.cumsum() - 1, -1).tolist()
+        place_of = dict(zip(value, places, strict=True))
+        place = np.fromiter(map(place_of.__getitem__, keys), np.intp, len(rows))
+        return list(compress(value.values(), is_known)), place
+
+    def with_columns(self, numbers: dict[int, np.ndarray]) -> "Table":
+        """Return the table with numbers in the place of some columns."""
+        table = Table(self._replaced(numbers))
+        table.not_numbers = {k: v for k, v in self.not_numbers.items() if k not in numbers}
+        return table
+
+    def _replaced(self, numbers: dict[int, np.ndarray]) -> Any:
+        """Return what was given with other columns in some places."""
+        X = self.given
+        if hasattr(X, "isetitem"):
+            table = X.copy(deep=False)
+            for k, column in numbers.items():
+                table.isetitem(k, column)
+            return table
+        if is_frame(X):
+            import polars
+
+            return X.with_columns([polars.Series(X.columns[k], v) for k, v in numbers.items()])
+        if hasattr(X, "set_column"):  # pyarrow's
+            for k, column in numbers.items():
+                X = X.set_column(k, X.column_names[k], [column])
+            return X
+        cells = self.cells
+        others = [k for k in range(self.n_columns) if k not in numbers]
+        table = np.empty(cells.shape, dtype=object if cells.dtype.kind in "OUS" else np.float64)
+        table[:, others] = cells[:, others]
+        for k, column in numbers.items():
+            table[:, k] = column
+        return table
+
+    def refuse_other_values(self, *, categories_are_numbers: bool) -> None:
+        """Raise ValueError if columns are not numbers; name them and say what to do."""
+        labels, refused, kinds = _labels(self.given), [], []
+        for k, (kind, shown) in self.not_numbers.items():
+            if kind == "category" and categories_are_numbers:
+                distinct, _ = self.values(k)
+                row = _first_other_value(distinct)
+                if row is None:
+                    continue
+                kind, shown = _kind_of_value(distinct[row]), f"{shown} of {distinct[row]!r}"
+            label = f"column {k}" if labels is None else repr(labels[k])
+            refused.append(f"{label} ({shown})")
+            kinds += ["category", "text"] if kind == "text" else [kind]
+        if refused:
+            advice = " ".join(text for kind, text in _ADVICE.items() if kind in kinds)
+            listed = ", ".join(refused[:10]) + ", ..." * (len(refused) > 10)
+            error = TypeError if "other" in kinds else ValueError  # as NumPy would raise
+            raise error(f"X has columns that are not numbers: {listed}. {advice}")
+
+    def as_floats(self) -> np.ndarray:
+        """Return rows of float64, or of float32 if the table holds these."""
+        X = self.given
+        if isinstance(X, np.ndarray) and X.dtype in (np.float64, np.float32):
+            return X
+        self.refuse_other_values(categories_are_numbers=True)
+        try:
+            return check_array(
+                X,
+                dtype=(np.float64, np.float32),
+                ensure_all_finite=False,
+                ensure_2d=False,
+                ensure_min_samples=0,
+                input_name="X",
+            )
+        except (TypeError, ValueError):
+            self.refuse_other_values(categories_are_numbers=False)  # names them
+            raise
+
+
+def _refuse_no_table(X: Any) -> None:
+    """Raise an error if what is given for a table has no rows in memory; say how to get them."""
+    if getattr(X, "ndim", 2) == 1:
+        raise ValueError(
+            "X has one dimension, and a table has two. Reshape your data: one row is X[[i]], of a"
+            " frame X.iloc[[i]]; one column is X.reshape(-1, 1), of a frame X[[name]]."
         )
-    except (TypeError, ValueError):
-        refuse_other_values(X, categories_are_numbers=False)  # names them
-        raise
+    if isinstance(X, str | bytes | os.PathLike):
+        advice = "Read the file first, for instance with pandas.read_csv or polars.read_parquet."
+    elif hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        advice = "Give X.collect(), its rows."
+    elif type(X) is dict or (isinstance(X, list | tuple) and X and type(X[0]) is dict):
+        advice = "Give pandas.DataFrame(X)."
+    elif any(hasattr(X, has) for has in ("shape", "__array__", "__len__", "__dataframe__")):
+        return
+    else:
+        advice = "Give the array or frame that it was made of."
+    raise TypeError(
+        f"X must be a table, such as an array or a frame; got a {type(X).__name__}. {advice}"
+    )
 
 
-def unmasked(X: Any) -> Any:
+def is_frame(X: Any) -> bool:
+    """Say whether a table is a frame of pandas or polars, or one like them."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _unmasked(X: Any) -> Any:
     """Return a masked array as one of floats with nan under the mask; anything else as it is."""
     if not isinstance(X, np.ma.MaskedArray):
         return X
-    refuse_other_values(X.data, categories_are_numbers=True)
+    Table(X.data).refuse_other_values(categories_are_numbers=True)
     return np.ma.filled(X.astype(X.dtype if X.dtype.kind == "f" else np.float64), np.nan)
 
 
@@ -74,118 +248,9 @@ def as_given(X: Any) -> Any:
     NumPy would make words of numbers beside words in a list, and drop the mask.
     """
     if not isinstance(X, list | tuple):
-        return unmasked(X)
+        return _unmasked(X)
     rows = np.asarray(X)
     return np.array(X, dtype=object) if rows.dtype.kind in "US" else rows
-
-
-def refuse_other_values(X: Any, *, categories_are_numbers: bool) -> None:
-    """Raise ValueError if columns of a table are not numbers; name them and say what to do."""
-    refused, kinds = [], []
-    for label, dtype, values in _columns(X):
-        kind, found = _kind_of_dtype(dtype), dtype
-        row = None if values is None else _first_other_value(values)
-        if row is not None and _is_of_objects(dtype):
-            kind, found = _kind_of_value(values[row]), f"object, {values[row]!r} in row {row}"
-        elif row is not None and kind == "category" and categories_are_numbers:
-            kind, found = _kind_of_value(values[row]), f"{dtype} of {values[row]!r}"
-        if kind is not None and not (kind == "category" and categories_are_numbers):
-            refused.append(f"{label} ({found})")
-            kinds += ["category", "text"] if kind == "text" else [kind]
-    if refused:
-        advice = " ".join(text for kind, text in _ADVICE.items() if kind in kinds)
-        shown = ", ".join(refused[:10]) + ", ..." * (len(refused) > 10)
-        error = TypeError if "other" in kinds else ValueError  # as NumPy would raise
-        raise error(f"X has columns that are not numbers: {shown}. {advice}")
-
-
-def is_frame(X: Any) -> bool:
-    """Say whether a table is a frame of pandas or polars, or one like them."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
-
-
-def _columns(X: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield label, dtype and values of each column that may hold what is not a number.
-
-    The values of categories are the distinct ones.
-    """
-    if is_frame(X):
-        table = Table(X)
-        for k, (name, dtype) in enumerate(zip(X.columns, map(str, X.dtypes), strict=True)):
-            values = list(table.column(k)) if _is_of_objects(dtype) else None
-            if _kind_of_dtype(dtype) == "category":
-                values = table.values(k)[0]
-            yield repr(name), dtype, values
-        return
-    if hasattr(X, "schema"):  # pyarrow's
-        for name, dtype in zip(X.schema.names, map(str, X.schema.types), strict=True):
-            yield repr(name), dtype, None
-        return
-    if isinstance(X, list | tuple):
-        X = np.array(X, dtype=object)
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSmM":
-        for k in range(X.shape[1]):
-            yield f"column {k}", str(X.dtype), X[:, k]
-
-
-def _is_of_objects(dtype: str) -> bool:
-    """Say whether the columns of a dtype, by its name, may hold anything."""
-    return dtype.lower() == "object"
-
-
-def _first_other_value(values: Iterable) -> int | None:
-    """Return the position of the first value that is neither a number nor None."""
-    for row, value in enumerate(values):
-        if not (value is None or isinstance(value, Number | np.bool_)):
-            return row
-    return None
-
-
-def _kind_of_dtype(dtype: str) -> str | None:
-    for kind, beginnings in _NOT_NUMBERS.items():
-        if dtype.startswith(beginnings) or dtype.lower().startswith(beginnings):
-            return kind
-    return None
-
-
-def _kind_of_value(value: Any) -> str:
-    if isinstance(value, str | bytes):
-        return "text"
-    if isinstance(value, datetime.date | datetime.timedelta | np.datetime64 | np.timedelta64):
-        return "date"
-    return "other"
-
-
-def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) -> None:
-    """Raise ValueError if there is not one value a row: dates, text, a mask, nan or NA in objects.
-
-    Parameters
-    ----------
-    y : array, series or list
-    name : str
-        Of the argument.
-    may_be_text : bool
-        Whether these are labels, which may be of any type but a date.
-    """
-    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
-        row = int(np.argwhere(np.ma.getmaskarray(y))[0, 0])
-        raise ValueError(f"{name} is masked in row {row}. Leave out the rows without a value.")
-    values = np.asarray(y)
-    kind, shown = _kind_of_dtype(str(values.dtype)), str(values.dtype)
-    if values.dtype.kind == "O" and values.ndim == 1:
-        for row, value in enumerate(values):
-            found = _kind_of_value(value)
-            if found == "other" and value is not None and is_missing(value):
-                raise ValueError(
-                    f"{name} is {value} in row {row}. Leave out the rows without a value."
-                )
-            if found == "date" or (found == "text" and not may_be_text):
-                kind, shown = found, f"{value!r} in row {row}"
-                break
-    if kind == "date":
-        raise ValueError(f"{name} holds dates ({shown}). {_ADVICE['date']}")
-    if kind == "text" and not may_be_text:
-        raise ValueError(f"{name} must be numbers, and holds text ({shown}). {_ADVICE['text']}")
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
@@ -194,23 +259,22 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     Labels that are no text are written out, but the numbers 0 .. p - 1, which frames made of arrays
     have, in whatever order: these are called x0, x1, ..., as the columns of arrays are.
     """
-    labels = X.columns if is_frame(X) else getattr(X, "column_names", None)  # pyarrow's
+    labels = _labels(X)
     if labels is None:
         return None
-    labels = list(labels)
     prefix = "x" if set(labels) == set(range(len(labels))) else ""
     return tuple(f"{prefix}{label}" for label in labels)
 
 
-def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
+def refuse_other_columns(table: Table, feature_names: tuple[str, ...]) -> None:
     """Raise ValueError if a table has not the columns of a model, in their order.
 
     Other names are as good as none where either side has them only by number: x0, x1, ... A blank
     may be an underscore in the model, because LightGBM writes "mean radius" as "mean_radius".
     """
-    names = column_names(X)
+    names = table.names
+    shape: tuple[int, ...] = getattr(table.given, "shape", None) or table.cells.shape
     if names is None:
-        shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:
             _refuse_number(shape, feature_names)
         return
@@ -224,7 +288,7 @@ def refuse_other_columns(X: Any, feature_names: tuple[str, ...]) -> None:
             f"{_listed(' Not of the model: ', names, feature_names)}"
             " Select them by feature_names."
         )
-    _refuse_number(X.shape, feature_names)
+    _refuse_number(shape, feature_names)
     differing = [
         k
         for k, pair in enumerate(zip(names, feature_names, strict=True))
@@ -272,6 +336,12 @@ def _numbers(names: tuple[str, ...]) -> list[int] | None:
     return [int(number) for number in numbers]
 
 
+def _labels(X: Any) -> list | None:
+    """Return what a frame calls its columns, None if the table has no names."""
+    labels = X.columns if is_frame(X) else getattr(X, "column_names", None)  # pyarrow's
+    return None if labels is None else list(labels)
+
+
 def refuse_infinities(
     X: np.ndarray, names: tuple[str, ...] | None = None, is_number: ArrayLike = True
 ) -> None:
@@ -288,112 +358,67 @@ def refuse_infinities(
             )
 
 
-def refuse_no_table(X: Any) -> None:
-    """Raise an error if what is given for a table has no rows in memory; say how to get them."""
-    if getattr(X, "ndim", 2) == 1:
-        raise ValueError(
-            "X has one dimension, and a table has two. Reshape your data: one row is X[[i]], of a"
-            " frame X.iloc[[i]]; one column is X.reshape(-1, 1), of a frame X[[name]]."
-        )
-    if isinstance(X, str | bytes | os.PathLike):
-        advice = "Read the file first, for instance with pandas.read_csv or polars.read_parquet."
-    elif hasattr(X, "collect_schema") and not hasattr(X, "shape"):
-        advice = "Give X.collect(), its rows."
-    elif type(X) is dict or (isinstance(X, list | tuple) and X and type(X[0]) is dict):
-        advice = "Give pandas.DataFrame(X)."
-    elif any(hasattr(X, has) for has in ("shape", "__array__", "__len__", "__dataframe__")):
-        return
-    else:
-        advice = "Give the array or frame that it was made of."
-    raise TypeError(
-        f"X must be a table, such as an array or a frame; got a {type(X).__name__}. {advice}"
-    )
+def _kind_of_dtype(dtype: str) -> str | None:
+    for kind, beginnings in _NOT_NUMBERS.items():
+        if dtype.startswith(beginnings) or dtype.lower().startswith(beginnings):
+            return kind
+    return None
 
 
-class Table:
-    """The columns of a pandas or polars frame, of an array or of a list of rows."""
+def _kind_of_value(value: Any) -> str:
+    if isinstance(value, str | bytes):
+        return "text"
+    if isinstance(value, datetime.date | datetime.timedelta | np.datetime64 | np.timedelta64):
+        return "date"
+    return "other"
 
-    def __init__(self, X: Any):
-        self.is_frame, self.given = is_frame(X), X
-        if not self.is_frame and not isinstance(X, np.ndarray):
-            X = np.array(X, dtype=object)
-        self.X = X
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        # What is no table has no columns here, and is refused where rows are checked.
-        self.n_columns = shape[1] if len(shape) == 2 else 0
 
-    def column(self, k: int) -> Any:
-        """Return column k, by position, since two columns may have one name."""
-        return getattr(self.X, "iloc", self.X)[:, k]
+def _first_other_value(values: Iterable) -> int | None:
+    """Return the position of the first value that is neither a number nor None.
 
-    def of_categories(self) -> set[int]:
-        """Return the columns that are categorical by their type: categories, or words among it."""
-        if not self.is_frame:
-            is_text = self.X.dtype.kind in "US"
-            is_object = self.X.dtype.kind == "O"
-            return {
-                k
-                for k in range(self.n_columns)
-                if is_text or (is_object and has_words(self.column(k)))
-            }
-        return {
-            k
-            for k, dtype in enumerate(map(str, self.X.dtypes))
-            if _kind_of_dtype(dtype) in ("category", "text")
-            or (_is_of_objects(dtype) and has_words(self.column(k)))
-        }
+    pandas' missing values among objects, which NumPy cannot turn into numbers, are such a value if
+    there is no other.
+    """
+    of_nothing = None
+    for row, value in enumerate(values):
+        if value is None or isinstance(value, Number | np.bool_):
+            continue
+        if type(value).__name__ not in _NOTHING_IN_PANDAS:
+            return row
+        of_nothing = row if of_nothing is None else of_nothing
+    return of_nothing
 
-    def values(self, k: int) -> tuple[list[Any], np.ndarray]:
-        """Return the distinct values of a column and where each row's stands, -1 if missing."""
-        column = self.column(k)
-        if hasattr(column, "cat") and str(column.dtype) == "category":
-            used, place = _distinct_numbers(np.asarray(column.cat.codes))
-            categories = column.cat.categories.tolist()
-            place = place - (len(used) > 0 and used[0] < 0)
-            return [categories[code] for code in used.tolist() if code >= 0], place
-        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-            known, place = _distinct_numbers(np.ascontiguousarray(column))
-            return known.tolist(), place
-        rows = column.to_list() if hasattr(column, "to_list") else column.tolist()
-        types = set(map(type, rows)) - {str, type(None)}
-        try:
-            # To a dict 1, 1.0 and True are one. With their types they are not, in twice the time.
-            keys = rows if len(types) < 2 else list(zip(map(type, rows), rows, strict=True))
-            value = dict(zip(keys, rows, strict=True))
-        except TypeError as error:
-            raise ValueError(
-                f"Column {k} is categorical and holds what cannot be compared ({error}); levels are"
-                " words, whole numbers or booleans."
-            ) from error
-        is_known = np.array([not is_missing(v) for v in value.values()], dtype=bool)
-        places = np.where(is_known, is_known.cumsum() - 1, -1).tolist()
-        place_of = dict(zip(value, places, strict=True))
-        place = np.fromiter(map(place_of.__getitem__, keys), np.intp, len(rows))
-        return list(compress(value.values(), is_known)), place
 
-    def with_columns(self, numbers: dict[int, np.ndarray]) -> Any:
-        """Return the table with other columns in some places."""
-        if hasattr(self.X, "isetitem"):
-            table = self.X.copy(deep=False)
-            for k, column in numbers.items():
-                table.isetitem(k, column)
-            return table
-        if self.is_frame:
-            import polars
+def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) -> None:
+    """Raise ValueError if there is not one value a row: dates, text, a mask, nan or NA in objects.
 
-            columns = [polars.Series(self.X.columns[k], v) for k, v in numbers.items()]
-            return self.X.with_columns(columns)
-        if hasattr(self.given, "set_column"):  # pyarrow's
-            table = self.given
-            for k, column in numbers.items():
-                table = table.set_column(k, table.column_names[k], [column])
-            return table
-        others = [k for k in range(self.n_columns) if k not in numbers]
-        table = np.empty(self.X.shape, dtype=object if self.X.dtype.kind in "OUS" else np.float64)
-        table[:, others] = self.X[:, others]
-        for k, column in numbers.items():
-            table[:, k] = column
-        return table
+    Parameters
+    ----------
+    y : array, series or list
+    name : str
+        Of the argument.
+    may_be_text : bool
+        Whether these are labels, which may be of any type but a date.
+    """
+    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
+        row = int(np.argwhere(np.ma.getmaskarray(y))[0, 0])
+        raise ValueError(f"{name} is masked in row {row}. Leave out the rows without a value.")
+    values = np.asarray(y)
+    kind, shown = _kind_of_dtype(str(values.dtype)), str(values.dtype)
+    if values.dtype.kind == "O" and values.ndim == 1:
+        for row, value in enumerate(values):
+            found = _kind_of_value(value)
+            if found == "other" and value is not None and is_missing(value):
+                raise ValueError(
+                    f"{name} is {value} in row {row}. Leave out the rows without a value."
+                )
+            if found == "date" or (found == "text" and not may_be_text):
+                kind, shown = found, f"{value!r} in row {row}"
+                break
+    if kind == "date":
+        raise ValueError(f"{name} holds dates ({shown}). {_ADVICE['date']}")
+    if kind == "text" and not may_be_text:
+        raise ValueError(f"{name} must be numbers, and holds text ({shown}). {_ADVICE['text']}")
 
 
 def _distinct_numbers(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -426,13 +451,6 @@ def _distinct_from_least(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     place = np.empty(len(is_there), dtype=np.intp)
     place[known] = np.arange(len(known))
     return known, place[whole]
-
-
-def has_words(column: Iterable[Any]) -> bool:
-    """Say whether the first value of a column that is neither a number nor missing is a word."""
-    values = [value for value in column if type(value).__name__ not in _NOTHING_IN_PANDAS]
-    row = _first_other_value(values)
-    return row is not None and isinstance(values[row], str)
 
 
 def is_missing(value: Any) -> bool:

@@ -80,7 +80,7 @@ class Watch:
                 self.evals_result[f"eval_{i}_{name_of(metric)}"] = []
 
     def record(self, trees: Sequence[Tree], n_jobs: int | None) -> None:
-        """Add the values of a round's trees, one an output, and note what comes of them."""
+        """Add the values of a round's trees, one tree an output, and record loss and metric."""
         for i, watched in enumerate(self._sets):
             watched.add(trees, n_jobs)
             self.evals_result[f"eval_{i}"].append(watched.mean_loss())
@@ -106,7 +106,7 @@ class Watch:
         return {name: numbers[-1] for name, numbers in self.evals_result.items()}
 
     def ask(self, callbacks: Sequence[Callback], m: int, n_rounds: int) -> bool:
-        """Tell all callbacks what came of tree ``m``; say whether one of them wants to end."""
+        """Call all callbacks after round ``m``; return whether one of them asks to stop."""
         told = Round(m, n_rounds, self.latest)
         wishes = [callback(told) for callback in callbacks]
         return any(wishes)
@@ -133,7 +133,7 @@ class Watch:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last trees, as many as patience has, brought nothing better."""
+        """Whether the last rounds, as many as ``patience`` says, brought no better number."""
         if not self._patience:
             return False
         *_, deciding = self.evals_result.values()
@@ -173,7 +173,7 @@ class _Watched:
             return float(np.average(loss, weights=self.sample_weight))
 
     def score(self, metric: Metric | str) -> float:
-        """Return the metric; weights are handed over where there are any that differ."""
+        """Return the metric; weights are handed on only if they differ."""
         w = self.sample_weight
         weights = {} if w is None or (w == w[0]).all() else {"sample_weight": read_only(w)}
         with refusing_overflow_of(self.loss):
@@ -202,7 +202,7 @@ class _Watched:
 
 
 class _RegressorStage(RegressorMixin, BaseEstimator):
-    """Predictions at hand in the dress of a fitted estimator, which is what scorers ask."""
+    """Given predictions behind the methods of a fitted estimator, which scorers call."""
 
     def __init__(self, prediction: Any = None):
         self.prediction = prediction

@@ -25,7 +25,7 @@ class NewTrees(NamedTuple):
     split_scores: np.ndarray | None = None
 
     def to_walk(self) -> Tree:
-        """Return the tree that came alone, as rows walk down it."""
+        """Return the only tree of the call, ready for rows to walk down."""
         return Tree(**arrays_of(self.nodes), level_sets=self.level_sets)
 
 
@@ -44,7 +44,7 @@ class GrownTrees:
         return len(self.sizes)
 
     def add(self, grown: Sequence[NewTrees]) -> None:
-        """Take what has grown in one call after the other."""
+        """Append the trees of each of some calls."""
         for new in grown:
             self.nodes.append(new.nodes)
             self.sizes.extend(new.sizes)
@@ -53,7 +53,7 @@ class GrownTrees:
             self.split_scores.extend([new.split_scores] * len(new.sizes))
 
     def last_is_stub(self, n_outputs: int) -> bool:
-        """Say whether there is a last round, and none of its trees has a split."""
+        """Say whether no tree of the last round has a split; False before the first round."""
         return len(self) > 0 and max(self.sizes[-n_outputs:]) == 1
 
     def arrays(self) -> dict[str, Any]:

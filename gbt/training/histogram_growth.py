@@ -43,7 +43,7 @@ from gbt.parallel.threads import Helpers, threads_for
 from gbt.tables.columns import MAX_BINS, Columns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
-from gbt.training.histogram_levels import sets_of, ways_of_levels
+from gbt.training.histogram_levels import level_sets_of, ways_of_levels
 from gbt.training.plan import Plan
 
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
@@ -145,7 +145,7 @@ class GreedyGrowth:
         sets = None
         if self.ways.any():
             nodes = self.nodes[:n_nodes]  # of the only tree
-            sets = sets_of(trees, nodes, self.rows.listed, self.columns, self.ways)
+            sets = level_sets_of(trees, nodes, self.rows.listed, self.columns, self.ways)
         return NewTrees(trees, sizes, sets)
 
     def _weigh_levels(self, training: Training, plan: Plan) -> None:

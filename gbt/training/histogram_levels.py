@@ -28,7 +28,7 @@ def ways_of_levels(columns: Columns, is_weighted: bool) -> np.ndarray:
     return np.where(columns.n_levels > 0, np.where(in_bins, IN_BINS, BY_ROWS), 0)
 
 
-def sets_of(
+def level_sets_of(
     tree: np.ndarray, nodes: np.ndarray, listed: np.ndarray, columns: Columns, ways: np.ndarray
 ) -> LevelSets:
     """Return the sets of a tree that has grown.

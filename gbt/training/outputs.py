@@ -8,9 +8,9 @@ before it. None needs another, so threads grow them side by side, each thread in
     raw predictions -> loss -> g, h -> thread 0: trees 0, 2, 3 -> raw predictions
         (K, n)              (K, n) \-> thread 1: trees 1, 4    -/     (K, n)
 
-Who is done takes the next tree that nobody has begun, and which thread that is makes no difference
-to the tree. Threads that share one tree wait for each other several times a level; threads with
-trees of their own wait once a round.
+A thread that is done takes the next tree that no other has begun, and which thread grows a tree
+makes no difference to it. Threads that share one tree wait for each other several times for every
+depth of it; threads with trees of their own wait once a round.
 """
 
 from collections.abc import Callable

@@ -36,8 +36,8 @@ class Plan:
 class Growth(Protocol):
     """A policy at work on one table: it grows tree after tree.
 
-    ``leaf_of_row``, an int32 array, says by row of the table which leaf of the last tree it is in,
-    in memory that the next tree is grown in. Without meaning where a row takes no part.
+    ``leaf_of_row``, int32, says which leaf of the last tree every row of the table is in. The next
+    tree overwrites it, and it has no meaning for rows that the tree did not see.
     """
 
     leaf_of_row: np.ndarray
@@ -50,8 +50,8 @@ class Growth(Protocol):
         m : int
             The number of the first of them, by which a policy draws at random.
         rows : int32 array or None
-            The rows that they see, ascending; None is all. Raw predictions follow where all do. A
-            tree that sees some comes alone.
+            The rows that they see, ascending; None is all. Only a tree that sees all rows updates
+            the raw predictions, and one that does not is the only tree of its call.
         features : int array
             The columns that they may split on, ascending.
         most : int

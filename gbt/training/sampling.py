@@ -27,7 +27,7 @@ class Sampling:
     left_out: np.ndarray
 
     def refuse_to_become(self, other: "Sampling") -> None:
-        """Raise ValueError unless more trees may be sampled in the other way."""
+        """Raise ValueError unless trees sampled as ``other`` says may follow trees sampled so."""
         for name in ("n_rows", "subsample"):
             before, now = getattr(self, name), getattr(other, name)
             if before != now:

@@ -7,8 +7,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from benchmarks.speed import growth
-from benchmarks.speed.growth import FULL, PARTS, QUICK, Memory
+from benchmarks.speed.growth import __main__ as growth
+from benchmarks.speed.growth import first_call, fit_time, memory
+from benchmarks.speed.growth.__main__ import PARTS
+from benchmarks.speed.growth.plan import FULL, QUICK, Memory, data_of
 from gbt.tables.columns import Columns
 from tests.asserts import assert_close
 from tests.trainer import growth_for
@@ -18,27 +20,27 @@ from tests.trainer import growth_for
 
 def test_exponent_of_a_power_law():
     sizes = np.array([1, 10, 100, 1000])
-    assert_close(growth.exponent(sizes, 3.0 * sizes**1.5), 1.5, 10.0)
-    assert_close(growth.exponent(sizes, 2.0 / sizes), -1.0, 10.0)
+    assert_close(fit_time.exponent(sizes, 3.0 * sizes**1.5), 1.5, 10.0)
+    assert_close(fit_time.exponent(sizes, 2.0 / sizes), -1.0, 10.0)
 
 
 def test_exponent_is_that_of_the_upper_half():
     """Of 1 .. 1000 the upper half on the log scale begins at the root of 1000, 31.6."""
     sizes = np.array([1, 10, 31, 32, 100, 1000])
-    assert growth.is_upper(sizes).tolist() == [False, False, False, True, True, True]
+    assert fit_time.is_upper(sizes).tolist() == [False, False, False, True, True, True]
     flat_below = np.where(sizes > 31, sizes**2.0, 1000.0)
-    assert_close(growth.upper_exponent(sizes, flat_below), 2.0, 10.0)
-    assert 1.0 < growth.exponent(sizes, flat_below) < 1.9
-    assert growth.is_upper(np.array([2, 4, 8])).tolist() == [False, True, True]  # its middle too
+    assert_close(fit_time.upper_exponent(sizes, flat_below), 2.0, 10.0)
+    assert 1.0 < fit_time.exponent(sizes, flat_below) < 1.9
+    assert fit_time.is_upper(np.array([2, 4, 8])).tolist() == [False, True, True]  # its middle too
 
 
 def test_exponent_by_hand():
     """Logs 0, 1, 2 of size and 0, 1, 4 of value: the slope through three points is (4 - 0) / 2."""
     sizes = np.array([2.0, 4.0, 8.0]) * 1e6
     values = 2.0 ** np.array([0, 1, 4])
-    assert_close(growth.exponent(sizes, values), 2.0, 10.0)
+    assert_close(fit_time.exponent(sizes, values), 2.0, 10.0)
     below = np.array([1e5, *sizes])  # the root of 1e5 * 8e6 is 0.9e6
-    assert_close(growth.upper_exponent(below, np.array([50.0, *values])), 2.0, 10.0)
+    assert_close(fit_time.upper_exponent(below, np.array([50.0, *values])), 2.0, 10.0)
 
 
 def times(exponent_of):
@@ -57,7 +59,7 @@ def times(exponent_of):
     [(1.0, 0.5, [True, True]), (1.12, 1.0, [False, True]), (1.09, 1.2, [True, False])],
 )
 def test_claims_about_time(rows, columns, expected):
-    claims = growth.time_claims(times({"rows": rows, "columns": columns}))
+    claims = fit_time.time_claims(times({"rows": rows, "columns": columns}))
     assert [holds for _, holds in claims] == [expected[0]] * 2 + [expected[1]] * 2
     assert [words[-4:] for words, _ in claims] == [f"{rows:.2f}"] * 2 + [f"{columns:.2f}"] * 2
     assert [words.split(" time")[0] for words, _ in claims] == [
@@ -72,11 +74,11 @@ def test_where_time_grows_faster_only_large_sizes_fail():
         (*r[:5], r[5] * (max(r[2], 1e5) / 1e5) ** 0.15 if r[1] == "rows" else r[5])
         for r in times({"rows": 1.0})
     ]
-    assert [holds for _, holds in growth.time_claims(records)][:2] == [True, False]
+    assert [holds for _, holds in fit_time.time_claims(records)][:2] == [True, False]
 
 
 def test_table_of_times():
-    table = growth.time_table(times({"rows": 1.0, "depth": 2.0, "threads": -1.0}))
+    table = fit_time.time_table(times({"rows": 1.0, "depth": 2.0, "threads": -1.0}))
     assert "| rows (20 columns, depth 6) | 10,000 | 20,000 |" in table
     assert "| fit, s | 1.00e+03 | 2.00e+03 |" in table  # the median factor is .1
     assert "Exponent from 200,000 to 2,000,000: **1.00**; over all sizes 1.00; of" in table
@@ -97,25 +99,25 @@ def test_axes_change_one_size():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_data(dtype):
-    X, y = growth.data_of(5_000, 7, dtype)
+    X, y = data_of(5_000, 7, dtype)
     assert (X.shape, X.dtype, y.dtype) == ((5_000, 7), np.dtype(dtype), np.dtype(float))
     signal = X[:, :5].sum(axis=1) + X[:, 0] * X[:, 1]
     noise = y - signal
     assert abs(noise.std() - 1) < 0.05  # five standard errors of 5,000 rows
     assert abs(np.corrcoef(noise, signal)[0, 1]) < 0.07
-    levels, _ = growth.data_of(5_000, 7, dtype, n_distinct=9)
+    levels, _ = data_of(5_000, 7, dtype, n_distinct=9)
     assert [len(np.unique(column)) for column in levels.T] == [9] * 7
     assert (np.abs(levels.std(axis=0) - np.sqrt(1.25)) < 0.05).all()  # (d + 1) / (d - 1) = 1.25
 
 
 def test_wrong_trees_are_not_timed(monkeypatch):
-    growth.verify()
-    boost = growth.reference.boost
+    fit_time.verify()
+    boost = fit_time.reference.boost
     monkeypatch.setattr(
-        growth.reference, "boost", lambda *a, **kw: boost(*a, **kw | {"max_depth": 2})
+        fit_time.reference, "boost", lambda *a, **kw: boost(*a, **kw | {"max_depth": 2})
     )
     with pytest.raises(SystemExit, match="nothing timed"):
-        growth.measure_time(QUICK)
+        fit_time.measure_time(QUICK)
 
 
 # --------------------------------------------------------------------------------------- memory
@@ -124,11 +126,11 @@ def test_wrong_trees_are_not_timed(monkeypatch):
 @pytest.mark.parametrize("is_logistic", [False, True])
 @pytest.mark.parametrize("n_columns", [3, 8, 17])
 def test_parts_are_the_sizes_of_the_arrays(n_columns, is_logistic):
-    X, _ = growth.data_of(4_000, n_columns)
+    X, _ = data_of(4_000, n_columns)
     columns = Columns.from_table(X, n_jobs=1)
     hessian = np.ones(4_000) / (np.arange(4_000) + 1 if is_logistic else 1)
     grown = growth_for(columns, np.zeros(4_000), hessian, max_depth=3)
-    parts = growth.bytes_by_part(4_000, n_columns, 3, n_threads=1, is_logistic=is_logistic)
+    parts = memory.bytes_by_part(4_000, n_columns, 3, n_threads=1, is_logistic=is_logistic)
     assert parts["entries"] == grown.rows.entries.nbytes
     assert parts["codes"] == columns.codes.nbytes
     assert parts["order"] == columns.order.nbytes
@@ -156,8 +158,8 @@ def peak_of_fit(case, n_rows):
 @pytest.mark.parametrize("is_logistic", [False, True])
 def test_parts_add_up_to_what_a_fit_allocates(is_logistic):
     """By how much the peak grows with the rows; Python's own objects do not grow with them."""
-    case, sizes = growth.Memory(0, 16, is_logistic=is_logistic, max_depth=1), (20_000, 40_000)
-    calculated = [sum(growth.bytes_by_part(n, 16, 1, 1, is_logistic).values()) for n in sizes]
+    case, sizes = Memory(0, 16, is_logistic=is_logistic, max_depth=1), (20_000, 40_000)
+    calculated = [sum(memory.bytes_by_part(n, 16, 1, 1, is_logistic).values()) for n in sizes]
     peaks = [peak_of_fit(case, n) for n in sizes]
     share = np.diff(peaks).item() / np.diff(calculated).item()
     assert 0.8 < share <= 1.005  # no array is forgotten, few are counted that are not there
@@ -167,7 +169,7 @@ def test_parts_add_up_to_what_a_fit_allocates(is_logistic):
 def test_peak_is_in_bytes():
     resource = importlib.import_module("resource")  # not there on all systems
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert 1e7 < growth.peak_so_far() <= 1024 * 1.01 * kilobytes
+    assert 1e7 < memory.peak_so_far() <= 1024 * 1.01 * kilobytes
 
 
 def weights(multiple):
@@ -180,13 +182,13 @@ def weights(multiple):
 
 def test_claims_about_memory():
     for multiple, expected in ((3.4, True), (3.6, False)):
-        ((words, holds),) = growth.memory_claims(weights(multiple))
+        ((words, holds),) = memory.memory_claims(weights(multiple))
         assert holds is expected
         assert words.endswith(f": {multiple:.2f}")
 
 
 def test_table_of_memory():
-    table = growth.memory_table(weights(3.0))
+    table = memory.memory_table(weights(3.0))
     assert "| a table | 10.0 | 30.0 | **3.00** | 25.0 | 2.50 | 45.0 |" in table
     assert "| order | 15.0 |" in table
 
@@ -217,14 +219,14 @@ def test_claims_about_first_calls(series, value, expected):
     found = {name: [seconds] * 3 for name, seconds in found.items()}
     if series:
         found[series] = [value, 0.01, value]  # one lucky run does not count
-    claims = growth.first_call_claims(calls(**found))
+    claims = first_call.first_call_claims(calls(**found))
     assert [holds for _, holds in claims] == expected
 
 
 def test_what_was_not_measured_is_not_claimed():
     records = calls(**{"import": [0.01, 0.03, 0.02], "libraries": [1.0], "filled": [1.5]})
-    assert len(growth.first_call_claims(records)) == 2
-    table = growth.first_call_table(records)
+    assert len(first_call.first_call_claims(records)) == 2
+    table = first_call.first_call_table(records)
     assert "| `import gbt` | 0.0200 | 0.0100 to 0.0300 | 3 |" in table
     assert "warmup" not in table
 

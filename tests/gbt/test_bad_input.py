@@ -53,7 +53,7 @@ TABLES = {
     "ragged": ([[1.0, 2.0], [3.0]], "inhomogeneous"),
     "infinity": (with_cell(X, np.inf), "X holds inf in row 1, column 2; numbers must be finite"),
     "minus infinity": (with_cell(X, -np.inf), "X holds -inf in row 1, column 2; numbers must"),
-    "infinity in a list": (with_cell(X, np.inf).tolist(), "Input X contains infinity"),
+    "infinity in a list": (with_cell(X, np.inf).tolist(), "X holds inf in row 1, column 2"),
     "complex": (X + 1j, "Complex data not supported"),
     "dates": (
         pd.DataFrame({"when": pd.to_datetime(["2020-02-02"] * 8), "size": y}),

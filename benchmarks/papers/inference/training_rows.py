@@ -145,7 +145,7 @@ def main(arguments=None) -> None:
     rows = simulate()
     print(table(rows))
     if asked.write:
-        write_rows(RESULTS / "training_rows.csv", rows, COMMAND)
+        write_rows(RESULTS / "training_rows.csv", rows, COMMAND, f"seed {SEED}")
         page = PAGE.read_text()
         PAGE.write_text(page_with({"training rows": table(rows)}, page, PAGE.name))
 

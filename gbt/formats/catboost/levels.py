@@ -18,7 +18,7 @@ from gbt.formats.catboost.binary import Model
 from gbt.formats.listed_levels import Listed
 from gbt.parallel.chunks import refuse_chunks
 from gbt.tables.categories import Categories, Level, learn
-from gbt.tables.given import refuse_other_columns
+from gbt.tables.given import Table, refuse_other_columns
 
 Hashed = dict[int, np.ndarray]  # of a column's levels, which of the model's hashes they have
 
@@ -40,8 +40,9 @@ def levels_of(model: Model, X: Any) -> Categories | None:
             raise ValueError(
                 f"X has shape {np.shape(X)}; the model needs a table with {len(names)} columns."
             )
-        refuse_other_columns(X, names)
-        levels, _ = learn(X, [*model.categorical], names)
+        table = Table(X)
+        refuse_other_columns(table, names)
+        levels, _ = learn(table, [*model.categorical], names)
         return levels
     split = [names[k] for k in model.categorical if (model.feature[model.level >= 0] == k).any()]
     if split:

@@ -39,7 +39,7 @@ from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 LEAST_SHARE = 8  # a level of this part of a node's weight, or more, stands for itself
 
 
-class Levels(NamedTuple):
+class LevelOrder(NamedTuple):
     """How levels are ordered, and a thread's own arrays for that."""
 
     smoothing: float  # in the units of the hessians
@@ -162,7 +162,7 @@ def scan_levels(column, set_of_row, totals, asked, scratch, values, levels, cuts
     column                       ValuesOfColumn    IN
     set_of_row ... scratch                                as for ``scan_column``
     values                       ValueSums
-    levels                       Levels
+    levels                       LevelOrder
     cuts         (J, Q)          CUT       OUT          ``row`` is without meaning
     left         (J, Q, L, 3)    int64     OUT          what all sums have left of the cuts
     is_left      (m,)            bool      OUT          of the i-th level of node j, at its start

@@ -10,7 +10,7 @@ import numpy as np
 from gbt.kernels.cuts.histogram import LANES, add_rows, clear, clear_column, group_bits
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, terms_of
 from gbt.kernels.cuts.node_levels import best_set, levels_of_bins
-from gbt.kernels.cuts.search import is_closed, survey
+from gbt.kernels.cuts.search import has_closed_bins, survey
 from gbt.kernels.platform.compiling import internal
 
 ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
@@ -60,8 +60,8 @@ def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
             found.bound = np.inf  # see ``gbt.kernels.trees.tasks.refine``
         elif column.is_allowed:
             cut, found.bound, _ = survey(
-                histogram, column, found.bits, is_closed(column, found.bits), table.one_value[k],
-                terms, node.to_beat, scratch,
+                histogram, column, found.bits, has_closed_bins(column, found.bits),
+                table.one_value[k], terms, node.to_beat, scratch,
             )  # fmt: skip
             found.score, found.code, found.missing_left = cut.score, ~cut.code, cut.missing_left
             node.to_beat = max(node.to_beat, cut.score)

@@ -24,7 +24,7 @@ import numpy as np
 
 from gbt.kernels.cuts.histogram import LANES, are_far_apart, hessian_of, size_of
 from gbt.kernels.cuts.ranking import position_of
-from gbt.kernels.cuts.search import Cut, Sums, is_closed, score_both_ways, sums_of_bin, survey
+from gbt.kernels.cuts.search import Cut, Sums, has_closed_bins, score_both_ways, sums_of_bin, survey
 from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch
 
@@ -270,8 +270,9 @@ def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
     codes, order, candidates = table.codes[k], table.order[k], scratch.candidates
     listed = rows.listed[node.start : node.stop]
     one_value = table.one_value[k]
+    is_closed = has_closed_bins(column, bits)
     best, _, n_candidates = survey(
-        histogram, column, bits, is_closed(column, bits), one_value, terms, node.to_beat, scratch
+        histogram, column, bits, is_closed, one_value, terms, node.to_beat, scratch
     )
     if best.code >= 0:
         stop = bin_start[min(best.code + (1 << bits), column.n_bins)]

@@ -173,7 +173,7 @@ def sums_of_bin(histogram, first, b, terms):
 
 
 @forced_inline
-def is_closed(column, bits):
+def has_closed_bins(column, bits):
     """Say whether no bin of a column, put together in groups of 2^bits, has a cut inside."""
     return bits == 0 and column.n_bins == column.n_values
 

@@ -1,4 +1,4 @@
-r"""All rows of a block go down one tree together, level by level, without a branch.
+r"""All rows of a block go down one tree together, step by step, without a branch.
 
 A row that follows ``if x <= threshold`` on its own makes the processor guess at every node, and it
 guesses wrong half of the time. Here every row of a block takes its step in the same loop, and a
@@ -7,7 +7,7 @@ counted through all trees, so that
 
     t_next = lower[t, x[t's feature] <= t's threshold]
 
-A leaf is its own left and right, hence a tree of L levels takes L steps whatever its shape::
+A leaf is its own left and right, hence a tree of depth D takes D steps whatever its shape::
 
         a           node          a   b   d   e   c
        / \          lower[t, 1]   b   d   d   e   c
@@ -16,7 +16,7 @@ A leaf is its own left and right, hence a tree of L levels takes L steps whateve
     d   e
 
 All rows meet the same nodes at the top. There a tree is made complete, by leaves that are their own
-children: 15 comparisons in four levels, and below them 16 *places*. All comparisons are made for
+children: 15 comparisons at four depths, and below them 16 *places*. All comparisons are made for
 every row, and the number of its place, four bits, is selected among them in registers::
 
                0                  first bit    row 0
@@ -33,8 +33,8 @@ there.
 
 A node that splits a categorical column has a level set (``gbt.kernels.rows.walk``) and the
 threshold -inf: a row goes left if x <= threshold, or if its level is listed. Rows of a model with
-such nodes take the four levels of the top step by step. Models of numbers have None for sets, and
-nothing of this is compiled for them.
+such nodes go down the four depths of the top step by step. Models of numbers have None for sets,
+and nothing of this is compiled for them.
 
 Rows of float32 are compared as such, twice as many at once, with thresholds rounded down to that:
 no float32 number lies between the two. Their nodes have numbers of 32 bits.
@@ -46,7 +46,7 @@ checks signed indices for being negative at every look-up (twice the time).
 
 A block's length is no power of two. With 512 rows of float64 every column takes 4 kB and begins in
 the same set of a first-level cache, which holds eight lines of a set and not the 15 that one turn
-of the loop compares: 3.0 ns a row and tree of four levels, where blocks of 480 rows take 1.8, one
+of the loop compares: 3.0 ns a row and tree of depth 4, where blocks of 480 rows take 1.8, one
 thread. For rows of float32 it is 1.1, of which 0.75 for the place and the rest for its value.
 """
 
@@ -56,9 +56,9 @@ import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, internal, kernel
 from gbt.kernels.rows.derivatives import write_derivatives
-from gbt.kernels.rows.walk import Sets, is_listed
+from gbt.kernels.rows.walk import NodeSets, is_listed
 
-N_TOP = 4  # levels whose comparisons are all made
+N_TOP = 4  # depths, from 0 on, whose comparisons are all made
 N_PLACES = 2**N_TOP
 
 
@@ -69,7 +69,7 @@ class Links(NamedTuple):
     """
 
     roots: np.ndarray  # (M,) unsigned
-    levels: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
+    tree_depth: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
     places: np.ndarray  # (M,) unsigned*, the number of the first of its 16 places, from N on
     top_column: np.ndarray  # (M, 15) unsigned, of the comparisons in the drawing
     top_threshold: np.ndarray  # (M, 15) float64*
@@ -78,14 +78,14 @@ class Links(NamedTuple):
     lower: np.ndarray  # (N + 16 M, 2) unsigned, the nodes right and left of it; of a leaf, itself
     node: np.ndarray  # (N + 16 M,) unsigned*, itself, or the one that stands at a place
     top: np.ndarray | None = None  # (M, 15) unsigned, the nodes in the drawing; only with sets
-    sets: Sets | None = None  # of nodes and places; None if all columns are numbers
+    sets: NodeSets | None = None  # of nodes and places; None if all columns are numbers
 
     def of(self, trees: range) -> "Links":
         """Return the links of some trees; numbers stay."""
         these = slice(trees.start, trees.stop)
         return self._replace(
             roots=self.roots[these],
-            levels=self.levels[these],
+            tree_depth=self.tree_depth[these],
             places=self.places[these],
             top_column=self.top_column[these],
             top_threshold=self.top_threshold[these],
@@ -94,7 +94,9 @@ class Links(NamedTuple):
 
 
 @kernel
-def link_nodes(tree_offset, feature, left, right, missing_left, n_features, column, lower, levels):
+def link_nodes(
+    tree_offset, feature, left, right, missing_left, n_features, column, lower, tree_depth
+):
     """Prepare the nodes of all trees for going down in steps.
 
     tree_offset    (M + 1,)      int64   IN
@@ -102,14 +104,14 @@ def link_nodes(tree_offset, feature, left, right, missing_left, n_features, colu
     n_features                   int64   IN   p
     column         (n_nodes,)    uint64  OUT  where a block has the values that a node compares
     lower          (n_nodes, 2)  uint64  OUT  the nodes right and left of it; at a leaf, itself
-    levels         (M,)          int64   OUT  steps from the root to the lowest leaf
+    tree_depth     (M,)          int64   OUT  steps from the root to the lowest leaf
     """
     depth = np.zeros(feature.shape[0], np.int64)
     for m in range(tree_offset.shape[0] - 1):
         root = tree_offset[m]
-        levels[m] = 0
+        tree_depth[m] = 0
         for node in range(root, tree_offset[m + 1]):
-            levels[m] = max(levels[m], depth[node])
+            tree_depth[m] = max(tree_depth[m], depth[node])
             l, r = node, node
             column[node] = 0
             if left[node] >= 0:
@@ -127,7 +129,7 @@ def chosen(condition, if_true, if_false):
 
 @internal
 def find_places(X, column, threshold, first, at):
-    """Write the number of the place below four levels that each row reaches.
+    """Write the number of the place at depth 4 that each row reaches.
 
     The four bits of a place are the answers to four comparisons. In a vector register a comparison
     sets all bits of a lane or none, which is the number -1 or 0. So the place is a sum, of -8 if
@@ -175,7 +177,7 @@ def find_places(X, column, threshold, first, at):
 
 @internal
 def find_places_of_few(X, column, threshold, first, at):
-    """Do what `find_places` does in a tree of two levels or one: only its first two bits matter."""
+    """Do what `find_places` does in a tree of depth two or less: only its first two bits matter."""
     x_0, x_1, x_2 = X[column[0]], X[column[1]], X[column[2]]
     t_0, t_1, t_2 = threshold[0], threshold[1], threshold[2]
     no = at.dtype.type(0)
@@ -215,7 +217,7 @@ def go_down_the_top(X, links, sets, m, at):
         find_places_by_steps(
             X, links.top_column[m], links.top[m], links.threshold, sets, links.places[m], at
         )
-    elif links.levels[m] <= 2:
+    elif links.tree_depth[m] <= 2:
         find_places_of_few(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
     else:
         find_places(X, links.top_column[m], links.top_threshold[m], links.places[m], at)
@@ -231,7 +233,7 @@ def go_down(X, links, m, at):
     """
     column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
     go_down_the_top(X, links, sets, m, at)
-    for _ in range(links.levels[m] - N_TOP):
+    for _ in range(links.tree_depth[m] - N_TOP):
         for i in range(at.shape[0]):
             t = at[i]
             at[i] = lower[t, takes_left(X[column[t], np.uint64(i)], t, threshold, sets)]

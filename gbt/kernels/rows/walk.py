@@ -20,7 +20,7 @@ import numpy as np
 from gbt.kernels.platform.compiling import forced_inline, kernel
 
 
-class Sets(NamedTuple):
+class NodeSets(NamedTuple):
     """The level sets of some nodes as kernels take them, see ``gbt.tables.level_sets``."""
 
     first: np.ndarray  # (n_nodes,) int64, where the words of a node's set begin
@@ -28,14 +28,14 @@ class Sets(NamedTuple):
     words: np.ndarray  # uint64
 
 
-def sets_of(level_sets) -> Sets | None:
+def node_sets(level_sets) -> NodeSets | None:
     """Return the level sets of some nodes as kernels take them, None if there are none."""
     if level_sets is None:
         return None
     start, number = level_sets.start, level_sets.of_node
     first = np.where(number < 0, 0, start[number])
     end = np.where(number < 0, 0, start[number + 1])
-    return Sets(first, 64 * (end - first), level_sets.words)
+    return NodeSets(first, 64 * (end - first), level_sets.words)
 
 
 @forced_inline
@@ -55,7 +55,7 @@ def goes_left(x, node, threshold, missing_left, sets):
     """Say whether a value takes the left branch of a node; nan is a missing value.
 
     threshold, missing_left   (n_nodes,)            IN   the node arrays of a ``Tree``
-    sets                      ``Sets`` or None      IN
+    sets                      ``NodeSets`` or None      IN
     """
     if np.isnan(x):
         return missing_left[node]
@@ -70,7 +70,7 @@ def find_leaves(X, feature, threshold, left, right, missing_left, sets, out):
 
     X             (n, p)      float64         IN
     feature ...   (n_nodes,)                  IN   the node arrays of one ``Tree``
-    sets          ``Sets`` or None            IN
+    sets          ``NodeSets`` or None            IN
     out           (n,)        int32           OUT
     """
     for i in range(X.shape[0]):

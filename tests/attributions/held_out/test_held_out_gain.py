@@ -166,8 +166,10 @@ def moderate(case):
     return np.abs(case.ensemble.value).sum() < 20
 
 
-@given(case=cases())
-def test_it_is_its_definition(case):
+@pytest.mark.parametrize("loss", LOSS)
+@given(data=st.data())
+def test_it_is_its_definition(loss, data):
+    case = data.draw(cases(loss=loss))
     rows = case.ensemble, case.ensemble.as_input(case.X), case.y, case.weight
     terms = terms_of(case) if moderate(case) else terms_of(case) * 1e6
 
@@ -229,12 +231,15 @@ def test_groups_are_the_draws(case, data):
     assert_close(both["both"], result.values[:2].sum(), terms)
 
 
+@pytest.mark.parametrize("loss", ["squared", "logistic", "quantile"])
 @pytest.mark.parametrize("depth", [1, 3, 5, 9, 17])
-def test_trees_of_every_depth(depth):
+def test_trees_of_every_depth(depth, loss):
     rng = np.random.default_rng(depth)
     ensemble, X = deep_ensemble(rng, depth, 3, branching=0.6)
     y, weight = rng.normal(size=len(X)), rng.integers(0, 3, size=len(X)) + 0.5
-    ensemble = replace(ensemble, value=ensemble.value / 10)
+    ensemble = replace(ensemble, value=ensemble.value / 10, loss=LOSS[loss])
+    if loss == "logistic":
+        y = (y > 0) * 1.0
     result = held_out_gain(ensemble, X, y, sample_weight=weight)
     terms = terms_of(Judged(ensemble, X, y, weight))
     rows = ensemble, X, y, weight
@@ -491,6 +496,32 @@ def test_threads_change_nothing():
             assert_same(other.standard_error, one.standard_error)
     rows = held_out_gain_rows(model, X, y, n_jobs=1)
     assert_same(held_out_gain_rows(model, X, y, n_jobs=2).values, rows.values)
+
+
+@pytest.mark.parametrize("kind", [GBTRegressor, GBTClassifier])
+def test_where_rows_end_up_may_be_kept_or_not(kind, monkeypatch):
+    X, y = some_rows(13, n=2 * ROWS_PER_BLOCK + 7)
+    y = y > 0 if kind is GBTClassifier else y
+    for depth in (3, 9):
+        model = kind(n_estimators=4, max_depth=depth).fit(X[:500], y[:500])
+        results = []
+        for most_kept in (2**29, 0):
+            monkeypatch.setattr("attributions.held_out.rows_at_splits.MOST_KEPT", most_kept)
+            rows = held_out_gain_rows(model, X[500:], y[500:]).values
+            results.append((held_out_gain(model, X[500:], y[500:]), rows))
+        (kept, rows), (anew, rows_anew) = results
+        assert_same(kept.standard_error, anew.standard_error)
+        assert_same(rows, rows_anew)
+        assert_close(rows.sum(axis=0), kept.values, np.abs(rows).sum(axis=0))
+
+
+def test_odds_beyond_what_float64_tells_are_cut_off():
+    stumps = [replace(stump_on(k, 0.0), value=np.array([0.0, -900, 900])) for k in (0, 1)]
+    model = replace(ensemble_of(stumps, 2), loss=HalfLogistic(), sum_hessian=np.ones(6))
+    X, y = np.array([[-1.0, -1], [1, 1], [-1, 1], [1, -1]]), np.array([0.0, 1, 0, 1])
+    result = held_out_gain(model, X, y)
+    expected = reference_held_out.held_out_gain(model, X, y, np.ones(4))
+    assert_close(result.values, expected, 4000.0)
 
 
 def test_seen_rows_are_told():

@@ -303,7 +303,6 @@ def test_several_outputs_where_they_are_not_known():
         ({"y_train": np.where(y > 20, np.inf, y)}, "targets must be finite"),
         ({"y_train": np.array(["a"] * N)}, "could not convert|must be numbers|text"),
         ({"rows": "bag"}, "rows='bag'; use one of"),
-        ({"solver": "exact"}, "solver='exact'; use one of"),
         ({"linear_model": "logistic_ridge"}, "is for labels"),
     ],
 )

@@ -19,6 +19,7 @@ from attributions.reference import definitions as reference
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
+from tests.attributions.mdi.in_scikit_learn import InScikitLearn
 
 N, P, K = 120, 4, 3
 X, y = make_friedman1(N, 6, noise=1.0, random_state=1)
@@ -293,7 +294,8 @@ def test_scikit_learn_finds_the_same(linear_model, close, rows):
     forest = RandomForestRegressor(2, min_samples_leaf=10, random_state=3).fit(X, y)
     settings = {"linear_model": linear_model, "rows": rows, "raw": linear_model.name != "ols"}
     found = attributions.local_mdi(forest, X, y, **settings)
-    expected = attributions.local_mdi(forest, X, y, **settings, solver="reference")
+    settings["linear_model"] = InScikitLearn(linear_model)
+    expected = attributions.local_mdi(forest, X, y, **settings)
     assert expected.method == found.method
     if not np.isnan(expected.penalty).any():
         assert_close(found.penalty, expected.penalty, found.penalty, k=64)
@@ -304,7 +306,7 @@ def test_scikit_learn_chooses_nearly_the_same_elastic_net():
     """Close scores and not the same: our search does not try every penalty."""
     forest = RandomForestRegressor(2, min_samples_leaf=10, random_state=3).fit(X, y)
     found = attributions.local_mdi(forest, X, y)
-    expected = attributions.local_mdi(forest, X, y, solver="reference")
+    expected = attributions.local_mdi(forest, X, y, linear_model=InScikitLearn(ElasticNet()))
     assert (np.abs(np.log(found.penalty / expected.penalty)) < np.log(1000) / 99 * 8).all()
     gap = np.abs(found.values - expected.values).max()
     assert gap < 0.05 * np.abs(expected.values).max()
@@ -312,9 +314,8 @@ def test_scikit_learn_chooses_nearly_the_same_elastic_net():
 
 @pytest.mark.parametrize("model", [LogisticRidge(2.0), LogisticElasticNet(2.0, 0.5)])
 def test_scikit_learn_finds_the_same_of_labels(model):
-    settings = {"linear_model": model, "raw": True}
-    found = attributions.local_mdi(OF_LABELS, X, labels, **settings)
-    expected = attributions.local_mdi(OF_LABELS, X, labels, **settings, solver="reference")
+    found = attributions.local_mdi(OF_LABELS, X, labels, linear_model=model)
+    expected = attributions.local_mdi(OF_LABELS, X, labels, linear_model=InScikitLearn(model))
     assert np.abs(found.values - expected.values).max() < 1e-4 * np.abs(expected.values).max()
     assert_same(found.penalty, expected.penalty)
 
@@ -325,30 +326,20 @@ def test_scikit_learn_chooses_the_same_penalty_of_labels():
     found = attributions.local_mdi(forest, X, labels, linear_model=model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that saga has not converged without a penalty
-        expected = attributions.local_mdi(forest, X, labels, linear_model=model, solver="reference")
+        expected = attributions.local_mdi(forest, X, labels, linear_model=InScikitLearn(model))
     assert_close(found.penalty, expected.penalty, found.penalty, k=64)
 
 
 def test_a_tree_without_splits_in_scikit_learn():
     model = GBTRegressor(n_estimators=2, min_samples_leaf=N).fit(X, y)
-    for linear_model in ("ridge", "elastic_net", "ols"):
-        found = attributions.local_mdi(model, X, y, linear_model=linear_model, solver="reference")
+    for linear_model in (Ridge(), ElasticNet(), OLS()):
+        found = attributions.local_mdi(model, X, y, linear_model=InScikitLearn(linear_model))
         assert_same(found.values, np.zeros((N, P)))
         assert_close(found.surrogate_prediction, model.predict(X), 30.0)
 
 
-def test_what_has_no_oracle():
-    with pytest.raises(ValueError, match="solver='fast'; use one of"):
-        attributions.local_mdi(OF_LABELS, X, labels, solver="fast")
-    with pytest.raises(ValueError, match=r"needs LogisticRidge\(penalty\)"):
-        attributions.local_mdi(
-            OF_LABELS, X, labels, linear_model="logistic_ridge", solver="reference"
-        )
-    with pytest.raises(ValueError, match="LogisticRegression is fitted by scikit-learn already"):
-        attributions.local_mdi(
-            OF_LABELS, X, labels, linear_model=LogisticRegression(), solver="reference"
-        )
-    for wrong in ("lasso", 3, ElasticNet, None):
+def test_what_is_no_linear_model():
+    for wrong in ("lasso", 3, ElasticNet, OLS, LogisticRegression, None):
         with pytest.raises(ValueError, match=r"use one of .*'elastic_net', .*'ols', 'ridge'"):
             attributions.local_mdi(OF_LABELS, X, labels, linear_model=wrong)
     assert sorted(MODELS) == list(MODELS)

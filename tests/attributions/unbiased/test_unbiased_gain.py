@@ -278,7 +278,7 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
         if rows.kept is not None:
             assert rows.kept.itemsize == (2 if max_leaves == 300 else 1)
         assert_close(rows.sum_parts(feature, part, 1).by_group, expected, size)
-    levels = ensemble.predictor.links.levels.max()
+    levels = ensemble.predictor.links.tree_depth.max()
     assert levels == 1 if max_leaves == 2 else levels > max_leaves**0.4
 
 

@@ -465,5 +465,5 @@ def test_histograms_on_categories_of_booleans():
     for column in (frame["is_so"], is_so, is_so.astype(int), is_so.astype(object)):
         rows = frame.assign(is_so=column)
         assert_close(ensemble.raw_predict(rows), expected, np.abs(expected) + 2)
-    with pytest.raises(ValueError, match="has words such as 'True'"):
+    with pytest.raises(ValueError, match="has words such as 'False'"):
         ensemble.raw_predict(frame.assign(is_so=is_so.astype(str)))

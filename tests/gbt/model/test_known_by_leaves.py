@@ -23,6 +23,8 @@ from attributions import (
     SeenRowsWarning,
     forest_inner,
     given_others,
+    held_out_gain,
+    held_out_gain_rows,
     partial_inner,
     partial_inner_rows,
     permutation,
@@ -124,6 +126,8 @@ def test_rows_of_training_and_as_many_others(library, task):
 
 
 MEASURES = {
+    "held_out_gain": held_out_gain,
+    "held_out_gain_rows": held_out_gain_rows,
     "tree_inner": tree_inner,
     "without errors": partial(tree_inner, standard_error=False),
     "with training": lambda model, X, y: tree_inner(model, X, y, training=(X, y)),
@@ -202,7 +206,7 @@ def test_weights():
     assert is_told(counting, X[:N], y[:N], sample_weight=weight)
 
 
-@pytest.mark.parametrize("measure", [tree_inner, partial(permutation, n_repeats=1)])
+@pytest.mark.parametrize("measure", [tree_inner, held_out_gain, partial(permutation, n_repeats=1)])
 def test_chunks_are_told_together(measure):
     array = peer("dask.array")
     X, y = table("two classes")

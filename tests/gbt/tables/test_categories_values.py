@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gbt import GBTRegressor
 from gbt.tables.categories import MOST_LEVELS, encode, learn
+from gbt.tables.given import Table
 from tests.asserts import assert_same
 
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -69,14 +70,16 @@ def test_numbers_are_looked_up_as_in_plain_loops(drawn):
     column, later = drawn
     levels, numbers = in_plain_loops(column.tolist())
     for table in tables_of(column):
-        categories, encoded = learn(table, [0], ["c", "d"][: table.shape[1]])
+        categories, encoded = learn(Table(table), [0], ["c", "d"][: table.shape[1]])
         assert categories[0] == levels
         assert [*map(type, categories[0])] == [*map(type, levels)]
-        assert_same(np.asarray(encoded, dtype=float)[:, 0], numbers)
+        assert_same(np.asarray(encoded.given, dtype=float)[:, 0], numbers)
     _, numbers = in_plain_loops(later.tolist(), levels)
     for table in tables_of(later):
-        encoded = encode(table, (levels, None)[: table.shape[1]], ["c", "d"][: table.shape[1]])
-        assert_same(np.asarray(encoded, dtype=float)[:, 0], numbers)
+        encoded = encode(
+            Table(table), (levels, None)[: table.shape[1]], ["c", "d"][: table.shape[1]]
+        )
+        assert_same(np.asarray(encoded.given, dtype=float)[:, 0], numbers)
 
 
 WORDS = ["", "a", "b", "1", "True", None, NAN, pd.NA, pd.NaT, np.str_("a")]
@@ -89,38 +92,38 @@ def test_words_are_looked_up_as_in_plain_loops(values):
     numbers = [NAN if value is None else levels.index(value) for value in own]
     column = pd.Series(values, dtype=object)
     for table in (column.to_frame("c"), column.to_numpy()[:, None]):
-        categories, encoded = learn(table, ["c"], ["c"])
+        categories, encoded = learn(Table(table), ["c"], ["c"])
         assert categories == (levels,)
-        assert_same(np.asarray(encoded, dtype=float)[:, 0], np.array(numbers, dtype=float))
+        assert_same(np.asarray(encoded.given, dtype=float)[:, 0], np.array(numbers, dtype=float))
 
 
 @pytest.mark.parametrize("values", [[1.0, True], [False, 0, NAN], [0.0, "0", None]])
 def test_values_of_two_kinds_that_are_one_to_a_dict_are_refused(values):
     column = np.array(values, dtype=object)[:, None]
     with pytest.raises(ValueError, match=r"'c' is categorical and holds .* such as .* and "):
-        learn(column, [0], ["c"])
+        learn(Table(column), [0], ["c"])
 
 
 def test_words_in_place_of_booleans_are_not_to_be_made_true():
     column = np.array([["False"], ["True"]])
     with pytest.raises(ValueError, match=r"with map\({'False': False, 'True': True}\)\.$"):
-        encode(column, ((False, True),), ["c"])
+        encode(Table(column), ((False, True),), ["c"])
     with pytest.raises(ValueError, match=r"with astype\(bool\)\.$"):
-        encode(np.array([[0], [1]]), ((False, True),), ["c"])
+        encode(Table(np.array([[0], [1]])), ((False, True),), ["c"])
 
 
 def test_numbers_of_other_types_are_levels():
     values = [Decimal(1), Fraction(4, 2), 10**400, np.int64(3), None, 1.0]
-    categories, encoded = learn(np.array(values, dtype=object)[:, None], [0], ["c"])
+    categories, encoded = learn(Table(np.array(values, dtype=object)[:, None]), [0], ["c"])
     assert categories == ((1, 2, 3, 10**400),)
-    assert_same(np.asarray(encoded, dtype=float)[:, 0], np.array([0, 1, 3, 2, NAN, 0]))
+    assert_same(np.asarray(encoded.given, dtype=float)[:, 0], np.array([0, 1, 3, 2, NAN, 0]))
 
 
 @pytest.mark.parametrize("value", [Decimal("1.5"), Decimal("inf"), Fraction(1, 2), 1j])
 def test_a_number_of_another_type_that_is_not_whole_is_named(value):
     column = np.array([1, value], dtype=object)[:, None]
     with pytest.raises(ValueError, match=rf"holds {re.escape(repr(value))}: levels .* be whole"):
-        learn(column, [0], ["c"])
+        learn(Table(column), [0], ["c"])
 
 
 @pytest.mark.parametrize(
@@ -137,17 +140,17 @@ def test_the_least_number_that_is_not_whole_is_named(values, dtype, shown):
     column = np.array(values, dtype=dtype)[:, None]
     for table in (column, pd.DataFrame(column)):
         with pytest.raises(ValueError, match=f"'c' is declared categorical and holds {shown}: "):
-            learn(table, [0], ["c"])
+            learn(Table(table), [0], ["c"])
         with pytest.raises(ValueError, match=f"'x0' is declared categorical and holds {shown}: "):
-            encode(table, ((1, 2),), ["x0"])
+            encode(Table(table), ((1, 2),), ["x0"])
 
 
 def test_levels_that_are_numbers_are_counted_as_words_are():
     for step in (1, 1_000):  # near each other and far
         column = np.arange(0, MOST_LEVELS * step, step, dtype=np.float64)[:, None]
-        assert learn(column, [0], ["c"])[0] == (tuple(range(0, MOST_LEVELS * step, step)),)
+        assert learn(Table(column), [0], ["c"])[0] == (tuple(range(0, MOST_LEVELS * step, step)),)
         with pytest.raises(ValueError, match=r"'c' has 65,537 levels; at most 65,536 are allowed"):
-            learn(np.append(column, [[-step]], axis=0), [0], ["c"])
+            learn(Table(np.append(column, [[-step]], axis=0)), [0], ["c"])
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int64, np.float32])

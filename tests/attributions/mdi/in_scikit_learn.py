@@ -1,8 +1,8 @@
 """The oracle: what scikit-learn's estimators make of the explicit columns of a tree.
 
-``local_mdi(..., solver="reference")`` fits the counterpart of every linear model that has a solver
-here. Columns, folds and penalties are the same; the fit is scikit-learn's, and of the penalties all
-are tried.
+``local_mdi(..., linear_model=InScikitLearn(Ridge()))`` fits scikit-learn's counterpart of a linear
+model of ours, which takes long and should find the same. Columns, folds and penalties are the same;
+the fit is scikit-learn's, and every penalty is tried.
 
 ==========================  =====================================================================
 `OLS`                       ``LinearRegression``, whose coefficients are those of least norm where
@@ -22,7 +22,7 @@ import numpy as np
 
 from attributions.mdi.elastic_net import ElasticNet
 from attributions.mdi.explicit import explicit_columns, fit_explicit
-from attributions.mdi.least_squares import OLS, Coefficients, LinearModel, Ridge
+from attributions.mdi.least_squares import OLS, Coefficients, LinearModel
 from attributions.mdi.logistic_elastic_net import LogisticElasticNet
 from attributions.mdi.logistic_ridge import LogisticRidge
 from attributions.mdi.stump_problem import StumpProblem
@@ -34,7 +34,7 @@ Loss = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
 class InScikitLearn:
-    """A linear model whose fit is scikit-learn's.
+    """The counterpart in scikit-learn of a linear model of ours.
 
     Parameters
     ----------
@@ -53,21 +53,6 @@ class InScikitLearn:
         return Coefficients(value, gamma, float(getattr(fitted, "alpha_", penalty)))
 
 
-def as_reference(linear_model: LinearModel) -> InScikitLearn:
-    """Return the counterpart in scikit-learn; refuse what has none."""
-    if not isinstance(linear_model, OLS | Ridge | ElasticNet | LogisticRidge | LogisticElasticNet):
-        raise ValueError(
-            f"solver='reference' is for linear models that have a solver here;"
-            f" {linear_model.name} is fitted by scikit-learn already."
-        )
-    if isinstance(linear_model, LogisticRidge) and linear_model.penalty is None:
-        raise ValueError(
-            "solver='reference' needs LogisticRidge(penalty): nothing in scikit-learn chooses the"
-            " penalty by leaving out single rows approximately."
-        )
-    return InScikitLearn(linear_model)
-
-
 def counterpart(linear_model: Any, problem: StumpProblem) -> tuple[Any, float]:
     """Return an estimator for one tree and its penalty; nan if fitting the estimator chooses it."""
     from sklearn import linear_model as sklearn
@@ -75,7 +60,7 @@ def counterpart(linear_model: Any, problem: StumpProblem) -> tuple[Any, float]:
     if isinstance(linear_model, OLS):
         return sklearn.LinearRegression(), 0.0
     if isinstance(linear_model, LogisticRidge):
-        penalty = float(linear_model.penalty or np.nan)  # `as_reference` asks for one
+        penalty = linear_model.penalty  # nothing in scikit-learn chooses one by left-out rows
         return sklearn.LogisticRegression(C=1 / penalty, **OF_LABELS), penalty
     if isinstance(linear_model, LogisticElasticNet):
         return _best(

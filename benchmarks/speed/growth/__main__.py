@@ -1,0 +1,154 @@
+"""How training grows: its time, its peak memory, and what the first call in a process costs.
+
+    python -m benchmarks.speed.growth --write                  some ten minutes on two quiet cores
+    python -m benchmarks.speed.growth memory              one part alone: time, memory or first-call
+    python -m benchmarks.speed.growth --write --from-results   page and picture alone, from the CSV
+
+``time``        Whole fits of few trees, over rows, columns, distinct values, depth and threads, and
+                beside each the ranking of the columns alone. An exponent is the slope of log time
+                over log size by least squares, over all sizes or over the upper half of the range
+                (on the log scale), where what a fit costs whatever its size has the least weight.
+``memory``      Peak resident memory of a fresh process: with the kernels loaded, with the data,
+                and after a fit; beside it what the arrays add up to by calculation.
+``first-call``  Fresh processes: importing, and fitting and explaining for the first time, without
+                and with compiled kernels on disk.
+
+No time is printed unless small trees are those of ``gbt.reference`` and large ones are the same to
+the last bit for 1 and 2 threads. Without ``--write`` tables and claims are printed only; with it
+they go to docs/growth.md, every number to benchmarks/results/growth.csv, where the parts that were
+not measured keep their lines, and the picture to docs/growth.svg.
+"""
+
+import argparse
+import csv
+import platform
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import sklearn
+
+import gbt
+from benchmarks.speed.growth.first_call import (
+    first_call_claims,
+    first_call_table,
+    measure_first_call,
+)
+from benchmarks.speed.growth.fit_time import measure_time, time_claims, time_table
+from benchmarks.speed.growth.memory import measure_memory, memory_claims, memory_table
+from benchmarks.speed.growth.picture import draw
+from benchmarks.speed.growth.plan import FULL, QUICK, SEED, Plan
+from benchmarks.study.files import DOCS, page_with
+from benchmarks.study.files import RESULTS as FOLDER
+from gbt.parallel.cores import available_cores
+
+RESULTS = FOLDER / "growth.csv"
+PAGE = DOCS / "growth.md"
+PICTURE = DOCS / "growth.svg"
+
+PARTS = {
+    "time": (measure_time, time_table, time_claims),
+    "memory": (measure_memory, memory_table, memory_claims),
+    "first-call": (measure_first_call, first_call_table, first_call_claims),
+}
+
+
+def section(part: str, records) -> str:
+    """Return a part's tables and claims."""
+    _, table, claims = PARTS[part]
+    lines = [f"* Claim: {words}. **{holds}**" for words, holds in claims(records)]
+    return "\n".join([table(records), "", *lines])
+
+
+def conditions(part: str, plan: Plan) -> str:
+    """Say how a part was measured, and what its numbers depend on."""
+    repeats = {
+        "time": f"{plan.n_rounds} trees a fit, medians of {plan.repeats}",
+        "memory": f"depth 6, {plan.memory[0].n_rounds} trees, one process each",
+        "first-call": f"{plan.starts} processes, {plan.cold_starts} where kernels are compiled",
+    }[part]
+    return (
+        f"{command_of(part)} --write; seed {SEED}; {repeats};"
+        f" {platform.machine()}, {available_cores()} cores; gbt {gbt.__version__},"
+        f" NumPy {np.__version__}, Numba {numba.__version__}, scikit-learn {sklearn.__version__},"
+        f" Python {platform.python_version()}"
+    )
+
+
+def write_csv(records, said: dict[str, str], path: Path) -> None:
+    """Write one line a number, under a comment for each part that says where they come from."""
+    with path.open("w", newline="") as file:
+        file.writelines(f"# {said[part]}\n" for part in PARTS if part in said)
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["part", "series", "size", "repeat", "quantity", "value"])
+        for part in PARTS:
+            writer.writerows([*r[:-1], f"{r[-1]:.6g}"] for r in records if r[0] == part)
+
+
+def read_csv(path: Path) -> tuple[list[tuple], dict[str, str]]:
+    """Read what `write_csv` wrote; of a file that is not there, nothing."""
+    if not path.exists():
+        return [], {}
+    lines = path.read_text().splitlines(keepends=True)
+    comments = [line[2:].strip() for line in lines if line.startswith("#")]
+    said = {part: c for part in PARTS for c in comments if c.startswith(f"{command_of(part)} ")}
+    found = csv.DictReader(line for line in lines if not line.startswith("#"))
+    return [
+        (r["part"], r["series"], int(r["size"]), int(r["repeat"]), r["quantity"], float(r["value"]))
+        for r in found
+    ], said
+
+
+def command_of(part: str) -> str:
+    """Return the command that measures one part, without options."""
+    return f"python -m benchmarks.speed.growth {part}"
+
+
+def insert_sections(page: str, records, said: dict[str, str]) -> str:
+    """Return the page with what stands between the markers of each measured part replaced."""
+    picture = f"![Time over rows, columns, values, depth, threads]({PICTURE.name})\n\n"
+    texts = {
+        part: f"{picture * (part == 'time')}{section(part, records)}\n\n{origin}. Every number:"
+        " `benchmarks/results/growth.csv`"
+        for part, origin in said.items()
+    }
+    return page_with(texts, page, PAGE.name)
+
+
+def main(arguments=None) -> int:
+    """Measure, print tables and claims and, if asked, write them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=[*PARTS, "all"], default="all")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run at all?")
+    parser.add_argument("--write", action="store_true", help="write page, numbers and picture")
+    parser.add_argument("--out", type=Path, help="draw the picture to this file")
+    parser.add_argument("--from-results", action="store_true", help="read the CSV, do not measure")
+    options = parser.parse_args(arguments)
+    if options.quick and (options.write or options.from_results):
+        parser.error("--quick is for trying out: not with --write or --from-results")
+    plan = QUICK if options.quick else FULL
+    asked = list(PARTS) if options.part == "all" else [options.part]
+    records, said = read_csv(RESULTS) if options.write or options.from_results else ([], {})
+    if options.from_results:
+        asked = [part for part in asked if part in said]
+    for part in asked:
+        if not options.from_results:
+            records = [r for r in records if r[0] != part] + PARTS[part][0](plan)
+            said[part] = conditions(part, plan)
+        print(f"## {part}\n\n{said[part]}\n\n{section(part, records)}\n", flush=True)
+    if options.write:
+        RESULTS.parent.mkdir(exist_ok=True)
+        write_csv(records, said, RESULTS)
+        records, said = read_csv(RESULTS)  # the page shows what the file has, rounding included
+        PAGE.write_text(insert_sections(PAGE.read_text(), records, said))
+    picture = options.out or (PICTURE if options.write else None)
+    if picture and "time" in said:
+        draw(records, picture)
+    holds = all(holds for part in asked for _, holds in PARTS[part][2](records))
+    print(f"All claims hold: {holds}")
+    return 0 if holds or options.quick else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
