@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def chosen(rows, **wanted):
+def chosen(rows, /, **wanted):
     """Return the rows that have all of these values."""
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
