@@ -122,7 +122,7 @@ def test_rates_by_hand():
     row = {"kind": "k", "n": 4, "found": 3, "n_reliable": 2}
     rows = [{**row, "replication": i, "found_reliable": f} for i, f in enumerate((2, 0))]
     (cell,) = noise.added_up(rows, ("kind",))
-    assert cell["replications"] == 2
+    assert cell["data_sets"] == 2
     assert noise.rate_and_error([cell]) == (0.5, np.sqrt(2) / 4)
     assert noise.rate_and_error([cell, cell]) == (0.5, np.sqrt(4) / 8)
     assert noise.rate_text([cell]) == "0.500 (0.354); 0.50"

@@ -48,7 +48,7 @@ def added_up(rows, by) -> list[dict]:
     return [
         {
             **dict(zip(by, key, strict=True)),
-            "replications": len({row["replication"] for row in members}),
+            "data_sets": len(members),
             **{name: sum(row[name] for row in members) for name in COUNTED},
             "squared_error": squared_error(members),
         }

@@ -25,7 +25,7 @@ METHODS = {
     "partial_inner": partial_inner,
     "permutation": permutation,
 }
-BY = ("data", "rows", "method", "kind")
+BY = ("rows", "method", "kind")  # tables are the data sets over which a rate has its error
 
 
 def with_noise(X: pd.DataFrame, rng) -> pd.DataFrame:
