@@ -33,7 +33,7 @@ def columns_of(n: int, rng) -> tuple[dict[str, pd.Series], np.ndarray]:
 
 def experiment(cell, rng, size):
     """Draw the design, fit, and count."""
-    n, design = N if size == "full" else 100, cell["design"]
+    n, design = N if size == "full" else 300, cell["design"]
     target = RARE.get(design, TARGETS["squared error"])
     in_fit, in_gain = {}, {}
     columns, signal = columns_of(2 * n, rng)

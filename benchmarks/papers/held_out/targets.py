@@ -28,7 +28,7 @@ class Target:
     def model(self, size: str, **options):
         """Return a model of one thread; a quick one has few trees."""
         given = {
-            "n_estimators": N_TREES if size == "full" else 5,
+            "n_estimators": N_TREES if size == "full" else 20,
             "max_depth": MAX_DEPTH,
             "n_jobs": 1,
             **options,
