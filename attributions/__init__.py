@@ -15,6 +15,7 @@
 ``PairAttribution``                                        the same for pairs of features
 ``ChunkedAttribution``                                     the first of these, of rows of Dask
 ``SeenRowsWarning``                                        rows for judging were trained on
+``LevelWarning``                                           p-values of a measure are too small here
 ``FewGroupsWarning``                                       intervals come from few groups
 ``plots``                                                  pictures of results and trees
 ``testing``, to be imported by that name                   checks for attributions of your own
@@ -35,7 +36,12 @@ if TYPE_CHECKING:
     from attributions.held_out.gain import held_out_gain, held_out_gain_rows
     from attributions.held_out.pairs import tree_inner_pairs
     from attributions.held_out.single_rows import partial_inner_rows, tree_inner_rows
-    from attributions.held_out.tree_inner import forest_inner, partial_inner, tree_inner
+    from attributions.held_out.tree_inner import (
+        LevelWarning,
+        forest_inner,
+        partial_inner,
+        tree_inner,
+    )
     from attributions.inputs import SeenRowsWarning
     from attributions.mdi.local_mdi import LocalMDI, local_mdi
     from attributions.mdi.mdi_plus import mdi_oob, mdi_plus
@@ -77,6 +83,7 @@ _HOME = {
     "PairAttribution": "attributions.results",
     "ChunkedAttribution": "attributions.results.in_chunks",
     "FewGroupsWarning": "attributions.statistics",
+    "LevelWarning": "attributions.held_out",
     "SeenRowsWarning": "attributions.inputs",
     "LocalMDI": "attributions.mdi",
 }
@@ -109,6 +116,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "ChunkedAttribution",
     "FewGroupsWarning",
     "SeenRowsWarning",
+    "LevelWarning",
     "LocalMDI",
     "plots",
 ]

@@ -27,6 +27,15 @@ NOT_SUMS = {
     "mdi_plus": "a metric is no sum over rows",
     "mdi_oob": "its means are over other rows for each tree",
 }
+# Methods of which several models' results add up, each judged on rows of its own.
+ADDITIVE_OVER_MODELS = (
+    "held_out_gain",
+    "tree_inner",
+    "partial_inner",
+    "forest_inner",
+    "given_others",
+    "absolute",
+)
 # Why some never have standard errors.
 NO_ERROR = {method: NOT_SUMS[method] for method in ("total_gain", "mdi_plus")}
 # What was asked for where the others have none, unless there was a single row or group.

@@ -32,7 +32,7 @@ MEMORY = {
     "link_nodes": {
         "column": lambda given: np.full(len(given.feature), UNTOUCHED, dtype=np.uint64),
         "lower": lambda given: np.full((len(given.feature), 2), UNTOUCHED, dtype=np.uint64),
-        "levels": lambda given: np.full(len(given.tree_offset) - 1, UNTOUCHED),
+        "tree_depth": lambda given: np.full(len(given.tree_offset) - 1, UNTOUCHED),
     },
 }
 

@@ -29,6 +29,7 @@ def growth_for(
     on_common_road=None,
     learning_rate=0.5,
     n_jobs=1,
+    seed=0,
     **parameters,
 ):
     """Return the growth of trees on given derivatives, without limits but those named.
@@ -49,12 +50,12 @@ def growth_for(
     training = Training(
         nothing[0], one_if_equal(weight), nothing[1], np.array(gradient), one_if_equal(hessian)
     )
-    plan = Plan(GIVEN, Limits(**asked), shape, learning_rate, n_jobs)
+    plan = Plan(GIVEN, Limits(**asked), shape, learning_rate, n_jobs, seed)
     if on_common_road:
         growth = TreeGrowth(on_common_road, columns, training, plan)
     else:
         growth = growth_of(splitter or Greedy(), columns, training, plan)
-    growth.training = training
+    growth.training, growth.plan = training, plan
     return growth
 
 

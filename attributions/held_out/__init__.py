@@ -13,9 +13,15 @@ was summed, row by row, and ``pairs`` says below which other feature's splits it
 from attributions.held_out.gain import held_out_gain, held_out_gain_rows
 from attributions.held_out.pairs import tree_inner_pairs
 from attributions.held_out.single_rows import partial_inner_rows, tree_inner_rows
-from attributions.held_out.tree_inner import forest_inner, partial_inner, tree_inner
+from attributions.held_out.tree_inner import (
+    LevelWarning,
+    forest_inner,
+    partial_inner,
+    tree_inner,
+)
 
 __all__ = [
+    "LevelWarning",
     "forest_inner",
     "held_out_gain",
     "held_out_gain_rows",

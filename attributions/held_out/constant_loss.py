@@ -45,8 +45,10 @@ class Targets:
         """
         if self.y is None:
             return None
-        counts = self.weight > 0
-        y, weight = self.y[counts], np.array(self.weight[counts])
+        y, weight = self.y, np.asarray(self.weight)
+        counts = weight > 0
+        if not counts.all():
+            y, weight = y[counts], weight[counts]
         try:
             with np.errstate(all="ignore"):
                 constant = loss.best_constant(y, weight)

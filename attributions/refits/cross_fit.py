@@ -20,10 +20,11 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from attributions.held_out.tree_inner import tree_inner
+from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
 from attributions.refits.measures import needed_option, refuse_no_estimator, refuse_no_measure
 from attributions.results import GlobalAttribution
+from attributions.results.merging import added
 from gbt.tables.targets import distinct_labels
 
 
@@ -31,7 +32,7 @@ def cross_fit(
     estimator: Any,
     X: Any,
     y: Any,
-    measure: Any = tree_inner,
+    measure: Any = held_out_gain,
     *,
     cv: Any = 5,
     groups: Any = None,
@@ -46,11 +47,11 @@ def cross_fit(
     X : array or DataFrame of shape (n, p)
     y : array of shape (n,)
     measure : callable
-        Takes a fitted model, X and y, returns a GlobalAttribution whose results merge:
-        ``tree_inner``, ``partial_inner``, ``forest_inner``, ``given_others``, or
-        ``functools.partial`` of one. As ``training`` it gets the rows that were fitted on, if it
-        cannot do without them, or takes them and the estimator's library does not keep its sums of
-        gradients.
+        Takes a fitted model, X and y, returns a GlobalAttribution that adds up over models:
+        ``held_out_gain``, ``tree_inner``, ``partial_inner``, ``forest_inner``, ``given_others``,
+        ``absolute``, or ``functools.partial`` of one. As ``training`` it gets the rows that were
+        fitted on, if it cannot do without them, or takes them and the estimator's library does not
+        keep its sums of gradients.
     cv : int or splitter of scikit-learn
         A number of folds: of shuffled rows, with equal shares of classes for a classifier, or of
         whole groups where ``groups`` is given. A splitter must put every row into one fold.
@@ -74,7 +75,7 @@ def cross_fit(
 
     ``is_reliable`` compares the tails of one model's contributions with the number of rows that
     judge this model. A sum over K models may be carried by the rows of one of them, the only one
-    that uses a feature. Ask about single models, with ``tree_inner(..., training=...)``.
+    that uses a feature. Ask about single models.
     """
     refuse_no_estimator(estimator, "estimator")
     refuse_no_measure(measure, *["groups"] * (groups is not None))
@@ -87,8 +88,10 @@ def cross_fit(
             " different; cross_fit needs every row in exactly one fold, as KFold has them."
         )
     results = [_of_fold(estimator, X, y, measure, groups, fold) for fold in folds]
-    merged = reduce(GlobalAttribution.merge, results)
-    return replace(merged, method=merged.method.replace("(", f"({len(folds)} fits, ", 1))
+    total = reduce(added, results)
+    name, _, details = total.method.partition("(")
+    details = f", {details}" if details else ")"
+    return replace(total, method=f"{name}({len(folds)} fits{details}")
 
 
 def _of_fold(

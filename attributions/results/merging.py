@@ -11,6 +11,8 @@ results, its square cannot be had from the squares of its parts; then the kept s
 are added.
 
 Only results of one method, one model and different rows add up. Everything else is refused by name.
+Several models that are judged on rows of their own are another matter: what they are worth together
+is the sum, also of measures that need all rows of one model at once (`added`).
 """
 
 from collections.abc import Callable
@@ -19,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.methods import NOT_SUMS, kind_of
+from attributions.methods import ADDITIVE_OVER_MODELS, NOT_SUMS, kind_of
 from attributions.names import first_difference
 from attributions.statistics.groups import check_apart, merge_groups
 from attributions.statistics.powers_of_two import exponent_of
@@ -45,6 +47,28 @@ def merged(one: Any, other: Any) -> Any:
     -------
     GlobalAttribution
     """
+    if kind_of(one.method) in NOT_SUMS:
+        raise ValueError(f"{one.method} cannot be merged: {NOT_SUMS[kind_of(one.method)]}.")
+    return replace(_summed(one, other), percent_of_one=None)  # the best constant is another
+
+
+def added(one: Any, other: Any) -> Any:
+    """Return what two models are worth together, each judged on rows that the other is not.
+
+    Per cent are then those of the loss of two constants, each the best on rows of its own.
+    """
+    if kind_of(one.method) not in ADDITIVE_OVER_MODELS:
+        raise ValueError(
+            f"{one.method} of several models cannot be added; measures that can are"
+            f" {', '.join(ADDITIVE_OVER_MODELS)}."
+        )
+    units = one.percent_of_one, other.percent_of_one
+    together = None if None in units else 1 / sum(1 / unit for unit in units if unit)
+    return replace(_summed(one, other), percent_of_one=together)
+
+
+def _summed(one: Any, other: Any) -> Any:
+    """Return the sums of both results, and the squares about their common mean."""
     _refuse_what_does_not_add_up(one, other)
     has_error = _has_squares(one) and _has_squares(other)
     sums = _sums(one, has_error).merge(_sums(other, has_error))
@@ -67,7 +91,6 @@ def merged(one: Any, other: Any) -> Any:
         kurtosis=_both(np.maximum.reduce, one.kurtosis, other.kurtosis),
         per_output=_both(np.add.reduce, one.per_output, other.per_output),
         second_moments=sums.second_moments,
-        percent_of_one=None,  # the best constant is another
     )
 
 
@@ -90,8 +113,6 @@ def _has_squares(result: Any) -> bool:
 
 def _refuse_what_does_not_add_up(one: Any, other: Any) -> None:
     """Raise ValueError, by name, unless both are sums of the same kind over different rows."""
-    if kind_of(one.method) in NOT_SUMS:
-        raise ValueError(f"{one.method} cannot be merged: {NOT_SUMS[kind_of(one.method)]}.")
     if one.method != other.method:
         raise ValueError(f"{one.method} cannot be merged with {other.method}.")
     if one.feature_names != other.feature_names:

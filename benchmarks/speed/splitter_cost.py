@@ -6,6 +6,7 @@
     python -m benchmarks.speed.splitter_cost --quick              tries the machinery: no numbers
 
 ============  ======================================================================================
+``search``    unbiased and cross-validated beside greedy and LightGBM, 1,000 to 500,000 rows
 ``policies``  20,000 x 50 continuous numbers, 100 rounds, beside XGBoost's exact method
 ``rows``      the same with ever more rows, 10 rounds: to what power of the rows time grows
 ``hundred``   20,000 x 50 of 100 levels, 20 rounds: as numbers and as categories
@@ -15,19 +16,21 @@
 Trees have depth 6. Levels are uneven, as in real tables: of 10,000 in 100,000 rows the first has
 1,000 rows and six hundred have twenty or more, so that they stand for themselves.
 
-Greedy trees grow by the histogram search of ``gbt.training.histogram_growth``, which no other
-policy has and which searches columns of at most 255 levels as it searches numbers. "greedy, plain
-scan" asks greedy as all others are asked: every cut is scanned, without histograms.
+The first table is of the histogram search, in which cuts of the unbiased and the cross-validated
+policy lie at the edges of bins. In the others these two scan every cut (``exact_cuts=True``), while
+greedy trees, for which histograms leave out no cut, grow by ``gbt.training.histogram_growth``.
+"greedy, plain scan" asks greedy as the other two are asked there.
 
 No time is printed unless all splits of a small draw of the case are those of the page of plain
-loops (``benchmarks.speed.checked_policy``), and the first trees of the whole table are the same to
-the last bit for one thread and two. Greedy trees are compared with XGBoost's, too.
+loops (``benchmarks.speed.checked_policy`` and ``checked_trees``), and the first trees of the whole
+table are the same to the last bit for one thread and two. Greedy trees are compared with XGBoost's,
+too.
 
 Everyone prepares columns inside the time, and has all cores unless ``--n-jobs`` says otherwise.
 Seconds of processors are those of all threads together, and depend less on what else the machine
 does. Ratios are of neighbouring runs; tables have medians. Targets, which we set ourselves, are in
-brackets. ``--write`` puts the tables into benchmarks/results/splitter_cost.md, docs/cvb.md and
-docs/categories.md. Needs the extra ``peers``.
+brackets. ``--write`` puts the tables into benchmarks/results/splitter_cost.md, docs/cvb.md,
+docs/categories.md and docs/unbiased_gain.md. Needs the extra ``peers``.
 """
 
 import argparse
@@ -47,6 +50,7 @@ import numpy as np
 import gbt
 from benchmarks.speed import training_speed
 from benchmarks.speed.checked_policy import Checked
+from benchmarks.speed.checked_trees import check_tree
 from benchmarks.speed.growth.fit_time import exponent
 from benchmarks.speed.settling import settle
 from benchmarks.study.files import DOCS, page_with
@@ -56,14 +60,27 @@ from gbt.reference import boosting as reference
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 
 RESULTS = Path(__file__).parents[1] / "results" / "splitter_cost.md"
-PAGES = {DOCS / "cvb.md": ("policies", "rows"), DOCS / "categories.md": ("hundred", "levels")}
+PAGES = {
+    DOCS / "cvb.md": ("policies", "rows"),
+    DOCS / "categories.md": ("hundred", "levels"),
+    DOCS / "unbiased_gain.md": ("search",),
+}
 
 
 class PlainScan(Greedy):
     """Greedy splits by a scan of every cut: the histogram search is for the class itself alone."""
 
 
-POLICIES = {"greedy": Greedy(), "cross_validated": CrossValidated(), "unbiased": Unbiased()}
+POLICIES = {
+    "greedy": Greedy(),
+    "cross_validated": CrossValidated(exact_cuts=True),
+    "unbiased": Unbiased(exact_cuts=True),
+}
+IN_HISTOGRAMS = {
+    "unbiased": Unbiased(),
+    "cross_validated": CrossValidated(stop_at_stub=False),
+}
+LIGHTGBM = "LightGBM"
 WITH_PLAIN_SCAN = {"greedy": Greedy(), "greedy, plain scan": PlainScan(), **POLICIES}
 EXACT = "XGBoost exact"
 MOST_OF_EXACT = {"cross_validated": 1.2, "unbiased": 0.9}  # of its time
@@ -79,7 +96,12 @@ SMOOTHING = {CATEGORIES: 20.0, ALL_LEVELS: 0.0}
 class Plan:
     """How much is measured."""
 
-    policies: tuple[int, int, int] = (20_000, 50, 100)  # rows, columns, rounds
+    search: tuple[tuple[int, int, int], ...] = (  # rows, columns, rounds
+        (1_000, 20, 100),
+        (20_000, 50, 100),
+        (500_000, 28, 20),
+    )
+    policies: tuple[int, int, int] = (20_000, 50, 100)
     rows: tuple[int, ...] = (5_000, 20_000, 80_000, 320_000)
     columns_of_rows: int = 50
     rounds_of_rows: int = 10
@@ -90,6 +112,7 @@ class Plan:
 
 
 QUICK = Plan(
+    search=((400, 6, 3),),
     policies=(400, 6, 3),
     rows=(200, 400),
     columns_of_rows=6,
@@ -166,6 +189,10 @@ def check_small(policy: Any, kind: str, table: Table) -> None:
         if np.abs(own - expected.raw_predict(X)).max() > 1e-12 * np.abs(y).max():
             raise SystemExit("greedy: not the trees of the page; nothing timed")
         return
+    if not policy.exact_cuts:
+        n_levels = None if kind == NUMBERS else X.max(axis=0).astype(np.int64) + 1
+        check_tree(policy, X, y, n_levels, SMOOTHING.get(kind, 20.0))
+        return
     checked = Checked(policy)
     fit_ours(checked, kind, 2, X, y, 1, max_depth=3)
     if not checked.n_checked:
@@ -238,6 +265,53 @@ class Found(NamedTuple):
 
     text: str
     is_reached: bool = True
+
+
+# What may be taken of greedy's time, and of LightGBM's, by rows of the table.
+MOST_OF_GREEDY = {
+    "unbiased": {20_000: 2.5, 500_000: 3.0},
+    "cross_validated": {20_000: 5.0},
+}
+MOST_OF_LIGHTGBM = {"unbiased": {1_000: 1.0, 20_000: 1.5}}
+
+
+def measure_search(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+    """Time the policies of the histogram search beside greedy and LightGBM."""
+    lines, is_reached = [], True
+    for n_rows, n_columns, n_rounds in plan.search:
+        table = Table(n_rows, n_columns)
+        X, y = table.data()
+        case = training_speed.Case("", n_rows, n_columns, DEPTH, n_rounds)
+        fits: dict[str, Callable[[], Any]] = {}
+        for name, policy in {"greedy": Greedy(), **IN_HISTOGRAMS}.items():
+            verify(policy, NUMBERS, table, plan)
+            fits[name] = partial(fit_ours, policy, NUMBERS, n_rounds, X, y, n_jobs)
+        fits[LIGHTGBM] = partial(training_speed.fit_lightgbm, case, X, y)
+        runs = in_turn(fits, repeats)
+        for name, own in runs.items():
+            of_greedy, of_lightgbm = (ratio(own, runs[peer]) for peer in ("greedy", LIGHTGBM))
+            most = [
+                targets.get(name, {}).get(n_rows) for targets in (MOST_OF_GREEDY, MOST_OF_LIGHTGBM)
+            ]
+            for found, target in zip((of_greedy, of_lightgbm), most, strict=True):
+                is_reached &= target is None or found.clock <= target
+            lines.append(
+                [
+                    f"{n_rows:,} x {n_columns}, {n_rounds} rounds",
+                    name,
+                    times(median(own)),
+                    ratios(of_greedy, most[0]),
+                    ratios(of_lightgbm, most[1]),
+                ]
+            )
+    head = [
+        "continuous numbers",
+        "",
+        "seconds: on the clock, of processors",
+        "ratio to greedy",
+        f"ratio to {LIGHTGBM}",
+    ]
+    return Found(markdown(head, lines), is_reached)
 
 
 def measure_policies(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
@@ -369,6 +443,7 @@ def measure_levels(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
 
 
 TABLES = {
+    "search": measure_search,
     "policies": measure_policies,
     "rows": measure_rows,
     "hundred": measure_hundred,

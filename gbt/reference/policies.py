@@ -19,7 +19,11 @@ from gbt.reference.splits import (
 
 
 def cross_validated_cut(
-    X: np.ndarray, sums: np.ndarray, folds: np.ndarray, parameters: Parameters
+    X: np.ndarray,
+    sums: np.ndarray,
+    folds: np.ndarray,
+    parameters: Parameters,
+    bins: np.ndarray | None = None,
 ) -> Cut | None:
     """Return the cut of the feature that does best on rows that did not choose its cut, or None.
 
@@ -27,14 +31,15 @@ def cross_validated_cut(
     G v + H v^2 / 2 of its two sides, v the values that the other rows give them. The feature of
     least loss is cut where all rows gain most, if 2 loss + min_split_gain <= -G^2 / (H + lambda).
     Adler and Painsky 2022, section 3. ``folds`` are those of the rows; a line a feature if each has
-    folds of its own, as in their program.
+    folds of its own, as in their program. With ``bins``, of the shape of X, values of one bin stay
+    together; the fast search has bins (``gbt.reference.sets``).
     """
 
     def loss_of(feature: int) -> float:
         loss, of_rows = 0.0, folds if folds.ndim == 1 else folds[feature]
         for fold in np.unique(of_rows):
             others, own = of_rows != fold, of_rows == fold
-            cut = best_allowed(feature, X, sums, parameters, of=others)
+            cut = best_allowed(feature, X, sums, parameters, of=others, bins=bins)
             if cut is None:
                 continue
             is_left = np.array([goes_left(x, cut) for x in X])
@@ -49,7 +54,7 @@ def cross_validated_cut(
     cuts_of = {
         k: cut
         for k in range(X.shape[1])
-        if (cut := best_allowed(k, X, sums, parameters)) is not None
+        if (cut := best_allowed(k, X, sums, parameters, bins=bins)) is not None
     }
     losses = {k: loss_of(k) for k in cuts_of}
     if not losses:
@@ -64,12 +69,17 @@ def cross_validated_cut(
 
 
 def unbiased_cut(
-    X: np.ndarray, sums: np.ndarray, parts: np.ndarray, parameters: Parameters, merged: bool = False
+    X: np.ndarray,
+    sums: np.ndarray,
+    parts: np.ndarray,
+    parameters: Parameters,
+    merged: bool = False,
+    bins: np.ndarray | None = None,
 ) -> Cut | None:
     """Return the cut whose place, feature and right to be were chosen by three parts of the rows.
 
     Zhang, Zhang and Li 2023, Algorithm 2. Parts are numbered 0, 1, 2; with ``merged`` the last two
-    are one. Every part must have enough rows on either side.
+    are one. Every part must have enough rows on either side. ``bins`` are as above.
     """
     judges = (parts > 0, parts > 0) if merged else (parts == 1, parts == 2)
     all_parts = (parts == 0, *judges)
@@ -91,11 +101,11 @@ def unbiased_cut(
             (part & side).sum() >= least for part in all_parts for side in (is_left, ~is_left)
         )
 
-    best = {
-        k: cut
-        for k in range(X.shape[1])
-        if (cut := best_allowed(k, X, sums, parameters, of=parts == 0, also=has_all_parts))
-    }
+    best = {}
+    for k in range(X.shape[1]):
+        cut = best_allowed(k, X, sums, parameters, parts == 0, has_all_parts, bins)
+        if cut is not None:
+            best[k] = cut
     for_feature = {k: worth(cut, parts == 0, judges[0]) for k, cut in best.items()}
     if not for_feature:
         return None

@@ -103,18 +103,21 @@ def threshold_between(low: float, high: float) -> float:
     return float(middle if low <= middle < high else low)
 
 
-def cuts(feature: int, x: np.ndarray, sums: np.ndarray) -> Iterator[Cut]:
+def cuts(
+    feature: int, x: np.ndarray, sums: np.ndarray, bins: np.ndarray | None = None
+) -> Iterator[Cut]:
     """Yield the cuts of one feature, from the values and the g, h, 1, w of all rows of a node.
 
     Cuts lie between neighbouring distinct values, with missing rows sent to either side, and
-    between all present and all missing rows.
+    between all present and all missing rows. Given the ``bins`` of the values, two values of one
+    bin stay together.
     """
     present, missing = sums[~np.isnan(x)].sum(axis=0), sums[np.isnan(x)].sum(axis=0)
     in_order = np.argsort(x, kind="stable")[: np.sum(~np.isnan(x))]  # nan is sorted last
     left = np.zeros_like(present)
     for i, following in pairwise(in_order):
         left = left + sums[i]
-        if x[i] == x[following]:
+        if x[i] == x[following] or (bins is not None and bins[i] == bins[following]):
             continue
         right = present - left
         threshold = threshold_between(x[i], x[following])
@@ -197,14 +200,15 @@ def best_allowed(
     parameters: Parameters,
     of: np.ndarray | None = None,
     also: Callable[[Cut], bool] = lambda cut: True,
+    bins: np.ndarray | None = None,
 ) -> Cut | None:
     """Return the preferred cut of one feature among those allowed, or None.
 
     Cuts lie between values of all rows; ``of`` marks those that score them, all if not given, and
-    ``also`` says what else they must fulfil.
+    ``also`` says what else they must fulfil. With ``bins``, of the shape of X, see `cuts`.
     """
     scored = sums if of is None else sums * of[:, np.newaxis]
-    found = cuts(feature, X[:, feature], scored)
+    found = cuts(feature, X[:, feature], scored, None if bins is None else bins[:, feature])
     if feature in parameters.categorical:
         found = level_cuts(feature, X[:, feature], scored, parameters)
     allowed = [

@@ -8,8 +8,10 @@
 
 ``frontier`` says what a policy is asked and what it answers, and divides the rows of a node at
 random for those that want parts. ``cuts`` finds the best cuts of every column for all of them,
-``monotone`` keeps predictions in order, and ``policies`` knows the policies by name. A new policy
-is a new file here, or anywhere else: its object is handed to an estimator as ``splitter=``.
+``monotone`` keeps predictions in order, and ``policies`` knows the policies by name. Trees of these
+three grow in compiled code (``gbt.training.histogram_growth``) unless every cut is asked for;
+``judges`` is what the last two say for that. A new policy is a new file here, or anywhere else: its
+object is handed to an estimator as ``splitter=``.
 """
 
 from gbt.splitting.cross_validated import CrossValidated

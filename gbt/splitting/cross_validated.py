@@ -18,8 +18,8 @@ For the squared error and lambda = 0 this is the rule of Adler and Painsky, "Fea
 Gradient Boosting Trees with Cross-Validation Feature Selection", Entropy 24 (2022) 687, where the
 left side is the node's sum of squares less the cross-validated one. As in their program boosting
 ends with the first tree that is a single leaf, unless trees see samples of rows or columns. Other
-than there, numbers are not binned, the folds of a node are the same for all features by default,
-and the logistic loss keeps its hessians.
+than there, folds are by default drawn once a tree and the same for all features, and the logistic
+loss keeps its hessians.
 """
 
 from dataclasses import dataclass
@@ -27,10 +27,12 @@ from numbers import Integral
 
 import numpy as np
 
+from gbt.kernels.cuts.judging import CROSS_VALIDATED, MOST_SETS
 from gbt.kernels.cuts.scan import G, H
 from gbt.splitting.cuts import Cuts, Sets, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 from gbt.splitting.greedy import node_score
+from gbt.splitting.judges import Judges
 
 
 @dataclass(frozen=True)
@@ -47,15 +49,33 @@ class CrossValidated:
     stop_at_stub : bool, default=True
         Whether boosting ends with the first tree without a split, where all trees see all rows and
         columns. With ``subsample`` or ``colsample`` the next tree may find one in others.
+    exact_cuts : bool, default=False
+        Whether every cut between two distinct values is scanned, and folds are drawn anew for every
+        node. That takes many times as long. By default cuts lie at the edges of at most 256 bins of
+        a column, which is every cut where it has no more values, and folds are drawn once a tree.
+        Every cut is also scanned where features have folds of their own, and of more than 16 folds.
     """
 
     n_folds: int = 5
     shared_folds: bool = True
     stop_at_stub: bool = True
+    exact_cuts: bool = False
 
     def __post_init__(self) -> None:
         if not (isinstance(self.n_folds, Integral) and 2 <= self.n_folds <= 255):
             raise ValueError(f"n_folds must be an integer in [2, 255]; got {self.n_folds!r}.")
+
+    def judges(self, limits: Limits) -> Judges | None:
+        """Return what is asked of the histogram search; None if every cut is to be scanned."""
+        if self.exact_cuts or not self.shared_folds or self.n_folds > MOST_SETS:
+            return None
+        sums = self._sums()
+        n_sums = len(sums)
+        return Judges(CROSS_VALIDATED, self.n_folds, sums, n_searched=n_sums, splits=n_sums - 1)
+
+    def _sums(self) -> np.ndarray:
+        """Return which folds each sum takes: all but the first, ..., all but the last, all."""
+        return np.concatenate([~np.eye(self.n_folds, dtype=bool), np.ones((1, self.n_folds), bool)])
 
     def check_rows(self, n: int, limits: Limits) -> None:
         """Raise ValueError if trees see too few rows for a row in every fold of the root."""
@@ -70,9 +90,7 @@ class CrossValidated:
         folds = random_parts(
             frontier, self.n_folds, None if self.shared_folds else len(frontier.features)
         )
-        all_but_one = ~np.eye(self.n_folds, dtype=np.bool_)
-        everything = np.ones((1, self.n_folds), dtype=np.bool_)
-        sums = np.concatenate([all_but_one, everything])
+        sums = self._sums()
         sets = Sets(folds, sums, n_searched=len(sums), splits=len(sums) - 1)
         cuts = best_cuts(frontier, limits, n_jobs, sets)
 

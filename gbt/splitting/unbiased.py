@@ -1,7 +1,7 @@
 """Unbiased: three parts of a node's rows choose the cut, the feature, and whether to split.
 
-The rows of a node are divided at random into D, D1' and D2'. With G and H of part i written G_i and
-H_i, a cut has the three scores
+Rows are divided at random into D, D1' and D2', once a tree, or once a node where every cut is
+scanned. With G and H of part i in a node written G_i and H_i, a cut has the three scores
 
     s_1 = G_1^2 / (H_1 + lambda)                 summed over both sides, less the same of the node
     s_2 = G_1 G_2 / (H_2 + lambda)               likewise
@@ -29,9 +29,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from gbt.kernels.cuts.judging import UNBIASED
 from gbt.kernels.cuts.scan import G, H
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
+from gbt.splitting.judges import Judges
 
 D, D1, D2 = 0, 1, 2
 
@@ -44,11 +46,24 @@ class Unbiased:
     ----------
     merged : bool, default=False
         Whether the rows that choose the feature also decide whether to split.
+    exact_cuts : bool, default=False
+        Whether every cut between two distinct values is scanned, and parts are drawn anew for every
+        node. That takes ten times as long. By default cuts lie at the edges of at most 256 bins of
+        a column, which is every cut where it has no more values, and parts are drawn once a tree.
     """
 
     judges_by_other_rows: ClassVar[bool] = True
 
     merged: bool = False
+    exact_cuts: bool = False
+
+    def judges(self, limits: Limits) -> Judges | None:
+        """Return what is asked of the histogram search; None if every cut is to be scanned."""
+        if self.exact_cuts:
+            return None
+        sums = np.eye(3 - self.merged, dtype=np.bool_)
+        least = max(limits.min_samples_leaf, 1)
+        return Judges(UNBIASED, 3, sums, n_searched=1, min_rows_of_all=least)
 
     def check_rows(self, n: int, limits: Limits) -> None:
         """Raise ValueError if trees that see n rows cannot have a split.

@@ -78,17 +78,15 @@ class Table:
         """Which columns hold what is no number: its kind, a key of ``_ADVICE``, and its name."""
         found = {}
         for k, dtype in enumerate(self._dtypes()):
-            kind = _kind_of_dtype(dtype)
+            kind, shown = _kind_of_dtype(dtype), dtype
             if dtype.lower() == "object":
                 values = list(self.column(k))
                 row = _first_other_value(values)
                 if row is not None:
-                    kind, dtype = (
-                        _kind_of_value(values[row]),
-                        f"object, {values[row]!r} in row {row}",
-                    )
+                    value = values[row]
+                    kind, shown = _kind_of_value(value), f"object, {value!r} in row {row}"
             if kind is not None:
-                found[k] = kind, dtype
+                found[k] = kind, shown
         return found
 
     def _dtypes(self) -> list[str]:

@@ -135,7 +135,6 @@ def boost(
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
     draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
-    one_by_one = bool(eval_sets or callbacks) or loss.kind == GIVEN or parameters.acts_on_every_tree
     trees = GrownTrees(start)
     if start is not None:
         rows = SeenRows.of((X, y), None, n_jobs, sample_weight).in_order
@@ -144,6 +143,8 @@ def boost(
         watch.record_all(start, n_jobs)
     # A tree of other rows or columns may have a split where this one found none.
     ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
+    one_by_one = bool(eval_sets or callbacks or ends_at_stub) or loss.kind == GIVEN
+    one_by_one |= parameters.acts_on_every_tree
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:

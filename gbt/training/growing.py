@@ -16,7 +16,7 @@ alone: histograms that are kept from parents to children, and bounds on what a c
 fit with the default splitter it is ``gbt.kernels.cuts.search`` that chooses the splits::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
-                          \--> GreedyGrowth:  histograms and bounds, many trees a call   (greedy)
+                          \--> HistogramGrowth:  histograms and bounds, many trees a call   (greedy)
 
 Both write down the same trees to the last bit (``tests/gbt/training/test_growing.py``). In the
 histogram search levels of a categorical column are bins, or are added up from the rows if they are
@@ -36,14 +36,16 @@ from gbt.kernels.trees.nodes import NODE, records
 from gbt.kernels.trees.partition import partition_rows
 from gbt.losses.overflow import refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
+from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.frontier import Derivatives, Frontier, Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import clipped
+from gbt.splitting.unbiased import Unbiased
 from gbt.tables.columns import Columns
 from gbt.tables.level_sets import LevelSets
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
-from gbt.training.histogram_growth import GreedyGrowth
+from gbt.training.histogram_growth import HistogramGrowth
 from gbt.training.plan import Growth, Plan
 
 NO_BOUNDS = (-np.inf, np.inf)
@@ -55,7 +57,11 @@ def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) 
     if plan.loss not in KINDS:  # inside a kernel an exception would deadlock the helping threads
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
     if type(policy) is Greedy and plan.limits.directions is None:
-        return GreedyGrowth(columns, training, plan)
+        return HistogramGrowth(columns, training, plan)
+    if type(policy) is Unbiased or type(policy) is CrossValidated:
+        judges = policy.judges(plan.limits)
+        if judges is not None:
+            return HistogramGrowth(columns, training, plan, judges)
     return TreeGrowth(policy, columns, training, plan)
 
 
@@ -96,7 +102,8 @@ class TreeGrowth:
             for place, levels in zip(nodes["place"], sets, strict=True):
                 sets_in_preorder[place] = levels
             level_sets = LevelSets.of(sets_in_preorder)
-        return NewTrees(tree, [len(tree)], level_sets, self.split_scores)
+        scores = None if self.split_scores is None else self.split_scores[np.newaxis]
+        return NewTrees(tree, [len(tree)], level_sets, scores)
 
     def _grow_nodes(
         self, m: int, rows: np.ndarray | None, features: np.ndarray

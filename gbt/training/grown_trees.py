@@ -14,9 +14,9 @@ class NewTrees(NamedTuple):
     """Trees that have grown in one call, one or many.
 
     ``nodes``, records of `NODE_RECORD`, are those of all trees end to end, each in preorder, and
-    ``sizes`` says how many each has. Only a tree that comes alone has the others: ``level_sets``
-    where a column is categorical, and ``split_scores``, float64 of shape (p,), if its policy tells
-    what it found the candidates worth, added up by feature.
+    ``sizes`` says how many each has. Only a tree that comes alone has ``level_sets``, where a
+    column is categorical. ``split_scores``, float64 of shape (trees, p), are there if the policy
+    tells what it found the candidates worth, added up by feature.
     """
 
     nodes: np.ndarray
@@ -50,7 +50,8 @@ class GrownTrees:
             self.sizes.extend(new.sizes)
             if new.level_sets is not None:
                 self.level_sets.append(new.level_sets)
-            self.split_scores.extend([new.split_scores] * len(new.sizes))
+            nothing = [None] * len(new.sizes)
+            self.split_scores.extend(nothing if new.split_scores is None else new.split_scores)
 
     def last_is_stub(self, n_outputs: int) -> bool:
         """Say whether no tree of the last round has a split; False before the first round."""

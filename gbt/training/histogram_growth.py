@@ -1,9 +1,10 @@
-"""The histogram search of the greedy policy: bounds on cuts, and many trees a compiled call.
+"""The histogram search: many trees a compiled call.
 
-The search is ``gbt.kernels.cuts.search``, which looks at few cuts because bounds spare it the
-others, and for levels ``gbt.kernels.cuts.node_levels``; the growth of trees is
-``gbt.kernels.trees.rounds``. This module hands the parameters to the kernels, lays out the memory
-in which they work, and calls the threads. The trees are those that
+The growth of trees is ``gbt.kernels.trees.rounds``. The greedy search is
+``gbt.kernels.cuts.search``, which looks at few cuts because bounds spare it the others, and for
+levels ``gbt.kernels.cuts.node_levels``. Where some rows choose splits and others judge them it is
+``gbt.kernels.cuts.judging``. This module hands the parameters to the kernels, lays out the memory
+in which they work, and calls the threads. Greedy trees are those that
 ``gbt.training.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
 """
 
@@ -13,6 +14,8 @@ from math import prod
 import numpy as np
 
 from gbt.kernels.cuts.histogram import LANES, MOST_GROUP_BITS
+from gbt.kernels.cuts.judged_levels import LEVELS_OF_SETS
+from gbt.kernels.cuts.judging import HABITS, JUDGE, Judging
 from gbt.kernels.cuts.memory import (
     BLOCK,
     BY_ROWS,
@@ -26,6 +29,7 @@ from gbt.kernels.cuts.memory import (
     TASK,
     Grown,
     Rows,
+    Searching,
     Slots,
     Table,
     Training,
@@ -33,6 +37,7 @@ from gbt.kernels.cuts.memory import (
 )
 from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.platform.thread_team import task_queue
+from gbt.kernels.trees.drawing import DEAL
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
@@ -40,6 +45,7 @@ from gbt.kernels.trees.tasks import LARGE
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.parallel.threads import Helpers, threads_for
+from gbt.splitting.judges import Judges
 from gbt.tables.columns import MAX_BINS, Columns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
@@ -57,15 +63,24 @@ NO_LIMIT = -1
 MOST_OF_ANYTHING = 2**31  # more rows, levels or leaves than a table gives
 
 
-class GreedyGrowth:
-    """The memory of growing greedy trees on one table, used again for every tree."""
+class HistogramGrowth:
+    """The memory of growing trees on one table, used again for every tree.
 
-    def __init__(self, columns: Columns, training: Training, plan: Plan):
+    ``judges`` is what the policy asks for, and None where it is greedy.
+    """
+
+    def __init__(
+        self, columns: Columns, training: Training, plan: Plan, judges: Judges | None = None
+    ):
         n, p = columns.n_rows, columns.n_columns
         self.columns = columns
         self.table, n_bins = table_of(columns)
+        n_sets = 1 if judges is None else judges.n_sets
+        n_bins *= n_sets
         n_values = n * p
         self.ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
+        if judges is not None:
+            self.ways[self.ways > 0] = BY_ROWS
         self.table.columns["has_levels"] = self.ways
         self.table.columns["most_bits"][self.ways == IN_BINS] = 0  # levels have no neighbours
         has_levels = bool(self.ways.any())
@@ -84,20 +99,24 @@ class GreedyGrowth:
         self.rules = records(1, RULES)
         for rule, value in _rules_of(plan).items():
             self.rules[rule] = value
-        self.rules["width"] = width
+        self.rules["width"], self.rules["n_threads"] = width, n_threads
         self.rules["most_rows_small"] = LARGE * n_bins // max(p, 1)
         self.rows = _rows_of(n, width, has_levels)
         if has_levels:
             self._weigh_levels(training, plan)
-        self.leaf_of_row = self.rows.node
-        self.nodes = records(n_nodes, NODE)
+        self.leaf_of_row, self.nodes = self.rows.node, records(n_nodes, NODE)
         at_once = 1 if has_levels else VALUES_AT_ONCE // max(n_values, 1)
         self.grown = _room_for_trees(n_nodes, at_once)
-        self.scratch = _scratch_of(n_threads)
-        by_rows = self.ways == BY_ROWS
-        n_codes = int(columns.n_values.max(initial=-1, where=by_rows)) + 1
-        self.of_levels = _memory_of_levels(n_threads, n_codes)
-        self.slots = _slots_of(n_slots, p, int(self.table.packs["last_bin"].max(initial=0)), width)
+        most_bins = int(self.table.packs["last_bin"].max(initial=0))
+        self.slots = _slots_of(n_slots, p, most_bins, width * n_sets)
+        n_codes = int(columns.n_values.max(initial=-1, where=self.ways == BY_ROWS)) + 1
+        n_trees = len(self.grown.sizes)
+        self.searching: Searching | None = None
+        self.judging: Judging | None = None
+        if judges is None:
+            self.searching = _searching_of(n_threads, n_codes)
+        else:
+            self.judging = _judging_of(judges, n, p, n_threads, n_trees, plan.seed)
         work = Work(
             queue=task_queue(n_threads),
             table=self.table,
@@ -106,13 +125,14 @@ class GreedyGrowth:
             slots=self.slots,
             tasks=records(n_tasks, TASK),
             rules=self.rules,
-            scratch=self.scratch,
-            of_levels=self.of_levels,
             training=training,
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
         )
-        self.lead, *helpers = [partial(grow_trees, thread, work) for thread in range(n_threads)]
+        self.lead, *helpers = [
+            partial(grow_trees, thread, work, self.searching, self.judging)
+            for thread in range(n_threads)
+        ]
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
         self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
@@ -130,6 +150,8 @@ class GreedyGrowth:
         n_trees = min(most, len(self.grown.sizes))
         rules["n_listed"], rules["n_trees"] = n_listed, n_trees
         rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
+        if self.judging is not None:
+            self.judging.habits["first_tree"] = m
         while rules["n_grown"][0] < n_trees:
             rules["n_steps"] = self.n_steps
             self.helpers.call()
@@ -146,7 +168,8 @@ class GreedyGrowth:
         if self.ways.any():
             nodes = self.nodes[:n_nodes]  # of the only tree
             sets = level_sets_of(trees, nodes, self.rows.listed, self.columns, self.ways)
-        return NewTrees(trees, sizes, sets)
+        scores = None if self.judging is None else self.judging.scores[:n_trees].copy()
+        return NewTrees(trees, sizes, sets, scores)
 
     def _weigh_levels(self, training: Training, plan: Plan) -> None:
         """Set what tells levels of few rows: weights of the rows, and the least of a level."""
@@ -198,12 +221,38 @@ def _scratch_of(n_threads: int) -> np.ndarray:
     return scratch if IS_COMPILING else scratch.view(np.recarray)
 
 
-def _memory_of_levels(n_threads: int, n_codes: int) -> np.ndarray:
-    """Lay out each thread's own arrays for columns of so many codes."""
+def _searching_of(n_threads: int, n_codes: int) -> Searching:
+    """Lay out each thread's own arrays of the greedy search, for levels of so many codes."""
     memory = records(n_threads, OF_LEVELS)
     memory["sums"][:, : 4 * n_codes] = 0
     memory["marks"][:, : -(-n_codes // 64)] = 0
-    return memory
+    return Searching(_scratch_of(n_threads), memory)
+
+
+def _judging_of(
+    judges: Judges, n_rows: int, n_columns: int, n_threads: int, n_trees: int, seed: int
+) -> Judging:
+    """Lay out what trees need where rows judge splits, so many trees a call."""
+    habits = records(1, HABITS)
+    habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, judges.n_sets
+    habits["n_sums"], habits["n_searched"] = len(judges.sums), judges.n_searched
+    habits["splits"], habits["min_rows_of_all"] = judges.splits, judges.min_rows_of_all
+    habits["seed"], habits["first_tree"] = seed % 2**64, 0
+    return Judging(
+        habits=habits,
+        takes=-judges.sums.astype(np.int64),
+        set_of_row=np.zeros(n_rows, dtype=np.uint8),
+        judges=_zeros(n_threads, JUDGE),
+        deals=_zeros(n_threads, DEAL),
+        of_levels=_zeros(n_threads, LEVELS_OF_SETS),
+        scores=np.empty((n_trees, n_columns)),
+    )
+
+
+def _zeros(n: int, dtype: np.dtype) -> np.ndarray:
+    """Return n records of zeros, which take memory only where they are written to."""
+    zeros = np.zeros(n, dtype)
+    return zeros if IS_COMPILING else zeros.view(np.recarray)
 
 
 def aligned(*shape: int) -> np.ndarray:

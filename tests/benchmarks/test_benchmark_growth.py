@@ -137,7 +137,7 @@ def test_parts_are_the_sizes_of_the_arrays(n_columns, is_logistic):
     assert parts["packed bins"] == columns.packed_bins.nbytes
     of_bins = columns.bin_start.nbytes + columns.one_value.nbytes
     assert parts["where bins start and which hold one value"] == of_bins
-    assert parts["scratch"] == grown.scratch.nbytes
+    assert parts["scratch"] == grown.searching.scratch.nbytes
     # A thread's and four nodes', of all that are there; columns have at most so many bins.
     assert len(grown.slots.histogram) > 5
     assert 0.95 < 5 * grown.slots.histogram[0].nbytes / parts["histograms"] <= 1

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from benchmarks.speed import splitter_cost
+from benchmarks.speed import checked_trees, splitter_cost
 from benchmarks.speed.checked_policy import Checked
 from benchmarks.speed.splitter_cost import (
     CATEGORIES,
@@ -50,7 +50,11 @@ def grow(policy, X, y, **others):
     return GBTRegressor(2, max_depth=2, splitter=policy, random_state=0, **others).fit(X, y)
 
 
-OTHERS = CrossValidated(3), CrossValidated(3, shared_folds=False), Unbiased(merged=True)
+OTHERS = (
+    CrossValidated(3, exact_cuts=True),
+    CrossValidated(3, shared_folds=False),
+    Unbiased(merged=True, exact_cuts=True),
+)
 
 
 @pytest.mark.parametrize("policy", [*POLICIES.values(), *OTHERS])
@@ -143,3 +147,13 @@ def test_the_pages_have_places_for_all_tables_and_the_numbers_that_are_kept():
             kept = tables_of(splitter_cost.RESULTS.read_text())
             there = tables_of(page.read_text())
             assert {name: there[name] for name in named} == {name: kept[name] for name in named}
+
+
+def test_other_trees_of_the_histogram_search_are_noticed(small, monkeypatch):
+    X, y = small
+    for policy in (Unbiased(), CrossValidated()):
+        checked_trees.check_tree(policy, X, y, None, 0.0)
+    monkeypatch.setattr(checked_trees, "parts_of", lambda n, n_parts, *_: np.arange(n) % n_parts)
+    for policy in (Unbiased(), CrossValidated()):
+        with pytest.raises(SystemExit, match="not the splits of the page; nothing timed"):
+            checked_trees.check_tree(policy, X, y, None, 0.0)

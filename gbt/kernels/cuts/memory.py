@@ -106,6 +106,10 @@ FOUND = np.dtype(
         # Of that cut; ~bin if it is the last of a bin. Of levels how many, in order, go left.
         ("code", np.int64),
         ("missing_left", np.int64),  # of that cut
+        # Where rows judge splits (``gbt.kernels.cuts.judging``): what the cut is worth to those who
+        # decide whether to split, while ``score`` is by those who choose the column.
+        ("worth", np.float64),
+        ("may_split", np.int64),  # 0 where the cut gains nothing on all rows
     ]
 )
 
@@ -175,10 +179,8 @@ RULES = np.dtype(
         ("categorical_smoothing", np.float64),
         ("most_weight", np.float64),  # of a level of few rows, in integers as the next
         ("weight_unit", np.int64),  # what a row weighs
-        (
-            "most_rows_small",
-            np.int64,
-        ),  # a node of more rows is large, see ``gbt.kernels.trees.tasks``
+        ("n_threads", np.int64),
+        ("most_rows_small", np.int64),  # a node of more rows is large, see ``kernels.trees.tasks``
         # Set for each request.
         ("n_trees", np.int64),  # to grow
         ("n_listed", np.int64),  # rows that take part
@@ -226,11 +228,16 @@ class Work(NamedTuple):
     slots: Slots
     tasks: np.ndarray  # (most,) TASK, of a phase
     rules: np.ndarray  # (1,) RULES
-    scratch: np.ndarray  # (threads,) SCRATCH
-    of_levels: np.ndarray  # (threads,) OF_LEVELS
     training: Training
     blocks: np.ndarray  # (most,) BLOCK, of rows
     grown: Grown
+
+
+class Searching(NamedTuple):
+    """What the threads share beside that where splits are greedy."""
+
+    scratch: np.ndarray  # (threads,) SCRATCH
+    of_levels: np.ndarray  # (threads,) OF_LEVELS
 
 
 @internal

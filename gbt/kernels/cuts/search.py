@@ -54,6 +54,9 @@ from gbt.kernels.platform.compiling import forced_inline, internal
 SAFETY = 1.0 + 1e-12
 # Rows of ``running``.
 G, H, SIZE, RUNNING = 0, 1, 2, 3
+# A score and that of its node carry fewer than 16 roundings between them, each of eps of at most
+# (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
+ROUNDING = 16 * np.finfo(np.float64).eps
 LARGEST = np.finfo(np.float64).max  # below inf, the floor of a node that no cut is good enough for
 
 # A bin, or group of bins, whose bound reaches the best score so far.
@@ -107,6 +110,17 @@ def score_of(left_g, left_h, right_g, right_h, penalty):
     return (left_g * left_g * right_weight + right_g * right_g * left_weight) / (
         left_weight * right_weight
     )
+
+
+@internal
+def own_score(node, rules):
+    """Return the score of an unsplit node, and the gain that a split must exceed."""
+    weight = float(node.h) + rules.penalty
+    if weight <= 0.0:
+        return 0.0, np.inf
+    g, magnitude = float(node.g), float(node.magnitude)
+    rounding = ROUNDING * (magnitude * magnitude / weight)
+    return g * g / weight, max(rules.least_gain, rounding)
 
 
 @forced_inline

@@ -5,7 +5,7 @@
   raise cannot be vectorised.
 * ``cache``: machine code is kept on disk and read by the next process. Where no cache folder is
   writable (a read-only installation, no home folder) Numba refuses at decoration; the kernel then
-  compiles once a process instead.
+  compiles once a process instead. Code of an older version is compiled anew (`_Index`).
 * No wrapper for C callbacks, which nobody asks for.
 
 The first kernel that is compiled and not read from disk is announced, see
@@ -14,7 +14,7 @@ The first kernel that is compiled and not read from disk is announced, see
 
 import numpy as np
 from numba import config, njit
-from numba.core import event
+from numba.core import caching, event
 
 from gbt.kernels.platform.announcement import announce_compilation
 
@@ -42,15 +42,31 @@ class FirstCompilation(event.Listener):
 event.register("numba:compile", FirstCompilation())
 
 
+class _Index(caching.IndexDataCacheFile):
+    """The index of a kernel's code on disk; one that names types which are gone counts as empty.
+
+    Numba reads what types it names before it asks whether the kernel's file has changed since, so
+    an upgrade that renames a record would end in an AttributeError.
+    """
+
+    def _load_index(self):
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError):
+            return {}
+
+
 def kernel(function, **others):
     """Compile ``function`` at its first call; see the module's docstring for the options."""
     if not IS_COMPILING:
         return _plain(function)
     options = {**OPTIONS, **others}
     try:
-        return njit(cache=True, **options)(function)
+        cached = njit(cache=True, **options)(function)
     except RuntimeError:  # "cannot cache function: no locator available"
         return njit(**options)(function)
+    cached._cache._cache_file.__class__ = _Index
+    return cached
 
 
 def uncounted(function):

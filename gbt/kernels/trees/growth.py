@@ -8,6 +8,7 @@ search, in which columns to look inside bins, which nodes to split, which histog
 import numpy as np
 
 from gbt.kernels.platform.compiling import inlined, internal
+from gbt.kernels.trees.judged_tasks import record_judged_split
 from gbt.kernels.trees.nodes import open_node
 from gbt.kernels.trees.tasks import (
     ALL_PACKS,
@@ -115,12 +116,17 @@ def list_refinements(first, n_nodes, nodes, slots, tasks):
 
 
 @inlined
-def record_splits(first, n_nodes, table, nodes, slots, rules, of_levels):
+def record_splits(first, n_nodes, work, searching, judging):
     """Write down the splits of the large nodes, as small ones have theirs already."""
+    table, nodes, slots = work.table, work.nodes, work.slots
     for j in range(first, n_nodes):
         node = nodes[j]
         if node.slot >= 0:
-            record_split(node, node.slot, table, slots, rules, of_levels)
+            if searching is not None:
+                of_levels = searching.of_levels[ZERO]
+                record_split(node, node.slot, table, slots, work.rules[0], of_levels)
+            if judging is not None:
+                record_judged_split(j, node.slot, ZERO, work, judging)
 
 
 @inlined

@@ -22,7 +22,8 @@ NODE = np.dtype(
         ("cut", np.int64),  # codes up to it go left; of levels, so many in their order
         ("missing_left", np.int64),
         ("levels", np.uint64, (MOST_CODES // 64,)),  # bit c: code c goes left
-        ("gain", np.float64),
+        ("gain", np.float64),  # what its split is worth
+        ("candidate", np.int64),  # the column that rows have judged; -1 if there is none
         ("to_beat", np.float64),  # the least score of interest while it is searched
         ("left", np.int64),  # children; -1 if there are none
         ("right", np.int64),
@@ -38,7 +39,7 @@ NODE = np.dtype(
 def open_node(node, start, stop, depth):
     """Start a node that owns the listed rows start:stop."""
     node.start, node.stop, node.depth = start, stop, depth
-    node.slot = node.feature = node.left = node.right = -1
+    node.slot = node.feature = node.left = node.right = node.candidate = -1
     node.low_row = node.high_row = 0
 
 

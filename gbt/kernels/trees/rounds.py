@@ -8,7 +8,7 @@ In the paper's letters::
 
 A tree is some phases, whose tasks the threads of a team share (``gbt.kernels.trees.tasks``)::
 
-    start_tree       DERIVE, MEASURE, QUANTISE; open the root
+    start_tree       DERIVE, MEASURE, QUANTISE, DRAW; open the root
     search_level     SEARCH, REFINE
     split_level      PARTITION; again from search_level, until no node splits
     end_tree         FINISH, which also updates the raw predictions
@@ -33,9 +33,11 @@ from gbt.kernels.trees.growth import (
     record_splits,
     release_slots,
 )
+from gbt.kernels.trees.judged_tasks import run_judged_task
 from gbt.kernels.trees.quantise import choose_scales
 from gbt.kernels.trees.tasks import (
     DERIVE,
+    DRAW,
     FINISH,
     MEASURE,
     NODES_PER_TASK,
@@ -44,60 +46,93 @@ from gbt.kernels.trees.tasks import (
     REFINE,
     SEARCH,
     blocks_of,
-    run_task,
+    run_round_task,
+    run_search_task,
 )
 
 OF_SUM, OF_SQUARE = 1, 2  # overflows
 
 
 @internal
-def run_phase(kind, n_tasks, work):
+def run_task(kind, t, thread, work, searching, judging):
+    """Do task t of a phase; what some are about stands in ``work.tasks``.
+
+    One of the last two is None, and what is for this one alone is not compiled.
+    """
+    if kind in (DERIVE, MEASURE, QUANTISE, FINISH):
+        run_round_task(kind, t, work)
+    else:
+        if searching is not None:
+            run_search_task(kind, t, thread, work, searching)
+        if judging is not None:
+            run_judged_task(kind, t, thread, work, judging)
+
+
+@internal
+def run_phase(kind, n_tasks, work, searching, judging):
     """Share the tasks of a phase with the helpers; return when all are done."""
     if n_tasks == 0:
         return
     thread_team.offer_tasks(work.queue, kind, n_tasks)
     task = thread_team.next_task(work.queue, n_tasks)
     while task >= 0:
-        run_task(kind, task, np.int64(0), work)
+        run_task(kind, task, np.int64(0), work, searching, judging)
         thread_team.report_done(work.queue)
         task = thread_team.next_task(work.queue, n_tasks)
 
 
+@internal
+def add_up_scores(nodes, rules, scores):
+    """Add up by column what the splits looked at were worth, whether or not they were made."""
+    for k in range(len(scores)):
+        scores[k] = 0.0
+    for j in range(len(nodes)):
+        if nodes[j].candidate >= 0:
+            gain = nodes[j].gain / rules.g_scale * (rules.h_scale / rules.g_scale)
+            scores[nodes[j].candidate] += gain
+
+
 @inlined
-def start_tree(work):
+def start_tree(work, searching, judging):
     """Turn derivatives at the raw predictions so far into integers, and open the root."""
     rules, n_blocks = work.rules[0], blocks_of(work.rules[0].n_listed)
-    run_phase(DERIVE, blocks_of(len(work.rows.node)), work)
-    run_phase(MEASURE, n_blocks, work)
+    run_phase(DERIVE, blocks_of(len(work.rows.node)), work, searching, judging)
+    run_phase(MEASURE, n_blocks, work, searching, judging)
     if not choose_scales(work.training, rules, work.blocks[:n_blocks]):
         rules.overflow = OF_SUM
         return
-    run_phase(QUANTISE, n_blocks, work)
+    run_phase(QUANTISE, n_blocks, work, searching, judging)
+    if judging is not None:
+        run_phase(DRAW, n_blocks, work, searching, judging)
+        for i in range(rules.n_listed):
+            work.rows.listed[i] = work.rows.buffer[i]
     rules.first_open, rules.n_nodes, rules.is_searched = 0, 1, 0
     rules.n_searches = open_root(
-        work.table, work.nodes, work.slots, work.tasks, rules, work.blocks, len(work.scratch)
+        work.table, work.nodes, work.slots, work.tasks, rules, work.blocks, rules.n_threads
     )
 
 
 @inlined
-def search_level(work):
+def search_level(work, searching, judging):
     """Find the splits of the nodes opened last."""
     rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
     first, n_nodes = rules.first_open, rules.n_nodes
-    run_phase(SEARCH, rules.n_searches, work)
-    run_phase(REFINE, list_refinements(first, n_nodes, nodes, slots, tasks), work)
-    record_splits(first, n_nodes, work.table, nodes, slots, rules, work.of_levels[0])
+    run_phase(SEARCH, rules.n_searches, work, searching, judging)
+    if searching is not None:
+        n_tasks = list_refinements(first, n_nodes, nodes, slots, tasks)
+        run_phase(REFINE, n_tasks, work, searching, judging)
+    record_splits(first, n_nodes, work, searching, judging)
     rules.is_searched = 1
 
 
 @inlined
-def split_level(work):
+def split_level(work, searching, judging):
     """Split nodes and list how their children are searched; return whether any was split."""
     rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
     first, n_nodes = rules.first_open, rules.n_nodes
     release_slots(first, n_nodes, nodes, slots, rules)
     n_splits = list_splits(first, n_nodes, nodes, tasks, rules)
-    run_phase(PARTITION, n_splits, work)
+    run_phase(PARTITION, n_splits, work, searching, judging)
     first, n_nodes = n_nodes, n_nodes + 2 * n_splits
     rules.first_open, rules.n_nodes = first, n_nodes
     rules.n_searches = list_searches(first, n_nodes, work.table, nodes, slots, tasks, rules)
@@ -106,35 +141,40 @@ def split_level(work):
 
 
 @inlined
-def end_tree(work):
+def end_tree(work, searching, judging):
     """Write down the tree that has grown."""
     rules, nodes, grown = work.rules[0], work.nodes[: work.rules[0].n_nodes], work.grown
     put_in_preorder(nodes)
-    run_phase(FINISH, (len(nodes) + NODES_PER_TASK - 1) // NODES_PER_TASK, work)
+    run_phase(FINISH, (len(nodes) + NODES_PER_TASK - 1) // NODES_PER_TASK, work, searching, judging)
     if not finish_splits(
         nodes, (rules.reg_lambda, rules.learning_rate), grown.trees[rules.first_node :],
         grown.rows_at_cut[rules.first_node :],
     ):  # fmt: skip
         rules.overflow = OF_SQUARE
+    if judging is not None:
+        add_up_scores(nodes, rules, judging.scores[rules.n_grown])
     grown.sizes[rules.n_grown] = rules.n_nodes
     rules.n_grown, rules.first_node = rules.n_grown + 1, rules.first_node + rules.n_nodes
     rules.n_nodes = 0
 
 
 @uncounted
-def grow_trees(thread, work):
+def grow_trees(thread, work, searching, judging):
     """Grow trees until there are as many as asked for, or all steps allowed have been taken.
 
     A helper does tasks until none are offered for a while.
 
     thread   int64             0 leads, the others help
     work     ``Work``  INOUT   see ``gbt.kernels.cuts.memory``
+
+    One of the others is None: ``Searching`` of ``gbt.kernels.cuts.memory`` where splits are greedy,
+    ``Judging`` of ``gbt.kernels.cuts.judging`` where some rows choose and others judge them.
     """
     queue, rules = work.queue, work.rules[0]
     if thread > 0:
         task = thread_team.wait_for_task(queue)
         while task >= 0:
-            run_task(queue[thread_team.KIND], task, thread, work)
+            run_task(queue[thread_team.KIND], task, thread, work, searching, judging)
             thread_team.report_done(queue)
             task = thread_team.wait_for_task(queue)
         return
@@ -142,9 +182,9 @@ def grow_trees(thread, work):
     while rules.n_grown < rules.n_trees and rules.n_steps > 0 and rules.overflow == 0:
         rules.n_steps -= 1
         if rules.n_nodes == 0:
-            start_tree(work)
+            start_tree(work, searching, judging)
         elif rules.is_searched == 0:
-            search_level(work)
-        elif not split_level(work):
-            end_tree(work)
+            search_level(work, searching, judging)
+        elif not split_level(work, searching, judging):
+            end_tree(work, searching, judging)
     thread_team.end(queue)

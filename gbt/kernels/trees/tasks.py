@@ -4,6 +4,7 @@
     MEASURE     a block of the rows      how large these are
                 that take part
     QUANTISE    the same                 gradients as integers, and their sums
+    DRAW        the same                 sets, where some rows choose and others judge
     SEARCH      a large pair of          histogram of the smaller child from its rows, of the larger
                 children, one pack of    one by subtraction from their parent's; survey of the
                 columns                  columns
@@ -26,7 +27,7 @@ from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, layout_of, terms_of
 from gbt.kernels.cuts.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
 from gbt.kernels.cuts.packed_bins import ALL_BINS, fill_histograms, group_bins, survey_columns
 from gbt.kernels.cuts.refine import last_code, refine_column
-from gbt.kernels.cuts.search import SAFETY
+from gbt.kernels.cuts.search import SAFETY, own_score
 from gbt.kernels.platform.compiling import inlined, internal
 from gbt.kernels.platform.instructions import AHEAD, prefetch
 from gbt.kernels.rows.derivatives import GIVEN, write_derivatives
@@ -38,26 +39,12 @@ from gbt.kernels.trees.quantise import ROWS_PER_TASK, measure_rows, quantise_row
 # These have a type of NumPy because Numba takes every plain number for a type of its own, and would
 # compile a kernel once more for each that it is handed.
 DERIVE, MEASURE, QUANTISE, SEARCH = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
-REFINE, PARTITION, FINISH = np.int64(4), np.int64(5), np.int64(6)
+REFINE, PARTITION, FINISH, DRAW = np.int64(4), np.int64(5), np.int64(6), np.int64(7)
 ALL_PACKS, ZERO = np.int64(-1), np.int64(0)
 NODES_PER_TASK = 8
 # A node is large if its rows times columns are this many times the bins of its histogram: then
 # subtracting that, from beyond the L1 cache, takes less time than adding rows.
 LARGE = 4
-# A score and that of its node carry fewer than 16 roundings between them, each of eps of at most
-# (sum|g|)^2/(H + lambda). A gain below that may be rounding: equal residuals must stay a leaf.
-ROUNDING = 16 * np.finfo(np.float64).eps
-
-
-@internal
-def own_score(node, rules):
-    """Return the score of an unsplit node, and the gain that a split must exceed."""
-    weight = float(node.h) + rules.penalty
-    if weight <= 0.0:
-        return 0.0, np.inf
-    g, magnitude = float(node.g), float(node.magnitude)
-    rounding = ROUNDING * (magnitude * magnitude / weight)
-    return g * g / weight, max(rules.least_gain, rounding)
 
 
 @internal
@@ -97,16 +84,20 @@ def add_up_rows(rows, node, layout):
 
 @inlined
 def partition(j, table, rows, nodes, rules, of_levels):
-    """Give the rows of a node to its children."""
+    """Give the rows of a node to its children.
+
+    Without ``of_levels`` its rows have been told already on which side of a set of levels they are.
+    """
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
     listed, buffer = rows.listed[start:stop], rows.buffer[start:stop]
     codes, missing_code = table.codes[k], table.columns[k].n_values
     cut, missing_left, has_levels = parent.cut, parent.missing_left, table.columns[k].has_levels
-    if has_levels == IN_BINS:
-        sides_by_bits(parent, codes, listed, rows.side)
-    elif has_levels == BY_ROWS:
-        sides_by_rows(parent, listed, codes, missing_code + 1, rows, rules, of_levels)
+    if of_levels is not None:
+        if has_levels == IN_BINS:
+            sides_by_bits(parent, codes, listed, rows.side)
+        elif has_levels == BY_ROWS:
+            sides_by_rows(parent, listed, codes, missing_code + 1, rows, rules, of_levels)
     if has_levels > 0:
         codes, missing_code, cut, missing_left = rows.side[:], NO_SIDE, LEFT, ZERO
     n_left, parent.low_row, parent.high_row = partition_rows(
@@ -266,33 +257,37 @@ def finish(first, rows, nodes, training, rules, grown):
     finish_leaves(first, last, rows.listed, nodes, training, rates, rows.node, tree)
 
 
-@internal
-def run_task(kind, t, thread, work):
-    """Do task t of a phase; what some are about stands in ``work.tasks``."""
+@inlined
+def run_search_task(kind, t, thread, work, searching):
+    """Do task t of a phase in which greedy splits are found and made."""
     table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
-    rules, training = work.rules[0], work.training
-    scratch, of_levels = work.scratch[thread], work.of_levels[thread]
+    rules, task = work.rules[0], work.tasks[t]
+    scratch, of_levels = searching.scratch[thread], searching.of_levels[thread]
+    if kind == REFINE:
+        slot = nodes[task.node].slot
+        refine(task.node, task.place, slot, table, rows, nodes, slots, rules, scratch, of_levels)
+    elif kind == PARTITION:
+        partition(task.node, table, rows, nodes, rules, of_levels)
+    elif task.place == ALL_PACKS:
+        search_small(task.node, thread, table, rows, nodes, slots, rules, scratch, of_levels)
+    else:
+        search_pair(
+            task.node, task.other, task.place, table, rows, nodes, slots, rules, scratch,
+            of_levels,
+        )  # fmt: skip
+
+
+@inlined
+def run_round_task(kind, t, work):
+    """Do task t of a phase in which a tree is begun or ended."""
+    rows, rules, training = work.rows, work.rules[0], work.training
     start = t * ROWS_PER_TASK
     stop = min(start + ROWS_PER_TASK, rules.n_listed)
-    if kind == SEARCH:
-        task = work.tasks[t]
-        if task.place == ALL_PACKS:
-            search_small(task.node, thread, table, rows, nodes, slots, rules, scratch, of_levels)
-        else:
-            search_pair(
-                task.node, task.other, task.place, table, rows, nodes, slots, rules, scratch,
-                of_levels,
-            )  # fmt: skip
-    elif kind == REFINE:
-        j, k = work.tasks[t].node, work.tasks[t].place
-        refine(j, k, nodes[j].slot, table, rows, nodes, slots, rules, scratch, of_levels)
-    elif kind == PARTITION:
-        partition(work.tasks[t].node, table, rows, nodes, rules, of_levels)
-    elif kind == DERIVE:
+    if kind == DERIVE:
         derive(t, rows, training, rules)
     elif kind == MEASURE:
         measure_rows(training, rows, rules, start, stop, work.blocks[t])
     elif kind == QUANTISE:
         quantise_rows(training, rows, rules, start, stop, work.blocks[t])
     else:
-        finish(t * NODES_PER_TASK, rows, nodes, training, rules, work.grown)
+        finish(t * NODES_PER_TASK, rows, work.nodes, training, rules, work.grown)

@@ -311,6 +311,7 @@ def test_every_library(case):
 # -------------------------------------------------------------------------------- its identities
 
 
+@pytest.mark.filterwarnings("ignore::attributions.inputs.SeenRowsWarning")  # they are asked for
 @given(case=judged(models=ensembles(losses=["half_squared_error"], reg_lambda=0.0)), data=st.data())
 def test_on_training_rows_without_removal_it_is_the_total_gain(case, data):
     n = len(case.X)

@@ -1,6 +1,7 @@
 """The inner products with the gradients: by hand, by the definitions in loops, by Proposition 3."""
 
 import tracemalloc
+import warnings
 from functools import partial, reduce
 from importlib import import_module
 from itertools import pairwise
@@ -22,6 +23,7 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
 )
+from attributions.held_out.tree_inner import LevelWarning
 from attributions.per_row.bound import touched_features
 from attributions.per_row.individual import FunctionAttribution
 from attributions.per_row.predecomp import PreDecomp
@@ -515,7 +517,8 @@ def test_a_million_rows_in_chunks():
 
 def test_memory_does_not_grow_with_the_rows():
     """Beyond X itself a few numbers a row (targets, weights), not a table."""
-    ensemble, X, y = fitted_rows(200_000, n_features=16)
+    ensemble, X, y = fitted_rows(200_001, n_features=16)
+    X, y = X[1:], y[1:]  # as many rows as were trained on would be compared with these
     tree_inner(ensemble, X[:10], y[:10])  # compile first
     tracemalloc.start()
     try:
@@ -613,3 +616,31 @@ def test_a_model_without_trees():
     assert_same(result.standard_error, np.zeros(4))
     assert result.per_tree.shape == (0, 4)
     assert_same(predecomp(nothing, X).values, np.zeros((10, 4)))
+
+
+# ------------------------------------------------------------------------ where it keeps its level
+
+
+@pytest.mark.parametrize(
+    ("loss", "keeps_its_level"),
+    [("half_squared_error", True), ("poisson", False), ("quantile", False), ("absolute", False)],
+)
+def test_partial_inner_says_where_noise_is_called_significant(loss, keeps_its_level):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = np.floor(np.exp(X[:, 0]))
+    model = GBTRegressor(n_estimators=2, loss=loss).fit(X, y)
+    rows = X + 1e-3, y
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        partial_inner(model, *rows)
+        partial_inner(model, *rows, standard_error=False)  # no p-values, nothing to warn of
+    told = [one for one in caught if one.category is LevelWarning]
+    assert len(told) == (0 if keeps_its_level else 1)
+    assert all(one.filename == __file__ for one in told)
+
+
+def test_partial_inner_of_several_classes_says_so_too():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = GBTClassifier(n_estimators=2).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    with pytest.warns(LevelWarning, match="softmax.*Use held_out_gain"):
+        partial_inner(model, X + 1e-3, np.digitize(X[:, 0], [-0.5, 0.5]))

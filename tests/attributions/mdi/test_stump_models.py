@@ -282,7 +282,7 @@ def test_the_search_ends_at_the_least_of_a_valley():
 
             assert search(losses, penalties) == (0.0, penalties[place])
             assert len(set(asked)) == len(asked) <= max(n // 8 + 1 + 6, 1)
-            assert search(losses, penalties, hopeless=-1.0)[0] >= 0.0
+            assert search(losses, penalties, give_up_above=-1.0)[0] >= 0.0
 
 
 def test_huge_columns_do_not_overflow():

@@ -6,12 +6,14 @@ from functools import partial
 import numpy as np
 import pandas
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import KFold, LeaveOneGroupOut, ShuffleSplit
 
 from attributions import (
     HeldOutSelector,
     cross_fit,
     forest_inner,
+    held_out_gain,
     partial_inner,
     partial_inner_rows,
     permutation,
@@ -53,6 +55,26 @@ def test_it_is_the_sum_of_out_of_fold_rows(measure, rows):
     assert result.n_samples == 90
 
 
+def test_held_out_gain_of_several_models_adds_up():
+    """Each model's value on the rows that it has not seen; per cent are of the folds' constants."""
+    X, y = table(n=90, p=3)
+    folds = [*KFold(3).split(X)]
+    alone = [
+        held_out_gain(clone(MODEL).fit(X[fitted_on], y[fitted_on]), X[held_out], y[held_out])
+        for fitted_on, held_out in folds
+    ]
+    result = cross_fit(MODEL, X, y, cv=KFold(3))
+    size = sum(np.abs(one.values) for one in alone)
+    assert_close(result.values, sum(one.values for one in alone), size)
+    constant = sum(((y[held_out] - y[held_out].mean()) ** 2).sum() / 2 for _, held_out in folds)
+    per_cent = 100 * MODEL.learning_rate * result.values / (2 * constant)
+    assert_close(result.percent(), per_cent, np.abs(per_cent).sum())
+    squares = sum(one.standard_error**2 * 29 / 30 for one in alone)
+    means = np.array([one.values / 30 for one in alone])
+    squares = squares + 30 * ((means - means.mean(axis=0)) ** 2).sum(axis=0)
+    assert_close(result.standard_error, np.sqrt(90 / 89 * squares), result.standard_error)
+
+
 def test_a_number_of_folds_shuffles_and_is_seeded():
     X, y = table(n=90, p=3)
     order = np.argsort(y)
@@ -61,7 +83,9 @@ def test_a_number_of_folds_shuffles_and_is_seeded():
     folds = KFold(3, shuffle=True, random_state=0)
     assert_same(result.values, cross_fit(MODEL, X, y, cv=folds).values)
     assert (result.values != cross_fit(MODEL, X, y, cv=3, random_state=1).values).any()
-    assert result.method == "tree_inner(3 fits, predecomp)"
+    assert result.method == "held_out_gain(3 fits)"
+    named = cross_fit(MODEL, X, y, tree_inner, cv=3)
+    assert named.method == "tree_inner(3 fits, predecomp)"
     assert (result.p_values()[:2] < 0.01).all()
     target = partial(forest_inner, variant="target")
     named = cross_fit(MODEL, X, y, target, cv=3)
@@ -92,7 +116,7 @@ def test_classes_and_frames():
 def test_groups_are_kept_whole_and_counted(cv):
     X, y = table(n=90, p=3)
     groups = np.arange(90) % 6
-    result = cross_fit(MODEL, X, y, cv=cv, groups=pandas.Series(groups))
+    result = cross_fit(MODEL, X, y, tree_inner, cv=cv, groups=pandas.Series(groups))
     assert_same(np.sort(result.groups), np.arange(6))
     if cv != 4:
         values = out_of_fold(tree_inner_rows, cv.split(X, y, groups), X, y)
@@ -104,7 +128,7 @@ def test_folds_that_are_no_partition_are_refused():
     X, y = table(n=40, p=2)
     with pytest.raises(ValueError, match=r"ShuffleSplit.*every row in exactly one fold"):
         cross_fit(MODEL, X, y, cv=ShuffleSplit(3, test_size=0.5, random_state=0))
-    with pytest.raises(ValueError, match="cannot be merged: shuffling a chunk"):
+    with pytest.raises(ValueError, match="of several models cannot be added"):
         cross_fit(MODEL, X, y, permutation, cv=2)
 
 
@@ -129,14 +153,14 @@ def test_a_doubt_that_some_folds_cannot_have_is_left_out():
 
     result = cross_fit(MODEL, X, y, measure, cv=3)
     assert result.is_reliable is None
-    assert_same(result.values, cross_fit(MODEL, X, y, cv=3).values)
+    assert_same(result.values, cross_fit(MODEL, X, y, tree_inner, cv=3).values)
 
 
 def test_the_doubts_of_single_models_are_no_doubts_of_their_sum():
     X, y = table(n=90, p=3)
     result = cross_fit(MODEL, X, y, partial(tree_inner, training=(X, y)), cv=3)
     assert result.is_reliable is None
-    assert_same(result.p_values(), cross_fit(MODEL, X, y, cv=3).p_values())
+    assert_same(result.p_values(), cross_fit(MODEL, X, y, tree_inner, cv=3).p_values())
 
 
 def test_missing_labels_are_refused_before_rows_are_cut():

@@ -10,7 +10,7 @@ from scipy.stats import false_discovery_control, kurtosis
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -21,6 +21,7 @@ from attributions import (
     absolute,
     cross_fit,
     given_others,
+    held_out_gain,
     partial_inner,
     partial_inner_rows,
     permutation,
@@ -30,7 +31,7 @@ from attributions import (
     unbiased_gain,
 )
 from gbt import GBTClassifier, GBTRegressor
-from tests.asserts import assert_same
+from tests.asserts import assert_close, assert_same
 
 MODEL = GBTRegressor(n_estimators=30, max_depth=2)
 
@@ -72,14 +73,29 @@ def table(n=400, p=6, seed=0):
 
 def test_it_keeps_what_matters():
     X, y = table()
-    selector = HeldOutSelector(MODEL, fdr=0.01, random_state=0).fit(X, y)
+    selector = HeldOutSelector(MODEL, cv=None, fdr=0.01, random_state=0).fit(X, y)
     assert_same(selector.get_support(indices=True), [0, 1])
     assert_same(selector.transform(X), X[:, :2])
     assert selector.estimator_.n_features_in_ == 6
     assert selector.attribution_.n_samples == 200
     assert_same(selector.p_values_, selector.attribution_.p_values())
-    again = HeldOutSelector(MODEL, random_state=0).fit(X, y)
+    again = HeldOutSelector(MODEL, cv=None, random_state=0).fit(X, y)
     assert_same(again.p_values_, selector.p_values_)
+
+
+def test_every_row_judges_once():
+    X, y = table()
+    selector = HeldOutSelector(MODEL, fdr=0.01).fit(X, y)
+    assert_same(selector.get_support(indices=True), [0, 1])
+    assert selector.attribution_.n_samples == 400
+    assert selector.attribution_.method == "held_out_gain(5 fits)"
+    by_hand = np.zeros(6)
+    for fitted_on, held_out in KFold(3, shuffle=True, random_state=7).split(X):
+        model = clone(MODEL).fit(X[fitted_on], y[fitted_on])
+        by_hand += held_out_gain(model, X[held_out], y[held_out]).values
+    folds = HeldOutSelector(MODEL, cv=3, random_state=7).fit(X, y).attribution_
+    assert_close(folds.values, by_hand, np.abs(by_hand))
+    assert not hasattr(selector, "estimator_")
 
 
 @pytest.mark.parametrize("correction", ["bh", "by"])
@@ -96,7 +112,7 @@ def test_the_correction_is_scipys(correction, fdr):
 )
 def test_any_measure_with_p_values(measure):
     X, y = table()
-    selector = HeldOutSelector(MODEL, measure=measure, fdr=0.01, random_state=0).fit(X, y)
+    selector = HeldOutSelector(MODEL, measure=measure, cv=None, fdr=0.01, random_state=0).fit(X, y)
     assert {0, 1} <= set(selector.get_support(indices=True))
 
 
@@ -108,7 +124,7 @@ def test_the_rows_fitted_on_tell_which_p_values_are_reliable(measure, rows_of):
     X, y = table(n=200)
     X[:, 5] = np.arange(200) % 40 == 0  # a column that sets five rows apart, with targets of 20
     y = y + 20 * X[:, 5]
-    selector = HeldOutSelector(MODEL, measure=measure, random_state=0).fit(X, y)
+    selector = HeldOutSelector(MODEL, measure=measure, cv=None, random_state=0).fit(X, y)
 
     fitted_on, held_out = selector._cut(X, y, None)
     with pytest.warns(SeenRowsWarning):
@@ -123,7 +139,7 @@ def test_training_rows_that_a_measure_has_got_are_kept():
     X, y = table()
     own = X[:50], y[:50]
     measure = partial(tree_inner, training=own)
-    selector = HeldOutSelector(MODEL, measure=measure, random_state=0).fit(X, y)
+    selector = HeldOutSelector(MODEL, measure=measure, cv=None, random_state=0).fit(X, y)
     expected = tree_inner(selector.estimator_, X[:2] + 1, y[:2], training=own)
     assert_same(selector.attribution_.kurtosis, expected.kurtosis)
 
@@ -131,7 +147,7 @@ def test_training_rows_that_a_measure_has_got_are_kept():
 def test_a_classifier_has_both_classes_on_both_sides():
     X, _ = table()
     y = np.where(X[:, 0] > 1.8, "rare", "common")
-    selector = HeldOutSelector(GBTClassifier(n_estimators=20), random_state=0).fit(X, y)
+    selector = HeldOutSelector(GBTClassifier(n_estimators=20), cv=None).fit(X, y)
     assert_same(selector.estimator_.classes_, ["common", "rare"])
     assert selector.get_support()[0]
 
@@ -186,8 +202,11 @@ def test_groups_are_not_cut():
         seen.extend(np.unique(groups))
         return tree_inner(model, X, y, groups=groups)
 
-    HeldOutSelector(MODEL, measure=remember, random_state=0).fit(X, y, groups=groups)
+    HeldOutSelector(MODEL, measure=remember, cv=None, random_state=0).fit(X, y, groups=groups)
     assert len(seen) == 40
+    seen.clear()
+    HeldOutSelector(MODEL, measure=remember).fit(X, y, groups=groups)
+    assert_same(sorted(seen), range(80))  # every group judges once
 
 
 def test_it_is_a_step_of_a_pipeline():

@@ -75,6 +75,29 @@ def test_compilation_is_announced_once_a_process_and_reading_from_disk_is_not(tm
     assert said_by(call, NUMBA_CACHE_DIR=str(tmp_path)) == ""
 
 
+OF_A_RECORD = """
+from typing import NamedTuple
+from gbt.kernels.platform.compiling import kernel
+
+class {name}(NamedTuple):
+    x: float
+
+@kernel
+def halve(record):
+    return record.x / 2
+
+assert halve({name}(3.0)) == 1.5
+"""
+
+
+@compiled
+def test_after_a_record_was_renamed_kernels_are_compiled_anew(tmp_path):
+    call = "import sys; sys.path.insert(0, sys.argv[1]); import halving"
+    for name in ("Number", "RenamedNumber"):
+        (tmp_path / "halving.py").write_text(OF_A_RECORD.format(name=name))
+        said_by(call, str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+
 FAMILY = """
 import os, subprocess, sys
 import gbt.kernels.platform.compiling

@@ -50,7 +50,7 @@ def test_the_drawing_of_the_module():
     assert_same(linked.lower[:, 1], [1, 1, 2, 4, 5, 5, 6, 7])
     assert_same(linked.lower[:, 0], [2, 1, 2, 7, 6, 5, 6, 7])
     assert_same(linked.column, [0, 0, 0, 1, 2, 0, 0, 0])
-    assert_same(linked.levels, [1, 2])
+    assert_same(linked.tree_depth, [1, 2])
 
 
 def test_a_block_holds_rows_as_columns_twice():

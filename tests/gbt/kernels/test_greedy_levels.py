@@ -12,7 +12,7 @@ from gbt.splitting.greedy import Greedy
 from gbt.tables.categories import MOST_LEVELS
 from gbt.tables.columns import Columns
 from gbt.training import histogram_levels as greedy_levels
-from gbt.training.histogram_growth import GreedyGrowth
+from gbt.training.histogram_growth import HistogramGrowth
 from tests.asserts import assert_same
 from tests.gbt.training.test_growing import gradients, parameters_of_trees
 from tests.trainer import grow_with, growth_for, with_threads
@@ -54,7 +54,7 @@ def test_trees_are_those_of_the_common_road(columns, data, parameters, smoothing
     asked = parameters | {"categorical_smoothing": smoothing}
     with with_threads(data.draw(st.sampled_from([100, 10**9]))):
         lane = growth_for(columns, gradient, hessian, weight, n_jobs=2, **asked)
-        assert isinstance(lane, GreedyGrowth)
+        assert isinstance(lane, HistogramGrowth)
         road = growth_for(columns, gradient, hessian, weight, on_common_road=Greedy(), **asked)
         for tree_features in (features, np.arange(p)):  # memory is used again
             tree, leaves = grow_with(lane, rows, tree_features)

@@ -17,7 +17,7 @@ from gbt.splitting.frontier import Splits
 from gbt.splitting.greedy import Greedy, largest_gain
 from gbt.tables.columns import Columns
 from gbt.training.growing import growth_of
-from gbt.training.histogram_growth import GreedyGrowth
+from gbt.training.histogram_growth import HistogramGrowth
 from gbt.training.plan import Plan
 from tests import trainer
 from tests.asserts import assert_same, assert_valid_tree
@@ -330,7 +330,7 @@ def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
     def partition(table, rows, nodes, rules, own):
         tasks.partition(0, table, rows, nodes, rules, own)
 
-    partition(growth.table, rows, growth.nodes, growth.rules[0], growth.of_levels[0])
+    partition(growth.table, rows, growth.nodes, growth.rules[0], growth.searching.of_levels[0])
 
     assert_same(rows.listed, [0, 1, 2, 3, 4, 6, 8, 5, 7, 9, 10, 11])
     assert (rows.buffer[:4] == -7).all()
@@ -428,7 +428,7 @@ def test_the_common_road_leads_to_the_trees_of_the_fast_lane(name, growth, data)
     common = growth_for(
         columns, gradient, hessian, on_common_road=POLICIES[name](columns), **parameters
     )
-    assert isinstance(fast, GreedyGrowth)
+    assert isinstance(fast, HistogramGrowth)
     drawn = {
         "rows": np.arange(
             data.draw(st.integers(0, columns.n_rows - 1)), columns.n_rows, dtype=np.int32

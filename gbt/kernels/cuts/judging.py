@@ -1,0 +1,334 @@
+r"""Judging: the best cuts of one column of a node, where some of its rows choose and others judge.
+
+Cross-validated and unbiased splits divide the rows into *sets*, once for a tree
+(``gbt.kernels.trees.drawing``), so that a set of a node is the sets of its children put together.
+Rows of a node are listed set by set. So the histogram of a set is filled from a stretch of the
+list, and that of one child is had by subtraction (``gbt.kernels.cuts.histogram``)::
+
+    rows of a node      a d g | b e h | c f           histogram of set 0   [ bin | bin | bin | ...
+    set                   0       1      2                         set 1   [ bin | bin | bin | ...
+                                                                   set 2   [ bin | bin | bin | ...
+
+Cuts lie at the edges of bins, at most 256 a column. Running sums over the bins are written down
+where a bin has rows of the node, and the rest is as in the plain scan (``gbt.kernels.cuts.scan``),
+which has distinct values in place of bins: the best cut of some *sums* of sets is found, and from
+all sums on its left follows what it is worth::
+
+    unbiased            sums: D, D1', D2'                          best cuts: of the first
+    cross-validated     sums: all but fold 1, ..., fold T, all     best cuts: of each
+
+A column whose values have a bin each is cut as by the plain scan. Levels are added up from the rows
+(``gbt.kernels.cuts.judged_levels``).
+
+Cost: of a node and column half a nanosecond a row, and one a bin and set.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.kernels.cuts.histogram import add_rows, clear
+from gbt.kernels.cuts.levels import no_cut
+from gbt.kernels.cuts.packed_bins import ALL_BINS
+from gbt.kernels.cuts.scan import CUT, LOWEST, ROWS_AT_ONCE, G, H, N
+from gbt.kernels.cuts.search import Terms, own_score, score_cut, sums_of_bin
+from gbt.kernels.platform.compiling import forced_inline, internal
+
+UNBIASED, CROSS_VALIDATED = 0, 1
+D, D1 = 0, 1  # sums of an unbiased policy; the last one is D2', or D1' and D2' merged
+MOST_SETS = 16  # of cross-validation with more folds every cut is scanned
+MOST_SUMS = MOST_SETS + 1
+ROOM = ROWS_AT_ONCE + 16  # for the cuts of all bins, and some to spare
+
+# How a policy judges. A record, because it changes from tree to tree.
+HABITS = np.dtype(
+    [
+        ("kind", np.int64),  # UNBIASED or CROSS_VALIDATED
+        ("n_parts", np.int64),  # of equal size that are drawn
+        ("n_sets", np.int64),  # that these make up: the last takes all parts from its number on
+        ("n_sums", np.int64),
+        ("n_searched", np.int64),  # the first sums, for which the best cuts are found
+        ("splits", np.int64),  # the sum whose best cut splits the node
+        ("min_rows_of_all", np.int64),  # that every sum must have on either side of any cut
+        ("seed", np.uint64),
+        ("first_tree", np.int64),  # the number of the first of those that one call grows
+    ]
+)
+
+# Each thread's own arrays, with room for as many sets as there may be, so that they have one type.
+JUDGE = np.dtype(
+    [
+        ("left", np.int64, (MOST_SUMS, 3, ROOM)),  # sums left of the cuts
+        ("row", np.int64, (ROOM,)),  # the bin before each
+        ("is_last", np.uint64, (ROOM,)),  # 1 where a cut comes after a bin, else 0
+        ("score", np.float64, (2, ROOM)),  # of the cuts, missing rows on the right and the left
+        ("missing", np.int64, (MOST_SUMS, 3)),
+        ("nothing", np.int64, (MOST_SUMS, 3)),  # all 0
+        ("so_far", np.int64, (MOST_SUMS, 3)),
+        ("total", np.int64, (MOST_SUMS, 3)),
+        ("left_of_best", np.int64, (MOST_SUMS, MOST_SUMS, 3)),  # of each best cut all sums
+        ("best", CUT, (MOST_SUMS,)),
+    ],
+    align=True,
+)
+
+
+class Judging(NamedTuple):
+    """What growing needs beside ``Work`` where rows are divided into sets."""
+
+    habits: np.ndarray  # (1,) HABITS
+    takes: np.ndarray  # (L, S) int64, -1 where a sum takes a set, else 0
+    set_of_row: np.ndarray  # (n,) uint8, by row of the table
+    judges: np.ndarray  # (threads,) JUDGE
+    deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.trees.drawing``
+    of_levels: np.ndarray  # (threads,) LEVELS_OF_SETS, see ``gbt.kernels.cuts.judged_levels``
+    scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
+
+
+@internal
+def end_of_set(listed, start, stop, s, set_of_row):
+    """Return where, among listed rows in the order of their sets, a later set than s begins."""
+    while start < stop:
+        middle = (start + stop) // 2
+        if set_of_row[listed[middle]] <= s:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@internal
+def fill_sets(p, node, table, rows, layout, histograms, judging):
+    """Make the histograms of the columns of pack p, set by set.
+
+    histograms   (S * bins * width,)   int64   OUT   of a slot, those of a set end to end
+    """
+    pack, n_sets, width = table.packs[p], judging.habits[0].n_sets, layout.width
+    size, start = len(histograms) // n_sets, node.start
+    for s in range(n_sets):
+        stop = end_of_set(rows.listed, start, node.stop, s, judging.set_of_row)
+        own = histograms[s * size : (s + 1) * size]
+        clear(own, pack.first_bin * width, pack.last_bin * width)
+        add_rows(
+            table.packed_bins[p], rows.listed[start:stop], rows.entries, layout, pack, ALL_BINS, own
+        )
+        start = stop
+
+
+@internal
+def mark_bins(histograms, column, n_sets, width, judge):
+    """Say after which bins there is a cut: those in which any set has a row."""
+    is_last, size = judge.is_last[: column.n_bins], len(histograms) // n_sets
+    for b in range(len(is_last)):
+        is_last[b] = 0
+    for s in range(n_sets):
+        place = np.uint64(s * size + column.first_bin * width + 1)  # that of ``size``
+        for b in range(len(is_last)):
+            is_last[b] |= np.uint64(histograms[place])
+            place += np.uint64(width)
+    for b in range(len(is_last)):
+        is_last[b] = np.uint64(is_last[b] > 0)
+
+
+@internal
+def add_up_sets_of_bins(histograms, column, terms, n_sets, judge):
+    """Write down what every set has left of every cut, in all, and of missing rows.
+
+    Returns how many cuts there are, that after all present rows included, and 1 if any set has
+    missing rows, else 0.
+    """
+    size, width, mask = len(histograms) // n_sets, terms.width, (1 << terms.count_bits) - 1
+    one, two, has_missing = np.uint64(1), np.uint64(2), np.int64(0)
+    n_cuts = np.uint64(0)
+    for s in range(n_sets):
+        of_g, of_h, of_n = judge.left[s, G], judge.left[s, H], judge.left[s, N]
+        place, cut = np.uint64(s * size + column.first_bin * width), np.uint64(0)
+        g = h = n = np.int64(0)
+        for b in range(column.n_bins):
+            rows = histograms[place + one] & mask
+            g, n = g + histograms[place], n + rows
+            h += histograms[place + two] if width == 4 else rows * terms.hessian
+            of_g[cut], of_h[cut], of_n[cut] = g, h, n
+            judge.row[cut] = b
+            cut += judge.is_last[np.uint64(b)]
+            place += np.uint64(width)
+        own = histograms[s * size : (s + 1) * size]
+        missing = sums_of_bin(own, column.first_bin, column.missing_bin, terms)
+        has_missing |= np.int64(missing.n > 0)
+        judge.missing[s, G], judge.missing[s, H], judge.missing[s, N] = missing
+        judge.total[s, G], judge.total[s, H] = g + missing.g, h + missing.h
+        judge.total[s, N] = n + missing.n
+        n_cuts = cut
+    return np.int64(n_cuts), has_missing
+
+
+@internal
+def add_numbers(some, total):
+    """Add numbers to others."""
+    for i in range(len(some)):
+        total[i] += some[i]
+
+
+@internal
+def take_from(total, some):
+    """Put what is left of some totals in place of what is taken from them."""
+    for i in range(len(some)):
+        some[i] = total[i] - some[i]
+
+
+@internal
+def take_all_but_one(n_folds, n_cuts, judge):
+    """Turn the sums of folds into those of all but each, and add the sum of all."""
+    judge.missing[n_folds] = judge.total[n_folds] = 0
+    for t in range(n_folds):
+        add_numbers(judge.missing[t], judge.missing[n_folds])
+        add_numbers(judge.total[t], judge.total[n_folds])
+    for t in range(n_folds):
+        take_from(judge.missing[n_folds], judge.missing[t])
+        take_from(judge.total[n_folds], judge.total[t])
+    for line in range(3):
+        of_all = judge.left[n_folds, line, :n_cuts]
+        clear(of_all, 0, n_cuts)
+        for t in range(n_folds):
+            add_numbers(judge.left[t, line, :n_cuts], of_all)
+        for t in range(n_folds):
+            take_from(of_all, judge.left[t, line, :n_cuts])
+
+
+@internal
+def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
+    """Score some cuts for sum q; -inf where a side is too light or a sum has too few rows.
+
+    missing   (L, 3)    int64     IN    sums of the missing rows that go left, or 0
+    score     (cuts,)   float64   OUT
+    """
+    of_g, of_h, of_n = judge.left[q, G], judge.left[q, H], judge.left[q, N]
+    g, h, n = missing[q, G], missing[q, H], missing[q, N]
+    for c in range(n_cuts):
+        score[c] = score_cut(of_g[c] + g, of_h[c] + h, of_n[c] + n, terms)
+    least = habits.min_rows_of_all
+    for l in range(habits.n_sums if least > 0 else 0):
+        of_n, more, of_all = judge.left[l, N], missing[l, N], judge.total[l, N]
+        for c in range(n_cuts):
+            n = of_n[c] + more
+            score[c] = score[c] if (n >= least) & (of_all - n >= least) else -np.inf
+
+
+@internal
+def keep_best(q, n_cuts, has_missing, rules, habits, judge):
+    """Score some cuts for sum q and keep the best, of equals the last, if none before was better.
+
+    Missing rows go where the score is higher; if it is the same, where the present rows have more
+    hessian, then left. So it is in ``gbt.kernels.cuts.scan``, too.
+    """
+    terms = Terms(
+        judge.total[q, G], judge.total[q, H], judge.total[q, N], rules.penalty, rules.min_hessian,
+        rules.min_rows, rules.width, rules.count_bits, rules.hessian,
+    )  # fmt: skip
+    best, right, left = judge.best[q], judge.score[0], judge.score[has_missing]
+    score_cuts(q, judge.nothing, n_cuts, terms, habits, judge, right)
+    if has_missing > 0:
+        score_cuts(q, judge.missing, n_cuts, terms, habits, judge, left)
+    found, largest = np.int64(-1), max(best.score, LOWEST)
+    for c in range(n_cuts):
+        either = max(right[c], left[c])
+        if either >= largest:
+            found, largest = c, either
+    if found < 0:
+        return
+    h = judge.left[q, H, found]
+    more_on_the_left = h >= terms.h - judge.missing[q, H] - h
+    is_better = left[found] > right[found]
+    goes_left = is_better or (left[found] == right[found] and more_on_the_left)
+    best.score, best.row, best.missing_left = largest, judge.row[found], goes_left
+    for l in range(habits.n_sums):
+        for line in range(3):
+            more = judge.missing[l, line] if goes_left else np.int64(0)
+            judge.left_of_best[q, l, line] = judge.left[l, line, found] + more
+
+
+@internal
+def search_bins(histograms, column, terms, rules, judging, judge):
+    """Find the best cuts of a column of numbers, and what all sums have on their left."""
+    habits = judging.habits[0]
+    mark_bins(histograms, column, habits.n_sets, terms.width, judge)
+    n_cuts, has_missing = add_up_sets_of_bins(histograms, column, terms, habits.n_sets, judge)
+    if habits.kind == CROSS_VALIDATED:
+        take_all_but_one(habits.n_sets, n_cuts, judge)
+    for q in range(habits.n_searched):
+        no_cut(judge.best[q])
+        keep_best(q, n_cuts, has_missing, rules, habits, judge)
+
+
+@forced_inline
+def product(g, judge_g, judge_h, penalty):
+    """Return G G' / (H' + lambda), 0 where the judge has no weight."""
+    weight = np.float64(judge_h) + penalty
+    return np.float64(g) * np.float64(judge_g) / weight if weight > 0.0 else 0.0
+
+
+@internal
+def worth_to(s, g, of_all, left, total, penalty):
+    """Return what a cut is worth to the set s, which has not learned it.
+
+    g, of_all     int64           IN   gradients left of the cut, and in all, of those who have
+    left, total   (L, 3)  int64   IN
+    """
+    left_g, left_h, all_g, all_h = left[s, G], left[s, H], total[s, G], total[s, H]
+    return (
+        product(g, left_g, left_h, penalty)
+        + product(of_all - g, all_g - left_g, all_h - left_h, penalty)
+        - product(of_all, all_g, all_h, penalty)
+    )
+
+
+@internal
+def judge_unbiased(found, penalty, n_sets, judge):
+    """Let D1' and D2' judge the best cut of D; see ``gbt.splitting.unbiased``."""
+    left, total, last = judge.left_of_best[0], judge.total, n_sets - 1
+    g, of_all = left[D, G], total[D, G]
+    found.score = worth_to(D1, g, of_all, left, total, penalty)
+    if last != D1:
+        g, of_all = g + left[D1, G], of_all + total[D1, G]
+    found.worth, found.may_split = worth_to(last, g, of_all, left, total, penalty), 1
+
+
+@forced_inline
+def loss_on(g, h, learned_g, learned_h, penalty):
+    """Return what rows lose to second order by the step that others have learned."""
+    step = -np.float64(learned_g) / (np.float64(learned_h) + penalty)
+    return np.float64(g) * step + np.float64(h) * step * step / 2
+
+
+@internal
+def judge_folds(found, penalty, own_score, least_gain, n_folds, judge):
+    """Let every fold judge the best cut of the others; see ``gbt.splitting.cross_validated``."""
+    loss, total = 0.0, judge.total
+    for t in range(n_folds):
+        if judge.best[t].score > -np.inf:
+            left = judge.left_of_best[t]
+            left_g, left_h = left[t, G], left[t, H]
+            right_g, right_h = total[t, G] - left_g, total[t, H] - left_h
+            fold_g, fold_h = left[n_folds, G] - left_g, left[n_folds, H] - left_h
+            loss += loss_on(fold_g, fold_h, left_g, left_h, penalty) + loss_on(
+                total[n_folds, G] - total[t, G] - fold_g,
+                total[n_folds, H] - total[t, H] - fold_h,
+                right_g, right_h, penalty,
+            )  # fmt: skip
+    found.score, found.worth = -loss, -2.0 * loss - own_score
+    found.may_split = judge.best[n_folds].score - own_score > least_gain
+
+
+@internal
+def judge_column(found, node, rules, judging, judge):
+    """Write down what the best cuts of a column are worth to the rows that judge them."""
+    habits, best = judging.habits[0], judge.best[judging.habits[0].splits]
+    found.score = -np.inf
+    if best.score == -np.inf:
+        return
+    found.code, found.missing_left = best.row, best.missing_left
+    if habits.kind == UNBIASED:
+        judge_unbiased(found, rules.penalty, habits.n_sets, judge)
+    else:
+        score, least_gain = own_score(node, rules)
+        judge_folds(found, rules.penalty, score, least_gain, habits.n_sets, judge)

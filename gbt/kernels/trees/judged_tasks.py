@@ -1,0 +1,105 @@
+"""Judged tasks: what a thread of a team does where some rows choose splits and others judge them.
+
+    DRAW        a block of the rows      sets, and rows in the order of these
+                that take part
+    SEARCH      a large pair of          histograms of the smaller child from its rows, of the
+                children, one pack of    larger one by subtraction; the columns are cut and judged
+                columns
+                a small node             the same of all columns, from its rows; its split
+    PARTITION   a node that splits       as in ``gbt.kernels.trees.tasks``, which has the others
+
+The leader writes down the splits of large nodes.
+"""
+
+import numpy as np
+
+from gbt.kernels.cuts.histogram import subtract
+from gbt.kernels.cuts.judged_levels import search_levels, tell_sides
+from gbt.kernels.cuts.judging import fill_sets, judge_column, search_bins
+from gbt.kernels.cuts.memory import layout_of, terms_of
+from gbt.kernels.cuts.refine import last_code
+from gbt.kernels.platform.compiling import inlined, internal
+from gbt.kernels.trees.drawing import deal_out
+from gbt.kernels.trees.quantise import ROWS_PER_TASK
+from gbt.kernels.trees.tasks import ALL_PACKS, DRAW, PARTITION, best_column, is_searched, partition
+
+
+@internal
+def judge_columns(j, p, slot, thread, work, judging):
+    """Find the best cuts of the columns of pack p, and let the rows that judge them do so."""
+    table, rows, rules, node = work.table, work.rows, work.rules[0], work.nodes[j]
+    listed, pack = rows.listed[node.start : node.stop], table.packs[p]
+    judge = judging.judges[thread]
+    for k in range(pack.start, pack.stop):
+        column, found = table.columns[k], work.slots.found[slot, k]
+        found.score = -np.inf
+        if column.is_allowed and is_searched(node, rules):
+            if column.has_levels > 0:
+                own = judging.of_levels[thread]
+                search_levels(listed, k, table, rows, rules, judging, judge, own)
+            else:
+                terms = terms_of(node, rules)
+                search_bins(work.slots.histogram[slot], column, terms, rules, judging, judge)
+            judge_column(found, node, rules, judging, judge)
+
+
+@internal
+def record_judged_split(j, slot, thread, work, judging):
+    """Write down the split that rows have judged best, if it is worth enough to others."""
+    table, rules, node = work.table, work.rules[0], work.nodes[j]
+    found = work.slots.found[slot]
+    k = best_column(found)
+    best, column = found[k], table.columns[k]
+    if best.score == -np.inf:
+        return
+    node.candidate, node.gain = k, best.worth
+    if best.worth >= rules.least_gain and best.may_split:
+        node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
+        if column.has_levels > 0:
+            listed = work.rows.listed[node.start : node.stop]
+            tell_sides(node, listed, table, work.rows, rules, judging, judging.of_levels[thread])
+        else:
+            stop = table.bin_start[k, best.code + 1]
+            node.cut = last_code(table.codes[k], table.order[k], stop)
+
+
+@internal
+def search_by_sets(task, thread, work, judging):
+    """Search a small node, or a pack of a pair of large ones, where rows judge splits."""
+    table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
+    layout, width = layout_of(work.rules[0]), work.rules[0].width
+    if task.place == ALL_PACKS:
+        for p in range(len(table.packs)):
+            own = slots.histogram[thread]
+            fill_sets(p, nodes[task.node], table, rows, layout, own, judging)
+            judge_columns(task.node, p, thread, thread, work, judging)
+        record_judged_split(task.node, thread, thread, work, judging)
+        return
+    p, pack, slot = task.place, table.packs[task.place], nodes[task.node].slot
+    own = slots.histogram[slot]
+    fill_sets(p, nodes[task.node], table, rows, layout, own, judging)
+    if task.other >= 0:
+        rest, size = slots.histogram[nodes[task.other].slot], len(own) // judging.habits[0].n_sets
+        for start in range(0, len(own), size):
+            first, last = start + pack.first_bin * width, start + pack.last_bin * width
+            subtract(own, first, last, rest)
+        judge_columns(task.other, p, nodes[task.other].slot, thread, work, judging)
+    judge_columns(task.node, p, slot, thread, work, judging)
+
+
+@inlined
+def run_judged_task(kind, t, thread, work, judging):
+    """Do task t of a phase in which sets are drawn, or splits are found and made."""
+    rows, rules = work.rows, work.rules[0]
+    if kind == DRAW:
+        start = t * ROWS_PER_TASK
+        stop = min(start + ROWS_PER_TASK, rules.n_listed)
+        tree = judging.habits[0].first_tree + rules.n_grown
+        deal_out(
+            start, stop, rules.n_listed, tree, rows.listed, judging.habits[0],
+            judging.deals[thread], judging.set_of_row, rows.buffer,
+        )  # fmt: skip
+    elif kind == PARTITION:
+        partition(work.tasks[t].node, work.table, rows, work.nodes, rules, None)
+    else:
+        search_by_sets(work.tasks[t], thread, work, judging)

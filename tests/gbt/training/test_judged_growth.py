@@ -1,0 +1,230 @@
+"""Trees in which rows judge the splits: those of the page, node by node."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.speed.checked_trees import compare
+from gbt import GBTClassifier, GBTRegressor
+from gbt.kernels.trees.quantise import ROWS_PER_TASK
+from gbt.reference.sets import bins_of, parts_of
+from gbt.splitting import CrossValidated, Unbiased
+from gbt.tables.columns import Columns
+from gbt.training.growing import TreeGrowth
+from gbt.training.histogram_growth import HistogramGrowth
+from tests.asserts import assert_same
+from tests.trainer import coarse_columns, grow_with, growth_for, with_threads
+
+pytestmark = pytest.mark.kernels
+POLICIES = [Unbiased(), Unbiased(merged=True), CrossValidated(2), CrossValidated(5)]
+NAN = np.nan
+
+
+@st.composite
+def tables(draw):
+    """Draw numbers, of which some have few bins, and levels, few and many."""
+    n, p = draw(st.integers(8, 160)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    most = np.array([draw(st.sampled_from([2, 3, 9, 40])) for _ in range(p)])
+    X = rng.integers(most, size=(n, p)).astype(np.float64)
+    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.0, 0.2]))] = NAN
+    if draw(st.booleans()):
+        return draw(coarse_columns(X))
+    n_levels = most * np.array([draw(st.sampled_from([0, 1])) for _ in range(p)])
+    return Columns.from_table(X, n_levels=n_levels)
+
+
+@st.composite
+def problems(draw):
+    """Draw a table, what its rows learn, their weights, and the limits of a tree."""
+    columns = draw(tables())
+    n = columns.n_rows
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    signal = np.nan_to_num(columns.table[:, 0]) > 1
+    gradient = rng.integers(-4, 5, size=n) + draw(st.sampled_from([0, 6])) * signal
+    hessian = draw(st.sampled_from([np.ones(n), rng.uniform(0.2, 2.0, size=n)]))
+    weights = np.ones(n), np.full(n, 0.3), rng.integers(1, 4, size=n).astype(float)
+    weight = draw(st.sampled_from(weights))
+    asked = {
+        "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
+        "min_child_weight": draw(st.sampled_from([0.0, 3.0])),
+        "min_samples_leaf": draw(st.integers(1, 3)),
+        "min_split_gain": draw(st.sampled_from([0.0, 1.0])),
+        "max_depth": draw(st.sampled_from([1, 3, None])),
+        "categorical_smoothing": draw(st.sampled_from([0.0, 3.0])),
+    }
+    some = np.flatnonzero(rng.random(n) < 0.7).astype(np.int32)
+    rows = draw(st.sampled_from([None, some if len(some) > 5 else None]))
+    return columns, gradient.astype(float), hessian, weight, asked, rows
+
+
+def grow_and_compare(policy, problem, n_jobs=1, seed=0, features=None):
+    columns, gradient, hessian, weight, asked, rows = problem
+    growth = growth_for(
+        columns, gradient, hessian, weight, splitter=policy, n_jobs=n_jobs, seed=seed, **asked
+    )
+    assert isinstance(growth, HistogramGrowth)
+    allowed = np.arange(columns.n_columns) if features is None else features
+    tree, leaves = grow_with(growth, rows, allowed)
+    seen = np.arange(columns.n_rows, dtype=np.int32) if rows is None else rows
+    page = compare(tree, leaves, seen, columns, policy, growth.plan, growth.training, 0, allowed)
+    return tree, leaves, page, growth
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@given(problems(), st.integers(0, 2**40), st.sampled_from([1, 10**9]), st.randoms())
+def test_splits_are_those_of_the_page(policy, problem, seed, least_values, random):
+    with with_threads(least_values):
+        columns = problem[0]
+        features = np.arange(columns.n_columns)
+        if random.random() < 0.3:
+            features = features[: random.randint(1, len(features))]
+        _, _, page, growth = grow_and_compare(policy, problem, 2, seed, features)
+        assert page.differs == []
+        if isinstance(policy, Unbiased):
+            scores = growth.judging.scores[0]
+            size = np.abs(problem[1]).sum() ** 2
+            np.testing.assert_allclose(scores, page.scores, rtol=1e-9, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("are_some", [False, True])
+@pytest.mark.parametrize("policy", [Unbiased(), CrossValidated(3)], ids=str)
+def test_a_table_of_several_blocks_of_rows(policy, are_some, n_jobs):
+    """Rows are dealt out block by block; nodes are large, with histograms kept, and small."""
+    rng = np.random.default_rng(0)
+    n = 2 * ROWS_PER_TASK + 300
+    X = np.column_stack([rng.integers(3, size=n), rng.integers(6, size=n)]).astype(float)
+    gradient = rng.integers(-9, 10, size=n) + 3.0 * (X[:, 0] > 0) - 3.0 * (X[:, 1] > 2)
+    asked = {"max_depth": 3, "min_samples_leaf": 5}
+    rows = np.flatnonzero(rng.random(n) < 0.8).astype(np.int32) if are_some else None
+    problem = Columns.from_table(X), gradient, np.ones(n), np.ones(n), asked, rows
+    with with_threads(1):
+        _, _, page, growth = grow_and_compare(policy, problem, n_jobs, seed=5)
+    assert page.differs == []
+    assert page.n_splits >= 3  # two columns decide
+    assert 0 < growth.rules["most_rows_small"] < n / 3  # the root and a child are large
+    rows = np.arange(n) if rows is None else rows
+    drawn = parts_of(len(rows), 3, 5, 0)
+    assert_same(growth.judging.set_of_row[rows], drawn.astype(np.uint8))
+
+
+def test_every_tree_draws_sets_of_its_own():
+    columns, ones = Columns.from_table(np.arange(40.0)[:, np.newaxis]), np.ones(40)
+    growth = growth_for(columns, np.arange(40.0), ones, splitter=Unbiased(merged=True), seed=2)
+    for number in (0, 7):
+        growth.grow(number, None, np.arange(1), 1)
+        parts = parts_of(40, 3, 2, number)
+        assert_same(growth.judging.set_of_row, np.minimum(parts, 1).astype(np.uint8))
+
+
+@pytest.mark.parametrize("n_parts", [2, 3, 16])
+def test_parts_are_of_equal_size_and_differ_from_tree_to_tree(n_parts):
+    n = 2 * ROWS_PER_TASK + 101
+    parts = parts_of(n, n_parts, 7, 0)
+    assert np.ptp(np.bincount(parts, minlength=n_parts)) <= 1
+    for other in (parts_of(n, n_parts, 7, 1), parts_of(n, n_parts, 8, 0)):
+        assert abs((parts == other).mean() - 1 / n_parts) < 5 / np.sqrt(n * n_parts)
+    # A row and the next are in one part about as often as two others.
+    assert abs((parts[1:] == parts[:-1]).mean() - 1 / n_parts) < 5 / np.sqrt(n * n_parts)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "few values", "heavy values", "missing", "none"])
+@pytest.mark.parametrize("n", [5, 300, 2000])
+def test_bins_are_those_of_the_page(n, kind):
+    rng = np.random.default_rng(n)
+    x = {
+        "continuous": rng.normal(size=n),
+        "few values": rng.integers(30, size=n).astype(float),
+        "heavy values": np.round(rng.normal(size=n) * 300) * (rng.random(n) < 0.6),
+        "missing": np.where(rng.random(n) < 0.3, NAN, rng.normal(size=n)),
+        "none": np.full(n, NAN),
+    }[kind]
+    columns = Columns.from_table(x[:, np.newaxis])
+    own = np.where(np.isnan(x), -1, columns.bins(0).astype(int))
+    assert_same(own, bins_of(x))
+
+
+@pytest.mark.parametrize("policy", [Unbiased(), CrossValidated(5, stop_at_stub=False)], ids=str)
+def test_threads_and_the_number_of_trees_a_call_change_nothing(policy):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6_000, 12))
+    X[rng.random(X.shape) < 0.1] = NAN
+    y = np.nansum(X[:, :3], axis=1) + rng.normal(size=len(X))
+    asked = {"n_estimators": 6, "splitter": policy, "random_state": 3}
+    first = GBTRegressor(**asked, n_jobs=1).fit(X, y)
+    again = [
+        GBTRegressor(**asked, n_jobs=2).fit(X, y),
+        GBTRegressor(**asked, n_jobs=1, callbacks=[lambda progress: None]).fit(X, y),
+    ]
+    for other in again:
+        assert_same(other.ensemble_.feature, first.ensemble_.feature)
+        assert_same(other.ensemble_.threshold, first.ensemble_.threshold)
+        assert_same(other.ensemble_.value, first.ensemble_.value)
+        assert_same(other.split_scores_, first.split_scores_)
+    assert (first.ensemble_.feature >= 0).sum() > 50
+
+
+def test_what_asks_for_every_cut_is_scanned():
+    columns = Columns.from_table(np.arange(40.0)[:, np.newaxis])
+    for policy in (
+        Unbiased(exact_cuts=True),
+        CrossValidated(exact_cuts=True),
+        CrossValidated(shared_folds=False),
+        CrossValidated(17),
+    ):
+        growth = growth_for(columns, np.arange(40.0), np.ones(40), splitter=policy)
+        assert isinstance(growth, TreeGrowth)
+    for policy in (*POLICIES, CrossValidated(16)):
+        growth = growth_for(columns, np.arange(40.0), np.ones(40), splitter=policy)
+        assert isinstance(growth, HistogramGrowth)
+
+
+def test_best_first_growth_splits_what_is_worth_most_on_the_page():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(200, 3)), 1)
+    gradient = np.round(10 * (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=200)))
+    columns, ones = Columns.from_table(X), np.ones(200)
+    whole, _, page, _ = grow_and_compare(Unbiased(), (columns, gradient, ones, ones, {}, None))
+    waiting, split = {0}, set()
+    while len(split) < 5:
+        best = max(waiting & {j for j in page.worth if whole.left[j] >= 0}, key=page.worth.get)
+        waiting = waiting - {best} | {int(whole.left[best]), int(whole.right[best])}
+        split.add(best)
+    limits = {"max_leaves": 6}
+    tree, _, _, _ = grow_and_compare(Unbiased(), (columns, gradient, ones, ones, limits, None))
+    inner = np.flatnonzero(tree.feature >= 0)
+    own = sorted((int(tree.feature[j]), float(tree.threshold[j])) for j in inner)
+    assert own == sorted((int(whole.feature[j]), float(whole.threshold[j])) for j in split)
+    assert max(split) >= 5  # else the first nodes in preorder would do
+
+
+def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
+    """At the root of the first tree: the mean is 0, and half of the scores are above it."""
+    n = 1_000
+    scores = np.empty(n)
+    for seed in range(n):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(300, 3)), rng.normal(size=300)
+        scores[seed] = GBTRegressor(
+            n_estimators=1, max_depth=1, splitter="unbiased", min_split_gain=-1e9, reg_lambda=0.0,
+            random_state=seed, n_jobs=1,
+        ).fit(X, y).split_scores_.sum()  # fmt: skip
+    assert abs(scores.mean()) < 3 * scores.std() / np.sqrt(n)
+    assert abs((scores > 0).mean() - 0.5) < 3 * 0.5 / np.sqrt(n)
+
+
+@pytest.mark.parametrize("splitter", ["unbiased", CrossValidated(stop_at_stub=False)])
+def test_several_outputs_words_and_weights(splitter):
+    """Every kind of fit goes this way; a column that decides alone is found by all of them."""
+    rng = np.random.default_rng(0)
+    n = 600
+    X = np.column_stack([rng.integers(4, size=n), rng.normal(size=n), rng.integers(300, size=n)])
+    y = X[:, 0].astype(int) % 3
+    weight = rng.integers(1, 4, size=n)
+    asked = {"n_estimators": 20, "splitter": splitter, "random_state": 0}
+    for categories in (None, [0, 2]):
+        for some in ({}, {"subsample": 0.7}, {"colsample": 0.7}, {"max_leaves": 5}):
+            model = GBTClassifier(**asked, **some, categorical_features=categories)
+            assert model.fit(X[:400], y[:400], weight[:400]).score(X[400:], y[400:]) == 1.0
