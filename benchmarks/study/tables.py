@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def chosen(rows, **wanted):
+def chosen(rows, /, **wanted):
     """Return the rows that have all of these values."""
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
@@ -39,6 +39,12 @@ def markdown(names, rows) -> str:
     """Return a table."""
     lines = [names, ["---"] * len(names), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def values_there(rows, name, order):
+    """Return those of ``order`` that a column has: a file may be older than a method."""
+    there = set(values_of(rows, name))
+    return [value for value in order if value in there]
 
 
 def values_of(rows, name):

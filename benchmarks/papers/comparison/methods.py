@@ -18,6 +18,7 @@ import numpy as np
 import scipy.stats
 
 from attributions import (
+    held_out_gain,
     partial_inner,
     permutation,
     total_gain,
@@ -90,6 +91,7 @@ OF_GREEDY: dict[str, Callable[[Halves], tuple[np.ndarray, np.ndarray]]] = {
     ),
     "tree_inner": lambda h: by_p_values(tree_inner(h.model, *h.held_out, n_jobs=1)),
     "partial_inner": lambda h: by_p_values(partial_inner(h.model, *h.held_out, n_jobs=1)),
+    "held_out_gain": lambda h: by_p_values(held_out_gain(h.model, *h.held_out, n_jobs=1)),
     "unbiased gain": lambda h: by_standard_errors(
         unbiased_gain(h.model, *h.train, *h.held_out, n_jobs=1)
     ),

@@ -8,7 +8,13 @@ from benchmarks.papers.comparison.designs import KINDS, N_ROWS, REAL, USEFUL, Dr
 from benchmarks.papers.comparison.methods import METHODS, N_TREES, compared
 from benchmarks.study.command import own_table
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, short_share, values_of
+from benchmarks.study.tables import (
+    chosen,
+    markdown,
+    short_share,
+    values_of,
+    values_there,
+)
 
 SIMULATED = {
     "nothing, number": lambda n, rng: designs.nothing("number", n, rng),
@@ -70,7 +76,7 @@ def table(rows) -> str:
     """List a line a table and method."""
     lines = []
     for name in values_of(rows, "data"):
-        for method in METHODS:
+        for method in values_there(rows, "method", METHODS):
             of_line = chosen(rows, data=name, method=method)
             milliseconds = 1000 * np.median([row["seconds"] for row in of_line])
             lines.append(
@@ -94,7 +100,7 @@ def summary(rows) -> str:
     names = values_of(useful, "data")
     designs_there = list(dict.fromkeys(map(design_of, names)))
     lines = []
-    for method in METHODS:
+    for method in values_there(rows, "method", METHODS):
         of_method = chosen(useful, method=method)
         cost = [
             np.median([row["seconds"] for row in chosen(of_method, data=name)])

@@ -14,7 +14,7 @@ from attributions.inputs import SeenRowsWarning
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, share, values_of
+from benchmarks.study.tables import chosen, markdown, share, values_of, values_there
 
 N = 1000
 METHODS = tuple(judging.MEASURES)
@@ -50,7 +50,7 @@ def copies_table(rows) -> str:
     lines = []
     for colsample in values_of(rows, "colsample"):
         for rho in values_of(rows, "correlation"):
-            for method in METHODS:
+            for method in values_there(rows, "method", METHODS):
                 found = chosen(rows, colsample=colsample, correlation=rho, method=method)
                 rates = [share(found, a, f"n_{a}") for a in ("copies", "noise", "true")]
                 lines.append([colsample, rho, f"`{method}`", *rates])
@@ -142,11 +142,12 @@ def tuned(size, X, y, fitted_on, held_out):
 
 def rows_table(rows) -> str:
     """Tabulate false positives by case and test."""
+    methods = values_there(rows, "method", METHODS)
     lines = [
-        [case, *(share(chosen(rows, case=case, method=m), "false", "n_null") for m in METHODS)]
+        [case, *(share(chosen(rows, case=case, method=m), "false", "n_null") for m in methods)]
         for case in values_of(rows, "case")
     ]
-    return markdown(["rows that judge", *(f"`{m}`" for m in METHODS)], lines)
+    return markdown(["rows that judge", *(f"`{m}`" for m in methods)], lines)
 
 
 ROWS = Part(

@@ -98,7 +98,7 @@ def gates_of_nulls(rows):
     """Return that noise is found seldom enough in every cell, however y is distributed."""
     counts = {}
     for row in rows:
-        if row["method"] in nulls.GUARDED:
+        if row["method"] in nulls.GATED:
             cell = ", ".join(f"{name} {row[name]}" for name in ("X", "y", "lambda", "depth"))
             n_false, n_null = counts.get((row["method"], cell), (0, 0))
             counts[row["method"], cell] = n_false + row["false"], n_null + row["n_null"]

@@ -4,7 +4,7 @@ import time
 
 import scipy.stats
 
-from attributions import partial_inner, permutation, tree_inner
+from attributions import held_out_gain, partial_inner, permutation, tree_inner
 from gbt import GBTClassifier, GBTRegressor
 
 P_VALUE = 0.05
@@ -14,6 +14,7 @@ MEASURES = {
     "tree_inner": tree_inner,
     "partial_inner": partial_inner,
     "permutation": permutation,
+    "held_out_gain": held_out_gain,
 }
 
 

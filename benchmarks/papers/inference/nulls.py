@@ -13,7 +13,15 @@ from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
 from benchmarks.study import data
 from benchmarks.study.part import Part
-from benchmarks.study.tables import any_share, chosen, markdown, share, short_share, values_of
+from benchmarks.study.tables import (
+    any_share,
+    chosen,
+    markdown,
+    share,
+    short_share,
+    values_of,
+    values_there,
+)
 
 N = 1000
 PRICES, REAL_X = "house_prices_kaggle", "jm1"
@@ -22,8 +30,10 @@ METHODS = {
     "partial_inner": ("partial_inner", {}),
     "partial_inner, PreDecomp": ("partial_inner", {"ifa": "predecomp"}),
     "permutation": ("permutation", {}),
+    "held_out_gain": ("held_out_gain", {}),
 }
 GUARDED = ("tree_inner", "partial_inner")
+GATED = (*GUARDED, "held_out_gain")
 
 
 def target_of(name: str, n: int, rng) -> np.ndarray:
@@ -67,7 +77,7 @@ def table(rows) -> str:
         cell = chosen(rows, X=X, y=y, **{"lambda": reg_lambda})
         lines.append([X, y, reg_lambda, *rates(cell)])
     lines.append(["**all**", "", "", *rates(rows)])
-    names = map(judging.as_code, METHODS)
+    names = map(judging.as_code, values_there(rows, "method", METHODS))
     return markdown(
         ["X", "y", "lambda", *names, "BH: tree", "BH: partial", "flagged, partial", "not flagged"],
         lines,
@@ -76,7 +86,8 @@ def table(rows) -> str:
 
 def rates(cell) -> list[str]:
     """Return false positives of every method, how often BH finds any, and what the guard does."""
-    by_method = {method: chosen(cell, method=method) for method in METHODS}
+    methods = values_there(cell, "method", METHODS)
+    by_method = {method: chosen(cell, method=method) for method in methods}
     partial = by_method["partial_inner"]
     return [
         *(share(of_method, "false", "n_null") for of_method in by_method.values()),

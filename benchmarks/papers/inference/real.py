@@ -1,4 +1,4 @@
-"""Noise planted in real tables, and the three tests side by side with what they cost.
+"""Noise planted in real tables, and four tests side by side with what they cost.
 
 Up to 1,000 rows to fit on and as many to judge on, drawn anew in every replication from the numeric
 columns of a real table. Ten columns that have nothing to do with it are added: four normal ones,
@@ -11,7 +11,14 @@ from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
 from benchmarks.study import data
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, share, short_share, values_of
+from benchmarks.study.tables import (
+    chosen,
+    markdown,
+    share,
+    short_share,
+    values_of,
+    values_there,
+)
 
 N = 1000
 N_PLANTED = 10
@@ -43,7 +50,7 @@ def table(rows) -> str:
     lines = []
     for name in values_of(rows, "data"):
         of_data = chosen(rows, data=name)
-        for method in judging.MEASURES:
+        for method in values_there(rows, "method", judging.MEASURES):
             found = chosen(of_data, method=method)
             z = sum(r["sum_z"] for r in found) / max(sum(r["n_used"] for r in found), 1)
             lines.append(

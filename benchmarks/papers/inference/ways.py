@@ -1,7 +1,7 @@
 """Ways to ask whether a column says something about y that the others do not say.
 
-Each takes a `Table` and a Generator and returns a result with one-sided p-values. The first four
-ask one fitted model, or five, about its use of a column; the others try to ask about the column:
+Each takes a `Table` and a Generator and returns a result with one-sided p-values. The first five
+ask one fitted model, or several, about its use of a column; the others try to ask about the column:
 
 shadows         every column's values in other rows, whole blocks of correlated columns moved
                 together, are fitted along; a column must do better than its own shadow
@@ -153,6 +153,7 @@ WAYS = {
     "tree_inner": of_one_model("tree_inner"),
     "partial_inner": of_one_model("partial_inner"),
     "permutation": of_one_model("permutation"),
+    "held_out_gain": of_one_model("held_out_gain"),
     "cross_fit": cross_fitted,
     "shadows": shadows,
     "copies along": copies_along,
