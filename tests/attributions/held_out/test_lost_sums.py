@@ -76,7 +76,7 @@ def test_cross_fitting_is_the_sum_of_out_of_fold_rows(name):
         completed = as_ensemble(classifier(name).fit(*training), *training)
         values[held_out] = tree_inner_rows(completed, X[held_out], y[held_out]).values
 
-    result = cross_fit(classifier(name), X, LABEL, cv=KFold(4))
+    result = cross_fit(classifier(name), X, LABEL, tree_inner, cv=KFold(4))
 
     assert_close(result.values, values.sum(axis=0), np.abs(values).sum(axis=0))
     assert result.is_reliable is None  # though every fold had training rows
@@ -101,7 +101,7 @@ def test_cross_fitting_hands_over_the_training_rows():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_selector_takes_such_estimators(name):
-    selector = HeldOutSelector(classifier(name), random_state=0).fit(X, LABEL)
+    selector = HeldOutSelector(classifier(name), measure=tree_inner, cv=None).fit(X, LABEL)
     fitted_on, held_out = selector._cut(X, LABEL, None)
     completed = as_ensemble(selector.estimator_, X[fitted_on], LABEL[fitted_on])
     expected = tree_inner(completed, X[held_out], y[held_out])
@@ -116,13 +116,14 @@ def test_a_balanced_model_is_judged_with_the_weights_of_its_classes():
     expected = tree_inner(completed, X[B], (rare[B] == "yes") * 1)
     for training in ((X[A], rare[A]), (X[A], rare[A], weight)):
         assert_same(tree_inner(model, X[B], rare[B], training=training).values, expected.values)
-    selector = HeldOutSelector(clone(model), random_state=0).fit(X, rare)  # without a warning
+    selector = HeldOutSelector(clone(model), measure=tree_inner, cv=None)
+    selector.fit(X, rare)  # without a warning
     fitted_on, held_out = selector._cut(X, rare, None)
     weight = compute_sample_weight("balanced", rare[fitted_on])
     completed = as_ensemble(selector.estimator_, X[fitted_on], rare[fitted_on], weight)
     expected = tree_inner(completed, X[held_out], (rare[held_out] == "yes") * 1)
     assert_same(selector.attribution_.values, expected.values)
-    cross_fit(clone(model), X, rare, cv=2)  # without a warning
+    cross_fit(clone(model), X, rare, tree_inner, cv=2)  # without a warning
 
 
 @pytest.mark.parametrize("name", NAMES[:2])

@@ -145,7 +145,7 @@ def test_noise_keeps_its_level_where_rows_are_few():
 def test_the_selector_hands_over_the_training_rows():
     X, y = copies()
     measure = partial(given_others, regressor=REGRESSOR)
-    selector = HeldOutSelector(REGRESSOR, measure=measure, fdr=0.05, random_state=0).fit(X, y)
+    selector = HeldOutSelector(REGRESSOR, measure=measure, fdr=0.05, cv=None).fit(X, y)
     assert selector.support_[0]
     fitted_on, held_out = selector._cut(X, y, None)
     alone = measure(
