@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from attributions.plots import ImportanceDisplay
 
-N_SHOWN = 10  # features in the text of a result
+N_SHOWN = 12  # features in the text of a result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +146,7 @@ class GlobalAttribution(tables.ShownAsTable):
             tables.numbers("value", self.values[shown]),
         ]
         if self._shows_percent:
-            columns.insert(2, tables.numbers("per cent", self.percent()[shown]))
+            columns.insert(2, tables.per_cent("per cent", self.percent()[shown]))
         if self.standard_error is not None:
             columns.append(tables.numbers("standard error", self.standard_error[shown]))
             if self._is_testable:

@@ -109,6 +109,11 @@ def numbers(heading: str, values: np.ndarray) -> Column:
     return Column(on_one_line(heading), [f"{value:{style}}" for value in values])
 
 
+def per_cent(heading: str, values: np.ndarray) -> Column:
+    """Make a column of per cent, with two decimals; nothing is written as minus zero."""
+    return Column(heading, [f"{value:.2f}" for value in np.round(values, 2) + 0.0])
+
+
 def p_values(heading: str, values: np.ndarray) -> Column:
     """Make a column of p-values, with four decimals."""
     return Column(heading, ["<0.0001" if p < 1e-4 else f"{p:.4f}" for p in values])

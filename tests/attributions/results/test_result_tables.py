@@ -10,7 +10,7 @@ import pytest
 from attributions import GlobalAttribution, LocalAttribution
 from attributions.names import elided, find_row, on_one_line, printed_width
 from attributions.results import UnknownFeatureError
-from attributions.results.tables import numbers, p_values
+from attributions.results.tables import numbers, p_values, per_cent
 from tests.asserts import assert_same
 
 
@@ -56,8 +56,8 @@ def test_a_doubt_has_a_column():
 def test_the_head_is_as_long_as_asked_for():
     names = [f"x{k}" for k in range(30)]
     many = GlobalAttribution(np.arange(30.0), None, 1, names, "total_gain")
-    assert len(repr(many).splitlines()) == 13
-    assert repr(many).splitlines()[-1] == "  ... 20 more features"
+    assert len(repr(many).splitlines()) == 15
+    assert repr(many).splitlines()[-1] == "  ... 18 more features"
     assert [line.split()[1] for line in repr(many.head(2)).splitlines()[2:4]] == ["x29", "x28"]
     assert repr(many.head(2)).splitlines()[-1] == "  ... 28 more features"
     assert repr(many.head(29)).splitlines()[-1] == "  ... 1 more feature"
@@ -284,3 +284,8 @@ def test_dates_are_labels():
 def test_no_such_row(row, index, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         find_row(row, 4, index)
+
+
+def test_per_cent_have_two_decimals_and_no_minus_zero():
+    column = per_cent("per cent", np.array([21.53524, -0.00017, 0.0, -3.456]))
+    assert column.cells == ["21.54", "0.00", "0.00", "-3.46"]

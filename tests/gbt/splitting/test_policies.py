@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import gbt
 from gbt import GBTRegressor
+from gbt.losses.overflow import LEAST_GRADIENT
 from gbt.reference import boosting as reference
 from gbt.reference.policies import cross_validated_cut, unbiased_cut
 from gbt.splitting import cross_validated, unbiased
@@ -402,7 +403,7 @@ def test_targets_of_the_smallest_units_grow_the_same_trees(policy):
     """A power of two changes no rounding; gains in the integers' units are beyond float64."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
-    y, unit = X[:, 0] + 0.3 * rng.normal(size=200), 2.0**-490
+    y, unit = X[:, 0] + 0.3 * rng.normal(size=200), LEAST_GRADIENT
     asked = {"n_estimators": 3, "max_depth": 3, "random_state": 0}
     if policy == "monotone":
         asked["monotone_constraints"] = [1, 0, 0]
