@@ -55,7 +55,11 @@ from attributions.statistics.chunk_sums import (
     sum_over_chunks,
 )
 from attributions.statistics.kurtosis import Moments, moments_over_rows
+from gbt.losses.amounts import SquaredLogError
 from gbt.losses.half import HalfLogistic, HalfSquaredError
+from gbt.losses.loss import Loss
+from gbt.losses.own import OwnLoss
+from gbt.losses.robust import PseudoHuber
 from gbt.losses.several_outputs import SeveralTargets
 from gbt.model.known_by_leaves import Rows, amount_at_root
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
@@ -211,9 +215,9 @@ def partial_inner(
     node's and not the feature's (:doc:`docs/attributions.md </attributions>`, section 7).
 
     `held_out_gain` asks the same question without hessians and about centred steps, and is the one
-    to use. This one keeps its level for the squared and the logistic loss and columns of numbers;
-    for other losses it gives a `LevelWarning`, because the hessians of the fit are not the loss's
-    second derivatives there, and on columns of many words it calls too much noise significant.
+    to use. This one keeps its level for the squared and the logistic loss and columns of numbers.
+    Where the hessians of a fit are not the loss's second derivatives it gives a `LevelWarning`, and
+    on columns of many words it calls too much noise significant.
 
     At weak signals the test finds several times as many features as that of `tree_inner`, but it is
     not conservative: :doc:`docs/inference.md </inference>` has its false positives and false
@@ -288,10 +292,27 @@ class LevelWarning(UserWarning):
     """P-values are asked of a measure that calls too much noise significant for such a model."""
 
 
+# Losses whose hessians are their second derivatives; of a user's own it is taken for granted.
+EXACT_HESSIANS = (
+    HalfSquaredError,
+    HalfLogistic,
+    PseudoHuber,
+    SquaredLogError,
+    SeveralTargets,
+    OwnLoss,
+)
+
+
+def has_exact_hessians(loss: Loss) -> bool:
+    """Say whether a fit by this loss works with its second derivatives."""
+    is_newton = getattr(loss, "is_newton", False) or getattr(loss, "max_delta_step", None) == 0
+    return isinstance(loss, EXACT_HESSIANS) or is_newton
+
+
 def _warn_of_level(judge: Judge) -> None:
     """Warn where the hessians of the fit are not the second derivatives of the loss."""
     loss = judge.ensemble.loss
-    if not isinstance(loss, HalfSquaredError | HalfLogistic | SeveralTargets):
+    if not has_exact_hessians(loss):
         warnings.warn(
             "partial_inner adds a feature's own work back by the hessians of the fit, which for the"
             f" {loss.name} loss are not its second derivatives: noise then has p < .05 far more"

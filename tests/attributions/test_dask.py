@@ -273,8 +273,9 @@ def test_refitted_statistics_add_up():
     assert_close(refitted.sum_gradient, whole.sum_gradient, terms)
     assert_close(refitted.sum_hessian, whole.sum_hessian, terms)
     assert_close(total_gain(refitted).values, total_gain(whole).values, terms**2)
-    # Proposition 3, on rows of other machines.
-    inner = tree_inner(refitted, table_of(X), y, sample_weight=weight, ifa="predecomp")
+    # Proposition 3, on rows of other machines, of which leaves tell that they fill them.
+    with pytest.warns(SeenRowsWarning):
+        inner = tree_inner(refitted, table_of(X), y, sample_weight=weight, ifa="predecomp")
     assert inner.n_samples == N
 
 

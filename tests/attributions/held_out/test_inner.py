@@ -33,6 +33,7 @@ from attributions.reference import definitions as reference
 from attributions.simulated import simulated
 from attributions.testing import REG_LAMBDAS, Judged, judged, problems
 from gbt.estimators import GBTClassifier, GBTRegressor
+from gbt.losses.amounts import Poisson
 from gbt.losses.half import LOSSES
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks
 from tests.asserts import assert_close, assert_same
@@ -641,7 +642,14 @@ def test_a_model_without_trees():
 
 @pytest.mark.parametrize(
     ("loss", "keeps_its_level"),
-    [("half_squared_error", True), ("poisson", False), ("quantile", False), ("absolute", False)],
+    [
+        ("half_squared_error", True),
+        ("pseudo_huber", True),
+        (Poisson(max_delta_step=0.0), True),
+        ("poisson", False),
+        ("quantile", False),
+        ("absolute", False),
+    ],
 )
 def test_partial_inner_says_where_noise_is_called_significant(loss, keeps_its_level):
     X = np.random.default_rng(0).normal(size=(60, 2))

@@ -16,6 +16,7 @@ import gbt
 from attributions import (
     absolute,
     forest_inner,
+    held_out_gain,
     partial_inner,
     permutation,
     predecomp,
@@ -335,6 +336,7 @@ def test_refitted_statistics_on_the_training_rows_are_the_models_own(loss):
 
 
 HELD_OUT = {
+    "held_out_gain": held_out_gain,
     "tree_inner": tree_inner,
     "partial_inner": partial_inner,
     "forest_inner": forest_inner,
@@ -344,6 +346,7 @@ HELD_OUT = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
 @own_and_ours
 @pytest.mark.parametrize("measure", HELD_OUT)
 def test_an_own_loss_does_what_the_same_loss_of_ours_does(measure, own, ours):
@@ -382,7 +385,8 @@ def test_measures_of_every_loss_say_which_feature_helps(loss):
     X_new, y_new = table(1500, seed=5)
     for result in (
         tree_inner(model, X_new, y_new),
-        partial_inner(model, X_new, y_new),
+        held_out_gain(model, X_new, y_new),
+        partial_inner(model, X_new, y_new, standard_error=False),  # with one it warns of its level
         unbiased_gain(model, X, y, X_new, y_new),
         absolute(model, X_new),
         permutation(model, X_new, y_new, random_state=0),
