@@ -189,7 +189,7 @@ def check_small(policy: Any, kind: str, table: Table) -> None:
         if np.abs(own - expected.raw_predict(X)).max() > 1e-12 * np.abs(y).max():
             raise SystemExit("greedy: not the trees of the page; nothing timed")
         return
-    if not policy.exact_cuts:
+    if isinstance(policy, CrossValidated | Unbiased) and not policy.exact_cuts:
         n_levels = None if kind == NUMBERS else X.max(axis=0).astype(np.int64) + 1
         check_tree(policy, X, y, n_levels, SMOOTHING.get(kind, 20.0))
         return
