@@ -6,7 +6,7 @@ import pytest
 from benchmarks.papers.unbiased import drift, example1, notebook
 from benchmarks.papers.unbiased.__main__ import PARTS, STUDY, main
 from benchmarks.papers.unbiased.picture import draw
-from benchmarks.speed import unbiased_cost
+from benchmarks.speed import measure_cost
 from benchmarks.study.files import page_with, read_rows
 from tests.asserts import assert_same
 
@@ -83,18 +83,19 @@ def test_summaries_by_hand():
     assert [row["median"] for row in of_cell] == [4.5, 3.0, 0.5, 1.0, 2.5]
 
 
-def test_cost_is_measured_with_and_without_errors():
-    rows = unbiased_cost.cost(1, 1, n_rows=400, n_trees=2)
+@pytest.mark.parametrize("measure", measure_cost.MEASURES)
+def test_cost_is_measured_with_and_without_errors(measure):
+    rows = measure_cost.cost(measure, 1, 1, n_rows=400, n_trees=2)
     assert [row["standard_error"] for row in rows] == [0, 1] * 4
     assert all(min(row["times_predicting"], row["times_the_trees_alone"]) > 0 for row in rows)
-    lines = unbiased_cost.table(rows).splitlines()
+    lines = measure_cost.table(rows).splitlines()
     assert [line.split(" | ")[1] for line in lines[2:]] == ["without", "with"] * 4
 
 
 def test_the_page_has_the_tables_of_the_files(published):
     page = STUDY.page.read_text()
     assert STUDY.page_with(published, page) == page
-    cost = {"cost": unbiased_cost.table(read_rows(unbiased_cost.FILE))}
+    cost = {"cost": measure_cost.table(read_rows(measure_cost.file_of("unbiased_gain")))}
     assert page_with(cost, page, STUDY.page.name) == page
 
 

@@ -12,7 +12,6 @@ Without ``--write`` the table is printed alone; with it, it goes to docs/inferen
 numbers to benchmarks/results/few_rows.csv.
 """
 
-import argparse
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -23,14 +22,12 @@ from scipy.special import ndtr
 
 from attributions import given_others
 from benchmarks.papers.inference.conditional import LinearThenTrees
-from benchmarks.study.files import DOCS, RESULTS, page_with, write_rows
+from benchmarks.study.one_table import run
 from benchmarks.study.tables import chosen, markdown
 from gbt import GBTRegressor
 
 module = import_module("attributions.refits.given_others")  # the package has a function so called
 
-COMMAND = "python -m benchmarks.papers.inference.few_rows --write"
-PAGE = DOCS / "inference.md"
 SEED = 35
 LEVEL = 0.05
 KINDS = {"real": [0, 1], "kin": [2, 3], "noise": [4, 5, 6, 7]}
@@ -158,15 +155,7 @@ def table(rows: list[dict]) -> str:
 
 def main(arguments=None) -> None:
     """Print the table, and write it if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write the page and the CSV file")
-    asked = parser.parse_args(arguments)
-    rows = simulate()
-    print(table(rows))
-    if asked.write:
-        write_rows(RESULTS / "few_rows.csv", rows, COMMAND, f"seed {SEED}")
-        page = PAGE.read_text()
-        PAGE.write_text(page_with({"few rows": table(rows)}, page, PAGE.name))
+    run("few_rows", __doc__, simulate, table, SEED, arguments)
 
 
 if __name__ == "__main__":

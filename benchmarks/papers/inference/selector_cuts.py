@@ -10,18 +10,15 @@ Without ``--write`` the table is printed alone; with it, it goes to docs/inferen
 numbers to benchmarks/results/selector_cuts.csv.
 """
 
-import argparse
 from itertools import combinations
 
 import numpy as np
 
 from attributions import HeldOutSelector
-from benchmarks.study.files import DOCS, RESULTS, page_with, write_rows
+from benchmarks.study.one_table import run
 from benchmarks.study.tables import markdown
 from gbt import GBTClassifier, GBTRegressor
 
-COMMAND = "python -m benchmarks.papers.inference.selector_cuts --write"
-PAGE = DOCS / "inference.md"
 SEED = 37
 USEFUL = np.arange(15) < 5
 WAYS = {"one cut in halves": None, "2 folds": 2, "5 folds (default)": 5, "10 folds": 10}
@@ -91,15 +88,7 @@ def table(rows: list[dict]) -> str:
 
 def main(arguments=None) -> None:
     """Print the table, and write it if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write the page and the CSV file")
-    asked = parser.parse_args(arguments)
-    rows = simulate()
-    print(table(rows))
-    if asked.write:
-        write_rows(RESULTS / "selector_cuts.csv", rows, COMMAND, f"seed {SEED}")
-        page = PAGE.read_text()
-        PAGE.write_text(page_with({"selector cuts": table(rows)}, page, PAGE.name))
+    run("selector_cuts", __doc__, simulate, table, SEED, arguments)
 
 
 if __name__ == "__main__":

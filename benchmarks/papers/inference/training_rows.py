@@ -16,7 +16,6 @@ Without ``--write`` the table is printed alone; with it, it goes to docs/inferen
 numbers to benchmarks/results/training_rows.csv.
 """
 
-import argparse
 import warnings
 from dataclasses import replace
 
@@ -25,14 +24,12 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from attributions import tree_inner
 from attributions.inputs import count_seen_rows
-from benchmarks.study.files import DOCS, RESULTS, page_with, write_rows
+from benchmarks.study.one_table import run
 from benchmarks.study.tables import chosen, markdown
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.tables.targets import as_target
 
-COMMAND = "python -m benchmarks.papers.inference.training_rows --write"
-PAGE = DOCS / "inference.md"
 SEED, N_MODELS = 354, 300
 LIBRARIES = ("XGBoost", "LightGBM", "HistGradientBoosting", "ours, from a file")
 
@@ -139,15 +136,7 @@ def table(rows: list[dict]) -> str:
 
 def main(arguments=None) -> None:
     """Print the table, and write it if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write the page and the CSV file")
-    asked = parser.parse_args(arguments)
-    rows = simulate()
-    print(table(rows))
-    if asked.write:
-        write_rows(RESULTS / "training_rows.csv", rows, COMMAND, f"seed {SEED}")
-        page = PAGE.read_text()
-        PAGE.write_text(page_with({"training rows": table(rows)}, page, PAGE.name))
+    run("training_rows", __doc__, simulate, table, SEED, arguments)
 
 
 if __name__ == "__main__":

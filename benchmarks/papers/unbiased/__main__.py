@@ -9,7 +9,7 @@ python -m benchmarks.papers.unbiased --quick             tries the machinery in 
 Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
 there. Other parts of the paper are other commands: its Tables 1 and 8, trainers and importances
 ranked over real tables, are python -m benchmarks.papers.rankings; what the importance costs is
-python -m benchmarks.speed.unbiased_cost.
+python -m benchmarks.speed.measure_cost.
 """
 
 import sys
