@@ -663,8 +663,8 @@ def reordered(order):
 
 
 def cuts_where(keep):
-    def cuts(feature, x, sums, cuts=reference.cuts):
-        return (cut for cut in cuts(feature, x, sums) if keep(cut))
+    def cuts(feature, x, sums, bins=None, cuts=reference.cuts):
+        return (cut for cut in cuts(feature, x, sums, bins) if keep(cut))
 
     return cuts
 

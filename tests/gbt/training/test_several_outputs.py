@@ -430,6 +430,7 @@ def by_definition(model, X, y, ifa, weight, is_partial=False):
     return q
 
 
+@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
 @pytest.mark.parametrize("ifa", PATHS)
 @pytest.mark.parametrize("is_partial", [False, True])
 @pytest.mark.parametrize("standard_error", [True, False])
@@ -471,6 +472,7 @@ def test_proposition_3_tree_by_tree_and_output_by_output():
             assert_close(inner.per_output, gain.per_output, terms)
 
 
+@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
 def test_rows_groups_merging_and_threads():
     model, _, _ = fitted()
     X, y = table(2500, seed=4)
