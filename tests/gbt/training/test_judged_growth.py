@@ -88,6 +88,7 @@ def test_splits_are_those_of_the_page(policy, problem, seed, least_values, rando
             np.testing.assert_allclose(scores, page.scores, rtol=1e-9, atol=1e-12 * size)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("are_some", [False, True])
 @pytest.mark.parametrize("policy", [Unbiased(), CrossValidated(3)], ids=str)
@@ -146,6 +147,7 @@ def test_bins_are_those_of_the_page(n, kind):
     assert_same(own, bins_of(x))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("policy", [Unbiased(), CrossValidated(5, stop_at_stub=False)], ids=str)
 def test_threads_and_the_number_of_trees_a_call_change_nothing(policy):
     rng = np.random.default_rng(1)
