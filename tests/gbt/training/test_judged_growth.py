@@ -202,6 +202,7 @@ def test_best_first_growth_splits_what_is_worth_most_on_the_page():
     assert max(split) >= 5  # else the first nodes in preorder would do
 
 
+@pytest.mark.large
 def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
     """At the root of the first tree: the mean is 0, and half of the scores are above it."""
     n = 1_000
@@ -217,6 +218,7 @@ def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
     assert abs((scores > 0).mean() - 0.5) < 3 * 0.5 / np.sqrt(n)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("splitter", ["unbiased", CrossValidated(stop_at_stub=False)])
 def test_several_outputs_words_and_weights(splitter):
     """Every kind of fit goes this way; a column that decides alone is found by all of them."""
