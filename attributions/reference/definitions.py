@@ -25,7 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from attributions.reference.inference import auc_by_row, shuffle_error, standard_error, symmetric_t  # noqa: F401  (most are here to be imported)
+from attributions.reference.inference import (  # noqa: F401  (most are here to be imported)
+    auc_by_row,
+    shuffle_error,
+    standard_error,
+    symmetric_t,
+)
 
 Tree = Any  # whatever has the arrays named above
 Ensemble = Any
