@@ -81,16 +81,25 @@ class ChecksTables(NamedParameters):
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))
 
-    def _check_eval_set(self, eval_set: Any) -> list[EvalSet]:
+    def _check_eval_sets(
+        self, eval_set: Any, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> list[EvalSet]:
         """Return the evaluation sets as (rows of floats, float64 targets, weights)."""
-        if eval_set is None:
-            return []
-        refuse_other_eval_sets(eval_set)
+        given = {}
+        if eval_set is not None:
+            refuse_other_eval_sets(eval_set)
+            given = {f"eval_set[{i}]": rows for i, rows in enumerate(eval_set)}
+        if X_val is not None and y_val is not None:
+            given["X_val, y_val"] = (X_val, y_val, sample_weight_val)
+        elif not all(part is None for part in (X_val, y_val, sample_weight_val)):
+            raise ValueError(
+                "X_val and y_val belong together, and sample_weight_val goes with them: give both."
+            )
         checked: list[EvalSet] = []
-        for i, (X, y, *weight) in enumerate(eval_set):
+        for place, (X, y, *weight) in given.items():
             try:
                 X, y, w = self._check_rows(X, y, weight[0] if weight else None, reset=False)
                 checked.append((X, self._as_target(y), w))
             except ValueError as error:
-                raise ValueError(f"eval_set[{i}]: {error}") from error
+                raise ValueError(f"{place}: {error}") from error
         return checked

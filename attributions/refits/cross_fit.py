@@ -16,13 +16,17 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
-from sklearn.utils import _safe_indexing
 
 from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
-from attributions.refits.measures import needed_option, refuse_no_estimator, refuse_no_measure
+from attributions.refits.measures import (
+    Rows,
+    needed_option,
+    refuse_no_estimator,
+    refuse_no_measure,
+)
 from attributions.results import GlobalAttribution
 from attributions.results.merging import added
 from gbt.tables.targets import distinct_labels
@@ -35,6 +39,7 @@ def cross_fit(
     measure: Any = held_out_gain,
     *,
     cv: Any = 5,
+    sample_weight: Any = None,
     groups: Any = None,
     random_state: Any = 0,
 ) -> GlobalAttribution:
@@ -55,6 +60,8 @@ def cross_fit(
     cv : int or splitter of scikit-learn
         A number of folds: of shuffled rows, with equal shares of classes for a classifier, or of
         whole groups where ``groups`` is given. A splitter must put every row into one fold.
+    sample_weight : array of shape (n,), optional
+        Not negative; of rows in every fit, and where they judge.
     groups : array of shape (n,), optional
         Labels of rows that belong together: no group is both fitted and judged, and standard errors
         count groups.
@@ -78,7 +85,8 @@ def cross_fit(
     that uses a feature. Ask about single models.
     """
     refuse_no_estimator(estimator, "estimator")
-    refuse_no_measure(measure, *["groups"] * (groups is not None))
+    rows = Rows.of(X, y, sample_weight, groups)
+    refuse_no_measure(measure, *rows.beside)
     splitter = _splitter(estimator, cv, y, groups, random_state)
     folds = list(splitter.split(X, y, groups))
     judged = np.concatenate([held_out for _, held_out in folds])
@@ -87,23 +95,19 @@ def cross_fit(
             f"{splitter!r} judges {len(judged)} rows of {len(y)}, {len(np.unique(judged))} of them"
             " different; cross_fit needs every row in exactly one fold, as KFold has them."
         )
-    results = [_of_fold(estimator, X, y, measure, groups, fold) for fold in folds]
+    results = [_of_fold(estimator, rows, measure, fold) for fold in folds]
     total = reduce(added, results)
     name, _, details = total.method.partition("(")
     details = f", {details}" if details else ")"
     return replace(total, method=f"{name}({len(folds)} fits{details}")
 
 
-def _of_fold(
-    estimator: Any, X: Any, y: Any, measure: Any, groups: Any, fold: Any
-) -> GlobalAttribution:
+def _of_fold(estimator: Any, rows: Rows, measure: Any, fold: Any) -> GlobalAttribution:
     """Fit on one side of a fold and judge on the other."""
-    fitted_on, held_out = fold
-    training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
-    model = clone(estimator).fit(*training)
-    options = {} if groups is None else {"groups": _safe_indexing(groups, held_out)}
-    options |= needed_option(training, measure, model)
-    result = measure(model, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options)
+    fitted_on, held_out = map(rows.some, fold)
+    model = fitted_on.fitted(estimator)
+    options = held_out.beside | needed_option(fitted_on.training, measure, model)
+    result = measure(model, held_out.X, held_out.y, **options)
     return replace(result, kurtosis=None)  # that of one model, which tells nothing of several
 
 

@@ -40,7 +40,9 @@ OF_FIT = {
     "weight": "The nearest here is sample_weight",
     "eval_sets": "The nearest here is eval_set",
     "sample_weight_eval_set": r"weights of an evaluation set stand behind its targets: eval_set=\[",
-    "X_val": r"an evaluation set is a pair in a list: eval_set=\[",
+    "X_valid": "(Did you mean|The nearest here is) X_val",
+    "eval_y": "The nearest here is y_val",
+    "validation_data": r"an evaluation set is a pair in a list: eval_set=\[",
     "nonsense": "It takes X, y, sample_weight, eval_set",
 }
 OF_PREDICT = {
