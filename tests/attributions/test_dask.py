@@ -649,6 +649,7 @@ def _sum_of(chunk):
     return chunk.X.sum()
 
 
+@pytest.mark.slow
 def test_dask_is_not_imported_for_rows_in_memory():
     program = (
         "import sys, numpy as np, attributions, gbt\n"
@@ -682,6 +683,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_chunks():
     """Chunks of 6.4 MB: 4 of them, then 64, which together are 400 MB."""
     peaks = [int(subprocess.check_output([sys.executable, "-c", MEMORY, str(n)])) for n in (4, 64)]
@@ -763,6 +765,7 @@ def test_a_cluster_explains_shuffles_and_refits_rows(client):
     assert_same(refitted.sum_gradient, ensemble.refit_statistics(*here).sum_gradient)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(client):
     xgboost = peer("xgboost")
