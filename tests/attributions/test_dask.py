@@ -722,6 +722,7 @@ def rows_elsewhere(X, y, n_chunks=6):
     return table[:, :-1], table[:, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_a_cluster_gives_the_answer_of_one_process(measure, client):

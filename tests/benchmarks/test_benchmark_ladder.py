@@ -44,6 +44,7 @@ def drawn_problems(draw):
     return Problem(X, -gradient * UNIT, [gradient], depth, reg_lambda)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rung", RUNGS[1:], ids=lambda rung: rung.name)
 @given(problem=drawn_problems())
 def test_a_rung_grows_the_trees_of_the_page(rung, problem):
@@ -241,6 +242,7 @@ def without_indent(text):
     return "\n".join(line.strip() for line in text.strip().splitlines())
 
 
+@pytest.mark.slow
 def test_the_command_runs(monkeypatch, capsys):
     monkeypatch.setattr(ladder, "SIZES", (Size(60, 2),))
     monkeypatch.setattr(ladder, "verify_on_drawn_problems", lambda: None)  # has tests above

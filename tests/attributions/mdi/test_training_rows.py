@@ -101,6 +101,7 @@ def test_the_rows_that_a_model_was_fitted_on(case, weight):
     assert len([*TrainingTrees.of(model, X, y, weight)]) == as_ensemble(model).n_trees
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [ALIKE, UNLIKE], ids=["alike", "weighted"])
 @pytest.mark.parametrize("case", STEPS)
 def test_targets_of_other_rows(case, weight):

@@ -237,6 +237,7 @@ def test_small_figures_can_be_read_too(draw, size):
     assert min(text.get_fontsize() for text in texts) >= 5.9
 
 
+@pytest.mark.slow
 @every_kind
 def test_names_are_drawn_as_they_are(draw):
     words = " | ".join(words_on(draw(MATH).figure_))
@@ -346,6 +347,7 @@ def test_what_is_blue_is_said_below_the_title_where_there_is_no_room_beside():
 CHINESE = ("年龄", "收入", "age", "入年")
 
 
+@pytest.mark.slow
 @every_kind
 def test_letters_come_from_any_font_that_has_them(draw, chinese_font):
     figure = draw(CHINESE, title="收入 in $").figure_
@@ -417,6 +419,7 @@ def test_axes_of_ones_own_colors_can_be_read(draw, dark):
         assert contrast_on(figure, text) >= 3, f"{text.get_text()!r} is not seen"
 
 
+@pytest.mark.slow
 def test_axes_made_in_a_dark_style_stay_dark_outside_it():
     with pyplot.style.context("dark_background"):
         figure, ax = pyplot.subplots(layout="constrained")
@@ -461,6 +464,7 @@ def test_what_is_seen_through_transparent_faces():
 SKEWED = np.array([5000.0, *np.linspace(-0.002, 0.002, 11)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [curves, used, swarm], ids=["curves", "used", "swarm"])
 def test_values_at_the_origin_are_spread_on_a_symlog_axis(draw):
     display = draw(NAMES["short"], SKEWED)

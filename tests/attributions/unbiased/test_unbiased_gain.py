@@ -240,6 +240,7 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
             before = before + tree.value[leaf[:, m]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [HalfSquaredError(), HalfLogistic(), Poisson()])
 @pytest.mark.parametrize("max_leaves", [2, 5, 30, 300])
 def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
