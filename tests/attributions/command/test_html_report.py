@@ -138,7 +138,7 @@ def test_the_demonstration_has_a_report_too(run, tmp_path):
     text = out.read_text(encoding="utf-8")
     page = Page(text)
     assert page.problems == []
-    assert "simulated data" in page.text
+    assert "a demonstration" in page.text
     assert len(explored(text)["rows"]) == MOST_ROWS
 
 
