@@ -753,6 +753,7 @@ def test_a_chunk_goes_down_the_trees_in_one_thread(monkeypatch):
     assert set(asked) == {1, None}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_explains_shuffles_and_refits_rows(client):
     ensemble, X, y = fitted_rows(N)

@@ -82,6 +82,7 @@ def test_a_tree_by_hand():
     assert_close(tree.gain, [10 / 3, 0.0, 0.0], [10 / 3, 0.0, 0.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
 def test_threads_do_not_change_trees(n_threads, monkeypatch):
     problem = problem_of(500, 5, 1)
