@@ -269,7 +269,7 @@ def test_a_record_is_made_of_the_public_functions():
     record = records[400]
     data = TINY.draw(TASKS[3], 0)
     model = GBTRegressor(
-        n_estimators=4, learning_rate=0.01, max_depth=4, base_score=0.0, n_jobs=1
+        n_estimators=4, learning_rate=0.01, max_depth=4, base_score=0.0, n_jobs=1, splitter="greedy"
     ).fit(data.X_train, data.y_train)
     result = tree_inner(model, data.X_valid, data.y_valid)
     unit = result.values / np.linalg.norm(result.values)
@@ -301,7 +301,7 @@ def test_cross_fitting_judges_every_row_once(monkeypatch):
 
     def fit_stump(task, setting, n_trees, X, y):
         seen.append(X)
-        return GBTClassifier(n_estimators=1, max_depth=1, n_jobs=1).fit(X, y)
+        return GBTClassifier(n_estimators=1, max_depth=1, n_jobs=1, splitter="greedy").fit(X, y)
 
     def spy(model, X, y, **options):
         judged.append(X)

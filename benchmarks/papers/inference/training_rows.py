@@ -69,7 +69,7 @@ def fitted(library: str, X: np.ndarray, y: np.ndarray, depth: int):
         kind = HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor
         return kind(max_iter=20, max_depth=depth).fit(X, y)
     kind = GBTClassifier if is_class else GBTRegressor
-    return kind(n_estimators=20, max_depth=depth, n_jobs=1).fit(X, y)
+    return kind(n_estimators=20, max_depth=depth, splitter="greedy", n_jobs=1).fit(X, y)
 
 
 def answers(model, X: np.ndarray, y: np.ndarray) -> dict[str, float]:

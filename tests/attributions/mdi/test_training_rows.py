@@ -28,7 +28,7 @@ SEEN = WEIGHT > 0
 FEW = {"n_estimators": 3}
 QUIET = {"verbose": 0, "allow_writing_files": False}
 REGRESSORS = {  # and which rows are counted
-    "ours": (lambda: GBTRegressor(**FEW), SEEN),
+    "ours": (lambda: GBTRegressor(**FEW, splitter="greedy"), SEEN),
     "xgboost": (lambda: peer("xgboost").XGBRegressor(**FEW), SEEN),
     "lightgbm": (lambda: peer("lightgbm").LGBMRegressor(verbose=-1, **FEW), SEEN | True),
     "catboost": (lambda: peer("catboost").CatBoostRegressor(**QUIET, **FEW), SEEN),
@@ -180,7 +180,7 @@ BALANCED = {
     "histograms": lambda **of: HistGradientBoostingClassifier(**FIVE, **of),
     "a tree": lambda **of: DecisionTreeClassifier(max_leaf_nodes=9, **of),
     "a forest": lambda **of: ExtraTreesClassifier(3, max_depth=4, **of),
-    "ours": lambda **of: GBTClassifier(**FEW, **of),
+    "ours": lambda **of: GBTClassifier(**FEW, splitter="greedy", **of),
     "lightgbm": lambda **of: peer("lightgbm").LGBMClassifier(verbose=-1, **FEW, **of),
 }
 

@@ -450,7 +450,7 @@ def test_held_out_gain_is_drawn_in_per_cent():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = X[:, 0] + rng.normal(size=200)
-    model = GBTRegressor(n_estimators=20).fit(X[:100], y[:100])
+    model = GBTRegressor(n_estimators=20, splitter="greedy").fit(X[:100], y[:100])
     result = held_out_gain(model, X[100:], y[100:])
     display = result.plot()
     widths = [bar.get_width() for bar in display.bars_]

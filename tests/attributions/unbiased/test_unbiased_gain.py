@@ -225,7 +225,9 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
         rng = np.random.default_rng(depth)
         X = rng.normal(size=(n, 3))
         weight = rng.uniform(0.5, 2, size=n)
-        model = GBTRegressor(n_estimators=3, max_depth=depth, min_child_weight=0.0).fit(X, X[:, 0])
+        model = GBTRegressor(
+            n_estimators=3, max_depth=depth, min_child_weight=0.0, splitter="greedy"
+        ).fit(X, X[:, 0])
         rows = split_rows.SplitRows(Intake(model.ensemble_, None), X, X[:, 1].copy(), weight, None)
         sums = rows.node_sums(1)
         before, leaf = rows.ensemble.base_score, rows.ensemble.apply(X)
@@ -249,7 +251,12 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
     X = np.exp(2 * rng.normal(size=(n, p)))
     y = (rng.random(n) < 0.5) * 1.0
     model = GBTRegressor(
-        n_estimators=2, max_depth=25, max_leaves=max_leaves, min_child_weight=0.0, learning_rate=0.3
+        n_estimators=2,
+        max_depth=25,
+        max_leaves=max_leaves,
+        min_child_weight=0.0,
+        learning_rate=0.3,
+        splitter="greedy",
     ).fit(X, y + rng.normal(size=n))
     ensemble = replace(model.ensemble_, loss=loss, base_score=0.25)
     inner = ensemble.feature >= 0
@@ -400,7 +407,11 @@ def test_later_trees_are_another_matter(learning_rate, n_trees, sign):
         rng = np.random.default_rng(seed)
         train, valid = ((rng.normal(size=(400, 3)), rng.normal(size=400)) for _ in range(2))
         model = GBTRegressor(
-            n_estimators=n_trees, learning_rate=learning_rate, max_leaves=8, min_samples_leaf=20
+            n_estimators=n_trees,
+            learning_rate=learning_rate,
+            max_leaves=8,
+            min_samples_leaf=20,
+            splitter="greedy",
         ).fit(*train)
         result = unbiased_gain(model, *train, *valid, per_tree=True)
         later.append(result.per_tree[1:].sum())
@@ -495,7 +506,9 @@ def test_whole_weights_are_repeated_rows_where_kernels_do_not_know_the_loss():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 3))
     y = rng.poisson(np.exp(0.5 * X[:, 0])) * 1.0
-    model = GBTRegressor(loss="poisson", n_estimators=4, max_depth=2).fit(X[:80], y[:80])
+    model = GBTRegressor(loss="poisson", n_estimators=4, max_depth=2, splitter="greedy").fit(
+        X[:80], y[:80]
+    )
     times = 1 + np.arange(80) % 3
     rows = X[:80], y[:80], X[80:], y[80:]
     result = unbiased_gain(model, *rows, sample_weight_valid=times, min_samples=1)
@@ -651,7 +664,7 @@ def test_what_the_result_can_and_cannot_do():
 def test_labels_are_those_of_the_classifier():
     model, X, y = fitted()
     labels = np.where(y == 1, "yes", "no")
-    named = GBTClassifier(n_estimators=2, max_depth=2).fit(X[:100], labels[:100])
+    named = GBTClassifier(n_estimators=2, max_depth=2, splitter="greedy").fit(X[:100], labels[:100])
     result = unbiased_gain(named, X[:100], labels[:100], X[100:], labels[100:])
     assert_same(result.values, unbiased_gain(model, X[:100], y[:100], X[100:], y[100:]).values)
 

@@ -1129,7 +1129,7 @@ def test_an_ensemble_is_its_own_ensemble():
 
 def test_our_estimators():
     X, y, _ = training_data("reg:squarederror")
-    model = GBTRegressor(n_estimators=2)
+    model = GBTRegressor(n_estimators=2, splitter="greedy")
     with pytest.raises(NotFittedError):
         as_ensemble(model)
     assert as_ensemble(model.fit(X, y)) is model.ensemble_
