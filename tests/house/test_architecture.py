@@ -31,6 +31,7 @@ FLOORS_OF_GBT = [
 FLOORS_OF_ATTRIBUTIONS = [
     {"kernels", "names", "methods"},
     {"statistics", "inputs", "simulated"},
+    {"rows"},
     {"plots"},
     {"results"},
     {"per_row"},

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from attributions import SeenRowsWarning, total_gain, unbiased_gain
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.reference import definitions as reference
+from attributions.rows import Intake
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
 from attributions.unbiased import (
@@ -228,7 +229,7 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
         model = GBTRegressor(
             n_estimators=3, max_depth=depth, min_child_weight=0.0, splitter="greedy"
         ).fit(X, X[:, 0])
-        rows = split_rows.SplitRows(model.ensemble_, X, X[:, 1].copy(), weight, None)
+        rows = split_rows.SplitRows(Intake(model.ensemble_, None), X, X[:, 1].copy(), weight, None)
         sums = rows.node_sums(1)
         before, leaf = rows.ensemble.base_score, rows.ensemble.apply(X)
         for m, tree in enumerate(rows.ensemble.trees):
@@ -281,7 +282,7 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
     size = 5 * np.abs(part).max() * (1 + np.exp(np.abs(raw)).max())
     for keep, most_kept in ((False, 2**29), (True, 2**29), (True, 0)):
         monkeypatch.setattr(split_rows, "MOST_KEPT", most_kept)
-        rows = split_rows.SplitRows(ensemble, X, y, weight, groups)
+        rows = split_rows.SplitRows(Intake(ensemble, None), X, y, weight, groups)
         rows.node_sums(1, keep)
         assert (rows.kept is not None) == (keep and most_kept > 0 and loss.name in LOSSES)
         if rows.kept is not None:
