@@ -6,6 +6,5 @@ of it, ``model_file`` reads a fitted model. ``findings`` is the record of a judg
 writes it for the terminal, ``page`` as HTML; ``in_batches`` judges files larger than memory.
 
 Rows that belong together are found in a table's columns (``table.belonging``) and in the errors of
-models (``agreement``). ``judging`` fits and judges by groups where both say so, and
-``independence`` tells it.
+models; ``independence`` fits and judges by groups where both say so, and tells it.
 """

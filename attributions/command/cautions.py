@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from attributions.command.findings import Findings
-from attributions.command.independence import about_belonging
+from attributions.command.independence.said import about_belonging
 from attributions.command.table.columns import reason_to_leave_out
 from attributions.command.wording import N_NAMED, shown_names
 

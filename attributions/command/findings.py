@@ -15,7 +15,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
-from attributions.command.agreement import InTime, Together
+from attributions.command.independence.agreement import InTime, Together
 from attributions.command.table.task import Task
 from attributions.command.table.unusable import UnusableTableError
 from attributions.command.verdicts import UNCLEAR, UNUSED, verdicts

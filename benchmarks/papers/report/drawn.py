@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from attributions.command.findings import Findings
-from attributions.command.judging import judged
+from attributions.command.independence.judging import judged
 from attributions.command.run import fit
 from attributions.command.table.cells import Cells
 from attributions.command.table.file import Table

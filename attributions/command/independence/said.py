@@ -18,8 +18,8 @@ def about_belonging(found: Findings) -> Iterator[str]:
         yield (
             "Rows that stand below each other in the file have alike errors (correlation"
             f" {found.in_time.agreement.share:.2f}), as rows of one person, one place or one"
-            " stretch of time do. No column says which. If there is one, add it to the table and name"
-            " it: --groups NAME, or --time NAME. Until then take every verdict for too good."
+            " stretch of time do. No column says which. If there is one, add it to the table and"
+            " name it: --groups NAME, or --time NAME. Until then take every verdict for too good."
         )
     together = found.together
     if together is None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attributions.command.agreement import (
+from attributions.command.independence.agreement import (
     InTime,
     Together,
     agreement_along,
