@@ -83,22 +83,7 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         table.add_argument(
             option, metavar="NAME", action="append", default=[], help=f"{what}; may be repeated"
         )
-    table.add_argument(
-        "--groups",
-        metavar="NAME",
-        help="the column that says which rows belong together, such as those of one person: they"
-        " are kept in one half, and count as one draw (default: found out where it is plain)",
-    )
-    table.add_argument(
-        "--no-groups",
-        action="store_true",
-        help="take rows for independent, whatever the table looks like",
-    )
-    table.add_argument(
-        "--time",
-        metavar="NAME",
-        help="the column by which rows are in order: fit on the earlier, judge on the later half",
-    )
+    _add_options_of_independence(table)
     parser.add_argument(
         "--task",
         choices=("regression", "classification"),
@@ -134,9 +119,30 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
+    """Add what is asked of rows that belong together, or have a time."""
+    table.add_argument(
+        "--groups",
+        metavar="NAME",
+        help="the column that says which rows belong together, such as those of one person: they"
+        " are kept in one half, and count as one draw (default: found out where it is plain)",
+    )
+    table.add_argument(
+        "--no-groups",
+        action="store_true",
+        help="take rows for independent, whatever the table looks like",
+    )
+    table.add_argument(
+        "--time",
+        metavar="NAME",
+        help="the column by which rows are in order: fit on the earlier, judge on the later half",
+    )
+
+
 def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Refuse options that do not go with each other."""
-    about_a_table = ("target", "task", "positive", "keep", "drop", "model", "groups", "no_groups", "time")
+    about_a_table = ["target", "task", "positive", "keep", "drop", "model"]
+    about_a_table += ["groups", "no_groups", "time"]
     if options.data is None:
         for name in about_a_table:
             if getattr(options, name):

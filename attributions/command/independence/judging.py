@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attributions.command.findings import Findings, findings_of
 from attributions.command.independence.agreement import (
     InTime,
     Together,
@@ -18,7 +19,6 @@ from attributions.command.independence.agreement import (
     agreement_within,
     errors_of,
 )
-from attributions.command.findings import Findings, findings_of
 from attributions.command.table.belonging import Belonging, belonging, columns_of_time
 from attributions.command.table.columns import Column
 from attributions.command.table.file import Table

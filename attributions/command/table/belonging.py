@@ -10,7 +10,7 @@ Four things in a table tell such a column, each beyond what chance would do:
 *alike*       every value stands in as many rows
 
 and its name, if it is that of a person (``PERSONS``) or of a place or group (``PLACES``). Whether
-errors of a model agree within its values is asked later (``attributions.command.independence.agreement``).
+errors of a model agree within its values is asked later (``attributions.command.independence``).
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from attributions.command.independence.agreement import agreement_along, agreement_within
 from attributions.command.cautions import cautions
+from attributions.command.independence.agreement import agreement_along, agreement_within
 from attributions.command.run import main
 from attributions.command.table.belonging import belonging, columns_of_time, labels_of_groups
 from attributions.command.table.cells import Cells
