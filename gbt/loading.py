@@ -53,7 +53,8 @@ _LOSSES: dict[str, Callable[..., Loss]] = {
     **OF_REGRESSION,
 }
 _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
-UNSEEN = "unseen_is_missing"  # a file has this key only where it is false
+# A file has these keys only where the first is false, and the second true or unknown.
+UNSEEN, STARTS = MAY_BE_ABSENT = "unseen_is_missing", "has_init_score"
 # What these names meant before the three had hessians that bound the steps.
 OF_OLDER_FILES: dict[str, Loss] = {
     "poisson": Poisson(max_delta_step=0.0),
@@ -112,7 +113,7 @@ def _rebuild_ensemble(value: Any, version: int, own_loss: Any) -> Ensemble:
     of_categories = ("categories", "level_sets")
     absent = {"seen_rows", "about_gradients", *(() if version > 1 else ("statistics", *flags))}
     absent |= set() if version > 2 else {*of_categories}
-    absent |= {UNSEEN} - (value.keys() if isinstance(value, dict) else set())
+    absent |= {*MAY_BE_ABSENT} - (value.keys() if isinstance(value, dict) else set())
     keys = [field.name for field in fields(Ensemble) if field.name not in absent]
     record = as_record(value, "ensemble", keys)
     loss = _rebuild_loss(record["loss"], "ensemble.loss", own_loss)
@@ -124,9 +125,10 @@ def _rebuild_ensemble(value: Any, version: int, own_loss: Any) -> Ensemble:
         ),
         **{
             name: as_number(record[name], f"ensemble.{name}", np.bool_)
-            for name in (*flags, UNSEEN)
-            if name in record
+            for name in (*flags, *MAY_BE_ABSENT)
+            if name in record and not (name == STARTS and record[name] is None)
         },
+        **({STARTS: None} if record.get(STARTS, False) is None else {}),
     }
     ensemble = Ensemble(
         **plain,

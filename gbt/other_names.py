@@ -33,7 +33,7 @@ OTHER_NAMES = {
         "colsample_bytree", "colsample_bylevel", "colsample_bynode", "feature_fraction",
         "feature_fraction_bynode", "rsm", "max_features", "sub_feature",
     ),
-    "base_score": ("init", "init_score", "boost_from_average"),
+    "base_score": ("init", "boost_from_average"),
     "splitter": ("criterion",),
     "categorical_features": (
         "cat_features", "categorical_feature", "enable_categorical", "feature_types",
@@ -110,17 +110,14 @@ OTHER_NAMES = {
     "classes are found in y, labels of any type": (
         "num_class", "n_classes", "use_label_encoder", "classes_count",
     ),
-    "it is an argument of fit": ("sample_weight", "eval_set"),
+    "it is an argument of fit": ("sample_weight", "eval_set", "init_score"),
 }  # fmt: skip
 
 # Arguments of fit, predict and their like that no constructor has.
 OTHER_ARGUMENTS = {
     "sample_weight": ("weight", "weights", "sample_weights"),
     "eval_set": ("evals", "valid_sets", "eval_sets"),
-    "there is no starting value of each row: base_score, a parameter of the constructor, is one for"
-    " all, and warm_start=True adds trees to those of an earlier fit": (
-        "init_score", "base_margin", "baseline",
-    ),
+    "init_score": ("base_margin", "baseline", "offset"),
     "warm_start=True, a parameter of the constructor, adds trees to those of an earlier fit": (
         "xgb_model", "init_model",
     ),
@@ -134,7 +131,8 @@ OTHER_ARGUMENTS = {
     " eval_set=[(X_valid, y_valid, sample_weight)]": (
         "sample_weight_eval_set", "eval_sample_weight", "sample_weight_val", "eval_class_weight",
     ),
-    "rows of an evaluation set have no starting values": (
+    "starting values of an evaluation set stand last:"
+    " eval_set=[(X_valid, y_valid, sample_weight, init_score)], where sample_weight may be None": (
         "base_margin_eval_set", "eval_init_score",
     ),
     "evaluation sets are called eval_0, eval_1, ... in evals_result_": ("eval_names",),

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
 from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
@@ -85,10 +86,10 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         Boosting ends with the tree after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
-        all had been grown at once. Rows and their order, targets, weights, loss, learning_rate,
-        reg_lambda, base_score and subsample must be those of the first fit, whose seed is used
-        again; monotone constraints may be lifted, not added. Of rows a model file keeps no trace:
-        after ``gbt.load`` only their number and the base score are compared.
+        all had been grown at once. Rows and their order, targets, weights, starting values, loss,
+        learning_rate, reg_lambda, base_score and subsample must be those of the first fit, whose
+        seed is used again; monotone constraints may be lifted, not added. Of rows a model file
+        keeps no trace: after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -231,44 +232,63 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         return np.column_stack([inverse_link(-raw_prediction), inverse_link(raw_prediction)])
 
     @says_what_serves
-    def decision_function(self, X: Any) -> np.ndarray:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
+        """Return the share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As everywhere in scikit-learn.
+        init_score : optional
+            As for `predict`.
+        """
+        return accuracy_score(y, self.predict(X, init_score), sample_weight=sample_weight)
+
+    @says_what_serves
+    def decision_function(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Return the raw predictions: the log-odds of ``classes_[1]``, or those of K classes.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
 
         Returns
         -------
         float64 array of shape (n,), or (n, K) for more than two classes
         """
-        return self._raw_predict(X)
+        return self._raw_predict(X, init_score)
 
     @says_what_serves
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Return the probability of each class for every row.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
 
         Returns
         -------
         float64 array of shape (n, K)
             In the order of ``classes_``.
         """
-        return self._probabilities(self._raw_predict(X))
+        return self._probabilities(self._raw_predict(X, init_score))
 
     @says_what_serves
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
         """Yield the probabilities after the first tree, after two, ... after all trees.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
 
         Yields
         ------
         float64 array of shape (n, K)
         """
-        return map(self._probabilities, self._staged_raw_predict(X))
+        return map(self._probabilities, self._staged_raw_predict(X, init_score))
