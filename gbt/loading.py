@@ -175,12 +175,7 @@ def _rebuild_categories(categories: Any, level_sets: Any) -> dict[str, Any]:
 def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
     """Return the loss that JSON describes; ``own`` stands for one of the user's."""
     if isinstance(value, dict) and OWN in value:
-        if own is None or isinstance(own, str) or not is_loss(own):
-            raise InvalidModelError(
-                f"its loss is {shown(value[OWN])}, an object of your own, which no file holds: read"
-                " it with gbt.load(path, loss=...), and give such an object"
-            )
-        return as_loss(own)
+        return _rebuild_own_loss(value, where, own)
     if own is not None:
         raise InvalidModelError(f"its loss is {shown(value)}, and needs none that you give")
     if isinstance(value, str) and value in OF_OLDER_FILES:
@@ -204,6 +199,21 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
         return _LOSSES[name](**given)
     except ValueError as error:
         raise InvalidModelError(f"{where}: {error}") from error
+
+
+def _rebuild_own_loss(value: dict[str, Any], where: str, own: Any) -> Loss:
+    """Return a loss of the user's, given again, for as many classes as the file says."""
+    if own is None or isinstance(own, str) or not is_loss(own):
+        raise InvalidModelError(
+            f"its loss is {shown(value[OWN])}, an object of your own, which no file holds: read"
+            " it with gbt.load(path, loss=...), and give such an object"
+        )
+    if "n_classes" not in value:
+        return as_loss(own)
+    n_classes = as_number(value["n_classes"], f"{where}.n_classes", np.int64)
+    if not 2 <= n_classes <= MOST_ROWS:
+        raise InvalidModelError(f"{where}.n_classes must be 2 or more; got {n_classes}")
+    return OwnLoss(own, n_classes)
 
 
 def _loss_parameter(value: Any, where: str, of_trees: Loss) -> Any:

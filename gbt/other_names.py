@@ -183,6 +183,7 @@ OTHER_LOSSES = {
         "regression_l1",
     ),
     "poisson": ("count:poisson", "poisson_deviance"),
+    "cross_entropy": ("reg:logistic", "binary:logistic", "xentropy", "log_loss"),
     "gamma": ("reg:gamma", "gamma_deviance"),
     "tweedie": ("reg:tweedie", "tweedie_deviance"),
     "squared_log_error": ("reg:squaredlogerror", "mean_squared_log_error", "msle", "rmsle"),
@@ -220,14 +221,12 @@ _METRICS = _by_other_name(OTHER_METRICS)
 
 def explain_unknown(name: str, known: Collection[str]) -> str:
     """Say in a sentence what an unknown parameter may have meant, or which parameters there are."""
-    near = _nearest(name, [*known, *_PARAMETERS, "loss", "class_weight"])
+    near = _nearest(name, [*known, *_PARAMETERS, "class_weight"])
     if near is None:
         return f"The parameters are {', '.join(known)}."
     here = _PARAMETERS.get(near, near)
     if here in known:
         return f"Did you mean {here}?" if near == here else f"The nearest here is {here}."
-    if here == "loss":
-        return "loss is a parameter of GBTRegressor only; a classifier's follows from the classes."
     if here == "class_weight":
         return f"{here} is a parameter of GBTClassifier only."
     if " " in here:

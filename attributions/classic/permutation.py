@@ -30,6 +30,7 @@ from attributions.rows import AllRows, Intake, Rows, Tally
 from attributions.statistics.groups import Groups, check_apart, labels_of
 from attributions.statistics.powers_of_two import exponent_of
 from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.half import CrossEntropy
 from gbt.losses.own import is_name_of_error
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed
@@ -350,7 +351,7 @@ def _scorer(model: Any, metric: Any, y: Any) -> Score:
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
     """Return the name of a score and a function of raw predictions."""
     loss = ensemble.loss
-    if metric is None and loss.kind == GIVEN:
+    if metric is None and (loss.kind == GIVEN or isinstance(loss, CrossEntropy)):
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)
     name, measure = _metric_of(ensemble, metric, target)

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
 from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
+from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import Softmax
 from gbt.other_names import says_what_serves
 from gbt.parameters import OF_CLASSIFIER, Allowed
@@ -101,6 +102,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     class_weight : dict, "balanced" or None, default=None
         What the weights of the rows of a class are multiplied by; "balanced" gives all classes the
         same sum if rows weigh the same. A class that a dict does not name has 1.
+    loss : object or None, default=None
+        A loss of your own in place of the logistic one and softmax: an object with the methods
+        ``value``, ``gradient_hessian``, ``link`` and ``inverse_link``, see ``gbt.losses.own``.
 
     Attributes
     ----------
@@ -159,6 +163,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         random_state: RandomState = None,
         verbose: int = 0,
         class_weight: Mapping[Any, float] | str | None = None,
+        loss: Any = None,
     ):
         super().__init__(
             n_estimators=n_estimators,
@@ -186,9 +191,12 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             verbose=verbose,
         )
         self.class_weight = class_weight
+        self.loss = loss
 
     def _own_loss(self) -> Loss:
         n_classes = len(self.classes_)
+        if self.loss is not None:
+            return OwnLoss(self.loss, n_classes)
         return LOSSES["half_logistic"] if n_classes == 2 else Softmax(n_classes)
 
     def _learn_target(self, y: Any) -> np.ndarray:
@@ -221,6 +229,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         return weighed
 
     def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
+        if isinstance(self.ensemble_.loss, OwnLoss):
+            return self.classes_[self._probabilities(raw_prediction).argmax(axis=1)]
         if raw_prediction.ndim > 1:
             return self.classes_[raw_prediction.argmax(axis=1)]
         return self.classes_[(raw_prediction > 0).astype(np.intp)]
@@ -229,6 +239,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         inverse_link = self.ensemble_.loss.inverse_link
         if raw_prediction.ndim > 1:
             return inverse_link(raw_prediction)
+        if isinstance(self.ensemble_.loss, OwnLoss):
+            of_1 = inverse_link(raw_prediction)
+            return np.column_stack([1 - of_1, of_1])
         return np.column_stack([inverse_link(-raw_prediction), inverse_link(raw_prediction)])
 
     @says_what_serves

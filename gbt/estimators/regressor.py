@@ -66,8 +66,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         goes with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).
     loss : str, object or None, default=None
-        "half_squared_error" (None), "poisson", "gamma", "tweedie" (three that predict exp of the
-        raw prediction), "squared_log_error", "quantile", "absolute", "huber" or "pseudo_huber".
+        "half_squared_error" (None), "cross_entropy" (the logistic loss, of targets from 0 to 1),
+        "poisson", "gamma", "tweedie" (three that predict exp of the raw prediction),
+        "squared_log_error", "quantile", "absolute", "huber" or "pseudo_huber".
         ``gbt.losses`` and ``gbt.losses.amounts`` have them as classes with their parameters, such
         as ``Quantile(alpha=0.9)``. Or an object of your own with the methods value,
         gradient_hessian, link and inverse_link, in NumPy. Leaf values are -learning_rate G/(H +

@@ -24,7 +24,7 @@ from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from gbt.losses.known import refusing_overflow_of
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
-from gbt.losses.own import is_name_of_error, read_only
+from gbt.losses.own import OwnLoss, is_name_of_error, read_only
 from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
 from gbt.model.tree import Tree
@@ -183,7 +183,9 @@ class _Watched:
             prediction = read_only(self.loss.inverse_link(self.raw_prediction))
         y = read_only(self.y)
         if isinstance(metric, str | SCORER):
-            is_of_classes = self.loss.name in ("half_logistic", "softmax")
+            is_of_classes = self.loss.name in ("half_logistic", "softmax") or (
+                isinstance(self.loss, OwnLoss) and self.loss.n_classes > 0
+            )
             stage = _ClassifierStage if is_of_classes else _RegressorStage
             try:
                 return float(get_scorer(metric)(stage(prediction), self.X, y, **weights))
