@@ -200,6 +200,7 @@ def test_the_standard_error_is_that_of_the_derivatives(form, of_split, case):
     assert_close(result.standard_error, expected, 4 * len(y) * case.terms(1, form))
 
 
+@pytest.mark.slow
 @both_losses
 def test_the_standard_error_is_the_spread_over_validation_tables(loss):
     rng = np.random.default_rng(3)
@@ -242,6 +243,7 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
             before = before + tree.value[leaf[:, m]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [HalfSquaredError(), HalfLogistic(), Poisson()])
 @pytest.mark.parametrize("max_leaves", [2, 5, 30, 300])
 def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
@@ -380,6 +382,7 @@ def some_data(rng, n, loss, signal=0.0):
     return X, (y > 0).astype(float) if loss == "half_logistic" else y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [[], [1, 2, 3]], ids=["numbers", "levels"])
 @both_losses
 def test_one_tree_fitted_to_noise_has_gains_around_0(loss, levels):
@@ -615,6 +618,7 @@ def test_the_expansion_where_one_row_is_left_out():
     assert found == pytest.approx(left_out, rel=1e-3)
 
 
+@pytest.mark.slow
 @both_losses
 def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
     monkeypatch.setattr(subset_ratios, "N_DRAWS", 5_000)
