@@ -99,7 +99,8 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
     leaf. Float64 numbers are rounded to float32 by XGBoost, and may then be on the other side of a
     threshold that is as near as that. Classes are numbered in the order of ``classes_``, and levels
     of a categorical column in that of ``Ensemble.categories``: give XGBoost the rows that
-    ``Ensemble.as_input`` returns, with ``feature_types``. Gradients, learning rate and lambda are
+    ``Ensemble.as_input`` returns, with ``feature_types``. Starting values are its ``base_margin``,
+    which it is to be given once more. Gradients, learning rate and lambda are
     no part of such a file; `gbt.formats.xgboost.from_xgboost` reads G and H back if it is given the
     latter two. Needs XGBoost 3.1 or later to be read.
 

@@ -24,7 +24,7 @@ def checked_init_score(model: Any, init_score: Any, n_rows: int) -> np.ndarray |
         raise ValueError(
             "The model was fitted with starting values, init_score in fit, and its trees say only"
             " what is to be added to them: give the rows' own, init_score=..., a raw prediction a"
-            " row. (Zeros give the trees' part alone.)"
+            " row. (Zeros give the trees' part alone.) What takes none cannot judge such a model."
         )
     if init_score is None:
         return None
