@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from attributions import (
     SeenRowsWarning,
+    cross_fit,
     forest_inner,
     held_out_gain,
     held_out_gain_rows,
@@ -184,6 +185,16 @@ def test_chunks_of_dask_have_their_starting_values(kind):
         if kind == "squared":
             rows = tree_inner_rows(model, X_chunks, y_chunks, init_score=of_start).compute()
             assert_same(rows.values, tree_inner_rows(model, X, y, init_score=start).values)
+
+
+def test_folds_have_their_starting_values():
+    X, y, _, start = rows_of("squared", 12)
+    asked = {"cv": 3, "random_state": 1}
+    for measure in (held_out_gain, partial(tree_inner, ifa="saabas")):
+        result = cross_fit(GBTRegressor(4), X, y, measure, init_score=start, **asked)
+        expected = cross_fit(GBTRegressor(4, base_score=0.0), X, y - start, measure, **asked)
+        assert_close(result.values, expected.values, 1e4)
+        assert_close(result.standard_error, expected.standard_error, 1e6)
 
 
 @pytest.mark.parametrize(
