@@ -56,7 +56,7 @@ def splits_by_definition(model, X, y, sample_weight=None, is_removed=True):
     weight = np.ones(len(table)) if sample_weight is None else np.asarray(sample_weight, float)
     mean_value = mean_leaf_values(ensemble)
     K = ensemble.n_outputs
-    raw = start_of(ensemble, len(table)).T.copy()
+    raw = np.tile(start_of(ensemble), (len(table), 1))
     own_work = np.zeros((ensemble.n_features, len(table), K))
     splits = []
     for first in range(0, ensemble.n_trees, K):
