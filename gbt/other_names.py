@@ -183,7 +183,7 @@ OTHER_LOSSES = {
         "regression_l1",
     ),
     "poisson": ("count:poisson", "poisson_deviance"),
-    "cross_entropy": ("reg:logistic", "binary:logistic", "xentropy", "log_loss"),
+    "cross_entropy": ("reg:logistic", "binary:logistic", "xentropy"),
     "gamma": ("reg:gamma", "gamma_deviance"),
     "tweedie": ("reg:tweedie", "tweedie_deviance"),
     "squared_log_error": ("reg:squaredlogerror", "mean_squared_log_error", "msle", "rmsle"),

@@ -122,10 +122,7 @@ def boost(
     if init_score is not None:
         base_score = np.zeros(loss.n_outputs) if loss.n_outputs > 1 else 0.0
     elif base_score is None:
-        with refusing_overflow_of(loss):
-            base_score = loss.best_constant(y, sample_weight)
-        if not np.isfinite(base_score).all():
-            raise SumsOverflowError("the base score is infinite")
+        base_score = _best_constant(loss, y, sample_weight)
     raw = raw_before(base_score, len(y), init_score)
     if np.abs(y).max() < SMALL / sample_weight.max():
         gradient, _ = loss.gradient_hessian(y, raw[0] if loss.n_outputs == 1 else raw.T)
@@ -183,6 +180,15 @@ def boost(
         best_iteration,
         trees.sum_of_scores((best_iteration + 1) * loss.n_outputs),
     )
+
+
+def _best_constant(loss: Loss, y: np.ndarray, sample_weight: np.ndarray) -> Any:
+    """Return the loss's best constant, refused where it is not finite."""
+    with refusing_overflow_of(loss):
+        base_score = loss.best_constant(y, sample_weight)
+    if not np.isfinite(base_score).all():
+        raise SumsOverflowError("the base score is infinite")
+    return base_score
 
 
 def _check_start(
