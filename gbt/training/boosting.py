@@ -119,14 +119,7 @@ def boost(
     """
     # A read-only array is another type to Numba, for which the kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
-    if init_score is not None:
-        base_score = np.zeros(loss.n_outputs) if loss.n_outputs > 1 else 0.0
-    elif base_score is None:
-        base_score = _best_constant(loss, y, sample_weight)
-    raw = raw_before(base_score, len(y), init_score)
-    if np.abs(y).max() < SMALL / sample_weight.max():
-        gradient, _ = loss.gradient_hessian(y, raw[0] if loss.n_outputs == 1 else raw.T)
-        refuse_vanishing_squares((gradient.T * sample_weight).T)
+    base_score, raw = _first_predictions(loss, y, sample_weight, base_score, init_score)
     n, p = X.shape
     patience = parameters.early_stopping_rounds
     plan = parameters.plan(loss, n_jobs, seed)
@@ -182,13 +175,26 @@ def boost(
     )
 
 
-def _best_constant(loss: Loss, y: np.ndarray, sample_weight: np.ndarray) -> Any:
-    """Return the loss's best constant, refused where it is not finite."""
-    with refusing_overflow_of(loss):
-        base_score = loss.best_constant(y, sample_weight)
-    if not np.isfinite(base_score).all():
-        raise SumsOverflowError("the base score is infinite")
-    return base_score
+def _first_predictions(
+    loss: Loss,
+    y: np.ndarray,
+    sample_weight: np.ndarray,
+    base_score: Any,
+    init_score: np.ndarray | None,
+) -> tuple[Any, np.ndarray]:
+    """Return the base score and the raw predictions before the first tree, (K, n)."""
+    if init_score is not None:
+        base_score = np.zeros(loss.n_outputs) if loss.n_outputs > 1 else 0.0
+    elif base_score is None:
+        with refusing_overflow_of(loss):
+            base_score = loss.best_constant(y, sample_weight)
+        if not np.isfinite(base_score).all():
+            raise SumsOverflowError("the base score is infinite")
+    raw = raw_before(base_score, len(y), init_score)
+    if np.abs(y).max() < SMALL / sample_weight.max():
+        gradient, _ = loss.gradient_hessian(y, raw[0] if loss.n_outputs == 1 else raw.T)
+        refuse_vanishing_squares((gradient.T * sample_weight).T)
+    return base_score, raw
 
 
 def _check_start(
