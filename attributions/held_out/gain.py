@@ -153,17 +153,21 @@ def held_out_gain(
 
 
 def held_out_gain_of_batches(
-    model: Ensemble, read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
+    model: Ensemble,
+    read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]]],
 ) -> GlobalAttribution:
     """Return the held-out gain, with that of every tree, of rows that are read some at a time.
 
-    ``read`` yields X and y of each batch, and is called twice. Nobody is warned of rows that the
-    model has seen.
+    ``read`` yields X, y and groups, or None, of each batch, and is called twice. Nobody is warned
+    of rows that the model has seen.
     """
     steps = StepsOfModel.of(model)
 
     def over(part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
-        parts = (part_of(RowsAtSplits.of(steps, Chunk(X, y)), None) for X, y in read())
+        parts = (
+            part_of(RowsAtSplits.of(steps, Chunk(X, y, None, groups)), None)
+            for X, y, groups in read()
+        )
         return reduce(merge, parts)
 
     asked = Asked(per_tree=True)
