@@ -41,6 +41,7 @@ def cross_fit(
     cv: Any = 5,
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     random_state: Any = 0,
 ) -> GlobalAttribution:
     """Fit a model for each fold on the other folds, judge it on the fold, and sum over the folds.
@@ -65,6 +66,9 @@ def cross_fit(
     groups : array of shape (n,), optional
         Labels of rows that belong together: no group is both fitted and judged, and standard errors
         count groups.
+    init_score : array of shape (n,), or (n, K), optional
+        Raw predictions from which the rows start (``gbt.model.starts``): given to ``fit`` and to
+        the measure under this name, as our estimators and LightGBM's take it.
     random_state : int, RandomState or Generator
         Seed of the folds; not used where a splitter is given.
 
@@ -85,7 +89,7 @@ def cross_fit(
     that uses a feature. Ask about single models.
     """
     refuse_no_estimator(estimator, "estimator")
-    rows = Rows.of(X, y, sample_weight, groups)
+    rows = Rows.of(X, y, sample_weight, groups, init_score)
     refuse_no_measure(measure, *rows.beside)
     splitter = _splitter(estimator, cv, y, groups, random_state)
     folds = list(splitter.split(X, y, groups))

@@ -26,6 +26,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
+from gbt.model.starts import raw_before
 from gbt.splitting.frontier import Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
 from gbt.tables.columns import Columns
@@ -106,13 +107,15 @@ def boost(
     seed: int,
     n_jobs: int | None,
     categories: Categories | None = None,
+    init_score: np.ndarray | None = None,
     start: Ensemble | None = None,
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
     Columns that have ``categories`` hold the numbers of their levels. One weight stands for all.
-    ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
-    are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
+    ``base_score`` is in link space; None is the loss's best constant, or 0 where every row has a
+    starting value of its own, ``init_score`` of shape (n, K). Losses on the evaluation sets are
+    recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
     ends when that many trees brought nothing better, and the trees after the best are dropped.
 
     With ``start``, a model of these very rows, its trees are the first, and counted. The ensemble
@@ -120,22 +123,14 @@ def boost(
     """
     # A read-only array is another type to Numba, for which the kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
-    if base_score is None:
-        with refusing_overflow_of(loss):
-            base_score = loss.best_constant(y, sample_weight)
-        if not np.isfinite(base_score).all():
-            raise SumsOverflowError("the base score is infinite")
-    if np.abs(y).max() < SMALL / sample_weight.max():
-        raw = np.repeat(np.atleast_1d(base_score)[np.newaxis], len(y), axis=0)
-        gradient, _ = loss.gradient_hessian(y, raw[:, 0] if loss.n_outputs == 1 else raw)
-        refuse_vanishing_squares((gradient.T * sample_weight).T)
+    base_score, raw = _first_predictions(loss, y, sample_weight, base_score, init_score)
     n, p = X.shape
     patience = parameters.early_stopping_rounds
     plan = parameters.plan(loss, n_jobs, seed)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
     columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
-    outputs = Outputs(loss, base_score, y, sample_weight, columns, splitter, plan)
+    outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
     watch = Watch(
         loss,
         base_score,
@@ -143,18 +138,20 @@ def boost(
         metrics_of(parameters.eval_metric),
         patience,
         parameters.min_delta,
-        training=(X, y, sample_weight) if parameters.train_score else None,
+        training=(X, y, sample_weight, init_score) if parameters.train_score else None,
     )
     callbacks = parameters.callbacks or ()
     draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
     trees = GrownTrees(start)
     if start is not None:
-        rows = SeenRows.of((X, y), None, n_jobs, sample_weight).in_order
+        rows = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score).in_order
         _check_start(start, loss, base_score, parameters, feature_names, rows)
-        outputs.go_on_from(start.raw_predict(EncodedRows.of(X, start.categories), n_jobs))
+        encoded = EncodedRows.of(X, start.categories)
+        outputs.go_on_from(start.raw_predict(encoded, n_jobs, init_score))
         watch.record_all(start, n_jobs)
 
-    so_far = partial(_model, trees, base_score, parameters, loss, feature_names, categories)
+    starts = {"base_score": base_score, "has_init_score": init_score is not None}
+    so_far = partial(_model, trees, starts, parameters, loss, feature_names, categories)
     # A tree of other rows or columns may have a split where this one found none.
     ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
     one_by_one = bool(watch.evals_result or callbacks or ends_at_stub) or loss.kind == GIVEN
@@ -189,7 +186,7 @@ def boost(
 
 def _model(
     trees: GrownTrees,
-    base_score: Any,
+    starts: dict[str, Any],
     parameters: Parameters,
     loss: Loss,
     feature_names: tuple[str, ...],
@@ -198,7 +195,7 @@ def _model(
     """Return the model of the trees that have grown so far."""
     return Ensemble(
         **trees.arrays(),
-        base_score=base_score,
+        **starts,
         learning_rate=parameters.learning_rate,
         reg_lambda=parameters.reg_lambda,
         loss=loss,
@@ -206,6 +203,28 @@ def _model(
         categories=categories,
         level_sets=None if categories is None else trees.all_level_sets(),
     )
+
+
+def _first_predictions(
+    loss: Loss,
+    y: np.ndarray,
+    sample_weight: np.ndarray,
+    base_score: Any,
+    init_score: np.ndarray | None,
+) -> tuple[Any, np.ndarray]:
+    """Return the base score and the raw predictions before the first tree, (K, n)."""
+    if init_score is not None:
+        base_score = np.zeros(loss.n_outputs) if loss.n_outputs > 1 else 0.0
+    elif base_score is None:
+        with refusing_overflow_of(loss):
+            base_score = loss.best_constant(y, sample_weight)
+        if not np.isfinite(base_score).all():
+            raise SumsOverflowError("the base score is infinite")
+    raw = raw_before(base_score, len(y), init_score)
+    if np.abs(y).max() < SMALL / sample_weight.max():
+        gradient, _ = loss.gradient_hessian(y, raw[0] if loss.n_outputs == 1 else raw.T)
+        refuse_vanishing_squares((gradient.T * sample_weight).T)
+    return base_score, raw
 
 
 def _check_start(

@@ -935,7 +935,9 @@ def nearness(y, prediction):
 )
 def test_what_only_a_fit_asks_for_is_left_out_and_named(objects, path):
     X, y = np.arange(40.0).reshape(-1, 1), np.arange(40.0)
-    model = GBTRegressor(n_estimators=20, early_stopping_rounds=2, **objects).fit(X, y)
+    model = GBTRegressor(
+        n_estimators=20, early_stopping_rounds=2, splitter="greedy", **objects
+    ).fit(X, y)
     told = " and ".join(re.escape(f"{name}={value!r}") for name, value in objects.items())
     with pytest.warns(UserWarning, match=f"so it is without {told}") as caught:
         model.save(path)
@@ -951,7 +953,7 @@ def test_names_of_several_metrics_and_later_parameters_come_back(path):
     X, y = np.arange(40.0).reshape(-1, 1), np.arange(40.0)
     model = GBTRegressor(
         n_estimators=20, early_stopping_rounds=2, min_delta=0.5, train_score=True, refit=True,
-        eval_metric=("r2", "neg_max_error"), random_state=0,
+        eval_metric=("r2", "neg_max_error"), random_state=0, splitter="greedy",
     ).fit(X, y)  # fmt: skip
     model.save(path)
     read = load(path)
