@@ -275,8 +275,9 @@ def explain_metric(value: Any) -> str:
 
 def _nearest(name: str, names: Collection[str], cutoff: float = 0.75) -> str | None:
     lowered = name.lower()
-    if lowered in names:
-        return lowered
+    for same in (name, lowered):
+        if same in names:
+            return same
     return next(iter(get_close_matches(lowered, [*names], n=1, cutoff=cutoff)), None)
 
 

@@ -11,13 +11,14 @@ models share training rows, so this holds for large tables and learners that one
 docs/inference.md measures it.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 
 from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
@@ -58,9 +59,9 @@ def cross_fit(
         ``absolute``, or ``functools.partial`` of one. As ``training`` it gets the rows that were
         fitted on, if it cannot do without them, or takes them and the estimator's library does not
         keep its sums of gradients.
-    cv : int or splitter of scikit-learn
+    cv : int, splitter of scikit-learn, or list of (rows to fit, rows to judge)
         A number of folds: of shuffled rows, with equal shares of classes for a classifier, or of
-        whole groups where ``groups`` is given. A splitter must put every row into one fold.
+        whole groups where ``groups`` is given. Splits must put every row into one fold.
     sample_weight : array of shape (n,), optional
         Not negative; of rows in every fit, and where they judge.
     groups : array of shape (n,), optional
@@ -118,12 +119,12 @@ def _of_fold(estimator: Any, rows: Rows, measure: Any, fold: Any) -> GlobalAttri
 def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -> Any:
     """Turn a number of folds into a splitter."""
     if not isinstance(cv, int | np.integer):
-        if not hasattr(cv, "get_n_splits"):
+        if isinstance(cv, str) or not (hasattr(cv, "get_n_splits") or isinstance(cv, Iterable)):
             raise TypeError(
-                "cv must be a number of folds or a splitter of scikit-learn, such as GroupKFold(5);"
-                f" got {cv!r}."
+                "cv must be a number of folds, a splitter of scikit-learn, such as GroupKFold(5),"
+                f" or pairs of the rows to fit and those to judge; got {cv!r}."
             )
-        return cv
+        return check_cv(cv)
     if groups is not None:
         return GroupKFold(cv)
     kind = KFold

@@ -58,7 +58,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     correction : {"bh", "by"}
         Benjamini-Hochberg, or Benjamini-Yekutieli, which holds under any dependence of the p-values
         and keeps fewer features.
-    cv : int, splitter of scikit-learn, or None
+    cv : int, splitter of scikit-learn, list of (rows to fit, rows to judge), or None
         Folds, as for `cross_fit`: as many fits, and every row judges once. None cuts the rows in
         two, for a single fit.
     test_size : float

@@ -412,6 +412,9 @@ PARAMETERS = {
         ["rmse", 3, mean_absolute_error, log_loss, mean_poisson_deviance, Fraction],
     ),
     "callbacks": ("None or a list of functions", [print, ["print"], "print", 3]),
+    "min_delta": ("a number in [0, inf)", [-0.1, np.nan, None, "0.1"]),
+    "refit": ("True or False", [None, 1, "all"]),
+    "train_score": ("True or False", [None, 1, "loss"]),
     "warm_start": ("True or False", [None, 1, "yes"]),
     "verbose": ("an integer in [0, inf)", [-1, 0.5, None]),
 }
