@@ -16,11 +16,12 @@ import os
 import pytest
 from hypothesis import settings
 
+settings.register_profile("core", max_examples=10, deadline=None)
 settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)
 settings.register_profile("plain", max_examples=5, deadline=None, derandomize=True)
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "core")
 settings.load_profile(PROFILE)
 
 LEFT_OUT = pytest.StashKey[int]()
