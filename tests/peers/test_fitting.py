@@ -62,7 +62,7 @@ def test_of_several_metrics_the_last_decides_as_in_xgboost():
 
 
 def test_a_schedule_is_that_of_xgboosts_scheduler():
-    """The first rate is a parameter, and the exact method has a new rate one tree later, as here."""
+    """The first rate is a parameter; the exact method takes a new rate a tree later, as here."""
     xgboost = peer("xgboost")
     rates = [0.3 * 0.9**m for m in range(20)]
 
