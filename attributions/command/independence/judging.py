@@ -28,7 +28,7 @@ from attributions.command.table.task import Question, Task, read_columns, table_
 from attributions.command.table.unusable import UnusableTableError
 from gbt.model.ensemble import Ensemble
 
-MOST_TRIED = 3  # columns for which a model is fitted
+MOST_TRIED = 2  # columns for which a model is fitted
 LEAST_ALONG = 0.1  # correlation of neighbours' errors in the file that is worth a word
 SORTED = 0.9  # correlation of neighbours' targets with which a file is sorted by its target
 Fit = Callable[[Task], Ensemble]

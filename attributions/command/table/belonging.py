@@ -42,7 +42,12 @@ TIMES = {
     "visit", "hour", "occasion", "trial",
 }  # fmt: skip
 NUMBERS = {"no", "nr", "num", "number", "code", "name", "key", "label"}
-NO_TIMES = {"birth", "born", "model", "built", "per", "of"}
+# What makes a name one of a number or a duration, or of a time at which no row was taken.
+NUMBERED = {
+    "years", "months", "weeks", "days", "hours", "times", "n", "count", "total", "mean", "per",
+    "of", "at", "in", "since", "last", "next",
+}  # fmt: skip
+NO_TIMES = NUMBERED | {"birth", "born", "model", "built"}
 FEWEST_VALUES = 10
 FEWEST_SHARING = 0.1  # of rows that have a value which other rows have, too
 LEAST_CHANCE = 20  # collisions that chance would make, below which their absence says nothing
@@ -168,7 +173,7 @@ def _ends_with(name: str, words: set[str]) -> bool:
     parts = _parts(name)
     while parts and parts[-1] in NUMBERS:
         parts.pop()
-    return bool(parts) and parts[-1] in words
+    return bool(parts) and parts[-1] in words and not set(parts) & NUMBERED
 
 
 def _is_time_by_name(name: str) -> bool:
