@@ -10,7 +10,7 @@ or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from numbers import Integral
@@ -21,8 +21,14 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from gbt.constraints import (
+    Constraints,
+    InteractionConstraints,
+    MonotoneConstraints,
+    refuse_other_trees,
+    refuse_what_splitter_does_not_keep,
+)
 from gbt.files.saving import describe_estimator, kind_of, save
-from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
@@ -31,7 +37,6 @@ from gbt.other_names import says_what_serves
 from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, NamedParameters, check_value
 from gbt.splitting.frontier import Policy
-from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
@@ -40,7 +45,6 @@ from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import Callback, EvalSet, Metric, refuse_other_eval_sets
 from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
 
-MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 
@@ -55,7 +59,7 @@ class BaseGBT(NamedParameters):
     n_features_in_: int
     _sampling: Sampling
     _categories: Categories | None = None  # levels by column, as the model has them
-    _kept_directions: np.ndarray | None = None  # the monotone constraints of all trees
+    _kept_constraints: Constraints = Constraints()  # by all trees
     _labels: tuple[str, ...] | None = None  # names of columns, which need not have been text
 
     def __init__(
@@ -70,11 +74,14 @@ class BaseGBT(NamedParameters):
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
         base_score: float | None = None,
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float = 20.0,
         monotone_constraints: MonotoneConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,
@@ -94,11 +101,14 @@ class BaseGBT(NamedParameters):
         self.min_split_gain = min_split_gain
         self.subsample = subsample
         self.colsample = colsample
+        self.colsample_bylevel = colsample_bylevel
+        self.colsample_bynode = colsample_bynode
         self.base_score = base_score
         self.splitter = splitter
         self.categorical_features = categorical_features
         self.categorical_smoothing = categorical_smoothing
         self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
         self.eval_metric = eval_metric
@@ -127,19 +137,8 @@ class BaseGBT(NamedParameters):
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
             raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
-        self._refuse_constraints()
+        refuse_what_splitter_does_not_keep(self)
         effective_n_jobs(self.n_jobs)
-
-    def _refuse_constraints(self) -> None:
-        """Raise ValueError if the splitter cannot keep the monotone constraints."""
-        asked = self.monotone_constraints
-        of_columns = asked.values() if isinstance(asked, Mapping) else asked
-        is_asked = of_columns is not None and any(of_columns)
-        if is_asked and not getattr(as_policy(self.splitter), "keeps_directions", False):
-            raise ValueError(
-                f"monotone_constraints go with splitter='greedy'; splitter={self.splitter!r} does"
-                " not keep them."
-            )
 
     @says_what_serves
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
@@ -208,7 +207,7 @@ class BaseGBT(NamedParameters):
         if boosted.best_iteration + 1 < n_older:
             told = []  # nobody knows what the trees that are kept have of the older sum
         self.split_scores_ = np.sum(told, axis=0) if told else None
-        self._kept_directions = self._directions(boosted.ensemble.loss)
+        self._kept_constraints = self._constraints(boosted.ensemble.loss)
         self.best_iteration_ = boosted.best_iteration
         self._sampling = sampling
 
@@ -228,9 +227,11 @@ class BaseGBT(NamedParameters):
             for name, value in self._all_parameters().items()
         }
         base_score = asked["base_score"]
-        asked["monotone_constraints"] = now = self._directions(loss)
+        constraints = self._constraints(loss)
+        asked["monotone_constraints"] = constraints.directions
+        asked["interaction_constraints"] = constraints.groups
         if start is not None:
-            refuse_new_directions(self.monotone_constraints, now, self._kept_directions)
+            constraints.refuse_to_follow(self._kept_constraints, self)
         try:
             return boost(
                 X,
@@ -258,16 +259,9 @@ class BaseGBT(NamedParameters):
                 + (steep if rate > 1 else "")
             ) from error
 
-    def _directions(self, loss: Loss) -> np.ndarray | None:
-        """Return the direction to keep with every column, None if all are free."""
-        found = directions(self.monotone_constraints, self._column_names(), self._categories)
-        if found is not None and loss.n_outputs > 1:
-            raise ValueError(
-                f"monotone_constraints need one raw prediction a row; with {loss.n_outputs} classes"
-                " the probability of one can fall where its own raw prediction rises. Fit one class"
-                " against the others."
-            )
-        return found
+    def _constraints(self, loss: Loss) -> Constraints:
+        """Return what the parameters ask of all trees."""
+        return Constraints.asked(self, loss, self._column_names(), self._categories)
 
     def _column_names(self) -> tuple[str, ...]:
         """Return the names of the columns, x0, x1, ... where they have none."""
@@ -479,15 +473,6 @@ class BaseGBT(NamedParameters):
 
     def _refuse_other_trees(self) -> None:
         """Raise ValueError if parameters that were set after the fit misstate its trees."""
-        loss, of_trees = self._own_loss(), self.ensemble_.loss
-        now, kept = self._directions(loss), self._kept_directions
-        for name, is_so in (
-            ("loss", is_same(loss, of_trees)),
-            ("monotone_constraints", now is None or (kept is not None and (now == kept).all())),
-        ):
-            if not is_so:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} was set after the fit, and the trees were"
-                    " grown otherwise: a file would misstate them. Fit once more or set it back, or"
-                    " save the trees alone: model.ensemble_.save(path)."
-                )
+        loss = self._own_loss()
+        asked = self._constraints(loss)
+        refuse_other_trees(self, loss, self.ensemble_.loss, asked, self._kept_constraints)

@@ -11,7 +11,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
+from gbt.base import BaseGBT, CategoricalFeatures
+from gbt.constraints import InteractionConstraints, MonotoneConstraints
 from gbt.losses.half import LOSSES
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
@@ -50,6 +51,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         ``splitter="unbiased"`` it may be negative.
     subsample, colsample : float, default=1.0
         Fraction of rows and of columns that each tree sees, drawn without replacement.
+    colsample_bylevel, colsample_bynode : float, default=1.0
+        Fraction of the tree's columns that is drawn for every depth, and, of what depth and
+        interaction constraints leave open, for every node; one column at least.
     base_score : float or None, default=None
         Prediction before the first tree; None is the constant of least loss, for the squared error
         the weighted mean of the targets.
@@ -72,6 +76,11 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
         goes with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).
+    interaction_constraints : str, list of lists or None, default=None
+        Names or indices of columns that may stand on one path, as in scikit-learn's
+        ``interaction_cst``; columns in no list make up one more. "pairwise" is all pairs, and with
+        "no_interactions" the model is additive: a sum of functions of one column each. Every
+        splitter keeps them.
     loss : str, object or None, default=None
         "half_squared_error" (None), "poisson", "gamma", "tweedie" (three that predict exp of the
         raw prediction), "squared_log_error", "quantile", "absolute", "huber" or "pseudo_huber".
@@ -144,11 +153,14 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
         base_score: float | None = None,
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float = 20.0,
         monotone_constraints: MonotoneConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         loss: Any = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
@@ -170,11 +182,14 @@ class GBTRegressor(RegressorMixin, BaseGBT):
             min_split_gain=min_split_gain,
             subsample=subsample,
             colsample=colsample,
+            colsample_bylevel=colsample_bylevel,
+            colsample_bynode=colsample_bynode,
             base_score=base_score,
             splitter=splitter,
             categorical_features=categorical_features,
             categorical_smoothing=categorical_smoothing,
             monotone_constraints=monotone_constraints,
+            interaction_constraints=interaction_constraints,
             early_stopping_rounds=early_stopping_rounds,
             validation_fraction=validation_fraction,
             eval_metric=eval_metric,
@@ -233,6 +248,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         ``splitter="unbiased"`` it may be negative.
     subsample, colsample : float, default=1.0
         Fraction of rows and of columns that each tree sees, drawn without replacement.
+    colsample_bylevel, colsample_bynode : float, default=1.0
+        Fraction of the tree's columns that is drawn for every depth, and, of what depth and
+        interaction constraints leave open, for every node; one column at least.
     base_score : float or None, default=None
         Probability of ``classes_[1]`` before the first tree; None is its weighted share of the
         rows. With more than two classes it must be None.
@@ -255,6 +273,11 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
         goes with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).
+    interaction_constraints : str, list of lists or None, default=None
+        Names or indices of columns that may stand on one path, as in scikit-learn's
+        ``interaction_cst``; columns in no list make up one more. "pairwise" is all pairs, and with
+        "no_interactions" the model is additive: a sum of functions of one column each. Every
+        splitter keeps them.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
@@ -330,11 +353,14 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
         base_score: float | None = None,
         splitter: str | Policy = "greedy",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float = 20.0,
         monotone_constraints: MonotoneConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
         eval_metric: str | Metric | None = None,
@@ -356,11 +382,14 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             min_split_gain=min_split_gain,
             subsample=subsample,
             colsample=colsample,
+            colsample_bylevel=colsample_bylevel,
+            colsample_bynode=colsample_bynode,
             base_score=base_score,
             splitter=splitter,
             categorical_features=categorical_features,
             categorical_smoothing=categorical_smoothing,
             monotone_constraints=monotone_constraints,
+            interaction_constraints=interaction_constraints,
             early_stopping_rounds=early_stopping_rounds,
             validation_fraction=validation_fraction,
             eval_metric=eval_metric,

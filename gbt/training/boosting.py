@@ -25,7 +25,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
-from gbt.splitting.frontier import Limits, Policy
+from gbt.splitting.frontier import Groups, Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
 from gbt.tables.columns import Columns
 from gbt.training.evaluation import Callback, EvalSet, Metric, Watch
@@ -52,8 +52,11 @@ class Parameters:
     min_split_gain: float = 0.0
     categorical_smoothing: float = 0.0
     monotone_constraints: np.ndarray | None = None  # the direction of every column
+    interaction_constraints: Groups | None = None
     subsample: float = 1.0
     colsample: float = 1.0
+    colsample_bylevel: float = 1.0
+    colsample_bynode: float = 1.0
     early_stopping_rounds: int | None = None
     eval_metric: Metric | str | None = None
     callbacks: Sequence[Callback] | None = None
@@ -73,6 +76,9 @@ class Parameters:
             self.min_split_gain,
             self.categorical_smoothing,
             self.monotone_constraints,
+            self.interaction_constraints,
+            self.colsample_bylevel,
+            self.colsample_bynode,
         )
         shape = Shape(self.max_depth, self.max_leaves)
         return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed)
@@ -142,7 +148,9 @@ def boost(
         outputs.go_on_from(start.raw_predict(EncodedRows.of(X, start.categories), n_jobs))
         watch.record_all(start, n_jobs)
     # A tree of other rows or columns may have a split where this one found none.
-    ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
+    draws_columns = min(parameters.colsample_bylevel, parameters.colsample_bynode) < 1.0
+    are_alike = draws.are_of_all and not draws_columns
+    ends_at_stub = are_alike and getattr(splitter, "stop_at_stub", False)
     one_by_one = bool(eval_sets or callbacks or ends_at_stub) or loss.kind == GIVEN
     one_by_one |= parameters.acts_on_every_tree
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))

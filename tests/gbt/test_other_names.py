@@ -131,8 +131,6 @@ NONE_HERE = {
     "boosting_type": "there is no DART",
     "rate_drop": "there is no DART",
     "num_parallel_tree": "no random forests are grown",
-    "interaction_constraints": "there are no interaction constraints",
-    "interaction_cst": "there are no interaction constraints",
     "tree_method": "splitter='greedy' finds the best of all cuts",
     "max_delta_step": "leaf values have no bound",
     "device": "on no GPU",
