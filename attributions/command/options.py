@@ -8,7 +8,6 @@ from pathlib import Path
 
 from attributions.command.printed import FEATURES, PICTURE
 from attributions.command.table.unusable import UnusableTableError
-from attributions.simulated import TASKS
 
 COMMAND = "gbt-attributions"  # beside ``python -m attributions``
 DEFAULT_FOLDER = Path("attributions_out")
@@ -56,8 +55,8 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog=program_name(),
         description="Fit gradient boosted trees and compare what each feature promised in training"
-        " (total gain) with what it delivers on other rows (held-out gain). Without --data: on the"
-        " simulated data of Sun 2022, where the truth is known.",
+        " (total gain) with what it delivers on other rows (held-out gain). Without --data: on a"
+        " table that ships with scikit-learn, joined by a column of random numbers.",
         epilog="With --data half of the rows, drawn at random, are held out. The target must hold"
         " classes or numbers; which, is said. Empty cells, NA and ? are missing values; words"
         " are categories; columns that only say which row it is are left out.",
@@ -86,9 +85,8 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         )
     parser.add_argument(
         "--task",
-        choices=TASKS[::-1],
-        help="what the target holds, classes or numbers (default: found out); without --data,"
-        " which simulated data (default: classification)",
+        choices=("regression", "classification"),
+        help="what the target holds, classes or numbers (default: found out)",
     )
     table.add_argument(
         "--model",
@@ -114,7 +112,7 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--seed", type=int, default=0, help="of all that is drawn at random (default: %(default)s)"
     )
     options = parser.parse_args(arguments)
-    about_a_table = ("target", "positive", "keep", "drop", "model")
+    about_a_table = ("target", "task", "positive", "keep", "drop", "model")
     if options.data is None:
         for name in about_a_table:
             if getattr(options, name):

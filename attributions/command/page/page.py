@@ -61,7 +61,7 @@ def page(report: Report) -> str:
 def _title(report: Report) -> str:
     task = report.task
     if task.path is None:
-        return "What a model uses, and what of it helps: simulated data"
+        return "What a model uses, and what of it helps: a demonstration"
     return f"What predicts {task.target.name} in {task.path.name}"
 
 

@@ -74,8 +74,8 @@ class Task:
         on where a model is given; X_valid then is as that model takes it, or empty where rows are
         read in batches.
     feature_names : tuple of str
-    relevant : tuple of int or None
-        The truth about features, where it is known.
+    noise : int or None
+        The feature that is known to be random numbers, in the demonstration.
     classes : tuple of str
         In words, where they are more than two.
     unseen : float64 array or None
@@ -99,7 +99,7 @@ class Task:
     X_valid: np.ndarray
     y_valid: np.ndarray
     feature_names: tuple[str, ...]
-    relevant: tuple[int, ...] | None = None
+    noise: int | None = None
     classes: tuple[str, ...] = ()
     unseen: np.ndarray | None = None
     path: Path | None = None

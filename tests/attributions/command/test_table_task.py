@@ -326,7 +326,9 @@ def test_a_model_may_have_underscores_for_blanks(tmp_path, names, taken):
     rows = [f"{i * i % 7}.5,{i % 5}.25,{i % 3}" for i in range(40)]
     (tmp_path / "table.csv").write_text("\n".join([",".join(names), *rows]))
     question = Question("price", "regression", None, (), (), 0)
-    model = GBTRegressor(n_estimators=1).fit(np.arange(6.0)[:, np.newaxis], np.arange(6.0))
+    model = GBTRegressor(n_estimators=1, splitter="greedy").fit(
+        np.arange(6.0)[:, np.newaxis], np.arange(6.0)
+    )
     ensemble = replace(model.ensemble_, feature_names=("floor_area",))
     task = task_of_model(read_table(tmp_path / "table.csv"), question, ensemble)
     assert task.feature_names == (taken,)

@@ -280,6 +280,7 @@ def constrained(seed):
     return replace(given, directions=tuple(rng.integers(-1, 2, given.X.shape[1]).tolist()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(240))
 def test_monotone_trees_are_those_of_xgboost(seed):
     compare_trees(constrained(seed))
@@ -303,6 +304,7 @@ def test_trees_of_groups_are_those_of_xgboost(seed):
     compare_trees(grouped(seed))
 
 
+@pytest.mark.slow
 def test_few_trees_differ_at_all():
     """Below a node that is excused nothing is compared; few of the trees above have any."""
     for make in (problem, constrained, grouped):
