@@ -46,7 +46,12 @@ class Limits:
     @property
     def narrows(self) -> bool:
         """Whether a node may be split on fewer columns than its tree."""
-        return self.groups is not None or min(self.colsample_bylevel, self.colsample_bynode) < 1.0
+        return self.groups is not None or self.draws_columns
+
+    @property
+    def draws_columns(self) -> bool:
+        """Whether columns are drawn for levels or nodes."""
+        return min(self.colsample_bylevel, self.colsample_bynode) < 1.0
 
 
 @dataclass(frozen=True, eq=False)

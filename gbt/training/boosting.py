@@ -140,7 +140,7 @@ def boost(
     outputs = Outputs(loss, base_score, y, sample_weight, columns, splitter, plan)
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
-    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
+    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample, plan.limits)
     trees = GrownTrees(start)
     if start is not None:
         rows = SeenRows.of((X, y), None, n_jobs, sample_weight).in_order
@@ -148,9 +148,7 @@ def boost(
         outputs.go_on_from(start.raw_predict(EncodedRows.of(X, start.categories), n_jobs))
         watch.record_all(start, n_jobs)
     # A tree of other rows or columns may have a split where this one found none.
-    draws_columns = min(parameters.colsample_bylevel, parameters.colsample_bynode) < 1.0
-    are_alike = draws.are_of_all and not draws_columns
-    ends_at_stub = are_alike and getattr(splitter, "stop_at_stub", False)
+    ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
     one_by_one = bool(eval_sets or callbacks or ends_at_stub) or loss.kind == GIVEN
     one_by_one |= parameters.acts_on_every_tree
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))

@@ -200,5 +200,5 @@ def test_whatever_a_sentence_names_is_there():
             thing = getattr(thing, part)
         assert callable(thing), chain
     set_here = {*re.findall(r"\b(\w+)=", plain)}
-    assert {"warm_start", "max_depth"} <= set_here
+    assert {"warm_start", "splitter"} <= set_here
     assert set_here <= {*model.get_params(), "loss", "eval_set"}
