@@ -294,7 +294,7 @@ def test_without_matplotlib_there_is_no_picture(run, monkeypatch):
 @pytest.mark.parametrize(
     ("header", "rows", "why"),
     [
-        (["x", "y"], [["1", "a"], ["2", "b"], ["3", "c"]], "'a' in one row alone"),
+        (["x", "y"], [["1", "a"], ["1", "b"], ["3", "c"]], "too few to have every class"),
         (["x", "y"], [["1", "5"], ["2", "5"]], "two classes, or numbers that differ"),
         (["x", "y"], [["1", ""], ["2", "NA"]], "two classes, or numbers that differ"),
         (["x", "y"], [["1", "0"], ["1", "1"], ["3", "0"]], "too few"),
