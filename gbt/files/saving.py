@@ -38,7 +38,8 @@ ONLY_FOR_FITS = ("eval_metric", "callbacks", "random_state")
 # default, so that a file without them, old or new, means the default.
 ADDED_LATER = (
     "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
-    "monotone_constraints", "min_delta", "refit", "train_score",
+    "monotone_constraints", "min_delta", "refit", "train_score", "interaction_constraints",
+    "colsample_bylevel", "colsample_bynode",
 )  # fmt: skip
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -157,6 +158,8 @@ def _plain(name: str, value: Any) -> Any:
         value, str | None
     ):
         return np.asarray(value).tolist()
+    if name == "interaction_constraints" and not isinstance(value, str | None):
+        return [np.asarray(list(group)).tolist() for group in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ValueError(

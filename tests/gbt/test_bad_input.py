@@ -393,12 +393,18 @@ PARAMETERS = {
     "min_split_gain": ("a number in [0, inf)", [-1, np.nan, np.inf]),
     "subsample": ("a number in (0, 1]", [0, 1.01, -0.5, np.nan]),
     "colsample": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
+    "colsample_bylevel": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
+    "colsample_bynode": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
     "splitter": (
         "'greedy', 'cross_validated', 'unbiased', or an object with the method split",
         ["best", "greedily", None, 3, type("Policy", (), {"split": print})],
     ),
     "categorical_features": ("'from_dtype', None, or a list", ["auto", 3, [0.5], ["a", 0], [[0]]]),
     "categorical_smoothing": ("a number in [0, inf)", [-1, None, "much"]),
+    "interaction_constraints": (
+        "None, 'no_interactions', 'pairwise', or a list of lists",
+        ["none", ["x0"], [[]], [[0.5]], {0: 1}],
+    ),
     "monotone_constraints": (
         "None, a dict of names or indices",
         [1, "up", [2], {"a": 0.5}, [True]],
@@ -455,6 +461,8 @@ UNKNOWN = {
     "num_leafs": "The nearest here is max_leaves",
     "min_child_samples": "The nearest here is min_samples_leaf",
     "feature_fraction": "The nearest here is colsample",
+    "max_features": "The nearest here is colsample_bynode",
+    "interaction_cst": "The nearest here is interaction_constraints",
     "iterations": "The nearest here is n_estimators",
     "l2_leaf_reg": "The nearest here is reg_lambda",
     "max_iter": "The nearest here is n_estimators",

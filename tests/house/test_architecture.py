@@ -22,7 +22,7 @@ FLOORS_OF_GBT = [
     {"files", "splitting"},
     {"model"},
     {"formats", "training"},
-    {"parameters", "other_names"},
+    {"parameters", "other_names", "constraints"},
     {"checked_tables"},
     {"base"},
     {"estimators"},
