@@ -35,6 +35,7 @@ from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
+from gbt.tables.sparse_rows import SparseRows, take
 from gbt.tables.targets import as_weight
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import Callback, EvalSet, Metric, refuse_other_eval_sets
@@ -113,6 +114,7 @@ class BaseGBT(NamedParameters):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -181,12 +183,13 @@ class BaseGBT(NamedParameters):
         if self.early_stopping_rounds is not None and not eval_sets:
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
-            eval_sets = [(X[held_out_rows], target[held_out], weight[held_out_rows])]
+            held_out_X = take(X, held_out_rows)
+            eval_sets = [(held_out_X, target[held_out], weight[held_out_rows])]
             is_seen[held_out_rows] = False
             target = target[kept]
-        X = np.asarray(X)
+        X = X if isinstance(X, SparseRows) else np.asarray(X)
         if not is_seen.all():
-            X, weight = X[is_seen], weight[is_seen]
+            X, weight = take(X, is_seen), weight[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
         n_older = 0
@@ -315,6 +318,7 @@ class BaseGBT(NamedParameters):
                 self,
                 table.given,
                 y,
+                accept_sparse="csr",
                 dtype=(np.float64, np.float32),
                 ensure_all_finite="allow-nan",
                 **options,
@@ -327,7 +331,7 @@ class BaseGBT(NamedParameters):
             # Here, because scikit-learn refuses other names in its own words, if it keeps them.
             refuse_other_columns(table, self._column_names())
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
-        rows = EncodedRows.of(rows, self._categories)
+        rows = EncodedRows.of(SparseRows.of(rows), self._categories)
         return (rows, *target) if target else rows
 
     def _check_rows(

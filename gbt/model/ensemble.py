@@ -45,6 +45,7 @@ from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode, level_names
 from gbt.tables.given import Table, refuse_other_columns
 from gbt.tables.level_sets import LevelSets, n_words_for
+from gbt.tables.sparse_rows import SparseRows, as_float64
 
 if TYPE_CHECKING:
     import pandas
@@ -378,13 +379,13 @@ class Ensemble(Nodes):
             changed["level_sets"] = self.level_sets.first(stop)
         return replace(self, **changed, tree_offset=self.tree_offset[: n_trees + 1])
 
-    def as_input(self, X: Any) -> np.ndarray:
+    def as_input(self, X: Any) -> Any:
         """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.
 
         They are float32 if the model compares float32 or the table holds it, else float64; what
         is computed from them is float64 either way. Levels of categorical columns are looked up by
         value and become their numbers. Such rows are marked, as `EncodedRows`: given once more,
-        they are not looked up again.
+        they are not looked up again. Sparse matrices become `SparseRows`.
         """
         refuse_chunks(X)
         table = Table(X)
@@ -397,7 +398,12 @@ class Ensemble(Nodes):
                 f" the first of them {self.feature_names[0]!r}."
             )
         single = np.float32 in (self.input_dtype, rows.dtype)
-        rows = np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
+        dtype = np.float32 if single else np.float64
+        if isinstance(rows, SparseRows):
+            rows = rows.astype(dtype)
+            is_other = self.zero_is_missing and rows.fill == 0
+            return rows.with_zeros_missing(ZERO_WITHIN) if is_other else rows
+        rows = np.ascontiguousarray(rows, dtype=dtype)
         if self.zero_is_missing:
             rows = np.where(np.abs(rows) <= ZERO_WITHIN, np.nan, rows)
         return EncodedRows.of(rows, self.categories)
@@ -424,7 +430,7 @@ class Ensemble(Nodes):
 
     def staged_raw_predict(self, X: Any, n_jobs: int | None = None) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each round in turn, each time a new array."""
-        X = np.asarray(self.as_input(X), dtype=np.float64)
+        X = as_float64(self.as_input(X))
         out = np.repeat(np.atleast_1d(self.base_score)[:, np.newaxis], len(X), axis=1)
         for m, tree in enumerate(self.trees):
             tree.add_values(X, out[m % self.n_outputs], n_jobs)

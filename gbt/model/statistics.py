@@ -108,12 +108,12 @@ def refit(model: Any, rows: Chunk) -> dict[str, np.ndarray]:
 
 def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
     """Return the `node_sums` of all trees, end to end, that some rows make."""
-    X = np.asarray(model.as_input(rows.X), dtype=np.float64)
+    X = as_float64(model.as_input(rows.X))
     y = as_target(model, model, rows.y, len(X))
     weight = as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part)
     is_seen = weight > 0
     if not is_seen.all():  # other rows are dropped in training, too
-        X, y, weight = X[is_seen], y[is_seen], weight[is_seen]
+        X, y, weight = take(X, is_seen), y[is_seen], weight[is_seen]
     along = along_rounds(
         model.trees, X, y, model.loss, model.base_score, model.is_forest, rows.n_jobs(None)
     )

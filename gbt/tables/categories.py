@@ -28,6 +28,7 @@ import numpy as np
 
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
+from gbt.tables.sparse_rows import Rows, SparseRows
 
 Level = str | int | bool
 Levels = tuple[Level, ...]
@@ -52,9 +53,9 @@ class EncodedRows(np.ndarray):
         self.categories = getattr(source, "categories", None)
 
     @classmethod
-    def of(cls, rows: np.ndarray, categories: Categories | None) -> np.ndarray:
-        """Return the rows of a model, marked if it has categories."""
-        if categories is None:
+    def of(cls, rows: Rows, categories: Categories | None) -> Rows:
+        """Return the rows of a model, marked if it has categories, which sparse rows cannot have."""
+        if categories is None or isinstance(rows, SparseRows):
             return rows
         marked = rows.view(cls)
         marked.categories = categories
@@ -74,6 +75,12 @@ def learn(table: Table, which: Any, names: Sequence[str]) -> tuple[Categories | 
         Of the columns.
     """
     chosen = table.of_categories() if _is_from_dtype(which) else chosen_columns(which, names)
+    if chosen and table.is_sparse:
+        raise ValueError(
+            f"categorical_features names {len(chosen)} columns, and X is sparse: its columns are"
+            " numbers. Give a frame or an array with these columns as categories; or leave it at"
+            " 'from_dtype', and the numbers of the levels are split like other numbers."
+        )
     levels, numbers = {}, {}
     for k in sorted(chosen):
         levels[k], numbers[k] = _levels_and_numbers(table.values(k), names[k])
@@ -101,6 +108,12 @@ def encode(
         return table
     if table.n_columns != len(categories):
         return table
+    if table.is_sparse:
+        k = next(k for k, levels in enumerate(categories) if levels is not None)
+        raise ValueError(
+            f"Column {names[k]!r} of the model is categorical, and X is sparse, whose columns are"
+            " numbers. Give a frame or an array with the levels themselves."
+        )
     unseen = np.nan if unseen_is_missing else np.inf
     return table.with_columns(
         {

@@ -27,7 +27,8 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.splitting.frontier import Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
-from gbt.tables.columns import Columns
+from gbt.tables.sparse_columns import columns_of
+from gbt.tables.sparse_rows import SparseRows
 from gbt.training.evaluation import Callback, EvalSet, Metric, Watch
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
@@ -89,7 +90,7 @@ class Boosted:
 
 
 def boost(
-    X: np.ndarray,
+    X: np.ndarray | SparseRows,
     y: np.ndarray,
     sample_weight: np.ndarray,
     *,
@@ -130,7 +131,7 @@ def boost(
     plan = parameters.plan(loss, n_jobs, seed)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
-    columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
+    columns = columns_of(X, n_jobs, count_levels(categories, p))
     outputs = Outputs(loss, base_score, y, sample_weight, columns, splitter, plan)
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()

@@ -58,7 +58,7 @@ class Column:
         scratch = empty_scratch()
         is_closed = self.bits == 0 and self.n_bins == self.n_values
         edge, _, n_candidates = search.survey(
-            self.histogram(), self.facts, self.bits, is_closed, self.case.columns.one_value[self.k],
+            self.histogram(), self.facts, self.bits, is_closed, self.case.columns.first_code[self.k],
             self.case.terms, to_beat, scratch,
         )  # fmt: skip
         return edge, scratch["candidates"][:n_candidates].copy()
@@ -68,8 +68,8 @@ class Column:
         edge, _ = self.survey(0.0)
         if edge.score == -np.inf:
             return self.no_cut()
-        stop = self.bin_start[min(edge.code + 2**self.bits, self.n_bins)]
-        return edge._replace(code=refine.last_code(self.codes, self.order, stop))
+        after = min(edge.code + 2**self.bits, self.n_bins)
+        return edge._replace(code=int(self.case.columns.first_code[self.k, after]) - 1)
 
     def histogram(self):
         padding = np.full(3 * self.case.layout.width, 99)
@@ -77,8 +77,9 @@ class Column:
 
     def walk(self, b, best):
         return refine.walk(
-            self.codes, self.order[self.bin_start[b] : self.bin_start[b + 1]],
-            self.case.before(self.k, b), self.missing, NUMBER, self.rows, self.case.terms, best,
+            self.case.columns.first_code[self.k, b],
+            self.order[self.bin_start[b] : self.bin_start[b + 1]], self.case.before(self.k, b), self.missing,
+            NUMBER, self.rows, self.case.terms, best,
         )  # fmt: skip
 
     def scan(self, b, best):
