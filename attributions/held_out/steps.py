@@ -25,6 +25,7 @@ from gbt.model.predictor import transposed
 from gbt.model.stages import Stage, stages, start_of, values_in_start
 from gbt.parallel.chunks import Chunk
 from gbt.parallel.in_order import merge_blocks
+from gbt.tables.sparse_rows import take
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
 
@@ -56,7 +57,8 @@ class JudgedRows:
         kept = self.weight > 0
         if kept.all():
             return self
-        return JudgedRows(self.judge, self.X[kept], self.y[kept], self.weight[kept], None)
+        X = take(self.X, kept)
+        return JudgedRows(self.judge, X, self.y[kept], self.weight[kept], None)
 
     @property
     def have_paths(self) -> bool:

@@ -19,6 +19,7 @@ from gbt.formats import import_model
 from gbt.formats.training_rows import discrepancy
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import Tree
+from gbt.tables.sparse_rows import with_zeros
 
 ROWS = ("all", "inbag", "oob", "uniform")
 # Sums over the rows may differ from the model's by this share of the sum of their absolute terms:
@@ -67,7 +68,7 @@ class TrainingTrees:
             raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
         imported = import_model(model)
         ensemble = imported.ensemble
-        X = as_rows(ensemble, X)
+        X = with_zeros(as_rows(ensemble, X))  # as large as what is returned, (n, p)
         target = as_target(model, ensemble, y, len(X))
         weight = as_weight(sample_weight, len(X))
         if imported.leaves_are_steps:

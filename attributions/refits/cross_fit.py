@@ -25,6 +25,7 @@ from attributions.inputs import as_random_state
 from attributions.refits.measures import needed_option, refuse_no_estimator, refuse_no_measure
 from attributions.results import GlobalAttribution
 from attributions.results.merging import added
+from gbt.tables.given import as_given
 from gbt.tables.targets import distinct_labels
 
 
@@ -79,7 +80,7 @@ def cross_fit(
     """
     refuse_no_estimator(estimator, "estimator")
     refuse_no_measure(measure, *["groups"] * (groups is not None))
-    splitter = _splitter(estimator, cv, y, groups, random_state)
+    X, splitter = as_given(X), _splitter(estimator, cv, y, groups, random_state)
     folds = list(splitter.split(X, y, groups))
     judged = np.concatenate([held_out for _, held_out in folds])
     if len(judged) != len(y) or len(np.unique(judged)) != len(y):

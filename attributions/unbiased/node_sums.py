@@ -44,6 +44,7 @@ from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import stages, start_of
 from gbt.parallel.chunks import Chunk
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
+from gbt.tables.sparse_rows import take
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are four numbers a node of all trees
 MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 take 4e8
@@ -76,7 +77,7 @@ class SplitRows:
         groups = Groups.of(rows.groups, len(X))
         if not weight.all():
             kept = weight > 0
-            X, y, weight = X[kept], y[kept], weight[kept]
+            X, y, weight = take(X, kept), y[kept], weight[kept]
             if groups is not None:
                 groups = Groups.of(groups.labels[groups.of_row[kept]], len(X))
         return cls(ensemble, X, y, weight, groups)

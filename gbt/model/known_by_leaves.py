@@ -34,6 +34,7 @@ import numpy as np
 
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import along_rounds
+from gbt.tables.sparse_rows import as_float64, take
 
 N_DRAWS = 300
 NUMBERS_AT_ONCE = 2**20
@@ -224,10 +225,10 @@ def amount_at_root(ensemble: Ensemble, y: np.ndarray, weight: np.ndarray | None)
 
 def _of_weight(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows that weigh something, which alone are trained on."""
-    X, y = np.asarray(rows.X, dtype=np.float64), rows.y
+    X, y = as_float64(rows.X), rows.y
     weight = np.ones(len(y)) if rows.weight is None else np.asarray(rows.weight)
     kept = weight > 0
-    return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+    return (X, y, weight) if kept.all() else (take(X, kept), y[kept], weight[kept])
 
 
 def _classes(y: np.ndarray) -> np.ndarray:

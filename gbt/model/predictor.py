@@ -284,8 +284,8 @@ def over_transposed(
 ) -> None:
     """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads.
 
-    A thread gets at least ``min_rows`` of them, see ``gbt.parallel.threads.over_blocks``. Sparse rows
-    are written over zeros, which are put back afterwards; of many columns fewer are taken at once.
+    A thread gets at least ``min_rows`` of them, see ``gbt.parallel.threads.over_blocks``. Sparse
+    rows are written over zeros, which are put back afterwards; of many columns fewer at once.
     """
     if isinstance(X, SparseRows):
         rows_at_once = max(1, min(rows_at_once, NUMBERS_AT_ONCE // max(X.shape[1], 1)))

@@ -28,6 +28,7 @@ found with a probability of .994; fewer would hardly matter.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -63,8 +64,8 @@ class SeenRows:
     @classmethod
     def of(
         cls,
-        trained: tuple[np.ndarray, np.ndarray],
-        tuned: tuple[np.ndarray, np.ndarray] | None,
+        trained: tuple[Any, np.ndarray],
+        tuned: tuple[Any, np.ndarray] | None,
         n_jobs: int | None,
         weight: np.ndarray | None = None,
     ) -> "SeenRows":
@@ -87,7 +88,7 @@ class SeenRows:
         has_twin = np.append(is_as_before, False) | np.append(False, is_as_before)
         return (int(has_twin.sum()) + 1) / (len(self.trained) + 1)
 
-    def count(self, X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> int:
+    def count(self, X: Any, y: np.ndarray, n_jobs: int | None = None) -> int:
         """Return how many of some rows the model has seen; 0 if chance may have made them equal."""
         if len(y) > ROWS_ASKED_FIRST:
             some = np.random.default_rng(0).integers(len(y), size=ROWS_ASKED_FIRST)
@@ -114,7 +115,7 @@ def _is_among(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
     return others[np.minimum(place, len(others) - 1)] == numbers
 
 
-def _sorted_hashes(X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def _sorted_hashes(X: Any, y: np.ndarray, n_jobs: int | None) -> np.ndarray:
     hashes = hash_rows(X, y, n_jobs)
     hashes.sort()
     return hashes
@@ -135,11 +136,11 @@ def number_of(hashes: np.ndarray, weight: np.ndarray) -> int:
     return int(mixed.sum())
 
 
-def hash_rows(X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Return a hash for every row of a table of floats and its targets, uint64 of shape (n,).
+def hash_rows(X: Any, y: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Return a hash for every row of floats and its targets, uint64 of shape (n,).
 
-    ``y`` has the shape (n,), or (n, K) for K targets. A 0 counts nothing, so of sparse rows only the
-    values that are stored are looked at.
+    ``y`` has the shape (n,), or (n, K) for K targets. A 0 counts nothing, so of sparse rows only
+    the values that are stored are looked at.
     """
     n, p = X.shape
     targets = y if y.ndim == 2 else y[:, np.newaxis]

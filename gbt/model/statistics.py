@@ -17,6 +17,7 @@ import numpy as np
 from gbt.kernels.rows import walk
 from gbt.losses.loss import Loss
 from gbt.parallel.chunks import Chunk, over_chunks
+from gbt.tables.sparse_rows import as_float64, take
 from gbt.tables.targets import as_target, as_weight
 
 TOLD_BY_ROWS = ("sum_gradient", "sum_hessian", "n_samples", "gain")

@@ -211,7 +211,9 @@ def best_cuts(
     n_threads = min(threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs), n_columns)
     edges = [n_columns * t // n_threads for t in range(n_threads + 1)]
     run_all([partial(search, start, stop) for start, stop in pairwise(edges)])
-    code = np.array([columns.codes_of(k)[of_column] for k, of_column in zip(features, cuts["row"], strict=True)])
+    code = np.array(
+        [columns.codes_of(k)[of_column] for k, of_column in zip(features, cuts["row"], strict=True)]
+    )
     return Cuts(
         cuts["score"], code.astype(np.int64), cuts["missing_left"] != 0, left, total, frontier,
         sets.splits, is_left,

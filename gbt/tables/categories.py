@@ -28,7 +28,7 @@ import numpy as np
 
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
-from gbt.tables.sparse_rows import Rows, SparseRows
+from gbt.tables.sparse_rows import SparseRows
 
 Level = str | int | bool
 Levels = tuple[Level, ...]
@@ -53,8 +53,8 @@ class EncodedRows(np.ndarray):
         self.categories = getattr(source, "categories", None)
 
     @classmethod
-    def of(cls, rows: Rows, categories: Categories | None) -> Rows:
-        """Return the rows of a model, marked if it has categories, which sparse rows cannot have."""
+    def of(cls, rows: Any, categories: Categories | None) -> Any:
+        """Return the rows of a model, marked if it has categories; sparse rows have none."""
         if categories is None or isinstance(rows, SparseRows):
             return rows
         marked = rows.view(cls)

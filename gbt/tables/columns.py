@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -132,7 +132,7 @@ class Columns:
         n_levels: np.ndarray | None = None,
         sparse: "SparseColumns | None" = None,
     ) -> "Columns":
-        """Lay out memory for the columns of a table, those that are not sparse given their order."""
+        """Lay out memory for columns; ``order`` is for those that are not sparse."""
         n, p = X.shape
         return cls(
             table=X,
@@ -254,7 +254,7 @@ class Columns:
         threshold = np.where(high < 0, np.finfo(np.float64).max, thresholds_between(below, above))
         nodes["threshold"][is_split] = threshold
 
-    def _values_at(self, rows: np.ndarray, k: np.ndarray) -> np.ndarray:
+    def _values_at(self, rows: np.ndarray, k: Any) -> np.ndarray:
         """Return some values of the table."""
         if isinstance(self.table, np.ndarray):
             return self.table[rows, k].astype(np.float64)

@@ -204,15 +204,17 @@ class Table:
             return X
         self.refuse_other_values(categories_are_numbers=True)
         try:
-            return SparseRows.of(check_array(
-                X,
-                accept_sparse="csr",
-                dtype=(np.float64, np.float32),
-                ensure_all_finite=False,
-                ensure_2d=False,
-                ensure_min_samples=0,
-                input_name="X",
-            ))
+            return SparseRows.of(
+                check_array(
+                    X,
+                    accept_sparse="csr",
+                    dtype=(np.float64, np.float32),
+                    ensure_all_finite=False,
+                    ensure_2d=False,
+                    ensure_min_samples=0,
+                    input_name="X",
+                )
+            )
         except (TypeError, ValueError):
             self.refuse_other_values(categories_are_numbers=False)  # names them
             raise
@@ -256,8 +258,11 @@ def _unmasked(X: Any) -> Any:
 def as_given(X: Any) -> Any:
     """Return lists and masked arrays as arrays that say the same; anything else as it is.
 
-    NumPy would make words of numbers beside words in a list, and drop the mask.
+    NumPy would make words of numbers beside words in a list, and drop the mask. Of sparse matrices
+    those that cannot be asked for some of their rows become those that can.
     """
+    if issparse(X):
+        return X.tocsr()
     if not isinstance(X, list | tuple):
         return _unmasked(X)
     rows = np.asarray(X)

@@ -5,18 +5,18 @@ SciPy, and a stored nan is a missing value. Whoever needs rows of floats takes s
 are written out with their zeros then, so that the table never stands in memory as a whole::
 
     X[100:200]                  rows of floats
-    X.write(slice, block)       the same, written into memory that holds zeros; `erase` restores them
+    X.write(slice, block)       the same, written over zeros; `erase` puts these back
     X.some_columns(k, slice)    the columns that one tree looks at
 """
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 # Rows that are written out at once hold no more numbers than this, some 32 MB.
 NUMBERS_AT_ONCE = 2**22
-Rows = TypeVar("Rows", np.ndarray, "SparseRows")
 
 
 class SparseRows:
@@ -48,7 +48,7 @@ class SparseRows:
 
     @classmethod
     def of(cls, X: Any) -> Any:
-        """Return the rows of a sparse matrix of floats, which is left as it is; arrays stay arrays."""
+        """Return the rows of a sparse matrix of floats, which stays as it is, or an array."""
         if not issparse(X):
             return X
         rows = X.tocsr()
@@ -127,8 +127,8 @@ class SparseRows:
         block[0, some.indices, row_of_each] = self.fill
         block[1, some.indices, row_of_each] = np.fmax(self.fill, -np.inf)
 
-    def values_at(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return the values of some rows, each in one column."""
+    def values_at(self, rows: np.ndarray, columns: ArrayLike) -> np.ndarray:
+        """Return the values of some rows, each in one column, or all in the same."""
         low, end = self.indptr[rows].astype(np.int64), self.indptr[np.asarray(rows) + 1]
         high = end.astype(np.int64)
         while (low < high).any():  # between which the column's place is
@@ -162,12 +162,22 @@ class SparseRows:
         return SparseRows(data, indices, indptr, self.shape[1], self.fill)
 
 
-def take(X: Rows, rows: np.ndarray) -> Rows:
+def take(X: Any, rows: np.ndarray) -> Any:
     """Return some rows of an array or of sparse rows, which stay sparse."""
     return X.take(rows) if isinstance(X, SparseRows) else X[rows]
 
 
-def as_float64(X: Rows) -> Rows:
+def values_at(X: Any, rows: np.ndarray, k: int) -> Any:
+    """Return the values of some rows in one column, of an array or of sparse rows."""
+    return X.values_at(rows, k) if isinstance(X, SparseRows) else X[rows, k]
+
+
+def with_zeros(X: Any) -> np.ndarray:
+    """Return all rows of an array or of sparse rows, with their zeros."""
+    return X[:] if isinstance(X, SparseRows) else X
+
+
+def as_float64(X: Any) -> Any:
     """Return rows of floats, in an array or sparse, as float64."""
     if isinstance(X, SparseRows):
         return X.astype(np.float64)

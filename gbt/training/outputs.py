@@ -91,7 +91,7 @@ class Outputs:
         """Take the raw predictions of a model, of shape (n,) or (n, K)."""
         self.raw[:] = raw_prediction.T
 
-    def grow(self, m: int, most: int, draws: Draws, X: np.ndarray) -> list[NewTrees]:
+    def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
         """Grow tree ``m`` and those of its round, or, of one output, as many as ``most``.
 
         ``X`` is the table once more: rows that a tree does not see go down it all the same.

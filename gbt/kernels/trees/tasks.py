@@ -120,6 +120,12 @@ def partition(j, table, rows, nodes, rules, of_levels):
         if may_split(nodes[child], rules):  # else it is not searched
             for i in range(nodes[child].start, nodes[child].stop):
                 rows.node[np.uint64(rows.listed[np.uint64(i)])] = child
+    add_up_children(parent, rows, nodes, rules)
+
+
+@inlined
+def add_up_children(parent, rows, nodes, rules):
+    """Add up the rows of a node's children, of one where that gives the other."""
     first, second = by_size(nodes, parent.left)
     smaller, larger = nodes[first], nodes[second]
     larger.slot = parent.slot
