@@ -1,8 +1,6 @@
 """What the two estimators share: all but the meaning of a target.
 
-What goes in is a table as people have it: NumPy arrays of any number type, pandas and polars
-frames, nan where a value is missing. It is checked here, once, and everything behind this file may
-trust what it gets: rows of floats, float64 targets, positive weights. What comes out is an
+What goes in is a table as people have it, checked by `gbt.checked_tables`. What comes out is an
 `Ensemble`, and every prediction is its raw prediction seen through the link of the loss.
 
 A fit works on a copy of the estimator and hands its attributes over at the very end. So an error,
@@ -19,8 +17,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from gbt.checked_tables import ChecksTables
 from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
@@ -29,23 +28,20 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.other_names import says_what_serves
 from gbt.parallel.threads import effective_n_jobs
-from gbt.parameters import OF_REGRESSOR, Allowed, NamedParameters, check_value
+from gbt.parameters import OF_REGRESSOR, Allowed, check_value
 from gbt.splitting.frontier import Policy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
-from gbt.tables.categories import Categories, EncodedRows, encode, learn
-from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
 from gbt.tables.sparse_rows import SparseRows, take
-from gbt.tables.targets import as_weight
 from gbt.training.boosting import Boosted, Parameters, boost
-from gbt.training.evaluation import Callback, EvalSet, Metric, refuse_other_eval_sets
+from gbt.training.evaluation import Callback, EvalSet, Metric
 from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
 
 MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 
-class BaseGBT(NamedParameters):
+class BaseGBT(ChecksTables):
     """What the two estimators share, parameters included; see `gbt.estimators`."""
 
     _allowed: ClassVar[dict[str, Allowed]] = OF_REGRESSOR
@@ -53,11 +49,8 @@ class BaseGBT(NamedParameters):
     evals_result_: dict[str, list[float]]
     best_iteration_: int
     split_scores_: np.ndarray | None
-    n_features_in_: int
     _sampling: Sampling
-    _categories: Categories | None = None  # levels by column, as the model has them
     _kept_directions: np.ndarray | None = None  # the monotone constraints of all trees
-    _labels: tuple[str, ...] | None = None  # names of columns, which need not have been text
 
     def __init__(
         self,
@@ -272,20 +265,12 @@ class BaseGBT(NamedParameters):
             )
         return found
 
-    def _column_names(self) -> tuple[str, ...]:
-        """Return the names of the columns, x0, x1, ... where they have none."""
-        return self._labels or tuple(f"x{k}" for k in range(self.n_features_in_))
-
     def _own_loss(self) -> Loss:
         """Return the loss that follows from parameters and targets."""
         raise NotImplementedError
 
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""
-        raise NotImplementedError
-
-    def _as_target(self, y: Any) -> np.ndarray:
-        """Return other targets as the loss takes them."""
         raise NotImplementedError
 
     def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
@@ -295,67 +280,6 @@ class BaseGBT(NamedParameters):
     def _weigh(self, weight: np.ndarray, is_seen: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return what rows weigh in training; the targets are of those that are seen."""
         return weight
-
-    def _check_table(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-        """Return a table as rows of float64 or float32, and the targets if any are given.
-
-        A fit learns what the columns are called and which levels they have, and everything later is
-        compared with that. Levels of categorical columns become their numbers.
-        """
-        table, is_fit = Table(X), options["reset"]
-        if is_fit and table.n_columns > 0:
-            validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
-            self._labels = table.names
-            self._categories, table = learn(table, self.categorical_features, self._column_names())
-        elif not is_fit:
-            is_named = self._labels is not None and table.names is not None
-            if self._categories is not None or (is_named and table.not_numbers):
-                refuse_other_columns(table, self._column_names())  # the reason for other values
-            table = encode(table, self._categories, self._column_names())
-        table.refuse_other_values(categories_are_numbers=self.categorical_features is None)
-        try:
-            checked = validate_data(
-                self,
-                table.given,
-                y,
-                accept_sparse="csr",
-                dtype=(np.float64, np.float32),
-                ensure_all_finite="allow-nan",
-                **options,
-            )
-        except ValueError:
-            if table.n_columns > 0:
-                refuse_infinities(table.as_floats(), table.names)  # names the column
-            raise
-        if not is_fit:
-            # Here, because scikit-learn refuses other names in its own words, if it keeps them.
-            refuse_other_columns(table, self._column_names())
-        rows, *target = checked if isinstance(checked, tuple) else (checked,)
-        rows = EncodedRows.of(SparseRows.of(rows), self._categories)
-        return (rows, *target) if target else rows
-
-    def _check_rows(
-        self, X: Any, y: Any, sample_weight: Any, reset: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return a table as rows of floats, its targets as they are, and its weights."""
-        if y is not None:
-            refuse_other_targets(y, may_be_text=is_classifier(self))
-        X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
-        return X, y, as_weight(sample_weight, len(y))
-
-    def _check_eval_set(self, eval_set: Any) -> list[EvalSet]:
-        """Return the evaluation sets as (rows of floats, float64 targets, weights)."""
-        if eval_set is None:
-            return []
-        refuse_other_eval_sets(eval_set)
-        checked: list[EvalSet] = []
-        for i, (X, y, *weight) in enumerate(eval_set):
-            try:
-                X, y, w = self._check_rows(X, y, weight[0] if weight else None, reset=False)
-                checked.append((X, self._as_target(y), w))
-            except ValueError as error:
-                raise ValueError(f"eval_set[{i}]: {error}") from error
-        return checked
 
     def _raw_predict(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from attributions.command.printed import FEATURES, PICTURE
 from attributions.command.table.unusable import UnusableTableError
-from attributions.simulated import TASKS
 
 COMMAND = "gbt-attributions"  # beside ``python -m attributions``
 DEFAULT_FOLDER = Path("attributions_out")
@@ -56,8 +55,8 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog=program_name(),
         description="Fit gradient boosted trees and compare what each feature promised in training"
-        " (total gain) with what it delivers on other rows (held-out gain). Without --data: on the"
-        " simulated data of Sun 2022, where the truth is known.",
+        " (total gain) with what it delivers on other rows (held-out gain). Without --data: on a"
+        " table that ships with scikit-learn, joined by a column of random numbers.",
         epilog="With --data half of the rows, drawn at random, are held out. The target must hold"
         " classes or numbers; which, is said. Empty cells, NA and ? are missing values; words"
         " are categories; columns that only say which row it is are left out.",
@@ -84,11 +83,11 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         table.add_argument(
             option, metavar="NAME", action="append", default=[], help=f"{what}; may be repeated"
         )
+    _add_options_of_independence(table)
     parser.add_argument(
         "--task",
-        choices=TASKS[::-1],
-        help="what the target holds, classes or numbers (default: found out); without --data,"
-        " which simulated data (default: classification)",
+        choices=("regression", "classification"),
+        help="what the target holds, classes or numbers (default: found out)",
     )
     table.add_argument(
         "--model",
@@ -114,17 +113,51 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--seed", type=int, default=0, help="of all that is drawn at random (default: %(default)s)"
     )
     options = parser.parse_args(arguments)
-    about_a_table = ("target", "positive", "keep", "drop", "model")
+    _refuse_contradictions(parser, options)
+    if options.report is None and options.out is None:
+        options.out = DEFAULT_FOLDER
+    return options
+
+
+def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
+    """Add what is asked of rows that belong together, or have a time."""
+    table.add_argument(
+        "--groups",
+        metavar="NAME",
+        help="the column that says which rows belong together, such as those of one person: they"
+        " are kept in one half, and count as one draw (default: found out where it is plain)",
+    )
+    table.add_argument(
+        "--no-groups",
+        action="store_true",
+        help="take rows for independent, whatever the table looks like",
+    )
+    table.add_argument(
+        "--time",
+        metavar="NAME",
+        help="the column by which rows are in order: fit on the earlier, judge on the later half",
+    )
+
+
+def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse options that do not go with each other."""
+    about_a_table = ["target", "task", "positive", "keep", "drop", "model"]
+    about_a_table += ["groups", "no_groups", "time"]
     if options.data is None:
         for name in about_a_table:
             if getattr(options, name):
-                parser.error(f"--{name} is about a table; name its file with --data")
+                parser.error(
+                    f"--{name.replace('_', '-')} is about a table; name its file with --data"
+                )
     if options.task == "regression" and options.positive is not None:
         parser.error("--positive names a class, so it does not go with --task regression")
+    if options.groups is not None and options.no_groups:
+        parser.error("--groups and --no-groups contradict each other; choose one")
+    if options.model is not None and options.time is not None:
+        parser.error(
+            "--time is for a model that is fitted here; judge --model on a table of later rows"
+        )
     if options.model is not None and options.report is not None and options.out is not None:
         parser.error("--model goes with --report or with --out, which writes no report")
-    if options.report is None and options.out is None:
-        options.out = DEFAULT_FOLDER
     if options.seed < 0:
         parser.error(f"--seed must not be negative; got {options.seed}")
-    return options

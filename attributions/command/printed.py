@@ -3,18 +3,17 @@
 import csv
 import math
 from pathlib import Path
-from textwrap import wrap
 
 import numpy as np
 
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
+from attributions.command.wording import lines_of
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 
 FEATURES, PICTURE = "features.csv", "used_useful.png"  # files of a folder of results
-WIDTH = 100
 N_LISTED = 10
 N_TOP = 5
 N_WORST = 5
@@ -70,11 +69,12 @@ def _score_lines(found: Findings) -> list[str]:
 def table_lines(found: Findings) -> list[str]:
     """Return the best and the worst features, and those that gain or the truth puts on top."""
     task, doubtful, order = found.task, found.doubtful, found.order
-    relevant = set(task.relevant or ())
     names = [elided(name) for name in task.feature_names]
     gain_rank, errors = ranks(found.gain), np.asarray(found.useful.standard_error)
     used = [k for k in order if found.is_used[k]]
-    listed = {*used[:N_LISTED], *used[-N_WORST:], *found.gain.ranking()[:N_TOP], *relevant}
+    listed = {*used[:N_LISTED], *used[-N_WORST:], *found.gain.ranking()[:N_TOP]}
+    if task.noise is not None:
+        listed.add(task.noise)
     width = max(len("feature"), *(len(names[k]) for k in listed))
     lines = [
         f"Held-out gain in per cent of the constant model's {found.loss_name}",
@@ -82,7 +82,7 @@ def table_lines(found: Findings) -> list[str]:
         "  share of total gain  rank",
     ]
     for place, k in enumerate(order):
-        label = f"{place + 1:>4}  {names[k]:{width}} {'*' if k in relevant else ' '} "
+        label = f"{place + 1:>4}  {names[k]:{width}} {'*' if k == task.noise else ' '} "
         if k in listed and found.is_used[k]:
             verdict = found.verdicts[k] + " ?" * bool(doubtful[k])
             value, error = _with_error(found.useful.values[k], errors[k])
@@ -102,11 +102,10 @@ def table_lines(found: Findings) -> list[str]:
 def _reading(found: Findings) -> list[str]:
     """Say in words what the table shows: one verdict a feature."""
     task = found.task
-    lines = wrap(
+    lines = lines_of(
         "Held-out gain is what the splits at the feature are worth on rows that the model has not"
         " seen (below 0: they made predictions worse). Total gain is what the same splits promised"
-        " on the rows of the training.",
-        WIDTH,
+        " on the rows of the training."
     )
     n_features = len(found.verdicts)
     for verdict in (HELPS, HURTS, UNCLEAR, UNUSED):
@@ -119,13 +118,13 @@ def _reading(found: Findings) -> list[str]:
         n_carried = sum(bool(found.doubtful[k]) for k in told) if verdict == UNCLEAR else 0
         why = f" ({n_carried} because a few rows may carry it)" * (n_carried > 0)
         text = f"{verdict}, {len(told)} of {n_features}{why}{': ' * bool(told)}{names}{more}"
-        lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    if task.relevant is not None:
-        counts = [
-            f"{len(set(result.ranking()[:N_TOP]) & set(task.relevant))} by {title}"
-            for result, title in ((found.useful, "held-out gain"), (found.gain, "total gain"))
-        ]
-        lines.append(f"Truly relevant among the {N_TOP} best: {', '.join(counts)}.")
+        lines += lines_of(text, "  ", "    ")
+    if task.noise is not None:
+        by_gain, held_out = ranks(found.gain)[task.noise], found.order.index(task.noise) + 1
+        lines.append(
+            f"The random numbers have place {by_gain} of {n_features} by total gain, place"
+            f" {held_out} by held-out gain."
+        )
     return lines
 
 
@@ -133,14 +132,14 @@ def _warnings(found: Findings) -> list[str]:
     """Say what should be mistrusted."""
     lines = []
     for text in cautions(found):
-        lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        lines += lines_of(text, "  ", "    ")
     return ["", "Warnings", *lines] if lines else []
 
 
 def write_table(found: Findings, folder: Path) -> Path:
     """Write all features, best first and unused ones last, as a CSV file."""
     path, task = folder / FEATURES, found.task
-    gain_rank, is_relevant = ranks(found.gain), task.relevant is not None
+    gain_rank = ranks(found.gain)
     head = [
         "feature",
         "verdict",
@@ -149,7 +148,7 @@ def write_table(found: Findings, folder: Path) -> Path:
         "p_value_adjusted",
         "reliable",
     ]
-    head += ["total_gain_share_percent", "total_gain_rank", *["relevant"] * is_relevant]
+    head += ["total_gain_share_percent", "total_gain_rank"]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(head)
@@ -157,8 +156,7 @@ def write_table(found: Findings, folder: Path) -> Path:
             values, errors = found.useful.values, np.asarray(found.useful.standard_error)
             row = [task.feature_names[k], found.verdicts[k], values[k], errors[k]]
             row += [found.p_values[k], int(not found.doubtful[k])]
-            row += [100 * found.gain_share[k], gain_rank[k]]
-            writer.writerow([*row, *[int(k in (task.relevant or ()))] * is_relevant])
+            writer.writerow([*row, 100 * found.gain_share[k], gain_rank[k]])
     return path
 
 
@@ -175,8 +173,8 @@ def draw(found: Findings, folder: Path) -> Path:
     UsedUsefulDisplay.from_attributions(
         found.used,
         found.useful,
-        highlight=task.relevant or (),
-        highlight_label="truly relevant",
+        highlight=() if task.noise is None else (task.noise,),
+        highlight_label="random numbers",
         used_label=f"used: absolute contribution to the prediction, in {unit},\nsum over trees,"
         f" mean over {len(task.y_valid):,} held-out rows, 95 % intervals",
         useful_label="useful: held-out gain,\n% of the constant model's"

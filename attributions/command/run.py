@@ -1,7 +1,6 @@
 """What the command does: read a table or a model, fit, judge on held-out rows, print and write.
 
-Without a table it fits the paper's standard model to the paper's simulated data; see
-``attributions.__main__``.
+Without a table it shows what it does on one that ships with scikit-learn (`demonstration`).
 """
 
 import argparse
@@ -9,6 +8,7 @@ import os
 import platform
 import shlex
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,24 +16,23 @@ from hashlib import file_digest
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
-import numpy as np
-
+from attributions.command.demonstration import GREEDY, demonstration
 from attributions.command.findings import Findings, findings_of
 from attributions.command.in_batches import findings_of_file
+from attributions.command.independence.judging import judged, of_given_model
 from attributions.command.model_file import ModelFile, UnusableModelError, read_model
 from attributions.command.options import check_places, program_name, read_options
 from attributions.command.page.contents import Report
 from attributions.command.page.page import page
-from attributions.command.printed import WIDTH, draw, report, write_table
+from attributions.command.printed import draw, report, write_table
 from attributions.command.table.arrow import open_batches
-from attributions.command.table.columns import columns_of_rows
 from attributions.command.table.file import read_table
-from attributions.command.table.task import Question, Task, table_task, task_of_model
+from attributions.command.table.task import Question, Task, task_of_model
 from attributions.command.table.unusable import UnusableTableError, listed
-from attributions.simulated import simulated
+from attributions.command.wording import lines_of
+from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model.ensemble import Ensemble
@@ -50,6 +49,13 @@ STANDARD: dict[str, Any] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line asks for; return the exit status."""
     options = read_options(arguments)
+    with warnings.catch_warnings():  # the findings have a word for it
+        warnings.simplefilter("ignore", FewGroupsWarning)
+        return _answer(options, sys.argv[1:] if arguments is None else arguments)
+
+
+def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Do what the options ask for; return the exit status."""
     try:
         check_places(options)
         given = read_model(options.model) if options.model else None
@@ -59,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.out is not None:
             _write_folder(found, options.out)
         if options.report is not None:
-            made = _how_made(options, given, sys.argv[1:] if arguments is None else arguments)
+            made = _how_made(options, given, arguments)
             text = page(Report.of(found, made, options.seed))
             options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
             _say(f"Report: {options.report}")
@@ -83,29 +89,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
     """Return what comes of the task that the options ask for; say what is done."""
     if options.data is None:
-        task = simulated_task(options.task or "classification", options.seed)
-    else:
-        file = open_batches(options.data) if given and options.report is None else None
-        if given is not None and file is not None:
-            question = _question(options, given, options.data, [*file.names])
-            found = findings_of_file(file, question, given)
-            _describe(found.task)
-            return found
-        table = read_table(options.data)
-        question = _question(options, given, table.path, [*table.cells])
-        if given is not None:
-            task = task_of_model(table, question, given.ensemble)
-            _describe(task)
-            model = replace(given.ensemble, feature_names=task.feature_names)
-            return findings_of(model, task, given.name, given.doubt)
-        task = table_task(table, question)
-    _describe(task)
-    return findings_of(fit(task), task)
+        task = demonstration(options.seed)
+        _describe(task)
+        return findings_of(fit(task, GREEDY), task)
+    file = open_batches(options.data) if given and options.report is None else None
+    if given is not None and file is not None:
+        question = _question(options, given, options.data, [*file.names])
+        found = findings_of_file(file, question, given)
+        _describe(found.task)
+        return found
+    table = read_table(options.data)
+    question = _question(options, given, table.path, [*table.cells])
+    if given is not None:
+        task = task_of_model(table, question, given.ensemble)
+        _describe(task)
+        model = replace(given.ensemble, feature_names=task.feature_names)
+        return of_given_model(findings_of(model, task, given.name, given.doubt))
+    return judged(table, question, fit, _describe)
 
 
 def _describe(task: Task) -> None:
     """Say what is done."""
-    _say(*(line for text in task.description for line in wrap(text, WIDTH)))
+    _say(*(line for text in task.description for line in lines_of(text)))
 
 
 def _write_folder(found: Findings, folder: Path) -> None:
@@ -124,7 +129,9 @@ def _how_made(
     """Say how the report comes about, so that it can be repeated."""
     versions = [f"gbt-attributions {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{p} {version(p)}" for p in ("numpy", "numba", "scipy", "scikit-learn")]
-    fitted = ", ".join(f"{name}={value!r}" for name, value in STANDARD.items())
+    fitted = ", ".join(
+        f"{name}={value!r}" for name, value in (STANDARD if options.data else GREEDY).items()
+    )
     made = {
         "Command": shlex.join([*program_name().split(), *map(str, arguments)]),
         "Date": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -143,34 +150,13 @@ def _say(*lines: str) -> None:
     print(*lines, sep="\n", flush=True)
 
 
-def fit(task: Task) -> Ensemble:
-    """Fit the paper's standard model, with the names of the table's columns."""
+def fit(task: Task, parameters: dict[str, Any] = STANDARD) -> Ensemble:
+    """Fit a model with the names of the table's columns."""
     words = [k for k, column in enumerate(task.features) if column.words]
     kind = GBTClassifier if task.is_classification else GBTRegressor
-    estimator = kind(**STANDARD, categorical_features=words)
+    estimator = kind(**parameters, categorical_features=words)
     model = estimator.fit(task.X_train, task.y_train).ensemble_
     return replace(model, feature_names=task.feature_names)
-
-
-def simulated_task(kind: str, seed: int) -> Task:
-    """Take the paper's simulated data."""
-    data = simulated(kind, random_state=seed)
-    return Task(
-        [
-            f"Simulated {kind} (seed {seed}): 1,000 training and 1,000 held-out rows, 50 features.",
-            "Feature xj has j + 1 distinct values. Five of the first ten are relevant, marked *.",
-        ],
-        kind == "classification",
-        data.X_train,
-        data.y_train,
-        data.X_valid,
-        data.y_valid,
-        data.feature_names,
-        tuple(data.relevant.tolist()),
-        target=columns_of_rows(np.r_[data.y_valid, data.y_train][:, np.newaxis], ["y"])["y"],
-        columns=columns_of_rows(np.r_[data.X_valid, data.X_train], data.feature_names),
-        held_out=np.arange(len(data.y_valid)),
-    )
 
 
 def _question(
@@ -182,7 +168,15 @@ def _question(
             f"Say with --target which column of {path} to predict; it has {listed(names)}."
         )
     question = Question(
-        options.target, options.task, options.positive, options.keep, options.drop, options.seed
+        options.target,
+        options.task,
+        options.positive,
+        options.keep,
+        options.drop,
+        options.seed,
+        groups=options.groups,
+        time=options.time,
+        looks_for_groups=not options.no_groups,
     )
     if given is None:
         return question

@@ -32,7 +32,10 @@ def problem_of(n_rows, n_columns, n_trees, seed=0):
         X[:, k] = np.round(X[:, k] * 2 ** (k / 4))
     y = X[:, :5].sum(axis=1) + X[:, 0] * X[:, 1] + rng.normal(size=n_rows)
     model = gbt.GBTRegressor(
-        n_estimators=n_trees - 1, learning_rate=LEARNING_RATE, base_score=float(y.mean())
+        n_estimators=n_trees - 1,
+        learning_rate=LEARNING_RATE,
+        base_score=float(y.mean()),
+        splitter="greedy",
     )
     before = [np.full(n_rows, y.mean())]
     if n_trees > 1:

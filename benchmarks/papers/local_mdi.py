@@ -82,7 +82,12 @@ def fit(kind: str, X, y, seed: int):
     if kind == "boosted":
         estimator = GBTClassifier if is_labels else GBTRegressor
         return estimator(
-            n_estimators=N_TREES, max_depth=4, subsample=0.6, random_state=seed, n_jobs=1
+            n_estimators=N_TREES,
+            max_depth=4,
+            subsample=0.6,
+            splitter="greedy",
+            random_state=seed,
+            n_jobs=1,
         ).fit(X, y)
     if is_labels:
         return RandomForestClassifier(N_TREES, min_samples_leaf=3, random_state=seed).fit(X, y)

@@ -115,6 +115,7 @@ def fit(design: Design, X, y, sample_weight=None):
         learning_rate=design.learning_rate,
         max_depth=design.max_depth,
         n_jobs=1,
+        splitter="greedy",
     ).fit(X, y, sample_weight)
 
 
@@ -183,7 +184,7 @@ def noise(experiment: str, task: str, n: int, replication: int, seed: int):
     parameters, scores = (
         (STANDARD, ALL_SCORES) if experiment == "standard" else (SHORT, FOREST_SCORES)
     )
-    model = estimator(max_depth=4, base_score=base_score, n_jobs=1, **parameters)
+    model = estimator(max_depth=4, base_score=base_score, splitter="greedy", n_jobs=1, **parameters)
     model.fit(data.X_train, data.y_train)
     without_effect = np.setdiff1d(np.arange(data.X_train.shape[1]), data.relevant)
     records = []

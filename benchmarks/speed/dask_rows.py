@@ -85,7 +85,9 @@ def measure(n_chunks: int, n_measures: int) -> list[str]:
     from distributed import Client, LocalCluster
 
     table = chunk_of(0, N_TRAINED)
-    model = gbt.GBTRegressor(TREES, max_depth=DEPTH).fit(table[:, :-1], table[:, -1])
+    model = gbt.GBTRegressor(TREES, max_depth=DEPTH, splitter="greedy").fit(
+        table[:, :-1], table[:, -1]
+    )
     X, y = rows_of(n_chunks)
 
     def refitted():
@@ -154,7 +156,9 @@ def judge_file(n_chunks: int) -> tuple[float, float, float]:
     with tempfile.TemporaryDirectory() as folder:
         path, saved = Path(folder, "rows.parquet"), Path(folder, "model.json")
         table = chunk_of(0, N_TRAINED)
-        gbt.GBTRegressor(TREES, max_depth=DEPTH).fit(table[:, :-1], table[:, -1]).save(saved)
+        gbt.GBTRegressor(TREES, max_depth=DEPTH, splitter="greedy").fit(
+            table[:, :-1], table[:, -1]
+        ).save(saved)
         write_parquet(path, n_chunks)
         arguments = ["--data", path, "--target", "y", "--model", saved, "--out", folder]
         command = [sys.executable, "-c", COMMAND, *map(str, arguments)]

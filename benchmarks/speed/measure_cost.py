@@ -62,7 +62,7 @@ def cost(
         targets = target if task == "regression" else (target > 0).astype(float)
         y, y_fit = targets[:n_rows], targets[n_rows:]
         for max_depth in (4, 6):
-            model = cls(n_estimators=n_trees, max_depth=max_depth, n_jobs=n_jobs)
+            model = cls(n_estimators=n_trees, max_depth=max_depth, splitter="greedy", n_jobs=n_jobs)
             model.fit(X_fit, y_fit)
             for standard_error in (False, True):
                 ours = partial(

@@ -192,7 +192,9 @@ def test_a_chunk_in_which_all_rows_weigh_nothing_counts_its_rows():
 def test_counts_of_a_chunk_may_all_be_0():
     X, y = np.random.default_rng(0).normal(size=(N, 3)), np.zeros(N)
     y[:30] = 1.0
-    model = GBTRegressor(n_estimators=3, loss="poisson", min_child_weight=0).fit(X + 1, y)
+    model = GBTRegressor(n_estimators=3, loss="poisson", min_child_weight=0, splitter="greedy").fit(
+        X + 1, y
+    )
     result = tree_inner(model, table_of(X), y)
     assert_same_sums(result, tree_inner(model, X, y), terms_of(model, X, y))
 
@@ -251,7 +253,7 @@ def test_training_rows_tell_what_is_reliable(is_chunked):
 
 def test_rows_that_the_model_has_seen_are_counted_over_chunks():
     X, y = np.random.default_rng(0).normal(size=(2, 300, 3))
-    model = GBTRegressor(n_estimators=2).fit(X, y[:, 0])
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y[:, 0])
     seen = np.concatenate([X[:100], y[:100]]), np.concatenate([y[:100, 0], y[:100, 1]])
     rows = da.from_array(seen[0], chunks=(30, 3))
     for measure in (tree_inner, permutation):
@@ -283,7 +285,7 @@ def test_several_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 3))
     y = np.array(["a", "b", "c"])[np.digitize(X[:, 0] + rng.normal(size=N), [-0.5, 0.5])]
-    model = GBTClassifier(n_estimators=4, max_depth=2).fit(X + 0.01, y)
+    model = GBTClassifier(n_estimators=4, max_depth=2, splitter="greedy").fit(X + 0.01, y)
     target = da.from_array(y, chunks=(SIZES,))
     result = tree_inner(model, table_of(X), target, per_output=True)
     whole = tree_inner(model, X, y, per_output=True)
@@ -350,7 +352,9 @@ def test_unbiased_gain_takes_every_kind_of_table(kind, loss):
         assert result.n_samples == N
 
 
-@pytest.mark.parametrize("estimator", [GBTClassifier(), GBTRegressor(loss="poisson")])
+@pytest.mark.parametrize(
+    "estimator", [GBTClassifier(splitter="greedy"), GBTRegressor(loss="poisson", splitter="greedy")]
+)
 def test_unbiased_gain_of_losses_that_no_kernel_knows(estimator):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 3))
@@ -375,7 +379,7 @@ def test_what_unbiased_gain_says_of_chunks():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 3))
     y = (X[:, 0] + rng.normal(size=N) > 0) * 1.0
-    model = GBTClassifier(n_estimators=2, max_depth=2).fit(X, y)
+    model = GBTClassifier(n_estimators=2, max_depth=2, splitter="greedy").fit(X, y)
     new, order = X + 0.01, np.argsort(y)
     in_order = table_of(new[order])  # chunks of one class
     result = unbiased_gain(model, in_order, y[order], in_order, y[order])
@@ -580,7 +584,7 @@ def test_levels_are_looked_up_by_value_in_every_partition(dtype):
     frame = pd.DataFrame({"x": rng.normal(size=N), "city": rng.choice(["Bath", "Cork", "Oslo"], N)})
     y = frame.x + (frame.city == "Oslo") + rng.normal(size=N)
     frame.loc[40:60, "city"] = None
-    model = GBTRegressor(n_estimators=5).fit(frame, y + 0.01)
+    model = GBTRegressor(n_estimators=5, splitter="greedy").fit(frame, y + 0.01)
     edges = np.cumsum([0, *SIZES])
     parts = [frame.iloc[a:b] for a, b in pairwise(edges)]
     parts = [part.assign(city=part.city.astype(dtype)) for part in parts]
@@ -649,6 +653,7 @@ def _sum_of(chunk):
     return chunk.X.sum()
 
 
+@pytest.mark.slow
 def test_dask_is_not_imported_for_rows_in_memory():
     program = (
         "import sys, numpy as np, attributions, gbt\n"
@@ -682,6 +687,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_chunks():
     """Chunks of 6.4 MB: 4 of them, then 64, which together are 400 MB."""
     peaks = [int(subprocess.check_output([sys.executable, "-c", MEMORY, str(n)])) for n in (4, 64)]
@@ -720,6 +726,7 @@ def rows_elsewhere(X, y, n_chunks=6):
     return table[:, :-1], table[:, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_a_cluster_gives_the_answer_of_one_process(measure, client):
@@ -746,6 +753,7 @@ def test_a_chunk_goes_down_the_trees_in_one_thread(monkeypatch):
     assert set(asked) == {1, None}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_explains_shuffles_and_refits_rows(client):
     ensemble, X, y = fitted_rows(N)
@@ -763,6 +771,7 @@ def test_a_cluster_explains_shuffles_and_refits_rows(client):
     assert_same(refitted.sum_gradient, ensemble.refit_statistics(*here).sum_gradient)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(client):
     xgboost = peer("xgboost")

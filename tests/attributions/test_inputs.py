@@ -12,8 +12,8 @@ from gbt import GBTClassifier, GBTRegressor
 RNG = np.random.default_rng(0)
 X, X_NEW = RNG.normal(size=(2, 60, 3))
 Y, Y_NEW = X[:, 0], X_NEW[:, 0]
-MODEL = GBTRegressor(n_estimators=2).fit(X, Y)
-CLASSIFIER = GBTClassifier(n_estimators=2).fit(X, np.where(Y > 0, "yes", "no"))
+MODEL = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, Y)
+CLASSIFIER = GBTClassifier(n_estimators=2, splitter="greedy").fit(X, np.where(Y > 0, "yes", "no"))
 
 TARGETS = {
     "dates": (Y_NEW.astype("datetime64[D]"), r"y holds dates \(datetime64\[D\]\)"),

@@ -21,7 +21,7 @@ def test_ratios_with_and_without_the_last_step(size, monkeypatch):
     found = ratios(setting, "signal", 1)
     X, y, groups = draw(setting, "signal", np.random.default_rng([few_rows.SEED, 0, True, 1]))
     half = 20 * size
-    model = GBTRegressor(max_depth=4).fit(X[:half], y[:half])
+    model = GBTRegressor(max_depth=4, splitter="greedy").fit(X[:half], y[:half])
     for way in ("given_others", "not rid"):
         result = given_others(
             model,
@@ -62,6 +62,7 @@ def test_halves_have_as_many_rows_of_each_class():
     assert n_apart >= 3
 
 
+@pytest.mark.slow
 def test_training_rows_are_counted():
     peer("xgboost")
     peer("lightgbm")

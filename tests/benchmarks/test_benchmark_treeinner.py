@@ -269,7 +269,7 @@ def test_a_record_is_made_of_the_public_functions():
     record = records[400]
     data = TINY.draw(TASKS[3], 0)
     model = GBTRegressor(
-        n_estimators=4, learning_rate=0.01, max_depth=4, base_score=0.0, n_jobs=1
+        n_estimators=4, learning_rate=0.01, max_depth=4, base_score=0.0, n_jobs=1, splitter="greedy"
     ).fit(data.X_train, data.y_train)
     result = tree_inner(model, data.X_valid, data.y_valid)
     unit = result.values / np.linalg.norm(result.values)
@@ -301,7 +301,7 @@ def test_cross_fitting_judges_every_row_once(monkeypatch):
 
     def fit_stump(task, setting, n_trees, X, y):
         seen.append(X)
-        return GBTClassifier(n_estimators=1, max_depth=1, n_jobs=1).fit(X, y)
+        return GBTClassifier(n_estimators=1, max_depth=1, n_jobs=1, splitter="greedy").fit(X, y)
 
     def spy(model, X, y, **options):
         judged.append(X)
@@ -459,6 +459,7 @@ def test_results_do_not_depend_on_jobs(tmp_path, monkeypatch):
     assert csv_files(tmp_path / "1") == csv_files(tmp_path / "2")
 
 
+@pytest.mark.slow
 def test_everything_at_once(tmp_path, capsys, monkeypatch):
     """Sweeps of two values: all figures, the control and the cross-fits."""
     monkeypatch.delenv("GBT_DATA", raising=False)
@@ -646,6 +647,7 @@ def test_the_figures_are_those_of_the_paper():
     assert [figures.FIGURES[n][0] for n in (5, 10, 15, 20, 25)] == list(SWEEPS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 9])
 def test_a_figure_shows_means_and_errors(number, tmp_path):
     sweep, _ = figures.FIGURES[number]

@@ -70,7 +70,7 @@ TWO_GROUPS = np.array([[0.0], [0.0], [1.0], [1.0]])
 def test_regressor_by_hand():
     # Base score 1, gradients f - y = 1, 1, -1, -1, hessians 1; the step of each half is
     # -(+-2) / (2 + 1), halved by the learning rate: predictions 1 -+ 1/3.
-    model = GBTRegressor(n_estimators=1, learning_rate=0.5, reg_lambda=1.0)
+    model = GBTRegressor(n_estimators=1, learning_rate=0.5, reg_lambda=1.0, splitter="greedy")
     model.fit(TWO_GROUPS, [0.0, 0.0, 2.0, 2.0])
     assert model.ensemble_.base_score == 1.0
     assert_same(model.ensemble_.threshold, [0.5, 0.0, 0.0])
@@ -82,7 +82,9 @@ def test_regressor_by_hand():
 def test_classifier_by_hand():
     # Base score 0, gradients p - y = +-1/2, hessians 1/4; the step of each half is
     # -(+-1) / (1/2 + 1/2), halved by the learning rate: log-odds -+ 1/2.
-    model = GBTClassifier(n_estimators=1, learning_rate=0.5, reg_lambda=0.5, min_child_weight=0)
+    model = GBTClassifier(
+        n_estimators=1, learning_rate=0.5, reg_lambda=0.5, min_child_weight=0, splitter="greedy"
+    )
     model.fit(TWO_GROUPS, ["no", "no", "yes", "yes"])
     assert_same(model.classes_, ["no", "yes"])
     X = [[-7.0], [9.0]]
@@ -94,15 +96,19 @@ def test_classifier_by_hand():
 
 def test_base_score_is_a_prediction():
     y = [0.0, 0.0, 1.0, 1.0]
-    regressor = GBTRegressor(n_estimators=1, base_score=0.25).fit(TWO_GROUPS, y)
-    classifier = GBTClassifier(n_estimators=1, base_score=0.25).fit(TWO_GROUPS, y)
+    regressor = GBTRegressor(n_estimators=1, base_score=0.25, splitter="greedy").fit(TWO_GROUPS, y)
+    classifier = GBTClassifier(n_estimators=1, base_score=0.25, splitter="greedy").fit(
+        TWO_GROUPS, y
+    )
     assert regressor.ensemble_.base_score == 0.25
     assert_close(classifier.ensemble_.base_score, -math.log(3), terms=2.0)
 
 
 def test_both_probabilities_are_exact_near_zero():
     # Log-odds of 100: the probability of the other class is exp(-100), not 1 - 1 = 0.
-    model = GBTClassifier(n_estimators=1, base_score=0.5, learning_rate=50.0, reg_lambda=0.0)
+    model = GBTClassifier(
+        n_estimators=1, base_score=0.5, learning_rate=50.0, reg_lambda=0.0, splitter="greedy"
+    )
     model.set_params(min_child_weight=0).fit(TWO_GROUPS, [0, 0, 1, 1])
     probability = model.predict_proba([[0.0], [1.0]])
     assert_close(probability[:, [0, 1]].min(axis=1), [math.exp(-100)] * 2, terms=math.exp(-100))
@@ -114,7 +120,7 @@ def test_both_probabilities_are_exact_near_zero():
 @BOTH
 def test_every_prediction_is_the_raw_prediction_through_the_link(estimator):
     X, y = table()
-    model = estimator(n_estimators=5).fit(X, y)
+    model = estimator(n_estimators=5, splitter="greedy").fit(X, y)
     raw = model.ensemble_.raw_predict(X)
     assert_valid_ensemble(model.ensemble_)
     assert_same(model.apply(X), model.ensemble_.apply(X))
@@ -151,9 +157,9 @@ def test_every_prediction_is_the_raw_prediction_through_the_link(estimator):
 )
 def test_labels_of_any_two_classes(labels):
     X, y = table()
-    expected = GBTClassifier(n_estimators=3).fit(X, y).predict(X)
+    expected = GBTClassifier(n_estimators=3, splitter="greedy").fit(X, y).predict(X)
     ascending = labels[::-1]  # as classes_ has them
-    model = GBTClassifier(n_estimators=3).fit(X, ascending[y.astype(int)])
+    model = GBTClassifier(n_estimators=3, splitter="greedy").fit(X, ascending[y.astype(int)])
     assert_same(model.classes_, ascending)
     assert model.classes_.dtype == labels.dtype
     assert_same(model.predict(X), ascending[expected.astype(int)])
@@ -171,8 +177,12 @@ def test_labels_of_any_two_classes(labels):
 )
 def test_labels_in_any_series(as_series):
     X, y = table()
-    expected = np.where(GBTClassifier(n_estimators=2).fit(X, y).predict(X), "yes", "no")
-    assert_same(GBTClassifier(n_estimators=2).fit(X, as_series(y)).predict(X), expected)
+    expected = np.where(
+        GBTClassifier(n_estimators=2, splitter="greedy").fit(X, y).predict(X), "yes", "no"
+    )
+    assert_same(
+        GBTClassifier(n_estimators=2, splitter="greedy").fit(X, as_series(y)).predict(X), expected
+    )
 
 
 # Tables of any kind ---------------------------------------------------------------------------
@@ -188,11 +198,11 @@ def test_targets_and_weights_may_be_read_only_or_columns_of_a_table():
     """To Numba these are other types, and the largest kernel would be compiled once more."""
     X, y = table()
     y, weight = np.where(y, 0.5, -2.0), np.linspace(1.0, 2.0, len(y))
-    plain = GBTRegressor(n_estimators=2).fit(X, y, weight)
+    plain = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y, weight)
     n_compiled = len(grow_trees.signatures)
     beside = np.column_stack([y, weight])
     for own_y, own_weight in ((read_only(y), read_only(weight)), (beside[:, 0], beside[:, 1])):
-        model = GBTRegressor(n_estimators=2).fit(X, own_y, own_weight)
+        model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, own_y, own_weight)
         assert_same(model.predict(X), plain.predict(X))
     assert len(grow_trees.signatures) == n_compiled
 
@@ -240,8 +250,8 @@ def test_tables_of_any_kind_give_the_same_model(convert):
     X = np.column_stack([rng.integers(0, 9, 60), rng.integers(0, 9, 60) / 4, rng.random(60) < 0.5])
     X[rng.random((60, 3)) < 0.1] = np.nan
     y = rng.normal(size=60)
-    expected = GBTRegressor(n_estimators=3).fit(X, y)
-    actual = GBTRegressor(n_estimators=3).fit(convert(X), y)
+    expected = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
+    actual = GBTRegressor(n_estimators=3, splitter="greedy").fit(convert(X), y)
     assert_same_model(actual, expected)
     assert_same(actual.predict(convert(X)), expected.predict(X))
 
@@ -251,8 +261,8 @@ def test_whole_numbers(dtype):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(40, 3)).astype(dtype)
     y = X[:, 1] + rng.normal(size=40)
-    expected = GBTRegressor(n_estimators=2).fit(X.astype(float), y)
-    assert_same_model(GBTRegressor(n_estimators=2).fit(X, y), expected)
+    expected = GBTRegressor(n_estimators=2, splitter="greedy").fit(X.astype(float), y)
+    assert_same_model(GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y), expected)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -260,7 +270,7 @@ def test_names_of_columns(frame):
     X, y = table()
     names = ["height", "width", "depth"]
     data = frame(dict(zip(names, X.T, strict=True)))
-    model = GBTRegressor(n_estimators=1).fit(data, y)
+    model = GBTRegressor(n_estimators=1, splitter="greedy").fit(data, y)
     assert_same(model.feature_names_in_, names)
     assert model.n_features_in_ == 3
     assert model.ensemble_.feature_names == tuple(names)
@@ -273,8 +283,8 @@ def test_without_a_look_at_dtypes_categories_of_numbers_are_numbers():
     X, y = table()
     X = np.nan_to_num(X).round()
     frame = pd.DataFrame(X).astype("category")
-    expected = GBTRegressor(n_estimators=2).fit(X, y)
-    model = GBTRegressor(n_estimators=2, categorical_features=None).fit(frame, y)
+    expected = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
+    model = GBTRegressor(n_estimators=2, categorical_features=None, splitter="greedy").fit(frame, y)
     assert_same_model(model, expected)
 
 
@@ -285,7 +295,7 @@ def test_without_a_look_at_dtypes_categories_of_numbers_are_numbers():
 def test_rows_of_weight_zero_do_not_exist(problem):
     kept = np.flatnonzero(problem.sample_weight)
     X, y, w = problem.X, problem.y, problem.sample_weight
-    model = GBTRegressor(n_estimators=2, subsample=0.5, random_state=0)
+    model = GBTRegressor(n_estimators=2, subsample=0.5, random_state=0, splitter="greedy")
     with_zeros = clone(model).fit(X, y, w)
     without = model.fit(X[kept], y[kept], w[kept])
     assert_same_model(with_zeros, without)
@@ -295,7 +305,7 @@ def test_rows_of_weight_zero_do_not_exist(problem):
 def test_a_class_of_weight_zero_does_not_exist():
     X, _ = table(n=6)
     y = ["a", "b", "c", "a", "b", "c"]
-    model = GBTClassifier(n_estimators=1).fit(X, y, [1, 1, 0, 1, 1, 0])
+    model = GBTClassifier(n_estimators=1, splitter="greedy").fit(X, y, [1, 1, 0, 1, 1, 0])
     assert_same(model.classes_, ["a", "b"])
 
 
@@ -303,8 +313,8 @@ def test_a_class_of_weight_zero_does_not_exist():
 def test_integer_weights_are_repeated_rows(estimator):
     X, y = table()
     w = np.random.default_rng(1).integers(0, 4, len(y))
-    weighted = estimator(n_estimators=5).fit(X, y, w)
-    repeated = estimator(n_estimators=5).fit(X.repeat(w, axis=0), y.repeat(w))
+    weighted = estimator(n_estimators=5, splitter="greedy").fit(X, y, w)
+    repeated = estimator(n_estimators=5, splitter="greedy").fit(X.repeat(w, axis=0), y.repeat(w))
     assert_same(weighted.ensemble_.feature, repeated.ensemble_.feature)
     assert_same(weighted.ensemble_.threshold, repeated.ensemble_.threshold)
     # Every value is a quotient of sums over at most 240 rows, 5 rounds deep.
@@ -320,7 +330,7 @@ def test_integer_weights_are_repeated_rows_in_tables_with_levels(estimator, smoo
     level, w = rng.integers(25, size=400), rng.integers(0, 4, 400)
     X = pd.DataFrame({"level": level.astype(str), "number": rng.normal(size=400)})
     y = (rng.normal(size=25)[level] + X["number"] > 0).to_numpy().astype(float)
-    limits = {"n_estimators": 5, "categorical_smoothing": smoothing}
+    limits = {"n_estimators": 5, "categorical_smoothing": smoothing, "splitter": "greedy"}
     weighted = estimator(**limits).fit(X, y, w)
     repeated = estimator(**limits).fit(X.loc[X.index.repeat(w)], y.repeat(w))
     assert_same(weighted.ensemble_.feature, repeated.ensemble_.feature)
@@ -336,7 +346,9 @@ def test_integer_weights_are_repeated_rows_in_tables_with_levels(estimator, smoo
 def test_sampled_rows_are_those_whose_gradients_the_tree_remembers(problem):
     X, y = problem.X, problem.y
     w = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
-    model = GBTRegressor(n_estimators=3, subsample=0.6, learning_rate=0.3, random_state=5)
+    model = GBTRegressor(
+        n_estimators=3, subsample=0.6, learning_rate=0.3, random_state=5, splitter="greedy"
+    )
     model.fit(X, y, w)
     raw = [np.full(len(y), model.ensemble_.base_score), *model.staged_predict(X)]
     n_kept = np.count_nonzero(w)
@@ -353,14 +365,14 @@ def test_sampled_rows_are_those_whose_gradients_the_tree_remembers(problem):
 
 def test_without_sampling_every_tree_sees_every_row():
     X, y = table()
-    model = GBTRegressor(n_estimators=2).fit(X, y)
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
     assert_same(model.sampled_rows(0), np.arange(len(y)))
     assert_same(model.sampled_rows(1), np.arange(len(y)))
 
 
 def test_sampled_rows_stay_what_they_were_when_parameters_change():
     X, y = table()
-    model = GBTRegressor(n_estimators=2, subsample=0.5, random_state=0).fit(X, y)
+    model = GBTRegressor(n_estimators=2, subsample=0.5, random_state=0, splitter="greedy").fit(X, y)
     rows = model.sampled_rows(1)
     model.set_params(subsample=1.0, random_state=1)
     assert_same(model.sampled_rows(1), rows)
@@ -368,7 +380,7 @@ def test_sampled_rows_stay_what_they_were_when_parameters_change():
 
 def test_random_state():
     X, y = table()
-    model = GBTRegressor(n_estimators=3, subsample=0.5, colsample=0.5)
+    model = GBTRegressor(n_estimators=3, subsample=0.5, colsample=0.5, splitter="greedy")
     first = clone(model).set_params(random_state=1).fit(X, y)
     assert_same_model(clone(model).set_params(random_state=1).fit(X, y), first)
     assert_same_model(
@@ -399,7 +411,9 @@ def test_threads_change_nothing(estimator):
 def test_evaluation_losses_are_weighted_means():
     X, y = table()
     w = np.arange(len(y)) % 3
-    regressor = GBTRegressor(n_estimators=4).fit(X, y, eval_set=[(X, y), (X, y, w)])
+    regressor = GBTRegressor(n_estimators=4, splitter="greedy").fit(
+        X, y, eval_set=[(X, y), (X, y, w)]
+    )
     for losses, weight in zip(regressor.evals_result_.values(), [np.ones(len(y)), w], strict=True):
         expected = [
             np.average((y - f) ** 2 / 2, weights=weight) for f in regressor.staged_predict(X)
@@ -409,7 +423,9 @@ def test_evaluation_losses_are_weighted_means():
     assert regressor.best_iteration_ == 3
 
     labels = np.where(y, "yes", "no")
-    classifier = GBTClassifier(n_estimators=4).fit(X, labels, eval_set=[(X, labels, w)])
+    classifier = GBTClassifier(n_estimators=4, splitter="greedy").fit(
+        X, labels, eval_set=[(X, labels, w)]
+    )
     expected = [
         np.average(-np.log(np.where(y, p[:, 1], p[:, 0])), weights=w)
         for p in classifier.staged_predict_proba(X)
@@ -418,7 +434,7 @@ def test_evaluation_losses_are_weighted_means():
 
 
 def test_without_evaluation_sets_nothing_is_recorded():
-    model = GBTRegressor(n_estimators=4).fit(*table())
+    model = GBTRegressor(n_estimators=4, splitter="greedy").fit(*table())
     assert model.evals_result_ == {}
     assert model.best_iteration_ == 3
 
@@ -426,7 +442,7 @@ def test_without_evaluation_sets_nothing_is_recorded():
 def test_early_stopping_listens_to_the_last_evaluation_set():
     X, y = table()
     X_valid, y_valid = table(seed=1)
-    model = GBTClassifier(n_estimators=200, early_stopping_rounds=5)
+    model = GBTClassifier(n_estimators=200, early_stopping_rounds=5, splitter="greedy")
     model.fit(X, y, eval_set=[(X, y), (X_valid, y_valid)])
     losses = model.evals_result_["eval_1"]
     assert model.best_iteration_ == np.argmin(losses) < 195
@@ -436,7 +452,7 @@ def test_early_stopping_listens_to_the_last_evaluation_set():
 
     first = model.evals_result_["eval_0"]
     assert np.argmin(first) == len(first) - 1  # the other set would not have stopped here
-    full = GBTClassifier(n_estimators=model.ensemble_.n_trees).fit(X, y)
+    full = GBTClassifier(n_estimators=model.ensemble_.n_trees, splitter="greedy").fit(X, y)
     assert_same_model(model, full)
 
 
@@ -466,7 +482,7 @@ def test_early_stopping_holds_out_rows(estimator):
 
 def test_an_empty_list_of_evaluation_sets_is_none():
     X, y = table()
-    model = GBTRegressor(n_estimators=9, early_stopping_rounds=2, random_state=0)
+    model = GBTRegressor(n_estimators=9, early_stopping_rounds=2, random_state=0, splitter="greedy")
     assert len(model.fit(X, y, eval_set=[]).sampled_rows(0)) == 72
 
 
@@ -502,7 +518,7 @@ def test_interrupted_fit_leaves_the_estimator_unfitted(estimator):
 @pytest.mark.parametrize("ending", ["interrupted", "refused"])
 def test_failed_second_fit_leaves_the_first_model(estimator, ending):
     X, y = table()
-    model = estimator(n_estimators=3).fit(X, y)
+    model = estimator(n_estimators=3, splitter="greedy").fit(X, y)
     before = state(model)
     X_new = pd.DataFrame(X[:, :2], columns=["a", "b"])
     if ending == "interrupted":
@@ -528,7 +544,7 @@ def test_splitter_objects_are_asked():
     splitter = Counting()
     model = GBTRegressor(n_estimators=2, max_depth=3, splitter=splitter).fit(X, y)
     assert splitter.questions == 6  # once a level
-    assert_same_model(model, GBTRegressor(n_estimators=2, max_depth=3).fit(X, y))
+    assert_same_model(model, GBTRegressor(n_estimators=2, max_depth=3, splitter="greedy").fit(X, y))
 
 
 # Importances ----------------------------------------------------------------------------------
@@ -536,7 +552,7 @@ def test_splitter_objects_are_asked():
 
 def test_importances_are_normalised_total_gain():
     X, y = table()
-    model = GBTRegressor(n_estimators=5).fit(X, y)
+    model = GBTRegressor(n_estimators=5, splitter="greedy").fit(X, y)
     total = np.zeros(3)
     for tree in model.ensemble_.trees:
         for feature, gain in zip(tree.feature, tree.gain, strict=True):
@@ -548,7 +564,7 @@ def test_importances_are_normalised_total_gain():
 
 def test_importances_without_splits_are_zero():
     X, _ = table()
-    model = GBTRegressor(n_estimators=2).fit(X, np.ones(len(X)))
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, np.ones(len(X)))
     assert_same(model.feature_importances_, np.zeros(3))
     assert model.feature_importances_.dtype == np.float64
 
@@ -573,7 +589,8 @@ def test_behind_a_transformer_that_sets_output():
     X, y = table()
     for container in ("pandas", "polars"):
         pipeline = make_pipeline(
-            StandardScaler().set_output(transform=container), GBTClassifier(n_estimators=2)
+            StandardScaler().set_output(transform=container),
+            GBTClassifier(n_estimators=2, splitter="greedy"),
         )
         frame = pd.DataFrame(X, columns=["a", "b", "c"])
         pipeline.fit(frame, y)
@@ -599,13 +616,16 @@ def test_model_selection(estimator):
 
 def test_parameters_may_be_numpy_scalars():
     X, y = table()
-    plain = GBTRegressor(n_estimators=2, learning_rate=0.5, max_depth=2, min_child_weight=2.0)
+    plain = GBTRegressor(
+        n_estimators=2, learning_rate=0.5, max_depth=2, min_child_weight=2.0, splitter="greedy"
+    )
     numpy = GBTRegressor(
         n_estimators=np.int8(2),
         learning_rate=np.float32(0.5),
         max_depth=np.uint16(2),
         min_child_weight=np.float16(2.0),
         base_score=None,
+        splitter="greedy",
     )
     assert_same_model(numpy.fit(X, y), plain.fit(X, y))
     assert type(numpy.ensemble_.learning_rate) is float
@@ -614,7 +634,7 @@ def test_parameters_may_be_numpy_scalars():
 @BOTH
 def test_progress_goes_to_standard_error(estimator, capfd):
     X, y = table()
-    estimator(n_estimators=2).fit(X, y)
+    estimator(n_estimators=2, splitter="greedy").fit(X, y)
     out, err = capfd.readouterr()
     assert (out, "round" in err) == ("", False)  # where kernels are compiled, that is said
     estimator(n_estimators=2, verbose=True).fit(X, y)

@@ -231,7 +231,9 @@ def test_classifiers_come_back(labels, path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     weight = rng.integers(0, 3, 60)
-    model = GBTClassifier(n_estimators=9, early_stopping_rounds=4, subsample=0.7, random_state=1)
+    model = GBTClassifier(
+        n_estimators=9, early_stopping_rounds=4, subsample=0.7, random_state=1, splitter="greedy"
+    )
     model.fit(X, labels[rng.integers(0, 2, 60)], weight)
     again = through_file(model, path)
     assert_same_ensemble(again.ensemble_, model.ensemble_)
@@ -252,7 +254,7 @@ def test_a_loaded_estimator_can_be_fitted_again(path):
     X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
     model = GBTRegressor(
         n_estimators=np.int64(4), learning_rate=np.float32(0.1), max_depth=2, subsample=0.5,
-        random_state=3,
+        random_state=3, splitter="greedy",
     ).fit(X, y)  # fmt: skip
     model.save(path)
     again = gbt.load(path)
@@ -276,7 +278,7 @@ def test_what_cannot_be_saved(model, path):
         pass
 
     with pytest.raises(ValueError, match="not fitted"):
-        GBTRegressor().save(path)
+        GBTRegressor(splitter="greedy").save(path)
     for name, value in {"splitter": OfOnesOwn(), "random_state": np.random.RandomState(0)}.items():
         with pytest.raises(ValueError, match=rf"{name}=.* cannot be saved.*set_params\({name}="):
             copy.copy(model).set_params(**{name: value}).save(path)
@@ -393,6 +395,7 @@ model.save({target!r})
 """
 
 
+@pytest.mark.slow
 def test_what_a_killed_save_left_behind_is_removed_by_the_next(model, tmp_path):
     source, target = tmp_path / "source.json", tmp_path / "model.json"
     model.save(source)
@@ -750,6 +753,7 @@ def preorder_walk(left, right):
 OTHER_VALUES = [GONE, None, True, "", "a", [], {}, [[]], -1, 0, 1, 3, 0.5, -2.5, 1e300, 10**30]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [REGRESSOR, CLASSIFIER], ids=["regressor", "classifier"])
 def test_every_single_change_is_harmless(text, path):
     document = json.loads(text)
@@ -910,14 +914,16 @@ def test_later_parameters_come_back(parameters, path):
 
 def test_labels_of_class_weights_stay_numbers(path):
     X, y = np.arange(8.0).reshape(-1, 1), np.arange(8) % 2
-    GBTClassifier(n_estimators=1, class_weight={0: 3.0, np.int64(1): 1.0}).fit(X, y).save(path)
+    GBTClassifier(n_estimators=1, class_weight={0: 3.0, np.int64(1): 1.0}, splitter="greedy").fit(
+        X, y
+    ).save(path)
     assert load(path).class_weight == {0: 3.0, 1: 1.0}
 
 
 @pytest.mark.parametrize("value", [print, [print]])
 def test_functions_cannot_be_saved(value, path):
     X, y = np.arange(8.0).reshape(-1, 1), np.arange(8.0)
-    model = GBTRegressor(n_estimators=1).fit(X, y)
+    model = GBTRegressor(n_estimators=1, splitter="greedy").fit(X, y)
     name = "callbacks" if isinstance(value, list) else "eval_metric"
     model.set_params(**{name: value})
     with pytest.raises(ValueError, match=f"{name}=.* cannot be saved"):
@@ -934,7 +940,9 @@ def test_class_weights_of_damaged_files(value, path):
 
 def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):
     X, y = np.arange(60.0)[:, np.newaxis], np.arange(60.0)
-    model = GBTRegressor(n_estimators=3, monotone_constraints=[1], warm_start=True).fit(X, y)
+    model = GBTRegressor(
+        n_estimators=3, monotone_constraints=[1], warm_start=True, splitter="greedy"
+    ).fit(X, y)
     through_file(model.set_params(monotone_constraints=None), path)
     model.set_params(monotone_constraints=[-1], n_estimators=5)
     for refuse in (lambda: model.save(path), lambda: model.fit(X, y)):
@@ -966,7 +974,7 @@ def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):
 def test_names_of_losses_mean_in_older_files_what_they_meant(loss, parameters, older, path):
     """Their hessians were the second derivatives, and the parameter was a name."""
     X, y = np.arange(60.0)[:, np.newaxis], 1.0 + np.arange(60.0) % 7
-    model = GBTRegressor(n_estimators=3, loss=loss).fit(X, y)
+    model = GBTRegressor(n_estimators=3, loss=loss, splitter="greedy").fit(X, y)
     model.save(path)
     text = path.read_text()
     assert parameters in text

@@ -56,7 +56,13 @@ def fitted(drawn: Drawn, X, y, splitter: str, n_trees: int, seed: int):
     """Return a model of some rows."""
     cls = GBTClassifier if drawn.is_class else GBTRegressor
     model = cls(
-        n_estimators=n_trees, max_depth=MAX_DEPTH, splitter=splitter, random_state=seed, n_jobs=1
+        n_estimators=n_trees,
+        max_depth=MAX_DEPTH,
+        splitter=splitter,
+        random_state=seed,
+        n_jobs=1,
+        min_child_weight=1.0,
+        categorical_smoothing=20.0,
     )
     return model.fit(X, y)
 

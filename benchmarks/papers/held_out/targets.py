@@ -30,6 +30,7 @@ class Target:
         given = {
             "n_estimators": N_TREES if size == "full" else 20,
             "max_depth": MAX_DEPTH,
+            "splitter": "greedy",
             "n_jobs": 1,
             **options,
         }

@@ -30,7 +30,7 @@ class LinearThenTrees(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         """Fit one after the other."""
         self.line_ = linear().fit(X, y)
-        trees = GBTRegressor(n_estimators=50, max_depth=3, n_jobs=1)
+        trees = GBTRegressor(n_estimators=50, max_depth=3, n_jobs=1, splitter="greedy")
         self.trees_ = trees.fit(X, y - self.line_.predict(X))
         return self
 

@@ -73,7 +73,7 @@ def ratios(setting: Setting, design: str, replication: int) -> dict[str, np.ndar
     rng = np.random.default_rng([SEED, place, design == "signal", replication])
     X, y, group = draw(setting, design, rng)
     half = len(X) // 2
-    model = GBTRegressor(max_depth=4, n_jobs=1).fit(X[:half], y[:half])
+    model = GBTRegressor(max_depth=4, n_jobs=1, splitter="greedy").fit(X[:half], y[:half])
     left, rid_of = [], module.rid_of
 
     def noting(values, prediction):

@@ -183,6 +183,7 @@ def fit(setting, X, y, most_trees):
         min_child_weight=1.0,
         reg_lambda=1.0,
         base_score=0.0 if is_regression else 0.5,
+        splitter="greedy",
         n_jobs=1,
     )
     return model.fit(X, y)

@@ -225,6 +225,7 @@ def fit(task: Task, setting: Setting, n_trees: int, X, y):
         min_child_weight=setting.min_child_weight,
         reg_lambda=setting.reg_lambda,
         base_score=0.0 if is_regression else 0.5,
+        splitter="greedy",
         n_jobs=1,
     )
     return model.fit(X, y)

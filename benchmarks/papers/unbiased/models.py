@@ -15,6 +15,7 @@ LIKE_LIGHTGBM = {
     "min_samples_leaf": 20,
     "min_child_weight": 1e-3,
     "reg_lambda": 0.0,
+    "splitter": "greedy",
 }
 TASKS = ("regression", "binary")
 

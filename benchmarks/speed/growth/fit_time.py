@@ -15,13 +15,14 @@ MOST_EXPONENT = 1.10  # that we promise, of time in rows and in columns
 def verify() -> None:
     """Stop unless small trees are right, and larger ones the same for 1 and 2 threads."""
     X, y = data_of(200, 4, n_distinct=9)
-    model = gbt.GBTRegressor(n_estimators=2, max_depth=3).fit(X, y)
+    model = gbt.GBTRegressor(n_estimators=2, max_depth=3, splitter="greedy").fit(X, y)
     expected = reference.boost(X, y, n_estimators=2, max_depth=3, fixed_point=True).raw_predict(X)
     if np.abs(model.predict(X) - expected).max() > 1e-12 * np.abs(y).max():
         raise SystemExit("not the trees of gbt.reference; nothing timed")
     X, y = data_of(10_000, 20)
     one, two = (
-        gbt.GBTRegressor(n_estimators=3, n_jobs=n_jobs).fit(X, y).predict(X) for n_jobs in (1, 2)
+        gbt.GBTRegressor(n_estimators=3, n_jobs=n_jobs, splitter="greedy").fit(X, y).predict(X)
+        for n_jobs in (1, 2)
     )
     if (one != two).any():
         raise SystemExit("trees depend on the number of threads; nothing timed")
@@ -36,7 +37,10 @@ def measure_time(plan: Plan) -> list[tuple]:
             for size, fit in axis.fits():
                 X, y = data_of(fit.n_rows, fit.n_columns, n_distinct=fit.n_distinct)
                 model = gbt.GBTRegressor(
-                    n_estimators=plan.n_rounds, max_depth=fit.max_depth, n_jobs=fit.n_threads
+                    n_estimators=plan.n_rounds,
+                    max_depth=fit.max_depth,
+                    n_jobs=fit.n_threads,
+                    splitter="greedy",
                 )
                 whole = seconds(lambda m=model, X=X, y=y: m.fit(X, y))
                 ranking = seconds(lambda X=X, fit=fit: Columns.from_table(X, fit.n_threads))

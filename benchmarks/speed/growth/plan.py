@@ -68,7 +68,7 @@ class Memory:
     def estimator(self):
         """Return an estimator that fits it."""
         kind = gbt.GBTClassifier if self.is_logistic else gbt.GBTRegressor
-        return kind(n_estimators=self.n_rounds, max_depth=self.max_depth)
+        return kind(n_estimators=self.n_rounds, max_depth=self.max_depth, splitter="greedy")
 
     def data(self, n_rows: int, n_columns: int):
         """Return rows and targets of its kind."""

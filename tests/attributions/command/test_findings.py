@@ -21,7 +21,9 @@ def fitted(is_classification, scale=1.0, shift=0.0):
     y = (y > 0.3).astype(np.float64) if is_classification else scale * y + shift
     task = Task([], is_classification, X[:150], y[:150], X[150:], y[150:], ("a", "b", "c"))
     estimator = GBTClassifier if is_classification else GBTRegressor
-    return task, estimator(n_estimators=30, max_depth=3).fit(task.X_train, task.y_train)
+    return task, estimator(n_estimators=30, max_depth=3, splitter="greedy").fit(
+        task.X_train, task.y_train
+    )
 
 
 def by_name(findings):
@@ -80,7 +82,7 @@ def test_importances_are_per_cent_of_the_constant_models_loss(is_classification)
 
 def test_parts_of_outputs_are_in_the_unit_of_their_sum():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    model = GBTClassifier(n_estimators=3).fit(X, np.digitize(X[:, 0], [-1, 1]))
+    model = GBTClassifier(n_estimators=3, splitter="greedy").fit(X, np.digitize(X[:, 0], [-1, 1]))
     gain = total_gain(model, per_output=True)
     scaled = _scaled(gain, 0.5)
     assert_close(scaled.per_output, gain.per_output / 2, gain.per_output)

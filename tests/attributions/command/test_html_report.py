@@ -138,7 +138,7 @@ def test_the_demonstration_has_a_report_too(run, tmp_path):
     text = out.read_text(encoding="utf-8")
     page = Page(text)
     assert page.problems == []
-    assert "simulated data" in page.text
+    assert "a demonstration" in page.text
     assert len(explored(text)["rows"]) == MOST_ROWS
 
 
@@ -248,7 +248,7 @@ def test_a_saved_model_of_several_classes(run, tmp_path):
     pandas = peer("pandas")
     table = several_classes()
     frame = pandas.DataFrame({name: table[name] for name in ("x", "color")})
-    model = gbt.GBTClassifier(n_estimators=30).fit(frame, table["kind"])
+    model = gbt.GBTClassifier(n_estimators=30, splitter="greedy").fit(frame, table["kind"])
     model.save(tmp_path / "model.json")
     new = several_classes(seed=1)
     kept = new["kind"] != "ash"
@@ -271,6 +271,7 @@ def test_a_saved_model_of_several_classes(run, tmp_path):
     assert "1 of 3 classes have fewer than 30 held-out rows, the rarest 0" in Page(text).text
 
 
+@pytest.mark.slow
 def test_a_model_of_several_classes_of_xgboost_has_their_numbers(run, tmp_path):
     xgboost = peer("xgboost")
     rng = np.random.default_rng(2)
@@ -305,7 +306,9 @@ def test_a_saved_model_is_judged_on_rows_it_has_not_seen(run, tmp_path, kind):
     X, y, training, new = model_and_rows(tmp_path, kind)
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     estimator = gbt.GBTClassifier if kind == "classifier" else gbt.GBTRegressor
-    estimator(n_estimators=40, max_depth=3).fit(frame, y).save(tmp_path / "model.json")
+    estimator(n_estimators=40, max_depth=3, splitter="greedy").fit(frame, y).save(
+        tmp_path / "model.json"
+    )
     out = tmp_path / "out.html"
     options = ("--model", tmp_path / "model.json", "--target", "y", "--report", out)
     assert run("--data", new, *options)[0] == 0
@@ -324,7 +327,9 @@ def test_a_saved_model_that_has_learned_words_finds_them_by_value(run, tmp_path)
     pandas = peer("pandas")
     table = columns(400)
     frame = pandas.DataFrame({"color": table["color"], "x": table["x"]})
-    model = gbt.GBTRegressor(n_estimators=40, max_depth=3).fit(frame[:200], table["amount"][:200])
+    model = gbt.GBTRegressor(n_estimators=40, max_depth=3, splitter="greedy").fit(
+        frame[:200], table["amount"][:200]
+    )
     model.save(tmp_path / "model.json")
     new = {name: values[200:] for name, values in table.items()}
     new["color"] = np.where(np.arange(200) < 5, "violet", new["color"])  # a new word, and an order
@@ -344,7 +349,9 @@ def test_a_model_of_counts_is_scored_by_its_own_loss(run, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2)).round(3)
     y = rng.poisson(np.exp(X[:, 0]))
-    model = gbt.GBTRegressor(n_estimators=40, loss="poisson").fit(X[:150], y[:150])
+    model = gbt.GBTRegressor(n_estimators=40, loss="poisson", splitter="greedy").fit(
+        X[:150], y[:150]
+    )
     model.save(tmp_path / "model.json")
     path = write_csv(tmp_path / "new.csv", {"a": X[150:, 0], "b": X[150:, 1], "y": y[150:]})
     out = tmp_path / "out.html"
@@ -356,6 +363,7 @@ def test_a_model_of_counts_is_scored_by_its_own_loss(run, tmp_path):
     assert "root mean squared error" not in page.text
 
 
+@pytest.mark.slow
 def test_a_model_of_xgboost(run, tmp_path):
     xgboost = peer("xgboost")
     X, y, training, new = model_and_rows(tmp_path, "classifier")
@@ -425,11 +433,15 @@ def test_what_cannot_be_reported_is_refused_in_words(
     Path("broken.json").write_text('{"format": "gbt", "version": 2}')
     Path("pickle.pkl").write_bytes(b"\x80\x04\x95")
     X = np.arange(20.0).reshape(10, 2)
-    model = gbt.GBTClassifier(n_estimators=2).fit(X, X[:, 0] > 8).ensemble_
+    model = gbt.GBTClassifier(n_estimators=2, splitter="greedy").fit(X, X[:, 0] > 8).ensemble_
     replace(model, feature_names=("a", "b")).save("other.json")
-    gbt.GBTClassifier(n_estimators=2).fit(X, np.arange(10) % 3).save("several.json")
-    gbt.GBTClassifier(n_estimators=2).fit(X, np.where(X[:, 0] > 8, "yes", "no")).save("two.json")
-    gbt.GBTRegressor(n_estimators=2).fit(X, X[:, 0]).save("number.json")
+    gbt.GBTClassifier(n_estimators=2, splitter="greedy").fit(X, np.arange(10) % 3).save(
+        "several.json"
+    )
+    gbt.GBTClassifier(n_estimators=2, splitter="greedy").fit(
+        X, np.where(X[:, 0] > 8, "yes", "no")
+    ).save("two.json")
+    gbt.GBTRegressor(n_estimators=2, splitter="greedy").fit(X, X[:, 0]).save("number.json")
     given = ["--data", "table.csv", "--target", "y", "--report", "out.html", *arguments]
     status, _, error = run(*given)
     assert status == 2
@@ -506,6 +518,7 @@ def test_rows_to_look_at_are_the_extremes_and_some_others():
     assert few.tolist() == [*range(30)]
 
 
+@pytest.mark.slow
 def test_the_size_does_not_grow_with_rows_and_is_bounded_for_500_columns(tmp_path, run):
     rng = np.random.default_rng(0)
     sizes = []
@@ -514,7 +527,9 @@ def test_the_size_does_not_grow_with_rows_and_is_bounded_for_500_columns(tmp_pat
         y = (X[:, :5].sum(axis=1) + rng.normal(size=n)).round(3)
         table = {f"an ordinary name of column {k}": X[:, k] for k in range(p)}
         path, out = write_csv(tmp_path / "t.csv", {**table, "y": y}), tmp_path / "out.html"
-        model = gbt.GBTRegressor(n_estimators=30, max_depth=4).fit(X[:300], y[:300])
+        model = gbt.GBTRegressor(n_estimators=30, max_depth=4, splitter="greedy").fit(
+            X[:300], y[:300]
+        )
         model.save(tmp_path / "m.json")
         options = ("--model", tmp_path / "m.json", "--target", "y", "--report", out)
         assert run("--data", path, *options)[0] == 0

@@ -89,13 +89,16 @@ def small_batches(monkeypatch):
     monkeypatch.setattr("attributions.held_out.constant_loss.MOST_DISTINCT", 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 def test_batches_give_what_the_whole_table_gives(estimator, run, path, tmp_path, small_batches):
     train, new = frame_of(seed=1), frame_of()
     if estimator is GBTClassifier:
         for frame in (train, new):
             frame["amount"] = np.where(frame.amount > 0, "high", "low")
-    model = estimator(n_estimators=9, max_depth=3).fit(as_fitted(train), train.amount)
+    model = estimator(n_estimators=9, max_depth=3, splitter="greedy").fit(
+        as_fitted(train), train.amount
+    )
     model.save(tmp_path / "model.json")
 
     new.loc[5:20, "amount"] = None
@@ -128,7 +131,9 @@ def test_several_classes_in_batches(run, path, tmp_path, small_batches):
     train, new = frame_of(seed=1), frame_of().sort_values("amount", ignore_index=True)
     for frame in (train, new):
         frame["amount"] = pd.cut(frame.amount, [-np.inf, -0.5, 1, np.inf], labels=["z", "a", "m"])
-    model = GBTClassifier(n_estimators=6, max_depth=3).fit(as_fitted(train), train.amount)
+    model = GBTClassifier(n_estimators=6, max_depth=3, splitter="greedy").fit(
+        as_fitted(train), train.amount
+    )
     model.save(tmp_path / "model.json")
     asked = ("--target", "amount", "--model", tmp_path / "model.json")
     status, out, err, rows = run("--data", write(new, path), *asked)
@@ -152,7 +157,9 @@ def test_several_classes_in_batches(run, path, tmp_path, small_batches):
 
 def test_a_table_of_text_is_judged_as_well(run, tmp_path):
     train, new = frame_of(seed=1), frame_of()
-    GBTRegressor(n_estimators=5).fit(as_fitted(train), train.amount).save(tmp_path / "m.json")
+    GBTRegressor(n_estimators=5, splitter="greedy").fit(as_fitted(train), train.amount).save(
+        tmp_path / "m.json"
+    )
     new.to_csv(tmp_path / "new.csv", index=False)
     asked = ("--target", "amount", "--model", tmp_path / "m.json")
     of_text = run("--data", tmp_path / "new.csv", *asked)
@@ -175,12 +182,15 @@ def test_levels_are_looked_up_as_they_are_written_and_then_as_numbers():
         assert (reader.n_known[0], reader.n_unseen[0]) == (9, 2)
 
 
+@pytest.mark.slow
 def test_words_of_digits_are_found_in_batches_and_in_memory(run, tmp_path):
     """Of a file of text, too, whose column of such words has become one of numbers."""
     rng, n = np.random.default_rng(0), 400
     frame = pd.DataFrame({"code": rng.choice(["007", "1E5", "2.50"], n), "x": rng.random(n)})
     frame["y"] = (frame.code == "007") + 0.1 * rng.normal(size=n)
-    model = GBTRegressor(n_estimators=5, max_depth=2).fit(frame[["code", "x"]][:200], frame.y[:200])
+    model = GBTRegressor(n_estimators=5, max_depth=2, splitter="greedy").fit(
+        frame[["code", "x"]][:200], frame.y[:200]
+    )
     model.save(tmp_path / "m.json")
     new = frame[200:]
     whole = held_out_gain(model, new[["code", "x"]], new.y).values
@@ -195,9 +205,12 @@ def test_words_of_digits_are_found_in_batches_and_in_memory(run, tmp_path):
         assert_close(found / found.sum(), whole / whole.sum(), 100.0)
 
 
+@pytest.mark.slow
 def test_a_column_of_unseen_levels_is_warned_of(run, tmp_path):
     train, new = frame_of(seed=1), frame_of()
-    GBTRegressor(n_estimators=5).fit(as_fitted(train), train.amount).save(tmp_path / "m.json")
+    GBTRegressor(n_estimators=5, splitter="greedy").fit(as_fitted(train), train.amount).save(
+        tmp_path / "m.json"
+    )
     new["city"] = new.city.replace("Oslo", "OSLO")
     new["kind"] = new.kind.astype(str).where(np.arange(N) >= N // 20, "c")
     new.to_csv(tmp_path / "new.csv", index=False)
@@ -244,7 +257,9 @@ def test_cells_of_every_type_by_hand():
 
 def test_what_is_refused(run, path, tmp_path):
     train = frame_of()
-    GBTRegressor(n_estimators=2).fit(as_fitted(train), train.amount).save(tmp_path / "m.json")
+    GBTRegressor(n_estimators=2, splitter="greedy").fit(as_fitted(train), train.amount).save(
+        tmp_path / "m.json"
+    )
 
     def refused(message, frame=train, target="amount"):
         asked = ("--data", write(frame, path), "--target", target, "--model", tmp_path / "m.json")

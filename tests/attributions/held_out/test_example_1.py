@@ -87,7 +87,12 @@ def test_the_trainer_grows_structure_1():
     """Both splits gain 5/6: a tie, which goes to the first feature."""
     structure_1, X, y = example_1(split_on=0)
     model = GBTRegressor(
-        n_estimators=1, learning_rate=1.0, max_depth=1, reg_lambda=1.0, base_score=0.0
+        n_estimators=1,
+        learning_rate=1.0,
+        max_depth=1,
+        reg_lambda=1.0,
+        base_score=0.0,
+        splitter="greedy",
     ).fit(X, y)
     for name in ("feature", "threshold", "value", "gain", "sum_gradient", "sum_hessian"):
         assert_same(getattr(model.ensemble_, name), getattr(structure_1, name))

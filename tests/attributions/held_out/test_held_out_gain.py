@@ -249,8 +249,10 @@ def test_trees_of_every_depth(depth, loss):
 
 
 FITTED = {
-    "words": lambda: GBTRegressor(n_estimators=6, max_depth=3, learning_rate=0.3),
-    "words, classes": lambda: GBTClassifier(n_estimators=4, max_depth=3),
+    "words": lambda: GBTRegressor(
+        n_estimators=6, max_depth=3, learning_rate=0.3, splitter="greedy"
+    ),
+    "words, classes": lambda: GBTClassifier(n_estimators=4, max_depth=3, splitter="greedy"),
     "xgboost": lambda: peer("xgboost").XGBRegressor(n_estimators=6, max_depth=3),
     "xgboost classes": lambda: peer("xgboost").XGBClassifier(n_estimators=4, max_depth=3),
     "lightgbm": lambda: peer("lightgbm").LGBMRegressor(n_estimators=6, num_leaves=6, verbose=-1),
@@ -358,7 +360,9 @@ def test_where_steps_average_0_it_is_partial_inner():
     """Over rows of which as many take each branch as in training the centring changes nothing."""
     rng = np.random.default_rng(1)
     X = np.array([[a, b] for a in (0.0, 1) for b in (0.0, 1)] * 10)
-    model = GBTRegressor(n_estimators=5, max_depth=2, reg_lambda=0).fit(X, rng.normal(size=40))
+    model = GBTRegressor(n_estimators=5, max_depth=2, reg_lambda=0, splitter="greedy").fit(
+        X, rng.normal(size=40)
+    )
     new = model.ensemble_, X, rng.normal(size=40)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeenRowsWarning)
@@ -370,7 +374,9 @@ def exchanged(loss, y, weight, X):
     """Return the held-out gains of a first tree of four columns over all orders of the targets."""
     rng = np.random.default_rng(7)
     rows = rng.normal(size=(50, 2))
-    blank = GBTRegressor(n_estimators=2, max_depth=3, reg_lambda=3.0, learning_rate=0.5)
+    blank = GBTRegressor(
+        n_estimators=2, max_depth=3, reg_lambda=3.0, learning_rate=0.5, splitter="greedy"
+    )
     model = blank.fit(rows, rows[:, 0] + rng.normal(size=50)).ensemble_
     if loss.n_outputs > 1:
         model = replace(
@@ -428,9 +434,11 @@ def some_rows(seed, n=200, p=4):
 
 
 def test_a_constant_added_to_all_gradients_changes_nothing():
-    model = GBTRegressor(n_estimators=10, max_depth=3).fit(*some_rows(0))
+    model = GBTRegressor(n_estimators=10, max_depth=3, splitter="greedy").fit(*some_rows(0))
     X, y = some_rows(1)
-    shifted = GBTRegressor(n_estimators=1, loss=Shifted()).fit(X, y).ensemble_.loss
+    shifted = (
+        GBTRegressor(n_estimators=1, loss=Shifted(), splitter="greedy").fit(X, y).ensemble_.loss
+    )
     result = held_out_gain(model, X, y)
     others = [
         held_out_gain(model, X, y + 3.5),
@@ -453,7 +461,9 @@ def test_a_row_of_weight_3_is_three_rows(case):
 def test_row_parts_are_derivatives():
     """How the held-out gain changes with the weight of a row, times that weight."""
     X, y = some_rows(2, n=40, p=3)
-    model = GBTClassifier(n_estimators=5, max_depth=3, min_child_weight=0).fit(X, y > 0)
+    model = GBTClassifier(n_estimators=5, max_depth=3, min_child_weight=0, splitter="greedy").fit(
+        X, y > 0
+    )
     X, y = some_rows(3, n=12, p=3)
     weight = np.random.default_rng(4).uniform(0.5, 2, size=12)
     rows = model.ensemble_, X, (y > 0) * 1.0
@@ -467,6 +477,7 @@ def test_row_parts_are_derivatives():
         assert_close((up - down) / (2 * step), parts[i], np.abs(parts).sum(), eps=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [None, "quantile", "classes"])
 def test_the_standard_error_is_the_spread_over_tables(loss):
     def draw(seed, n):
@@ -474,7 +485,9 @@ def test_the_standard_error_is_the_spread_over_tables(loss):
         return X, np.digitize(y, [-0.5, 0.5]) if loss == "classes" else y
 
     kind = GBTClassifier if loss == "classes" else partial(GBTRegressor, loss=loss)
-    model = kind(n_estimators=10, max_depth=3, learning_rate=0.3).fit(*draw(0, 400))
+    model = kind(n_estimators=10, max_depth=3, learning_rate=0.3, splitter="greedy").fit(
+        *draw(0, 400)
+    )
     results = [held_out_gain(model, *draw(seed, 500)) for seed in range(1, 401)]
     spread = np.std([r.values for r in results], axis=0, ddof=1)
     told = np.sqrt(np.mean([r.standard_error**2 for r in results], axis=0))
@@ -486,7 +499,7 @@ def test_the_standard_error_is_the_spread_over_tables(loss):
 
 def test_threads_change_nothing():
     X, y = some_rows(5, n=17 * ROWS_PER_BLOCK)
-    model = GBTRegressor(n_estimators=5, max_depth=3).fit(X[:300], y[:300] + 1)
+    model = GBTRegressor(n_estimators=5, max_depth=3, splitter="greedy").fit(X[:300], y[:300] + 1)
     groups = np.arange(len(X)) % 100
     for options in ({"second_moments": True}, {"groups": groups}):
         one, two, all_cores = (
@@ -504,7 +517,7 @@ def test_where_rows_end_up_may_be_kept_or_not(kind, monkeypatch):
     X, y = some_rows(13, n=2 * ROWS_PER_BLOCK + 7)
     y = y > 0 if kind is GBTClassifier else y
     for depth in (3, 9):
-        model = kind(n_estimators=4, max_depth=depth).fit(X[:500], y[:500])
+        model = kind(n_estimators=4, max_depth=depth, splitter="greedy").fit(X[:500], y[:500])
         results = []
         for most_kept in (2**29, 0):
             monkeypatch.setattr("attributions.held_out.rows_at_splits.MOST_KEPT", most_kept)
@@ -527,7 +540,7 @@ def test_odds_beyond_what_float64_tells_are_cut_off():
 
 def test_seen_rows_are_told():
     X, y = some_rows(6)
-    model = GBTRegressor(n_estimators=3).fit(X, y)
+    model = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
     for measure in (held_out_gain, held_out_gain_rows):
         with pytest.warns(SeenRowsWarning, match="150 of the 160 rows") as caught:
             measure(model, np.vstack([X[:150], X[:10] + 0.5]), np.append(y[:150], y[:10]))
@@ -550,14 +563,14 @@ def test_seen_rows_are_told():
 )
 def test_what_makes_no_sense_is_refused(change, message):
     X, y = some_rows(7)
-    model = GBTRegressor(n_estimators=2).fit(X + 1, y)
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X + 1, y)
     with pytest.raises(ValueError, match=message):
         held_out_gain(model, **{"X": X, "y": y, **change})
 
 
 def test_results_of_some_rows_cannot_be_merged():
     X, y = some_rows(8)
-    model = GBTRegressor(n_estimators=2).fit(X + 1, y)
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X + 1, y)
     parts = [held_out_gain(model, X[rows], y[rows]) for rows in (slice(100), slice(100, 200))]
     with pytest.raises(ValueError, match=r"means of nodes are those of all rows.*tables of Dask"):
         parts[0].merge(parts[1])
@@ -603,7 +616,7 @@ def test_the_larger_kurtosis_counts(loss):
     if loss == "classes":
         y = np.digitize(y, [-0.5, 0.5])
     kind = GBTClassifier if loss == "classes" else partial(GBTRegressor, loss=loss)
-    model = kind(n_estimators=10, max_depth=3).fit(X[:300], y[:300])
+    model = kind(n_estimators=10, max_depth=3, splitter="greedy").fit(X[:300], y[:300])
     X, y, weight = X[300:], y[300:], np.random.default_rng(0).uniform(size=1200)
     ensemble = model.ensemble_
     gradient = ensemble.loss.gradient_hessian(y * 1.0, ensemble.raw_predict(X))[0]
@@ -627,7 +640,7 @@ def test_a_feature_of_rare_large_steps_is_not_reliable_though_no_row_tells():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=2000), np.arange(2000) < 4])
     y = X[:, 0] + 50 * X[:, 1] + rng.normal(size=2000)
-    model = GBTRegressor(n_estimators=20, max_depth=2).fit(X, y)
+    model = GBTRegressor(n_estimators=20, max_depth=2, splitter="greedy").fit(X, y)
     new = np.column_stack([rng.normal(size=500), np.zeros(500)])
     result = held_out_gain(model, new, new[:, 0] + rng.normal(size=500))
     assert_same(result.is_reliable, [True, False])
@@ -654,7 +667,9 @@ def test_per_cent_by_hand():
 def test_per_cent_of_the_relatives():
     """TreeInner adds up to what the model saves, to first order; partial_inner asks as we do."""
     X, y = some_rows(12, n=1000)
-    model = GBTRegressor(n_estimators=400, max_depth=3, learning_rate=0.01).fit(X[:500], y[:500])
+    model = GBTRegressor(n_estimators=400, max_depth=3, learning_rate=0.01, splitter="greedy").fit(
+        X[:500], y[:500]
+    )
     rows, weight = (X[500:], y[500:]), np.random.default_rng(0).uniform(size=500)
     inner = tree_inner(model, *rows, sample_weight=weight)
     constant = np.average(rows[1], weights=weight)
@@ -674,7 +689,9 @@ def test_per_cent_of_the_relatives():
 def test_a_model_of_one_feature_that_has_learned_all_has_its_r2():
     X, y = some_rows(10, n=4000, p=1)
     y = np.sign(X[:, 0]) + 0.5 * y
-    model = GBTRegressor(n_estimators=400, max_depth=2, learning_rate=0.1).fit(X[:2000], y[:2000])
+    model = GBTRegressor(n_estimators=400, max_depth=2, learning_rate=0.1, splitter="greedy").fit(
+        X[:2000], y[:2000]
+    )
     r2 = model.score(X[2000:], y[2000:])
     told = held_out_gain(model, X[2000:], y[2000:]).percent()[0]
     assert abs(told - 100 * r2) < 3
@@ -693,7 +710,11 @@ def test_a_model_of_one_feature_that_has_learned_all_has_its_r2():
 )
 def test_the_loss_of_the_constant_is_the_least_of_any_and_counts_from_0(loss, y):
     y, weight = np.array(y), np.array([1.0, 2, 1, 0.5])
-    loss = GBTRegressor(n_estimators=1, loss=loss).fit(y[:, np.newaxis], y).ensemble_.loss
+    loss = (
+        GBTRegressor(n_estimators=1, loss=loss, splitter="greedy")
+        .fit(y[:, np.newaxis], y)
+        .ensemble_.loss
+    )
     told = Targets(y, weight).constant_loss(loss)
     lowest = -0.99 if loss.name == "squared_log_error" else -30
     grid = np.append(np.linspace(lowest, -3, 1000), np.linspace(-3, 4, 100_001))
@@ -712,7 +733,7 @@ def test_the_loss_of_the_constant_is_the_least_of_any_and_counts_from_0(loss, y)
 
 def test_where_a_constant_has_no_loss_there_is_no_per_cent():
     X, y = some_rows(11)
-    model = GBTClassifier(n_estimators=2).fit(X, y > 0)
+    model = GBTClassifier(n_estimators=2, splitter="greedy").fit(X, y > 0)
     result = held_out_gain(model, X + 0.1, np.full(200, True))
     with pytest.raises(ValueError, match="held_out_gain cannot be given in per cent"):
         result.percent()

@@ -261,6 +261,7 @@ def test_proposition_3_of_fitted_models(data):
         learning_rate=0.5,
         max_depth=3,
         min_child_weight=0.0,
+        splitter="greedy",
         reg_lambda=data.draw(st.sampled_from(REG_LAMBDAS)),
         subsample=data.draw(st.sampled_from([1.0, 0.6])),
         colsample=data.draw(st.sampled_from([1.0, 0.6])),
@@ -364,7 +365,9 @@ def test_rows_and_base_of_several_outputs_add_up_as_well():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     y = np.digitize(X[:, 0] + rng.normal(size=120), [-1.0, 1.5])
-    model = GBTClassifier(n_estimators=4, max_depth=2, learning_rate=0.5).fit(X[:80], y[:80])
+    model = GBTClassifier(n_estimators=4, max_depth=2, learning_rate=0.5, splitter="greedy").fit(
+        X[:80], y[:80]
+    )
     ensemble, is_class = model.ensemble_, y[80:, np.newaxis] == np.arange(3)
     before, saving = np.tile(ensemble.base_score, (40, 1)), np.zeros(40)
     for after in ensemble.staged_raw_predict(X[80:]):
@@ -516,6 +519,7 @@ def test_a_feature_that_no_tree_splits_on_is_exactly_zero():
         assert_same(result.standard_error[2:], [0.0, 0.0])
 
 
+@pytest.mark.slow
 def test_a_million_rows_in_chunks():
     ensemble, X, y = fitted_rows(1_000_000)
     at_once = tree_inner(ensemble, X, y, per_tree=True)
@@ -579,7 +583,7 @@ def test_any_chunks_merge_to_the_whole(case, data):
 def test_labels_of_a_classifier(inner):
     ensemble, X, y = fitted_rows(40, loss="half_logistic")
     words = np.where(y == 1, "yes", "no")
-    model = GBTClassifier()
+    model = GBTClassifier(splitter="greedy")
     model.ensemble_, model.classes_ = ensemble, np.array(["no", "yes"])
 
     expected = inner(ensemble, X, y).values
@@ -654,7 +658,7 @@ def test_a_model_without_trees():
 def test_partial_inner_says_where_noise_is_called_significant(loss, keeps_its_level):
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.floor(np.exp(X[:, 0]))
-    model = GBTRegressor(n_estimators=2, loss=loss).fit(X, y)
+    model = GBTRegressor(n_estimators=2, loss=loss, splitter="greedy").fit(X, y)
     rows = X + 1e-3, y
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -667,6 +671,8 @@ def test_partial_inner_says_where_noise_is_called_significant(loss, keeps_its_le
 
 def test_partial_inner_of_several_classes_says_so_too():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    model = GBTClassifier(n_estimators=2).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    model = GBTClassifier(n_estimators=2, splitter="greedy").fit(
+        X, np.digitize(X[:, 0], [-0.5, 0.5])
+    )
     with pytest.warns(LevelWarning, match="softmax.*Use held_out_gain"):
         partial_inner(model, X + 1e-3, np.digitize(X[:, 0], [-0.5, 0.5]))

@@ -135,7 +135,7 @@ def test_blocks_become_short_where_pairs_are_many(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(90, 6))
     y = X[:, 0] * X[:, 1] + rng.normal(size=90)
-    model = GBTRegressor(n_estimators=10, max_depth=4).fit(X[:40], y[:40])
+    model = GBTRegressor(n_estimators=10, max_depth=4, splitter="greedy").fit(X[:40], y[:40])
     whole = tree_inner_pairs(model, X[40:], y[40:])
     monkeypatch.setattr(inner_pairs, "NUMBERS_AT_ONCE", 7 * len(whole))
     by_sevens = tree_inner_pairs(model, X[40:], y[40:])
@@ -148,7 +148,7 @@ def test_several_outputs_add_up():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(120, 3))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] * X[:, 0] > 0.5)
-    model = GBTClassifier(n_estimators=5, max_depth=3).fit(X[:60], y[:60])
+    model = GBTClassifier(n_estimators=5, max_depth=3, splitter="greedy").fit(X[:60], y[:60])
     values = tree_inner(model, X[60:], y[60:]).values
     pairs = tree_inner_pairs(model, X[60:], y[60:])
     assert_close(pairs.importance(), values, 60 * np.abs(values).max())

@@ -33,8 +33,12 @@ labels = np.where(y > 14, "yes", "no")
 NEW = X[:40] + 0.01
 
 FOREST = RandomForestRegressor(6, min_samples_leaf=3, max_features=2, random_state=0).fit(X, y)
-BOOSTED = GBTRegressor(n_estimators=6, max_depth=4, subsample=0.7, random_state=0).fit(X, y)
-CLASSIFIER = GBTClassifier(n_estimators=6, max_depth=3, reg_lambda=2.0).fit(X, labels)
+BOOSTED = GBTRegressor(
+    n_estimators=6, max_depth=4, subsample=0.7, random_state=0, splitter="greedy"
+).fit(X, y)
+CLASSIFIER = GBTClassifier(n_estimators=6, max_depth=3, reg_lambda=2.0, splitter="greedy").fit(
+    X, labels
+)
 
 
 def drawn_by_forest(forest):
@@ -187,8 +191,8 @@ def test_folds_may_be_any():
     order = np.argsort(numbers, kind="stable")
     found = attributions.local_mdi(BOOSTED, X, y, linear_model=Ridge(folds=numbers))
     assert len(np.unique(found.penalty)) > 1
-    plain = GBTRegressor(n_estimators=6, max_depth=4).fit(X, y)
-    same = GBTRegressor(n_estimators=6, max_depth=4).fit(X[order], y[order])
+    plain = GBTRegressor(n_estimators=6, max_depth=4, splitter="greedy").fit(X, y)
+    same = GBTRegressor(n_estimators=6, max_depth=4, splitter="greedy").fit(X[order], y[order])
     sizes = [stop - start for start, stop in pairwise([0, 38, 76, 113, 150])]
     assert [*np.bincount(numbers)] == sizes  # as int folds cut the sorted table
     one = attributions.local_mdi(plain, X, y, linear_model=Ridge(folds=numbers))
@@ -200,7 +204,7 @@ def test_folds_may_be_any():
 def test_whole_weights_are_repeated_rows():
     weight = np.arange(N) % 3 * 1.0
     rows = np.repeat(np.arange(N), weight.astype(int))
-    settings = {"n_estimators": 5, "max_depth": 3}
+    settings = {"n_estimators": 5, "max_depth": 3, "splitter": "greedy"}
     options = {"linear_model": Ridge(1.0)}
     one = GBTRegressor(**settings).fit(X, y, weight)
     other = GBTRegressor(**settings).fit(X[rows], y[rows])
@@ -211,9 +215,9 @@ def test_whole_weights_are_repeated_rows():
 
 def test_a_feature_that_no_tree_uses_has_nothing():
     wide = np.column_stack([X, np.zeros(N)])
-    model = GBTRegressor(n_estimators=3).fit(wide, y)
+    model = GBTRegressor(n_estimators=3, splitter="greedy").fit(wide, y)
     assert_same(attributions.local_mdi(model, wide, y).values[:, -1], np.zeros(N))
-    stump = GBTRegressor(n_estimators=2, min_samples_leaf=100).fit(X, y)
+    stump = GBTRegressor(n_estimators=2, min_samples_leaf=100, splitter="greedy").fit(X, y)
     found = attributions.local_mdi(stump, X, y)
     assert_same(found.values, np.zeros((N, P)))
     assert_close(found.surrogate_prediction, stump.predict(X), 30.0)
@@ -246,7 +250,7 @@ def test_rows_that_the_model_was_not_fitted_on():
 
 def test_rows_nearly_those_of_a_model_of_ours(tmp_path):
     """Its sums are float64, and stay so in a file; the message shows how little they differ."""
-    boosted = GBTRegressor(n_estimators=2, max_depth=4).fit(X, y)
+    boosted = GBTRegressor(n_estimators=2, max_depth=4, splitter="greedy").fit(X, y)
     boosted.save(tmp_path / "model.json")
     other = y.copy()
     other[0] += 1e-5
@@ -323,7 +327,9 @@ def test_missing_values_where_the_forest_has_seen_none():
 def test_rows_of_weight_0_in_a_fold():
     """The last of three folds weighs nothing, so the others choose the penalty."""
     drawn = np.arange(N) < 100
-    model = GBTRegressor(n_estimators=1, max_depth=3).fit(X, y, sample_weight=drawn * 1.0)
+    model = GBTRegressor(n_estimators=1, max_depth=3, splitter="greedy").fit(
+        X, y, sample_weight=drawn * 1.0
+    )
     for linear_model in ("ridge", "elastic_net"):
         found = attributions.local_mdi(
             model, X, y, linear_model=linear_model, sample_weight=drawn * 1.0

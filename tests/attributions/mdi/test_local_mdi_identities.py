@@ -52,10 +52,24 @@ def children(tree, t):
 # (i) ------------------------------------------------------------------------------------------
 
 BOOSTED = {
-    "squared": (GBTRegressor(n_estimators=8, max_depth=4, reg_lambda=0.0), False),
-    "logistic": (GBTClassifier(n_estimators=8, max_depth=4, reg_lambda=0.0), True),
-    "sampled": (GBTRegressor(n_estimators=8, subsample=0.6, reg_lambda=0.0, random_state=0), False),
-    "weighted": (GBTRegressor(n_estimators=8, max_depth=3, reg_lambda=0.0), False),
+    "squared": (
+        GBTRegressor(n_estimators=8, max_depth=4, reg_lambda=0.0, splitter="greedy"),
+        False,
+    ),
+    "logistic": (
+        GBTClassifier(n_estimators=8, max_depth=4, reg_lambda=0.0, splitter="greedy"),
+        True,
+    ),
+    "sampled": (
+        GBTRegressor(
+            n_estimators=8, subsample=0.6, reg_lambda=0.0, random_state=0, splitter="greedy"
+        ),
+        False,
+    ),
+    "weighted": (
+        GBTRegressor(n_estimators=8, max_depth=3, reg_lambda=0.0, splitter="greedy"),
+        False,
+    ),
 }
 
 

@@ -28,7 +28,9 @@ classes = np.digitize(y, np.quantile(y, [0.3, 0.7]))
 labels = np.array(["high", "low"])[(y < np.median(y)).astype(int)]
 targets = np.column_stack([y, y[::-1]])
 
-SOFTMAX = GBTClassifier(n_estimators=3, max_depth=3, subsample=0.8, random_state=0).fit(X, classes)
+SOFTMAX = GBTClassifier(
+    n_estimators=3, max_depth=3, subsample=0.8, random_state=0, splitter="greedy"
+).fit(X, classes)
 OF_CLASSES = RandomForestClassifier(3, min_samples_leaf=4, random_state=0).fit(X, classes)
 OF_TARGETS = RandomForestRegressor(3, min_samples_leaf=4, random_state=0).fit(X, targets)
 OF_LABELS = RandomForestClassifier(4, min_samples_leaf=5, random_state=0).fit(X, labels)
@@ -244,8 +246,12 @@ def test_labels_of_three_classes_have_three_logistic_models():
 @pytest.mark.parametrize(
     ("model", "target", "linear_model"),
     [
-        (GBTRegressor(n_estimators=2).fit(X, y), y, "logistic_ridge"),
-        (GBTClassifier(n_estimators=2).fit(X, labels), labels, "logistic_elastic_net"),
+        (GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y), y, "logistic_ridge"),
+        (
+            GBTClassifier(n_estimators=2, splitter="greedy").fit(X, labels),
+            labels,
+            "logistic_elastic_net",
+        ),
         (RandomForestRegressor(2).fit(X, y), y, LogisticRidge(1.0)),
         (OF_TARGETS, targets, LogisticRegression()),
     ],
@@ -331,7 +337,7 @@ def test_scikit_learn_chooses_the_same_penalty_of_labels():
 
 
 def test_a_tree_without_splits_in_scikit_learn():
-    model = GBTRegressor(n_estimators=2, min_samples_leaf=N).fit(X, y)
+    model = GBTRegressor(n_estimators=2, min_samples_leaf=N, splitter="greedy").fit(X, y)
     for linear_model in (Ridge(), ElasticNet(), OLS()):
         found = attributions.local_mdi(model, X, y, linear_model=InScikitLearn(linear_model))
         assert_same(found.values, np.zeros((N, P)))
@@ -361,7 +367,7 @@ def test_what_levels_are_called_does_not_matter():
     for names in (["x", "y", "z"], ["z", "x", "y"]):
         table = with_levels(names)
         target = y + 3 * (table["kind"] == names[1])
-        model = GBTRegressor(n_estimators=5, max_depth=3).fit(table, target)
+        model = GBTRegressor(n_estimators=5, max_depth=3, splitter="greedy").fit(table, target)
         assert "kind" in np.array(table.columns)[model.ensemble_.feature[model.ensemble_.left >= 0]]
         found.append(attributions.local_mdi(model, table, target, linear_model=Ridge(1.0)).values)
     assert np.abs(found[0][:, 4]).max() > 0.1
@@ -371,7 +377,9 @@ def test_what_levels_are_called_does_not_matter():
 def test_a_category_has_stumps_and_no_raw_column():
     table = with_levels(["x", "y", "z"])
     target = y + 3 * (table["kind"] == "y")
-    model = GBTRegressor(n_estimators=1, max_depth=3, reg_lambda=0.0).fit(table, target)
+    model = GBTRegressor(n_estimators=1, max_depth=3, reg_lambda=0.0, splitter="greedy").fit(
+        table, target
+    )
     whole = attributions.local_mdi(model, table, target, linear_model=Ridge(1.0)).values
     stumps = attributions.local_mdi(model, table, target, linear_model=Ridge(1.0), raw=False).values
     leaves = model.apply(table)[:, 0]

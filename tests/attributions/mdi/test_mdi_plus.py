@@ -148,7 +148,7 @@ def test_chunks_of_rows_do_not_add_up():
 
 
 def test_what_is_refused():
-    boosted = GBTRegressor(n_estimators=2).fit(X, y)
+    boosted = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
     for score in (mdi_plus, mdi_oob):
         with pytest.raises(ValueError, match="for boosted models use tree_inner"):
             score(boosted, X, y)

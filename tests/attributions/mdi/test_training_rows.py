@@ -28,7 +28,7 @@ SEEN = WEIGHT > 0
 FEW = {"n_estimators": 3}
 QUIET = {"verbose": 0, "allow_writing_files": False}
 REGRESSORS = {  # and which rows are counted
-    "ours": (lambda: GBTRegressor(**FEW), SEEN),
+    "ours": (lambda: GBTRegressor(**FEW, splitter="greedy"), SEEN),
     "xgboost": (lambda: peer("xgboost").XGBRegressor(**FEW), SEEN),
     "lightgbm": (lambda: peer("lightgbm").LGBMRegressor(verbose=-1, **FEW), SEEN | True),
     "catboost": (lambda: peer("catboost").CatBoostRegressor(**QUIET, **FEW), SEEN),
@@ -91,6 +91,7 @@ def targets_of(case):
     return np.array(["a", "b", "c"])[np.digitize(SIGNAL, cuts)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [ALIKE, UNLIKE], ids=["alike", "weighted"])
 @pytest.mark.parametrize("case", STEPS)
 def test_the_rows_that_a_model_was_fitted_on(case, weight):
@@ -100,6 +101,7 @@ def test_the_rows_that_a_model_was_fitted_on(case, weight):
     assert len([*TrainingTrees.of(model, X, y, weight)]) == as_ensemble(model).n_trees
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [ALIKE, UNLIKE], ids=["alike", "weighted"])
 @pytest.mark.parametrize("case", STEPS)
 def test_targets_of_other_rows(case, weight):
@@ -112,6 +114,7 @@ def test_targets_of_other_rows(case, weight):
         local_mdi(model, X, y[::-1], sample_weight=weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", STEPS)
 def test_weights_that_are_left_out(case):
     y = targets_of(case)
@@ -180,11 +183,12 @@ BALANCED = {
     "histograms": lambda **of: HistGradientBoostingClassifier(**FIVE, **of),
     "a tree": lambda **of: DecisionTreeClassifier(max_leaf_nodes=9, **of),
     "a forest": lambda **of: ExtraTreesClassifier(3, max_depth=4, **of),
-    "ours": lambda **of: GBTClassifier(**FEW, **of),
+    "ours": lambda **of: GBTClassifier(**FEW, splitter="greedy", **of),
     "lightgbm": lambda **of: peer("lightgbm").LGBMClassifier(verbose=-1, **FEW, **of),
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", BALANCED)
 def test_balanced_classes_weigh_as_in_training(library):
     y = SIGNAL > 1

@@ -41,7 +41,7 @@ def grown(depth, n_rows=3000):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 5))
     y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.normal(size=n_rows)
-    return GBTRegressor(n_estimators=2, max_depth=depth).fit(X, y).ensemble_
+    return GBTRegressor(n_estimators=2, max_depth=depth, splitter="greedy").fit(X, y).ensemble_
 
 
 def test_boxes_say_what_the_nodes_remember():
@@ -123,6 +123,7 @@ def test_trees_of_models_have_their_numbers_and_names():
             TreeDisplay.from_model(ensemble, number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [0, 1, 4, 7])
 def test_trees_can_be_read_and_what_is_cut_is_counted(depth):
     tree = grown(max(depth, 1)).trees[0] if depth else _root_only()
@@ -204,7 +205,9 @@ def test_what_rounding_leaves_of_0_is_0():
 def test_a_tree_of_several_classes_says_whose_it_is():
     X = np.random.default_rng(0).normal(size=(90, 2))
     labels = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-    model = GBTClassifier(n_estimators=2, max_depth=1).fit(X, labels)  # classes: high, low, middle
+    model = GBTClassifier(n_estimators=2, max_depth=1, splitter="greedy").fit(
+        X, labels
+    )  # classes: high, low, middle
     title = TreeDisplay.from_model(model, 4).ax_.get_title(loc="left")
     assert title == "Tree 4 of 6, from 0, for class low"
     title = TreeDisplay.from_model(model.ensemble_, 5).ax_.get_title(loc="left")
@@ -214,7 +217,9 @@ def test_a_tree_of_several_classes_says_whose_it_is():
 def test_a_question_that_missing_words_alone_answer_with_yes():
     table = pandas.DataFrame({"word": np.array(["u", "v", None] * 20, dtype=object)})
     y = 2.0 * table["word"].isna()
-    model = GBTRegressor(n_estimators=1, max_depth=1, categorical_smoothing=0).fit(table, y)
+    model = GBTRegressor(
+        n_estimators=1, max_depth=1, categorical_smoothing=0, splitter="greedy"
+    ).fit(table, y)
     words = words_on(TreeDisplay.from_model(model, 0).figure_)
     (question,) = [text for text in words if text.startswith("word ")]
     assert question.startswith("word is missing")

@@ -25,14 +25,16 @@ from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 from tests.attributions.refits.test_selector import table
 
-MODEL = GBTRegressor(n_estimators=10, max_depth=2)
+MODEL = GBTRegressor(n_estimators=10, max_depth=2, splitter="greedy")
 
 
 def out_of_fold(rows, folds, X, y):
     """Return the contributions of all rows, each by the model that has not seen it."""
     values = np.empty(X.shape)
     for fitted_on, held_out in folds:
-        model = GBTRegressor(n_estimators=10, max_depth=2).fit(X[fitted_on], y[fitted_on])
+        model = GBTRegressor(n_estimators=10, max_depth=2, splitter="greedy").fit(
+            X[fitted_on], y[fitted_on]
+        )
         values[held_out] = rows(model, X[held_out], y[held_out]).values
     return values
 
@@ -96,7 +98,7 @@ def test_a_number_of_folds_shuffles_and_is_seeded():
 
 def test_the_estimator_is_not_fitted():
     X, y = table(n=40, p=2)
-    estimator = GBTRegressor(n_estimators=2)
+    estimator = GBTRegressor(n_estimators=2, splitter="greedy")
     cross_fit(estimator, X, y, cv=2)
     assert not hasattr(estimator, "ensemble_")
 
@@ -106,7 +108,7 @@ def test_classes_and_frames():
     y = np.where(X[:, 0] > 1.4, "rare", "common")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"], index=np.arange(100)[::-1])
     labels = pandas.Series(y, index=frame.index)
-    estimator = GBTClassifier(n_estimators=5)
+    estimator = GBTClassifier(n_estimators=5, splitter="greedy")
     result = cross_fit(estimator, frame, labels, cv=4)
     assert result.feature_names == ("a", "b", "c")
     assert_same(result.values, cross_fit(estimator, X, y, cv=4).values)
@@ -166,7 +168,10 @@ def test_the_doubts_of_single_models_are_no_doubts_of_their_sum():
 def test_missing_labels_are_refused_before_rows_are_cut():
     X = np.arange(24.0).reshape(12, 2)
     y = np.array(["a", "b", None] * 4, dtype=object)
-    for cut in (partial(cross_fit, GBTClassifier()), HeldOutSelector(GBTClassifier()).fit):
+    for cut in (
+        partial(cross_fit, GBTClassifier(splitter="greedy")),
+        HeldOutSelector(GBTClassifier(splitter="greedy")).fit,
+    ):
         with pytest.raises(ValueError, match=r"got NoneType and str. Missing labels are not"):
             cut(X, y)
 

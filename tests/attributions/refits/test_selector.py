@@ -33,12 +33,12 @@ from attributions import (
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 
-MODEL = GBTRegressor(n_estimators=30, max_depth=2)
+MODEL = GBTRegressor(n_estimators=30, max_depth=2, splitter="greedy")
 
 
 @parametrize_with_checks(
     [
-        HeldOutSelector(GBTRegressor(n_estimators=5)),
+        HeldOutSelector(GBTRegressor(n_estimators=5, splitter="greedy")),
         HeldOutSelector(RandomForestRegressor(n_estimators=5, random_state=0)),  # takes sparse rows
         HeldOutSelector(GradientBoostingRegressor(n_estimators=5, random_state=0)),  # takes no nan
     ]
@@ -147,7 +147,7 @@ def test_training_rows_that_a_measure_has_got_are_kept():
 def test_a_classifier_has_both_classes_on_both_sides():
     X, _ = table()
     y = np.where(X[:, 0] > 1.8, "rare", "common")
-    selector = HeldOutSelector(GBTClassifier(n_estimators=20), cv=None).fit(X, y)
+    selector = HeldOutSelector(GBTClassifier(n_estimators=20, splitter="greedy"), cv=None).fit(X, y)
     assert_same(selector.estimator_.classes_, ["common", "rare"])
     assert selector.get_support()[0]
 

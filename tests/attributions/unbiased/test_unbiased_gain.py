@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from attributions import SeenRowsWarning, total_gain, unbiased_gain
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.reference import definitions as reference
+from attributions.rows import Intake
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
 from attributions.unbiased import (
@@ -199,6 +200,7 @@ def test_the_standard_error_is_that_of_the_derivatives(form, of_split, case):
     assert_close(result.standard_error, expected, 4 * len(y) * case.terms(1, form))
 
 
+@pytest.mark.slow
 @both_losses
 def test_the_standard_error_is_the_spread_over_validation_tables(loss):
     rng = np.random.default_rng(3)
@@ -224,8 +226,10 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
         rng = np.random.default_rng(depth)
         X = rng.normal(size=(n, 3))
         weight = rng.uniform(0.5, 2, size=n)
-        model = GBTRegressor(n_estimators=3, max_depth=depth, min_child_weight=0.0).fit(X, X[:, 0])
-        rows = split_rows.SplitRows(model.ensemble_, X, X[:, 1].copy(), weight, None)
+        model = GBTRegressor(
+            n_estimators=3, max_depth=depth, min_child_weight=0.0, splitter="greedy"
+        ).fit(X, X[:, 0])
+        rows = split_rows.SplitRows(Intake(model.ensemble_, None), X, X[:, 1].copy(), weight, None)
         sums = rows.node_sums(1)
         before, leaf = rows.ensemble.base_score, rows.ensemble.apply(X)
         for m, tree in enumerate(rows.ensemble.trees):
@@ -239,6 +243,7 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
             before = before + tree.value[leaf[:, m]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [HalfSquaredError(), HalfLogistic(), Poisson()])
 @pytest.mark.parametrize("max_leaves", [2, 5, 30, 300])
 def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
@@ -248,7 +253,12 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
     X = np.exp(2 * rng.normal(size=(n, p)))
     y = (rng.random(n) < 0.5) * 1.0
     model = GBTRegressor(
-        n_estimators=2, max_depth=25, max_leaves=max_leaves, min_child_weight=0.0, learning_rate=0.3
+        n_estimators=2,
+        max_depth=25,
+        max_leaves=max_leaves,
+        min_child_weight=0.0,
+        learning_rate=0.3,
+        splitter="greedy",
     ).fit(X, y + rng.normal(size=n))
     ensemble = replace(model.ensemble_, loss=loss, base_score=0.25)
     inner = ensemble.feature >= 0
@@ -272,7 +282,7 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
     size = 5 * np.abs(part).max() * (1 + np.exp(np.abs(raw)).max())
     for keep, most_kept in ((False, 2**29), (True, 2**29), (True, 0)):
         monkeypatch.setattr(split_rows, "MOST_KEPT", most_kept)
-        rows = split_rows.SplitRows(ensemble, X, y, weight, groups)
+        rows = split_rows.SplitRows(Intake(ensemble, None), X, y, weight, groups)
         rows.node_sums(1, keep)
         assert (rows.kept is not None) == (keep and most_kept > 0 and loss.name in LOSSES)
         if rows.kept is not None:
@@ -372,6 +382,7 @@ def some_data(rng, n, loss, signal=0.0):
     return X, (y > 0).astype(float) if loss == "half_logistic" else y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [[], [1, 2, 3]], ids=["numbers", "levels"])
 @both_losses
 def test_one_tree_fitted_to_noise_has_gains_around_0(loss, levels):
@@ -399,7 +410,11 @@ def test_later_trees_are_another_matter(learning_rate, n_trees, sign):
         rng = np.random.default_rng(seed)
         train, valid = ((rng.normal(size=(400, 3)), rng.normal(size=400)) for _ in range(2))
         model = GBTRegressor(
-            n_estimators=n_trees, learning_rate=learning_rate, max_leaves=8, min_samples_leaf=20
+            n_estimators=n_trees,
+            learning_rate=learning_rate,
+            max_leaves=8,
+            min_samples_leaf=20,
+            splitter="greedy",
         ).fit(*train)
         result = unbiased_gain(model, *train, *valid, per_tree=True)
         later.append(result.per_tree[1:].sum())
@@ -494,7 +509,9 @@ def test_whole_weights_are_repeated_rows_where_kernels_do_not_know_the_loss():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 3))
     y = rng.poisson(np.exp(0.5 * X[:, 0])) * 1.0
-    model = GBTRegressor(loss="poisson", n_estimators=4, max_depth=2).fit(X[:80], y[:80])
+    model = GBTRegressor(loss="poisson", n_estimators=4, max_depth=2, splitter="greedy").fit(
+        X[:80], y[:80]
+    )
     times = 1 + np.arange(80) % 3
     rows = X[:80], y[:80], X[80:], y[80:]
     result = unbiased_gain(model, *rows, sample_weight_valid=times, min_samples=1)
@@ -601,6 +618,7 @@ def test_the_expansion_where_one_row_is_left_out():
     assert found == pytest.approx(left_out, rel=1e-3)
 
 
+@pytest.mark.slow
 @both_losses
 def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
     monkeypatch.setattr(subset_ratios, "N_DRAWS", 5_000)
@@ -650,7 +668,7 @@ def test_what_the_result_can_and_cannot_do():
 def test_labels_are_those_of_the_classifier():
     model, X, y = fitted()
     labels = np.where(y == 1, "yes", "no")
-    named = GBTClassifier(n_estimators=2, max_depth=2).fit(X[:100], labels[:100])
+    named = GBTClassifier(n_estimators=2, max_depth=2, splitter="greedy").fit(X[:100], labels[:100])
     result = unbiased_gain(named, X[:100], labels[:100], X[100:], labels[100:])
     assert_same(result.values, unbiased_gain(model, X[:100], y[:100], X[100:], y[100:]).values)
 

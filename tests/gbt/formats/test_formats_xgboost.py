@@ -1129,7 +1129,7 @@ def test_an_ensemble_is_its_own_ensemble():
 
 def test_our_estimators():
     X, y, _ = training_data("reg:squarederror")
-    model = GBTRegressor(n_estimators=2)
+    model = GBTRegressor(n_estimators=2, splitter="greedy")
     with pytest.raises(NotFittedError):
         as_ensemble(model)
     assert as_ensemble(model.fit(X, y)) is model.ensemble_
@@ -1161,6 +1161,7 @@ def test_a_dict_is_the_json_of_xgboost():
     imported_without_gradients(json_of(train({"reg_lambda": 3})), "do not add up .*reg_lambda=1")
 
 
+@pytest.mark.slow
 def test_the_door_does_not_import_xgboost():
     code = (
         "import sys; import gbt.formats.xgboost as module\n"

@@ -35,7 +35,7 @@ NEW_LABELS = np.where(X_NEW[:, 0] > 0, "yes", "no")
 
 
 def classifier():
-    return GBTClassifier(n_estimators=2)
+    return GBTClassifier(n_estimators=2, splitter="greedy")
 
 
 TAKEN_OFF = {
@@ -115,8 +115,11 @@ def test_what_changes_rows_or_has_several_models_is_refused(make, message):
 def test_other_targets_and_bags():
     y = X[:, 0]
     for wrapper, part in (
-        (TransformedTargetRegressor(GBTRegressor(n_estimators=1)), "regressor_"),
-        (BaggingRegressor(GBTRegressor(n_estimators=1), n_estimators=2), "estimators_"),
+        (TransformedTargetRegressor(GBTRegressor(n_estimators=1, splitter="greedy")), "regressor_"),
+        (
+            BaggingRegressor(GBTRegressor(n_estimators=1, splitter="greedy"), n_estimators=2),
+            "estimators_",
+        ),
     ):
         with pytest.raises(TypeError, match=f"model.{part}"):
             tree_inner(wrapper.fit(X, y), X_NEW, X_NEW[:, 0])

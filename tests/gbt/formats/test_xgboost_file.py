@@ -94,10 +94,10 @@ def assert_alike(xgboost, booster, ensemble, rows, names=None, **matrix):
 def test_every_row_reaches_the_same_leaf(kind, depth, exported, xgboost):
     X, signal = table(seed=depth)
     if kind == "regression":
-        model = GBTRegressor(n_estimators=20, max_depth=depth).fit(X, signal)
+        model = GBTRegressor(n_estimators=20, max_depth=depth, splitter="greedy").fit(X, signal)
     else:
         y = np.digitize(signal, [0.0] if kind == "two classes" else [-0.5, 0.7])
-        model = GBTClassifier(n_estimators=15, max_depth=depth).fit(X, y)
+        model = GBTClassifier(n_estimators=15, max_depth=depth, splitter="greedy").fit(X, y)
     rows = beside_thresholds(model.ensemble_, X)
     booster = exported(model)
     assert_alike(xgboost, booster, model.ensemble_, rows)
@@ -119,7 +119,7 @@ def test_every_row_reaches_the_same_leaf(kind, depth, exported, xgboost):
 def test_every_loss(loss, shift, exported, tmp_path, xgboost):
     X, signal = table()
     y = np.round(np.exp(signal / 2)) + shift
-    model = GBTRegressor(n_estimators=12, max_depth=3, loss=loss).fit(X, y)
+    model = GBTRegressor(n_estimators=12, max_depth=3, loss=loss, splitter="greedy").fit(X, y)
     booster = exported(model)
     assert_alike(xgboost, booster, model.ensemble_, X)
     np.testing.assert_allclose(
@@ -139,6 +139,7 @@ def test_every_loss(loss, shift, exported, tmp_path, xgboost):
 def test_gradient_sums_come_back(classes, reg_lambda, exported, tmp_path):
     X, signal = table(n=400)
     options = {"n_estimators": 10, "max_depth": 4, "learning_rate": 0.3, "reg_lambda": reg_lambda}
+    options["splitter"] = "greedy"
     if classes:
         y = np.digitize(signal, np.quantile(signal, np.arange(1, classes) / classes))
         model = GBTClassifier(**options).fit(X, y).ensemble_
@@ -170,7 +171,9 @@ def test_names_and_early_stopping(exported, xgboost):
     frame = pandas.DataFrame(
         X, columns=["age", "the city", "x2", "gr\N{LATIN SMALL LETTER U WITH DIAERESIS}n"]
     )
-    model = GBTRegressor(n_estimators=300, early_stopping_rounds=3, learning_rate=0.5)
+    model = GBTRegressor(
+        n_estimators=300, early_stopping_rounds=3, learning_rate=0.5, splitter="greedy"
+    )
     model.fit(frame[:200], signal[:200], eval_set=[(frame[200:], signal[200:])])
     assert model.ensemble_.n_trees < 300
     booster = exported(model)
@@ -184,7 +187,7 @@ def test_names_and_early_stopping(exported, xgboost):
 def test_xgboosts_estimators_read_it(tmp_path, xgboost):
     X, signal = table()
     y = np.digitize(signal, [-0.5, 0.5])
-    model = GBTClassifier(n_estimators=10).fit(X, y)
+    model = GBTClassifier(n_estimators=10, splitter="greedy").fit(X, y)
     to_xgboost(model, tmp_path / "model.json")
     other = xgboost.XGBClassifier()
     other.load_model(tmp_path / "model.json")
@@ -228,7 +231,9 @@ def test_categories(exported, xgboost):
     frame = pandas.DataFrame({"word": word, "x": x, "yes": rng.choice([*"no"], 600)})
     frame.loc[rng.random(600) < 0.2, "word"] = None
     y = x + pandas.factorize(word)[0] % 7 + 2 * (frame.yes == "n")
-    model = GBTRegressor(n_estimators=20, max_depth=5, categorical_smoothing=0.0).fit(frame, y)
+    model = GBTRegressor(
+        n_estimators=20, max_depth=5, categorical_smoothing=0.0, splitter="greedy"
+    ).fit(frame, y)
     assert model.ensemble_.has_set.any()
     booster = exported(model)
     unseen = frame.assign(word="never seen")
@@ -245,7 +250,7 @@ def test_categories(exported, xgboost):
 def test_float64_rows_are_rounded_by_xgboost():
     """What the docstring says of numbers as near to a threshold as float32 numbers are."""
     X = np.array([[1.0], [1.0 + 1e-9]])
-    model = GBTRegressor(n_estimators=1, min_child_weight=0.0).fit(X, [0.0, 1.0])
+    model = GBTRegressor(n_estimators=1, min_child_weight=0.0, splitter="greedy").fit(X, [0.0, 1.0])
     assert len(set(model.predict(X))) == 2
     assert len(set(X[:, 0].astype(np.float32))) == 1
 
@@ -280,9 +285,9 @@ def test_what_cannot_be_expressed_is_refused(change, words, tmp_path):
     X = np.arange(20.0).reshape(10, 2)
     loss = change.pop("loss", None)
     if loss == "half_logistic":
-        model = GBTClassifier(n_estimators=2).fit(X, X[:, 0] > 8).ensemble_
+        model = GBTClassifier(n_estimators=2, splitter="greedy").fit(X, X[:, 0] > 8).ensemble_
     else:
-        model = GBTRegressor(n_estimators=2, loss=loss).fit(X, X[:, 0]).ensemble_
+        model = GBTRegressor(n_estimators=2, loss=loss, splitter="greedy").fit(X, X[:, 0]).ensemble_
     if "statistics" in change:
         nothing = np.zeros(len(model.feature))
         change |= {"sum_hessian": nothing, "n_samples": nothing, "gain": nothing}
@@ -295,6 +300,6 @@ def test_what_cannot_be_expressed_is_refused(change, words, tmp_path):
 
 def test_the_name_of_the_file_says_what_it_holds(tmp_path):
     X = np.arange(20.0).reshape(10, 2)
-    model = GBTRegressor(n_estimators=2).fit(X, X[:, 0])
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"must end in \.json; got .*model\.bin"):
         to_xgboost(model, tmp_path / "model.bin")

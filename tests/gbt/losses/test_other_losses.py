@@ -212,7 +212,7 @@ def test_one_outlier_does_not_run_away(loss, outlier):
     """Newton's step of one row of 5000 that is predicted as 10 goes to 10 exp(499)."""
     X, y = np.arange(1000.0)[:, np.newaxis], np.full(1000, 5.0)
     y[-1] = outlier
-    model = GBTRegressor(loss=loss).fit(X, y, eval_set=[(X, y)])
+    model = GBTRegressor(loss=loss, splitter="greedy").fit(X, y, eval_set=[(X, y)])
     losses = np.array(model.evals_result_["eval_0"])
     assert (np.diff(losses) <= 1e-12 * np.abs(losses[1:])).all()
     predicted = model.predict(X)
@@ -281,7 +281,9 @@ def test_nodes_keep_the_sums_of_the_training_rows(loss, weighted):
     """Values are -rate G/(H + lambda), and G and H those along the model's own predictions."""
     X, y = table(120)
     weight = np.random.default_rng(2).integers(1, 4, 120).astype(float) if weighted else None
-    model = GBTRegressor(loss=loss, n_estimators=4, max_depth=3, reg_lambda=0.5).fit(X, y, weight)
+    model = GBTRegressor(
+        loss=loss, n_estimators=4, max_depth=3, reg_lambda=0.5, splitter="greedy"
+    ).fit(X, y, weight)
     ensemble, w = model.ensemble_, np.ones(120) if weight is None else weight
     assert ensemble.base_score == loss.best_constant(y, w)
     f = np.full(120, ensemble.base_score)
@@ -399,7 +401,7 @@ def test_early_stopping_and_sampling(loss):
     X, y = table(600)
     model = GBTRegressor(
         loss=loss, n_estimators=500, learning_rate=0.3, early_stopping_rounds=5, subsample=0.7,
-        colsample=0.7, random_state=0,
+        colsample=0.7, random_state=0, splitter="greedy",
     )  # fmt: skip
     model.fit(X[:400], y[:400], eval_set=[(X[400:], y[400:])])
     f = model.ensemble_.raw_predict(X[400:])
@@ -475,9 +477,9 @@ def test_edited_files_are_refused(old, new, message, tmp_path):
 def test_refused(loss, y, message):
     X = np.arange(3.0)[:, np.newaxis]
     with pytest.raises(ValueError, match=message):
-        GBTRegressor(loss=loss).fit(X, y)
+        GBTRegressor(loss=loss, splitter="greedy").fit(X, y)
     if isinstance(loss, str) and loss != "hinge" and any(y):  # rows to judge may be all 0
-        model = GBTRegressor(loss=loss).fit(X, [1.0, 2.0, 3.0])
+        model = GBTRegressor(loss=loss, splitter="greedy").fit(X, [1.0, 2.0, 3.0])
         with pytest.raises(ValueError, match=message):
             tree_inner(model, X + 0.1, y)
         with pytest.raises(ValueError, match=message):
@@ -496,7 +498,9 @@ def test_what_an_own_loss_returns_is_checked(returned, message):
     loss = Squared()
     loss.gradient_hessian = lambda y, f: returned
     with pytest.raises(ValueError, match=message):
-        GBTRegressor(loss=loss, base_score=0.0).fit(np.arange(3.0)[:, np.newaxis], [1.0, 2.0, 3.0])
+        GBTRegressor(loss=loss, base_score=0.0, splitter="greedy").fit(
+            np.arange(3.0)[:, np.newaxis], [1.0, 2.0, 3.0]
+        )
 
 
 @pytest.mark.parametrize("method", ["value", "gradient_hessian"])
@@ -512,7 +516,7 @@ def test_an_own_loss_only_reads_what_it_is_given(method, position):
         return getattr(honest, method)(*given)
 
     setattr(loss, method, careless)
-    model = GBTRegressor(loss=loss, n_estimators=2)
+    model = GBTRegressor(loss=loss, n_estimators=2, splitter="greedy")
     with pytest.raises(ValueError, match="read-only"):
         model.fit(X, y, eval_set=[(X, y)])
     assert_same(y, kept)
@@ -576,13 +580,14 @@ PEERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PEERS)
 def test_about_as_good_as_scikit_learn(name):
     """No leaf is refitted to its quantile here; with the same number of trees that costs little."""
     peer, deviance = PEERS[name]
     X, y = (np.nan_to_num(part) for part in table(3000))
     X_new, y_new = (np.nan_to_num(part) for part in table(3000, seed=9))
-    model = GBTRegressor(loss=name, max_depth=3, reg_lambda=0.0).fit(X, y)
+    model = GBTRegressor(loss=name, max_depth=3, reg_lambda=0.0, splitter="greedy").fit(X, y)
     theirs = deviance(y_new, peer.fit(X, y).predict(X_new))
     assert deviance(y_new, model.predict(X_new)) < 1.05 * theirs
     if not hasattr(deviance, "keywords"):
@@ -617,7 +622,7 @@ def test_targets_that_no_step_can_reach_are_warned_of(loss):
     X = rng.normal(size=(300, 2))
     y = 180_000 + 80_000 * X[:, 0]
     with pytest.warns(UserWarning, match=f"the {loss} loss.*nearly constant.*Divide y") as told:
-        model = GBTRegressor(loss=loss, max_depth=2).fit(X, y)
+        model = GBTRegressor(loss=loss, max_depth=2, splitter="greedy").fit(X, y)
     assert told[0].filename == __file__
     assert np.ptp(model.predict(X)) <= 20  # 10 either way, as the warning says
     scaled = y / np.subtract(*np.quantile(y, (0.75, 0.25)))
@@ -628,4 +633,4 @@ def test_targets_that_no_step_can_reach_are_warned_of(loss):
 def test_losses_of_free_steps_take_targets_of_any_spread():
     X = np.random.default_rng(0).normal(size=(100, 1))
     for loss in (None, Huber(delta=50_000.0), "gamma"):
-        GBTRegressor(loss=loss, n_estimators=2).fit(X, 80_000 * np.exp(X[:, 0]))
+        GBTRegressor(loss=loss, n_estimators=2, splitter="greedy").fit(X, 80_000 * np.exp(X[:, 0]))

@@ -251,7 +251,7 @@ def test_a_table_of_nodes_by_hand():
 
 def test_other_rows_are_checked_as_those_of_training():
     X, y = np.random.default_rng(0).normal(size=(2, 9, 1))
-    model = GBTRegressor(n_estimators=2).fit(X, y[:, 0]).ensemble_
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y[:, 0]).ensemble_
     for target, weight, message in (
         (y, None, r"y has shape \(9, 1\); it needs one target a row of X, \(9,\)"),
         (np.full(9, np.nan), None, "y holds nan in row 0; targets must be finite"),
@@ -268,7 +268,9 @@ def test_rows_of_weight_0_are_as_if_they_were_not_there():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 2)), rng.normal(size=400)
     weight = rng.integers(4, size=400) * 0.5
-    model = GBTRegressor(n_estimators=3).fit(X, y, sample_weight=weight).ensemble_
+    model = (
+        GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y, sample_weight=weight).ensemble_
+    )
     seen = weight > 0
     assert model.n_samples[0] == seen.sum() < 400
     again = model.refit_statistics(X, y, weight)

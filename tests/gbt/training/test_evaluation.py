@@ -53,22 +53,24 @@ def assert_same_model(actual, expected):
             make_scorer(r2_score),
             "make_scorer(r2_score, response_method='predict')",
         ),
-        (check_scoring(GBTRegressor()), "GBTRegressor.score"),
+        (check_scoring(GBTRegressor(splitter="greedy")), "GBTRegressor.score"),
         (
-            check_scoring(GBTRegressor(), scoring="r2"),
+            check_scoring(GBTRegressor(splitter="greedy"), scoring="r2"),
             "make_scorer(r2_score, response_method='predict')",
         ),
     ],
     ids=["function", "name", "scorer", "own score", "checked name"],
 )
 def test_metrics_are_recorded_beside_the_loss(metric, name):
-    model = GBTRegressor(n_estimators=3, eval_metric=metric)
+    model = GBTRegressor(n_estimators=3, eval_metric=metric, splitter="greedy")
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW), (X, Y)])
     assert list(model.evals_result_) == ["eval_0", f"eval_0_{name}", "eval_1", f"eval_1_{name}"]
     for i, (rows, target) in enumerate([(X_NEW, Y_NEW), (X, Y)]):
         expected = [r2_score(target, f) for f in model.staged_predict(rows)]
         assert_close(model.evals_result_[f"eval_{i}_{name}"], expected, terms=2.0)
-    plain = GBTRegressor(n_estimators=3).fit(X, Y, eval_set=[(X_NEW, Y_NEW), (X, Y)])
+    plain = GBTRegressor(n_estimators=3, splitter="greedy").fit(
+        X, Y, eval_set=[(X_NEW, Y_NEW), (X, Y)]
+    )
     assert model.evals_result_["eval_0"] == plain.evals_result_["eval_0"]
     assert_same_model(model, plain)
 
@@ -76,7 +78,7 @@ def test_metrics_are_recorded_beside_the_loss(metric, name):
 @pytest.mark.parametrize("metric", ["roc_auc", "accuracy", "neg_log_loss", "f1"])
 def test_scorers_by_name_are_those_of_the_fitted_classifier(metric):
     labels = Y.astype(int)
-    model = GBTClassifier(n_estimators=4, eval_metric=metric, random_state=0)
+    model = GBTClassifier(n_estimators=4, eval_metric=metric, random_state=0, splitter="greedy")
     model.fit(X, labels, eval_set=[(X_NEW, Y_NEW.astype(int))])
     expected = get_scorer(metric)(model, X_NEW, Y_NEW.astype(int))
     assert_close(model.evals_result_[f"eval_0_{metric}"][-1], expected, terms=2.0)
@@ -91,7 +93,7 @@ def test_functions_get_targets_of_0_and_1_probabilities_and_weights_that_differ(
 
     labels = np.where(Y_NEW, "yes", "no")
     weight = np.linspace(1, 2, 200)
-    model = GBTClassifier(n_estimators=1, eval_metric=metric)
+    model = GBTClassifier(n_estimators=1, eval_metric=metric, splitter="greedy")
     sets = [(X_NEW, labels), (X_NEW, labels, weight), (X_NEW, labels, 0 * weight + 3)]
     model.fit(X, np.where(Y, "yes", "no"), eval_set=sets)
     for y, prediction, _ in seen:
@@ -102,7 +104,11 @@ def test_functions_get_targets_of_0_and_1_probabilities_and_weights_that_differ(
 
 
 def test_the_own_score_of_a_classifier_is_its_accuracy():
-    model = GBTClassifier(n_estimators=4, eval_metric=check_scoring(GBTClassifier()))
+    model = GBTClassifier(
+        n_estimators=4,
+        eval_metric=check_scoring(GBTClassifier(splitter="greedy")),
+        splitter="greedy",
+    )
     weight = np.linspace(1, 2, 200)
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW), (X_NEW, Y_NEW, weight)])
     recorded = [numbers[-1] for name, numbers in model.evals_result_.items() if "score" in name]
@@ -112,7 +118,9 @@ def test_the_own_score_of_a_classifier_is_its_accuracy():
 
 def test_the_loss_of_weighted_rows_is_their_weighted_mean():
     weight = np.linspace(1, 5, 200)
-    model = GBTRegressor(n_estimators=3).fit(X, Y, eval_set=[(X_NEW, Y_NEW, weight)])
+    model = GBTRegressor(n_estimators=3, splitter="greedy").fit(
+        X, Y, eval_set=[(X_NEW, Y_NEW, weight)]
+    )
     for loss, prediction in zip(
         model.evals_result_["eval_0"], model.staged_predict(X_NEW), strict=True
     ):
@@ -130,7 +138,7 @@ def test_a_metric_only_reads_what_it_is_given():
             (*given, sample_weight)[position][:] = 0
             return 1.0
 
-        model = GBTRegressor(n_estimators=2, eval_metric=careless)
+        model = GBTRegressor(n_estimators=2, eval_metric=careless, splitter="greedy")
         weight = np.linspace(1, 2, 200)
         with pytest.raises(ValueError, match="read-only"):
             model.fit(X, Y, eval_set=[(X_NEW, target, weight)])
@@ -148,13 +156,16 @@ def test_a_metric_only_reads_what_it_is_given():
 )
 def test_metrics_of_another_form_are_told_the_form(metric, told):
     with pytest.raises(ValueError, match=f"^eval_metric <lambda> {told}"):
-        GBTRegressor(eval_metric=metric).fit(X, Y, eval_set=[(X, Y)])
+        GBTRegressor(eval_metric=metric, splitter="greedy").fit(X, Y, eval_set=[(X, Y)])
 
 
 def test_several_metrics_are_refused_before_the_fit():
-    for several in (["r2"], check_scoring(GBTRegressor(), scoring=["r2", "neg_max_error"])):
+    for several in (
+        ["r2"],
+        check_scoring(GBTRegressor(splitter="greedy"), scoring=["r2", "neg_max_error"]),
+    ):
         with pytest.raises(ValueError, match=r"^eval_metric must be None, the name of a"):
-            GBTRegressor(eval_metric=several).fit(X, Y)
+            GBTRegressor(eval_metric=several, splitter="greedy").fit(X, Y)
 
 
 def test_a_metric_decides_early_stopping_and_larger_is_better():
@@ -162,7 +173,9 @@ def test_a_metric_decides_early_stopping_and_larger_is_better():
         """Peaks long before the loss is least."""
         return -abs(float(np.std(prediction)) - 0.15)
 
-    model = GBTClassifier(n_estimators=60, eval_metric=nearest, early_stopping_rounds=4)
+    model = GBTClassifier(
+        n_estimators=60, eval_metric=nearest, early_stopping_rounds=4, splitter="greedy"
+    )
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
     scores = model.evals_result_["eval_0_nearest"]
     best = model.best_iteration_
@@ -172,18 +185,18 @@ def test_a_metric_decides_early_stopping_and_larger_is_better():
     assert model.best_score_ == max(scores)
     losses = model.evals_result_["eval_0"]
     assert np.argmin(losses) > best
-    by_loss = GBTClassifier(n_estimators=60, early_stopping_rounds=4)
+    by_loss = GBTClassifier(n_estimators=60, early_stopping_rounds=4, splitter="greedy")
     by_loss.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
     assert by_loss.best_iteration_ == np.argmin(by_loss.evals_result_["eval_0"])
     assert by_loss.best_score_ == min(by_loss.evals_result_["eval_0"])
 
 
 def test_best_score_without_evaluation_sets_is_none():
-    model = GBTRegressor(n_estimators=2).fit(X, Y)
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, Y)
     assert model.best_score_ is None
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
     assert model.best_score_ == model.evals_result_["eval_0"][1]
-    assert not hasattr(GBTRegressor(), "best_score_")
+    assert not hasattr(GBTRegressor(splitter="greedy"), "best_score_")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -193,7 +206,9 @@ def test_a_metric_that_is_no_number_ends_the_fit(value):
 
     message = rf"eval_metric metric of eval_set\[1\] is {value} after tree 0"
     with pytest.raises(ValueError, match=message):
-        GBTRegressor(eval_metric=metric).fit(X, Y, eval_set=[(X, Y), (X[:3], Y[:3])])
+        GBTRegressor(eval_metric=metric, splitter="greedy").fit(
+            X, Y, eval_set=[(X, Y), (X[:3], Y[:3])]
+        )
 
 
 # Callbacks ------------------------------------------------------------------------------------
@@ -202,12 +217,12 @@ def test_a_metric_that_is_no_number_ends_the_fit(value):
 @BOTH
 def test_callbacks_are_told_every_round_and_change_nothing(estimator):
     told, told_again = [], []
-    model = estimator(n_estimators=4, callbacks=[told.append, told_again.append])
+    model = estimator(n_estimators=4, callbacks=[told.append, told_again.append], splitter="greedy")
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
     losses = model.evals_result_["eval_0"]
     assert told == [Round(m, 4, {"eval_0": loss}) for m, loss in enumerate(losses)]
     assert told_again == told
-    assert_same_model(model, estimator(n_estimators=4).fit(X, Y))
+    assert_same_model(model, estimator(n_estimators=4, splitter="greedy").fit(X, Y))
     model.fit(X, Y)
     assert told[4:] == [Round(m, 4, {}) for m in range(4)]
 
@@ -215,19 +230,21 @@ def test_callbacks_are_told_every_round_and_change_nothing(estimator):
 def test_boosting_ends_with_the_tree_after_which_one_returns_true():
     asked = []
     model = GBTRegressor(
-        n_estimators=9, callbacks=[lambda told: told.number == 2, lambda told: asked.append(told)]
+        n_estimators=9,
+        callbacks=[lambda told: told.number == 2, lambda told: asked.append(told)],
+        splitter="greedy",
     ).fit(X, Y)
     assert model.ensemble_.n_trees == 3
     assert model.best_iteration_ == 2
     assert len(asked) == 3
-    assert_same_model(model, GBTRegressor(n_estimators=3).fit(X, Y))
+    assert_same_model(model, GBTRegressor(n_estimators=3, splitter="greedy").fit(X, Y))
 
 
 def test_an_error_in_a_callback_leaves_the_estimator_as_it_was():
     def fail(told):
         raise RuntimeError("enough")
 
-    model = GBTRegressor(n_estimators=2, callbacks=[fail])
+    model = GBTRegressor(n_estimators=2, callbacks=[fail], splitter="greedy")
     with pytest.raises(RuntimeError, match="enough"):
         model.fit(X, Y)
     assert not hasattr(model, "ensemble_")
@@ -277,7 +294,7 @@ def test_overflows_in_code_of_the_users_are_theirs(name, base_score):
     with np.errstate(over="ignore"):
         model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
         predicted = model.predict(X)
-    plain = GBTRegressor(n_estimators=3, base_score=base_score).fit(X, Y)
+    plain = GBTRegressor(n_estimators=3, base_score=base_score, splitter="greedy").fit(X, Y)
     assert_close(predicted, plain.predict(X), np.ones(len(Y)), k=1e3)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
         model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
@@ -300,7 +317,7 @@ WAYS = {
 def test_more_trees_are_those_of_one_fit(estimator, way, dtype):
     rows = X.astype(dtype)
     weight = np.where(np.arange(200) % 9 == 0, 0.0, np.linspace(1, 2, 200))
-    model = estimator(n_estimators=3, warm_start=True, **way)
+    model = estimator(n_estimators=3, warm_start=True, **{"splitter": "greedy", **way})
     model.fit(rows, Y, weight, eval_set=[(X_NEW, Y_NEW)])
     first, losses = model.ensemble_, model.evals_result_["eval_0"]
     model.set_params(n_estimators=8).fit(rows, Y, weight, eval_set=[(X_NEW, Y_NEW)])
@@ -336,26 +353,28 @@ def test_early_stopping_goes_on_where_it_ended():
 
 
 def test_as_many_trees_as_there_are():
-    model = GBTRegressor(n_estimators=3, warm_start=True).fit(X, Y)
+    model = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, Y)
     first = model.ensemble_
     model.fit(X, Y)
     assert_same(model.ensemble_.value, first.value)
 
 
 def test_without_warm_start_a_fit_begins_anew():
-    model = GBTRegressor(n_estimators=3, warm_start=True).fit(X, Y)
+    model = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, Y)
     model.set_params(warm_start=False, n_estimators=2).fit(X_NEW, Y_NEW)
-    assert_same_model(model, GBTRegressor(n_estimators=2).fit(X_NEW, Y_NEW))
+    assert_same_model(model, GBTRegressor(n_estimators=2, splitter="greedy").fit(X_NEW, Y_NEW))
 
 
 def test_warm_start_after_reading_a_file(tmp_path):
-    model = GBTRegressor(n_estimators=3, warm_start=True).fit(X, Y)
+    model = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, Y)
     model.save(tmp_path / "model.json")
     read = gbt.load(tmp_path / "model.json").set_params(n_estimators=5).fit(X, Y)
-    assert_same_model(read, GBTRegressor(n_estimators=5).fit(X, Y))
+    assert_same_model(read, GBTRegressor(n_estimators=5, splitter="greedy").fit(X, Y))
 
 
-FIRST = GBTRegressor(n_estimators=3, warm_start=True, subsample=0.5, base_score=0.5).fit(X, Y)
+FIRST = GBTRegressor(
+    n_estimators=3, warm_start=True, subsample=0.5, base_score=0.5, splitter="greedy"
+).fit(X, Y)
 NOT_THE_SAME = {
     "learning_rate": ({"learning_rate": 0.2}, {}, "learning_rate must stay 0.1; got 0.2"),
     "reg_lambda": ({"reg_lambda": 2}, {}, "reg_lambda must stay 1.0; got 2"),
@@ -386,7 +405,9 @@ def test_what_must_be_equal(parameters, changed, message):
 @pytest.mark.parametrize("is_pickled", [False, True])
 def test_other_weights_and_another_order_are_refused(base_score, is_pickled):
     weight = np.linspace(1, 2, 200)
-    model = GBTRegressor(n_estimators=3, warm_start=True, base_score=base_score).fit(X, Y, weight)
+    model = GBTRegressor(
+        n_estimators=3, warm_start=True, base_score=base_score, splitter="greedy"
+    ).fit(X, Y, weight)
     if is_pickled:
         model = pickle.loads(pickle.dumps(model))
     model.set_params(n_estimators=4)
@@ -398,10 +419,14 @@ def test_other_weights_and_another_order_are_refused(base_score, is_pickled):
 
 
 def test_another_loss_is_refused_and_the_same_one_as_another_object_is_not():
-    model = GBTRegressor(n_estimators=3, warm_start=True, base_score=0.5).fit(X, Y)
+    model = GBTRegressor(n_estimators=3, warm_start=True, base_score=0.5, splitter="greedy").fit(
+        X, Y
+    )
     with pytest.raises(ValueError, match=r"loss must stay .*HalfSquaredError.*; got Absolute"):
         model.set_params(n_estimators=4, loss="absolute").fit(X, Y)
-    model = GBTRegressor(n_estimators=3, warm_start=True, loss=Huber(delta=0.5)).fit(X, Y)
+    model = GBTRegressor(
+        n_estimators=3, warm_start=True, loss=Huber(delta=0.5), splitter="greedy"
+    ).fit(X, Y)
     with pytest.raises(ValueError, match=r"loss must stay Huber\(delta=0.5\); got Huber"):
         model.set_params(n_estimators=4, loss=Huber(delta=0.6)).fit(X, Y)
     assert model.set_params(loss=Huber(delta=0.5)).fit(X, Y).ensemble_.n_trees == 4
@@ -458,21 +483,28 @@ def test_weights_of_classes_multiply_those_of_rows(labels):
         ({labels[0]: 3, labels[1]: 0.5}, [3.0, 0.5]),
         ({}, [1.0, 1.0]),
     ):
-        model = GBTClassifier(n_estimators=3, class_weight=class_weight).fit(X, target, weight)
+        model = GBTClassifier(n_estimators=3, class_weight=class_weight, splitter="greedy").fit(
+            X, target, weight
+        )
         by_row = np.where(target == labels[1], of_class[1], of_class[0])
-        assert_same_model(model, GBTClassifier(n_estimators=3).fit(X, target, weight * by_row))
+        assert_same_model(
+            model, GBTClassifier(n_estimators=3, splitter="greedy").fit(X, target, weight * by_row)
+        )
 
 
 def test_balanced_is_that_of_scikit_learn():
     rare = X_NEW[:, 1] > 1
-    model = GBTClassifier(n_estimators=3, class_weight="balanced").fit(X, rare)
-    expected = GBTClassifier(n_estimators=3).fit(X, rare, compute_sample_weight("balanced", rare))
+    model = GBTClassifier(n_estimators=3, class_weight="balanced", splitter="greedy").fit(X, rare)
+    expected = GBTClassifier(n_estimators=3, splitter="greedy").fit(
+        X, rare, compute_sample_weight("balanced", rare)
+    )
     assert_same_model(model, expected)
     assert model.ensemble_.base_score == 0.0  # even odds
 
 
 def test_rows_held_out_are_weighed_like_those_of_training():
     asked = {"n_estimators": 20, "early_stopping_rounds": 3, "random_state": 0}
+    asked["splitter"] = "greedy"
     model = GBTClassifier(class_weight={True: 5.0}, **asked).fit(X, Y)
     expected = GBTClassifier(**asked).fit(X, Y, np.where(Y, 5.0, 1.0))
     assert_same_model(model, expected)
@@ -496,7 +528,7 @@ def test_rows_held_out_are_weighed_like_those_of_training():
 )
 def test_weights_of_classes_that_are_refused(class_weight, message):
     with pytest.raises(ValueError, match=message):
-        GBTClassifier(class_weight=class_weight).fit(X, Y)
+        GBTClassifier(class_weight=class_weight, splitter="greedy").fit(X, Y)
 
 
 # Progress -------------------------------------------------------------------------------------
@@ -545,7 +577,7 @@ def test_the_last_round_is_told_whatever_ended_the_fit(monkeypatch):
 def test_a_scorer_that_does_not_know_several_classes_is_named():
     rng = np.random.default_rng(0)
     X, label = rng.normal(size=(60, 2)), np.arange(60) % 3
-    model = GBTClassifier(n_estimators=1, eval_metric="roc_auc")
+    model = GBTClassifier(n_estimators=1, eval_metric="roc_auc", splitter="greedy")
     with pytest.raises(ValueError, match=r"eval_metric 'roc_auc' cannot.*there is 'roc_auc_ovr'"):
         model.fit(X, label, eval_set=[(X, label)])
     model.set_params(eval_metric="roc_auc_ovr").fit(X, label, eval_set=[(X, label)])

@@ -82,8 +82,8 @@ def fitted(problem):
     X, y, weight, is_classifier, parameters = problem
     if is_classifier:
         target = y > np.median(y)
-        return GBTClassifier(**parameters).fit(X, target, weight)
-    return GBTRegressor(**parameters).fit(X, y, weight)
+        return GBTClassifier(splitter="greedy", **parameters).fit(X, target, weight)
+    return GBTRegressor(splitter="greedy", **parameters).fit(X, y, weight)
 
 
 @given(problems())
@@ -122,7 +122,7 @@ def test_a_bound_by_hand():
     X = np.array([[1.0, 0.0], [1.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
     model = GBTRegressor(
         n_estimators=1, learning_rate=1.0, max_depth=2, min_child_weight=0.0, reg_lambda=0.0,
-        base_score=0.0, monotone_constraints={"x0": 1},
+        base_score=0.0, monotone_constraints={"x0": 1}, splitter="greedy",
     ).fit(X, np.array([0.0, 10.0, 19.0, 9.0]))  # fmt: skip
     np.testing.assert_array_equal(model.predict(X), [0.0, 9.5, 19.0, 9.5])
     ensemble = model.ensemble_
@@ -139,7 +139,7 @@ def test_missing_values_are_no_value_to_be_put_in_order():
         for direction in (-1, 1):
             model = GBTRegressor(
                 n_estimators=1, learning_rate=1.0, min_child_weight=0.0, reg_lambda=0.0,
-                monotone_constraints=[direction], base_score=0.0,
+                monotone_constraints=[direction], base_score=0.0, splitter="greedy",
             ).fit(X, y)  # fmt: skip
             low, high = model.predict(X[:2])
             assert direction * low <= direction * high
@@ -166,14 +166,18 @@ def test_words_beside_a_constrained_column():
     rng = np.random.default_rng(2)
     frame = pandas.DataFrame({"word": rng.choice([*"abcdef"], 400), "x": rng.normal(size=400)})
     y = -frame.x + (frame.word < "c") * 2 + rng.normal(size=400)
-    model = GBTRegressor(n_estimators=30, monotone_constraints={"x": 1}).fit(frame, y)
+    model = GBTRegressor(n_estimators=30, monotone_constraints={"x": 1}, splitter="greedy").fit(
+        frame, y
+    )
     assert (model.ensemble_.has_set).any()
     coded = np.asarray(model.ensemble_.as_input(frame))
     view = type(model.ensemble_.as_input(frame))
     assert is_monotone(lambda rows: model.ensemble_.raw_predict(rows.view(view)), coded, 1, 1)
     with pytest.raises(ValueError, match="'word' is categorical, so its values have no order"):
-        GBTRegressor(monotone_constraints={"word": 1}).fit(frame, y)
-    GBTRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}).fit(frame, y)
+        GBTRegressor(monotone_constraints={"word": 1}, splitter="greedy").fit(frame, y)
+    GBTRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}, splitter="greedy").fit(
+        frame, y
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +213,7 @@ def test_other_policies_refuse_by_name(splitter):
 def test_several_classes_are_refused():
     X = np.arange(20.0).reshape(10, 2)
     with pytest.raises(ValueError, match="with 3 classes the probability of one can fall"):
-        GBTClassifier(monotone_constraints={"x0": 1}).fit(X, np.arange(10) % 3)
+        GBTClassifier(monotone_constraints={"x0": 1}, splitter="greedy").fit(X, np.arange(10) % 3)
 
 
 def test_names_and_indices_mean_the_same():
@@ -223,14 +227,16 @@ def test_names_and_indices_mean_the_same():
 def test_saved_cloned_and_fitted_again(asked, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    model = GBTRegressor(n_estimators=4, monotone_constraints=asked).fit(X, -X[:, 0])
+    model = GBTRegressor(n_estimators=4, monotone_constraints=asked, splitter="greedy").fit(
+        X, -X[:, 0]
+    )
     assert clone(model).monotone_constraints is not None
     model.save(tmp_path / "model.json")
     read = load(tmp_path / "model.json")
     np.testing.assert_array_equal(read.predict(X), model.predict(X))
     assert type(read.monotone_constraints) is (dict if isinstance(asked, dict) else list)
     assert_same_ensemble(read.fit(X, -X[:, 0]).ensemble_, model.ensemble_)
-    older = GBTRegressor(n_estimators=1).fit(X, X[:, 0])
+    older = GBTRegressor(n_estimators=1, splitter="greedy").fit(X, X[:, 0])
     older.save(tmp_path / "older.json")
     assert "monotone" not in (tmp_path / "older.json").read_text()
 

@@ -55,7 +55,12 @@ def table(n=300, n_classes=3, seed=0):
 def fitted(n=300, n_classes=3, labels=None, **parameters):
     X, y = table(n, n_classes)
     y = y if labels is None else np.asarray(labels)[y]
-    asked = {"n_estimators": 6, "max_depth": 3, "random_state": 0, **parameters}
+    asked = {
+        "n_estimators": 6,
+        "max_depth": 3,
+        "random_state": 0,
+        "splitter": "greedy",
+    } | parameters
     return GBTClassifier(**asked).fit(X, y), X, y
 
 
@@ -142,13 +147,14 @@ def test_the_plain_page_grows_the_same_trees(seed, n_classes, weighted):
     assert_close(ensemble.raw_predict(X), raw, np.abs(raw) + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [3, 7])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_parity_with_xgboost(n_classes, weighted):
     X, y = table(700, n_classes, seed=7)
     X, xgboost = X.astype(np.float32), peer("xgboost")
     weight = np.random.default_rng(3).integers(1, 4, 700) if weighted else None
-    model = GBTClassifier(n_estimators=8, max_depth=4).fit(X, y, weight)
+    model = GBTClassifier(n_estimators=8, max_depth=4, splitter="greedy").fit(X, y, weight)
     data = xgboost.DMatrix(X, label=y, weight=weight)
     data.set_base_margin(np.tile(model.ensemble_.base_score, (700, 1)))
     asked = {"objective": "multi:softprob", "num_class": n_classes, "max_depth": 4, "eta": 0.1}
@@ -204,7 +210,9 @@ def test_every_tree_of_a_round_draws_its_own_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
     y = np.digitize(X.sum(axis=1), [-2.0, 2.0])
-    model = GBTClassifier(n_estimators=8, max_depth=1, colsample=0.1, random_state=0).fit(X, y)
+    model = GBTClassifier(
+        n_estimators=8, max_depth=1, colsample=0.1, random_state=0, splitter="greedy"
+    ).fit(X, y)
     root = model.ensemble_.feature[model.ensemble_.tree_offset[:-1]].reshape(8, 3)
     # One of twelve columns is drawn: three trees in eight rounds hardly ever draw alike.
     assert (root >= 0).all()
@@ -267,8 +275,8 @@ def test_an_error_in_one_tree_of_a_round_ends_the_fit():
 def test_weights_are_repeated_rows_and_classes_can_be_weighed():
     X, y = table(120)
     weight = np.random.default_rng(1).integers(0, 3, 120)
-    model = GBTClassifier(n_estimators=3, max_depth=3).fit(X, y, weight)
-    again = GBTClassifier(n_estimators=3, max_depth=3).fit(
+    model = GBTClassifier(n_estimators=3, max_depth=3, splitter="greedy").fit(X, y, weight)
+    again = GBTClassifier(n_estimators=3, max_depth=3, splitter="greedy").fit(
         np.repeat(X, weight, axis=0), np.repeat(y, weight)
     )
     assert_same(again.ensemble_.feature, model.ensemble_.feature)
@@ -277,7 +285,9 @@ def test_weights_are_repeated_rows_and_classes_can_be_weighed():
     y = np.minimum(y, 2)
     counts = np.bincount(y)
     balanced, by_name = (
-        GBTClassifier(n_estimators=2, max_depth=2, class_weight=weights).fit(X, y)
+        GBTClassifier(n_estimators=2, max_depth=2, class_weight=weights, splitter="greedy").fit(
+            X, y
+        )
         for weights in ("balanced", {k: len(y) / (3 * counts[k]) for k in range(3)})
     )
     assert_same(balanced.ensemble_.value, by_name.ensemble_.value)
@@ -289,14 +299,20 @@ def test_early_stopping(metric):
     X, y = table(900)
     labels = np.array(["x", "y", "z"])[y]
     model = GBTClassifier(
-        n_estimators=200, learning_rate=0.5, early_stopping_rounds=4, eval_metric=metric
+        n_estimators=200,
+        learning_rate=0.5,
+        early_stopping_rounds=4,
+        eval_metric=metric,
+        splitter="greedy",
     ).fit(X[:600], labels[:600], eval_set=[(X[600:], labels[600:])])
     assert 0 < model.best_iteration_ < 199
     assert model.ensemble_.n_rounds == model.best_iteration_ + 1
     losses = model.evals_result_["eval_0"]
     expected = [log_loss(labels[600:], p) for p in model.staged_predict_proba(X[600:])]
     assert_close(losses[: len(expected)], expected, 10.0)
-    held_out = GBTClassifier(n_estimators=9, early_stopping_rounds=2, random_state=1).fit(X, labels)
+    held_out = GBTClassifier(
+        n_estimators=9, early_stopping_rounds=2, random_state=1, splitter="greedy"
+    ).fit(X, labels)
     assert len(held_out.sampled_rows(0)) == 810
 
 
@@ -312,7 +328,7 @@ def test_callbacks_and_own_metrics_see_rounds():
         seen.append(told.number)
         return told.number == 3
 
-    model = GBTClassifier(n_estimators=9, eval_metric=accuracy, callbacks=[stop])
+    model = GBTClassifier(n_estimators=9, eval_metric=accuracy, callbacks=[stop], splitter="greedy")
     model.fit(X, y, eval_set=[(X, y)])
     assert seen == [0, 1, 2, 3]
     assert model.ensemble_.n_rounds == 4
@@ -329,7 +345,7 @@ def test_other_policies_grow_rounds_too(splitter):
 def test_what_is_refused():
     X, y = table(60)
     with pytest.raises(ValueError, match="with 3 classes it must be None"):
-        GBTClassifier(base_score=0.5).fit(X, y)
+        GBTClassifier(base_score=0.5, splitter="greedy").fit(X, y)
     model, X, y = fitted(60)
     with pytest.raises(ValueError, match=r"y holds 7; the model has the classes \[0, 1, 2\]"):
         tree_inner(model, X + 0.1, np.full(60, 7))
@@ -596,7 +612,9 @@ def test_refitted_statistics_on_the_training_rows_are_the_models_own():
 
 def test_cross_fit_and_seen_rows():
     X, y = table(300)
-    result = cross_fit(GBTClassifier(n_estimators=4, max_depth=3), X, y, cv=3, random_state=0)
+    result = cross_fit(
+        GBTClassifier(n_estimators=4, max_depth=3, splitter="greedy"), X, y, cv=3, random_state=0
+    )
     assert set(result.ranking()[:2]) == {0, 1}
     model, X, y = fitted()
     with pytest.warns(match="300 of the 300 rows are among those"):
@@ -609,7 +627,9 @@ def test_cross_fit_and_seen_rows():
 def test_results_of_several_outputs():
     model, X, _ = fitted(labels=["c", "a", "b"])
     frame = pd.DataFrame(X, columns=list("pqrst"), index=[f"r{i}" for i in range(300)])
-    result = predecomp(GBTClassifier(n_estimators=2).fit(frame, model.predict(X)), frame)
+    result = predecomp(
+        GBTClassifier(n_estimators=2, splitter="greedy").fit(frame, model.predict(X)), frame
+    )
     b = result.output("b")
     assert_same(b.values, result.values[:, :, 1])
     assert_same(result.output(1).values, b.values)

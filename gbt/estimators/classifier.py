@@ -1,21 +1,15 @@
-"""The two estimators: parameters, and what a target is to each. No arithmetic.
-
-All else they share, see `gbt.base`.
-"""
+"""The estimator of classes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import check_array
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
 from gbt.losses.half import LOSSES
-from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
-from gbt.losses.robust import warn_of_short_steps
 from gbt.losses.several_outputs import Softmax
 from gbt.other_names import says_what_serves
 from gbt.parameters import OF_CLASSIFIER, Allowed
@@ -23,186 +17,6 @@ from gbt.splitting.frontier import Policy
 from gbt.tables.targets import distinct_labels, weigh_classes
 from gbt.training.evaluation import Callback, Metric
 from gbt.training.sampling import RandomState
-
-
-class GBTRegressor(RegressorMixin, BaseGBT):
-    """Gradient boosted trees for a numeric target, under half the squared error or another loss.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees.
-    learning_rate : float, default=0.1
-        What the step of every tree is multiplied by.
-    max_depth : int or None, default=6
-        Largest number of splits on a path; None is without limit.
-    max_leaves : int or None, default=None
-        Largest number of leaves of a tree. If given, the split of largest gain is made first.
-        max_depth still holds: give max_depth=None for the number of leaves alone to decide.
-    min_child_weight : float, default=1.0
-        Least sum of weighted hessians in a child: for the squared error, of weights.
-    min_samples_leaf : int, default=1
-        Least number of rows in a child, whatever their weights.
-    reg_lambda : float, default=1.0
-        Added to the sum of hessians in every gain and every step: L2 penalty of leaf values.
-    min_split_gain : float, default=0.0
-        A split needs more gain than this (Sun 2022, Definition 2, without factor 1/2). With
-        ``splitter="unbiased"`` it may be negative.
-    subsample, colsample : float, default=1.0
-        Fraction of rows and of columns that each tree sees, drawn without replacement.
-    base_score : float or None, default=None
-        Prediction before the first tree; None is the constant of least loss, for the squared error
-        the weighted mean of the targets.
-    splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
-        How a node chooses its split: where the gain is largest; on the feature that does best on
-        held-out folds of the node's rows; or by three parts of them. The last two take about
-        as long as XGBoost's exact method. An object is one with options, such as
-        ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
-        ``gbt.splitting.frontier.Policy``.
-    categorical_features : str, list of names, indices or booleans, or None, default="from_dtype"
-        Columns whose values are levels, without an order: by default those of categories and of
-        words. Levels are kept with the model and looked up by value. With None there are none, and
-        categories that are numbers are read as these numbers. Dates are always refused.
-    categorical_smoothing : float, default=20.0
-        Levels are ordered by G / (H + smoothing) before they are cut in two; in a node, those of
-        fewer rows than this, and than an eighth of the node's, stay together. Rows count by their
-        weights.
-    monotone_constraints : dict, list or None, default=None
-        By name or index of a column, or one number a column: 1 where predictions must not fall as
-        its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
-        goes with ``splitter="greedy"``, which keeps them as XGBoost does
-        (``gbt.splitting.monotone``).
-    loss : str, object or None, default=None
-        "half_squared_error" (None), "poisson", "gamma", "tweedie" (three that predict exp of the
-        raw prediction), "squared_log_error", "quantile", "absolute", "huber" or "pseudo_huber".
-        ``gbt.losses`` and ``gbt.losses.amounts`` have them as classes with their parameters, such
-        as ``Quantile(alpha=0.9)``. Or an object of your own with the methods value,
-        gradient_hessian, link and inverse_link, in NumPy. Leaf values are -learning_rate G/(H +
-        reg_lambda) under every loss. So "absolute" and "quantile" move a prediction by at most
-        learning_rate a tree, "huber" by delta times that: divide a target that ranges over
-        thousands by its spread.
-    early_stopping_rounds : int or None, default=None
-        Stop when the last evaluation set has not improved for this many trees, and keep the trees
-        up to the best.
-    validation_fraction : float, default=0.1
-        Share of the rows held out for early stopping if ``fit`` is given no ``eval_set``.
-    eval_metric : str, function or None, default=None
-        What else is recorded on evaluation sets, and decides early stopping in place of the loss:
-        the name of a scikit-learn scorer, or a function (y, prediction) -> number; larger is
-        better. A classifier's y are then 0 and 1 and its predictions probabilities. Sets with
-        weights that differ hand them over as ``sample_weight``.
-    callbacks : list of functions or None, default=None
-        Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals.
-        Boosting ends with the tree after which one returns True.
-    warm_start : bool, default=False
-        Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
-        all had been grown at once. Rows and their order, targets, weights, loss, learning_rate,
-        reg_lambda, base_score and subsample must be those of the first fit, whose seed is used
-        again; monotone constraints may be lifted, not added. Of rows a model file keeps no trace:
-        after ``gbt.load`` only their number and the base score are compared.
-    n_jobs : int or None, default=None
-        Threads; None is all cores this process may use. Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of row and column sampling, of the rows held out for early stopping, of the folds of
-        ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. With None these differ
-        from fit to fit; a greedy fit without sampling and early stopping draws nothing.
-    verbose : int, default=0
-        Above 0, progress on standard error.
-
-    Attributes
-    ----------
-    ensemble_ : gbt.Ensemble
-        The trees.
-    feature_importances_ : array of shape (p,)
-        Normalised total gain; biased, see its own documentation.
-    evals_result_ : dict of str to list of float
-        Mean loss on ``eval_set[i]``, or on the rows held out, after every tree: key ``"eval_i"``,
-        and, with eval_metric, ``"eval_i_"`` and its name.
-    best_iteration_ : int
-        Number of the last tree kept, from 0.
-    best_score_ : float or None
-        The last evaluation set's metric, or else its loss, after that tree.
-    split_scores_ : array of shape (p,) or None
-        What the policy found the nodes' best splits worth, by feature, also where it did not split;
-        None for greedy splits, whose gains the nodes have, and where a warm start with early
-        stopping kept fewer trees than there were. With ``splitter="unbiased"`` it is the importance
-        of Zhang, Zhang and Li (2023), Algorithm 3.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (p,)
-        Only if fitted on a data frame with string column names.
-    """
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 6,
-        max_leaves: int | None = None,
-        min_child_weight: float = 1.0,
-        min_samples_leaf: int = 1,
-        reg_lambda: float = 1.0,
-        min_split_gain: float = 0.0,
-        subsample: float = 1.0,
-        colsample: float = 1.0,
-        base_score: float | None = None,
-        splitter: str | Policy = "greedy",
-        categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 20.0,
-        monotone_constraints: MonotoneConstraints = None,
-        loss: Any = None,
-        early_stopping_rounds: int | None = None,
-        validation_fraction: float = 0.1,
-        eval_metric: str | Metric | None = None,
-        callbacks: Sequence[Callback] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ):
-        super().__init__(
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_depth=max_depth,
-            max_leaves=max_leaves,
-            min_child_weight=min_child_weight,
-            min_samples_leaf=min_samples_leaf,
-            reg_lambda=reg_lambda,
-            min_split_gain=min_split_gain,
-            subsample=subsample,
-            colsample=colsample,
-            base_score=base_score,
-            splitter=splitter,
-            categorical_features=categorical_features,
-            categorical_smoothing=categorical_smoothing,
-            monotone_constraints=monotone_constraints,
-            early_stopping_rounds=early_stopping_rounds,
-            validation_fraction=validation_fraction,
-            eval_metric=eval_metric,
-            callbacks=callbacks,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.loss = loss
-
-    def _own_loss(self) -> Loss:
-        return as_loss(self.loss)
-
-    def _learn_target(self, y: Any) -> np.ndarray:
-        target = self._as_target(y)
-        warn_of_short_steps(
-            self._own_loss(), target, self.n_estimators, self.learning_rate, stacklevel=5
-        )
-        return target
-
-    def _as_target(self, y: Any) -> np.ndarray:
-        target = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-        self._own_loss().check_target(target)
-        return target
-
-    def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
-        return self.ensemble_.loss.inverse_link(raw_prediction)
 
 
 class GBTClassifier(ClassifierMixin, BaseGBT):

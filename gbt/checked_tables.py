@@ -1,0 +1,98 @@
+"""Tables, targets and weights as people hand them over, checked once, where they come in.
+
+They are NumPy arrays of any number type, pandas and polars frames, nan where a value is missing.
+Everything behind this file may trust what it gets: rows of floats, float64 targets, weights. The
+table of a fit says what the columns are called and which levels they have, and every later table is
+compared with that.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import validate_data
+
+from gbt.parameters import NamedParameters
+from gbt.tables.categories import Categories, EncodedRows, encode, learn
+from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
+from gbt.tables.sparse_rows import SparseRows
+from gbt.tables.targets import as_weight
+from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
+
+
+class ChecksTables(NamedParameters):
+    """What an estimator has learned of its columns, and how it checks tables by it."""
+
+    categorical_features: Any
+    n_features_in_: int
+    _categories: Categories | None = None  # levels by column, as the model has them
+    _labels: tuple[str, ...] | None = None  # names of columns, which need not have been text
+
+    def _column_names(self) -> tuple[str, ...]:
+        """Return the names of the columns, x0, x1, ... where they have none."""
+        return self._labels or tuple(f"x{k}" for k in range(self.n_features_in_))
+
+    def _as_target(self, y: Any) -> np.ndarray:
+        """Return other targets as the loss takes them."""
+        raise NotImplementedError
+
+    def _check_table(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+        """Return a table as rows of float64 or float32, and the targets if any are given.
+
+        A fit learns what the columns are called and which levels they have, and everything later is
+        compared with that. Levels of categorical columns become their numbers.
+        """
+        table, is_fit = Table(X), options["reset"]
+        if is_fit and table.n_columns > 0:
+            validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
+            self._labels = table.names
+            self._categories, table = learn(table, self.categorical_features, self._column_names())
+        elif not is_fit:
+            is_named = self._labels is not None and table.names is not None
+            if self._categories is not None or (is_named and table.not_numbers):
+                refuse_other_columns(table, self._column_names())  # the reason for other values
+            table = encode(table, self._categories, self._column_names())
+        table.refuse_other_values(categories_are_numbers=self.categorical_features is None)
+        try:
+            checked = validate_data(
+                self,
+                table.given,
+                y,
+                accept_sparse="csr",
+                dtype=(np.float64, np.float32),
+                ensure_all_finite="allow-nan",
+                **options,
+            )
+        except ValueError:
+            if table.n_columns > 0:
+                refuse_infinities(table.as_floats(), table.names)  # names the column
+            raise
+        if not is_fit:
+            # Here, because scikit-learn refuses other names in its own words, if it keeps them.
+            refuse_other_columns(table, self._column_names())
+        rows, *target = checked if isinstance(checked, tuple) else (checked,)
+        rows = EncodedRows.of(SparseRows.of(rows), self._categories)
+        return (rows, *target) if target else rows
+
+    def _check_rows(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return a table as rows of floats, its targets as they are, and its weights."""
+        if y is not None:
+            refuse_other_targets(y, may_be_text=is_classifier(self))
+        X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
+        return X, y, as_weight(sample_weight, len(y))
+
+    def _check_eval_set(self, eval_set: Any) -> list[EvalSet]:
+        """Return the evaluation sets as (rows of floats, float64 targets, weights)."""
+        if eval_set is None:
+            return []
+        refuse_other_eval_sets(eval_set)
+        checked: list[EvalSet] = []
+        for i, (X, y, *weight) in enumerate(eval_set):
+            try:
+                X, y, w = self._check_rows(X, y, weight[0] if weight else None, reset=False)
+                checked.append((X, self._as_target(y), w))
+            except ValueError as error:
+                raise ValueError(f"eval_set[{i}]: {error}") from error
+        return checked
