@@ -144,7 +144,7 @@ class BaseGBT(ChecksTables):
         ----------
         X : table of shape (n, p)
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
-            missing value, infinities are refused.
+            missing value, infinities are refused. Of sparse matrices what is not stored is 0.
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional

@@ -178,7 +178,8 @@ def _rank_sparse(
     sparse, n, m = columns.sparse, columns.n_rows, len(values)
     assert sparse is not None
     codes, order = np.empty((2, m + 1), dtype=np.int32)
-    n_present = keys.rank(np.append(values, 0).view(f"i{values.itemsize}"), codes, order)
+    with_zero = np.append(values, values.dtype.type(0))
+    n_present = keys.rank(with_zero.view(f"i{values.itemsize}"), codes, order)
     item = np.where(order < 0, ~order, order)
     zero_at, n_more = int((item == m).argmax()), n - m - 1  # zeros that are not there
     n_values, most = int(codes[item[n_present - 1]]) + 1, MAX_BINS

@@ -1,7 +1,5 @@
 """Models of sparse rows are those of the dense table, to the last bit."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,7 +15,6 @@ from gbt.tables.sparse_columns import columns_of
 from gbt.tables.sparse_rows import SparseRows
 from tests.asserts import assert_same
 from tests.sparse_tables import KINDS, large_table, tables
-from tests.trainer import grow_tree
 
 pytestmark = pytest.mark.kernels
 LOSSES = ["squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"]
@@ -97,28 +94,24 @@ def test_large_nodes_and_bins_with_cuts_inside(splitter, is_logistic):
         assert_same_models(model(**asked, n_jobs=n_jobs).fit(sparse.csr_array(X), y), dense)
 
 
-@pytest.mark.parametrize("what", ["zero_bin", "zero_code", "stored_bins", "row_start", "all_order"])
-def test_defects_change_the_tree(what):
+@pytest.mark.parametrize("what", ["thresholds", "zero"])
+def test_defects_are_seen(what, monkeypatch):
+    """Values are looked up a row too far; or zeros are taken for another value at predicting."""
     rng = np.random.default_rng(1)
-    X = large_table(rng)
-    rows = SparseRows.of(sparse.csr_array(X))
-    columns = columns_of(rows, 1, np.zeros(X.shape[1], dtype=np.int64))
-    g, h = targets_of(X, rng), np.ones(len(X))
-    expected, _ = grow_tree(columns, g, h, max_depth=6)
-    wrong = getattr(columns.sparse, what).copy()
-    if what in ("zero_bin", "zero_code"):
-        wrong[columns.sparse.is_sparse == 1] += 1
-    elif what == "row_start":
-        wrong[:, 1:] = wrong[:, :-1]
-    elif what == "all_order":
-        first = columns.order.size
-        wrong[first:] = wrong[first:][::-1]
+    X = large_table(rng, n=300, p=4)
+    y = targets_of(X, rng)
+    dense = GBTRegressor(n_estimators=2).fit(X, y)
+    rows = sparse.csr_array(X)
+    if what == "thresholds":
+        looked_up = SparseRows.values_at
+        monkeypatch.setattr(SparseRows, "values_at", lambda self, i, k: looked_up(self, i - 1, k))
+        with pytest.raises(AssertionError):
+            assert_same_models(GBTRegressor(n_estimators=2).fit(rows, y), dense)
     else:
-        wrong[:] = wrong[::-1]
-    defective = replace(columns, sparse=replace(columns.sparse, **{what: wrong}))
-    tree, _ = grow_tree(defective, g, h, max_depth=6)
-    same = len(tree.feature) == len(expected.feature) and (tree.gain == expected.gain).all()
-    assert not same
+        as_they_are = SparseRows.of
+        monkeypatch.setattr(SparseRows, "of", lambda X: as_they_are(X).with_zeros_missing(0.0))
+        with pytest.raises(AssertionError):
+            assert_same(dense.predict(rows), dense.predict(X))
 
 
 def test_early_stopping_warm_start_and_scorers():
