@@ -177,6 +177,18 @@ def with_zeros(X: Any) -> np.ndarray:
     return X[:] if isinstance(X, SparseRows) else X
 
 
+def as_type(X: Any, dtype: Any) -> Any:
+    """Return rows of floats, in an array or sparse, in one type, those of an array C-contiguous."""
+    return X.astype(dtype) if isinstance(X, SparseRows) else np.ascontiguousarray(X, dtype=dtype)
+
+
+def with_zeros_missing(X: Any, within: float) -> Any:
+    """Return rows with nan in place of numbers no farther from 0 than this."""
+    if isinstance(X, SparseRows):
+        return X.with_zeros_missing(within)
+    return np.where(np.abs(X) <= within, np.nan, X)
+
+
 def as_float64(X: Any) -> Any:
     """Return rows of floats, in an array or sparse, as float64."""
     if isinstance(X, SparseRows):
