@@ -37,6 +37,7 @@ from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, check_value
 from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import as_policy, describe_policy
+from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
 from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
@@ -123,6 +124,7 @@ class BaseGBT(ChecksTables):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -162,7 +164,7 @@ class BaseGBT(ChecksTables):
         ----------
         X : table of shape (n, p)
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
-            missing value, infinities are refused.
+            missing value, infinities are refused. Of sparse matrices what is not stored is 0.
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
@@ -232,14 +234,13 @@ class BaseGBT(ChecksTables):
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
             start_of_held_out = None if init_score is None else init_score[held_out_rows]
-            eval_sets = [
-                (X[held_out_rows], target[held_out], weight[held_out_rows], start_of_held_out)
-            ]
+            of_held_out = target[held_out], weight[held_out_rows], start_of_held_out
+            eval_sets = [(take(X, held_out_rows), *of_held_out)]
             is_seen[held_out_rows] = False
             target = target[kept]
-        X = np.asarray(X)
+        X = X if isinstance(X, SparseRows) else np.asarray(X)
         if not is_seen.all():
-            X, weight = X[is_seen], weight[is_seen]
+            X, weight = take(X, is_seen), weight[is_seen]
             init_score = None if init_score is None else init_score[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory

@@ -186,8 +186,23 @@ def test_one_row(estimator):
 
 @BOTH
 def test_sparse_tables(estimator):
-    with refused("Sparse data was passed.*toarray", TypeError):
-        estimator().fit(sparse.csr_array(X), labels == "yes")
+    S, y = sparse.csr_array(X), labels == "yes"
+    with refused("Sparse data was passed for y.*toarray", TypeError):
+        estimator().fit(S, sparse.csr_array(y[:, np.newaxis]))
+    with refused("categorical_features names 1 columns, and X is sparse.*Give a frame"):
+        estimator(categorical_features=[0]).fit(S, y)
+    with refused("X holds inf in row 1, column 0; numbers must be finite"):
+        estimator().fit(sparse.csr_array(np.where(np.arange(len(X))[:, None] == 1, np.inf, X)), y)
+    with refused("X has one dimension"):
+        estimator().fit(sparse.coo_array(X[:, 0]), y)
+    model = estimator(n_estimators=1).fit(S, y)
+    with refused("X has 1 features, but"):
+        model.predict(S[:, :1])
+    with refused("the model needs a table with"):
+        model.ensemble_.raw_predict(S[:, :1])
+    of_levels = estimator(n_estimators=1, categorical_features=[0]).fit(X.round(), y)
+    with refused("Column 'x0' of the model is categorical, and X is sparse"):
+        of_levels.predict(S)
 
 
 @BOTH
