@@ -20,6 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gbt.checked_tables import ChecksTables
+from gbt.defaults import as_checked, chosen
 from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
@@ -34,7 +35,7 @@ from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import Callback, EvalSet, Metric
-from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
+from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
 
 MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
@@ -48,25 +49,26 @@ class BaseGBT(ChecksTables):
     evals_result_: dict[str, list[float]]
     best_iteration_: int
     split_scores_: np.ndarray | None
+    splitter_: str | Policy
     _sampling: Sampling
     _kept_directions: np.ndarray | None = None  # the monotone constraints of all trees
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int | None = None,
         learning_rate: float = 0.1,
         max_depth: int | None = 6,
         max_leaves: int | None = None,
-        min_child_weight: float = 1.0,
-        min_samples_leaf: int = 1,
+        min_child_weight: float | None = None,
+        min_samples_leaf: int | None = None,
         reg_lambda: float = 1.0,
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
         base_score: float | None = None,
-        splitter: str | Policy = "greedy",
+        splitter: str | Policy = "auto",
         categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 20.0,
+        categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
         early_stopping_rounds: int | None = None,
         validation_fraction: float = 0.1,
@@ -116,7 +118,7 @@ class BaseGBT(ChecksTables):
         given = self._all_parameters()
         for name, allowed in self._allowed.items():
             check_value(name, given[name], allowed)
-        may_lose = getattr(as_policy(self.splitter), "judges_by_other_rows", False)
+        may_lose = getattr(as_checked(self.splitter), "judges_by_other_rows", False)
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
             raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
@@ -128,7 +130,7 @@ class BaseGBT(ChecksTables):
         asked = self.monotone_constraints
         of_columns = asked.values() if isinstance(asked, Mapping) else asked
         is_asked = of_columns is not None and any(of_columns)
-        if is_asked and not getattr(as_policy(self.splitter), "keeps_directions", False):
+        if is_asked and not getattr(as_checked(self.splitter), "keeps_directions", False):
             raise ValueError(
                 f"monotone_constraints go with splitter='greedy'; splitter={self.splitter!r} does"
                 " not keep them."
@@ -220,7 +222,8 @@ class BaseGBT(ChecksTables):
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in self._all_parameters().items()
         }
-        base_score = asked["base_score"]
+        asked = chosen(asked, sample_size(len(target), asked["subsample"]))
+        self.splitter_, base_score = asked["splitter"], asked["base_score"]
         asked["monotone_constraints"] = now = self._directions(loss)
         if start is not None:
             refuse_new_directions(self.monotone_constraints, now, self._kept_directions)
@@ -234,7 +237,7 @@ class BaseGBT(ChecksTables):
                     **{field.name: asked[field.name] for field in fields(Parameters)}
                 ),
                 base_score=None if base_score is None else loss.link(base_score),
-                splitter=as_policy(self.splitter),
+                splitter=as_policy(asked["splitter"]),
                 eval_sets=eval_sets,
                 feature_names=self._column_names(),
                 seed=seed,

@@ -34,14 +34,6 @@ from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model.ensemble import Ensemble
 
-STANDARD: dict[str, Any] = {
-    "n_estimators": 400,
-    "learning_rate": 0.01,
-    "max_depth": 4,
-    "min_child_weight": 1.0,
-    "reg_lambda": 1.0,
-}
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line asks for; return the exit status."""
@@ -97,7 +89,7 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
         return findings_of(model, task, given.name, given.doubt)
     task = table_task(table, question)
     _describe(task)
-    return findings_of(fit(task), task)
+    return findings_of(fit(task, {"random_state": options.seed}), task)
 
 
 def _describe(task: Task) -> None:
@@ -121,9 +113,9 @@ def _how_made(
     """Say how the report comes about, so that it can be repeated."""
     versions = [f"gbt-attributions {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{p} {version(p)}" for p in ("numpy", "numba", "scipy", "scikit-learn")]
-    fitted = ", ".join(
-        f"{name}={value!r}" for name, value in (STANDARD if options.data else GREEDY).items()
-    )
+    fitted = ", ".join(f"{name}={value!r}" for name, value in GREEDY.items())
+    if options.data is not None:
+        fitted = f"The default parameters of GBTRegressor or GBTClassifier, seed {options.seed}."
     made = {
         "Command": shlex.join([*program_name().split(), *map(str, arguments)]),
         "Date": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -142,8 +134,8 @@ def _say(*lines: str) -> None:
     print(*lines, sep="\n", flush=True)
 
 
-def fit(task: Task, parameters: dict[str, Any] = STANDARD) -> Ensemble:
-    """Fit a model with the names of the table's columns."""
+def fit(task: Task, parameters: dict[str, Any]) -> Ensemble:
+    """Fit a model, with the names of the table's columns; parameters left open are the defaults."""
     words = [k for k, column in enumerate(task.features) if column.words]
     kind = GBTClassifier if task.is_classification else GBTRegressor
     estimator = kind(**parameters, categorical_features=words)

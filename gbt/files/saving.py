@@ -31,12 +31,13 @@ from gbt.losses.known import as_loss, describe_loss
 FORMAT = "gbt"
 VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
-# Parameters that were added after the first files. They are written where they differ from their
-# default, so that a file without them, old or new, means the default.
+# Parameters that were added after the first files. They are written where they differ from what a
+# file without them, old or new, means: their default, or what that was when they were added.
 ADDED_LATER = (
     "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
     "monotone_constraints",
 )  # fmt: skip
+FORMER_DEFAULTS = {"categorical_smoothing": 20.0}  # of what is added later
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -93,11 +94,12 @@ def describe_estimator(
     model: Any, defaults: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what a fitted estimator is beside its trees, as JSON has it."""
+    absent_means = {**defaults, **FORMER_DEFAULTS}
     description = {
         "parameters": {
             name: _plain(name, value)
             for name, value in parameters.items()
-            if name not in ADDED_LATER or _or_none(value) != _or_none(defaults[name])
+            if name not in ADDED_LATER or _or_none(value) != _or_none(absent_means[name])
         },
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "evals_result": _finite(model.evals_result_),

@@ -12,6 +12,7 @@ the raw prediction, and gets those.
 """
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,10 @@ SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 
 EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 Metric = Callable[..., float]
+
+
+class WorseThanConstantWarning(UserWarning):
+    """A fit's rows for evaluation are predicted worse than they would be without any tree."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,26 @@ class Watch:
         best = np.argmin if self._metric is None else np.argmax
         return int(best(deciding))
 
+    def warn_if_useless(self, constant: Any, best_iteration: int, stacklevel: int) -> None:
+        """Warn of each set whose loss a raw prediction, the same for all rows, would have lessened.
+
+        That is the best constant of the rows that were trained on, and the trees are those that are
+        kept. Nothing better than it can be said of rows unless some feature tells them apart.
+        """
+        for i, watched in enumerate(self._sets):
+            of_trees = self.evals_result[f"eval_{i}"][best_iteration]
+            of_constant = watched.loss_of_constant(constant)
+            if of_trees > of_constant:
+                rows = "on the rows held out" if self._patience else f"on eval_set[{i}]"
+                warnings.warn(
+                    f"The mean loss {rows} is {of_trees:.6g}, and {of_constant:.6g} where every row"
+                    " is predicted the same: these trees have learned nothing that holds up there."
+                    " Fewer trees, a smaller learning_rate or a larger min_samples_leaf may do"
+                    " better; or the features say nothing about y.",
+                    WorseThanConstantWarning,
+                    stacklevel=stacklevel + 1,
+                )
+
     @property
     def is_over(self) -> bool:
         """Whether the last rounds, as many as ``patience`` says, brought no better number."""
@@ -167,8 +192,15 @@ class _Watched:
             tree.add_values(self.X, of_output, n_jobs)
 
     def mean_loss(self) -> float:
+        return self._loss_of(self.raw_prediction)
+
+    def loss_of_constant(self, constant: Any) -> float:
+        raw = np.repeat(np.atleast_1d(constant)[np.newaxis], len(self.y), axis=0)
+        return self._loss_of(raw if raw.shape[1] > 1 else raw[:, 0])
+
+    def _loss_of(self, raw_prediction: np.ndarray) -> float:
         with refusing_overflow_of(self.loss):
-            loss = self.loss.value(self.y, self.raw_prediction)
+            loss = self.loss.value(self.y, raw_prediction)
         with refusing_overflow():
             return float(np.average(loss, weights=self.sample_weight))
 

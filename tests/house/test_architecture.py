@@ -22,7 +22,7 @@ FLOORS_OF_GBT = [
     {"files", "splitting"},
     {"model"},
     {"formats", "training"},
-    {"parameters", "other_names"},
+    {"parameters", "other_names", "defaults"},
     {"checked_tables"},
     {"base"},
     {"estimators"},
@@ -285,7 +285,7 @@ codegen.CPUCodeLibrary.add_ir_module = count
 from gbt import GBTRegressor
 from attributions import tree_inner
 X = np.random.default_rng(0).normal(size=(200, 10))
-model = GBTRegressor(n_estimators=2).fit(X, X[:, 0])
+model = GBTRegressor(n_estimators=2, splitter='SPLITTER').fit(X, X[:, 0])
 tree_inner(model, X, X[:, 0])
 print(sum(lines))
 """
