@@ -39,7 +39,6 @@ import numpy as np
 
 from attributions.held_out.constant_loss import percent_of_one
 from attributions.held_out.rows_at_splits import (
-    Intake,
     NodeTotals,
     RowsAtSplits,
     Spread,
@@ -47,9 +46,9 @@ from attributions.held_out.rows_at_splits import (
 )
 from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import sum_by_output
-from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
+from attributions.inputs import row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
-from attributions.statistics.chunk_sums import are_training_chunks
+from attributions.rows import AllRows
 from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
@@ -141,17 +140,12 @@ def held_out_gain(
             "second_moments=True is for standard errors of sums over features; leave out"
             " standard_error=False."
         )
-    steps = StepsOfModel.of(as_ensemble(model))
-    intake = Intake(steps, getattr(model, "classes_", None))
-    rows = Chunk(X, y, sample_weight, groups)
-    over = partial(intake.ready(rows), n_jobs=n_jobs)
+    steps = _steps_of(model)
+    rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups), n_jobs)
     asked = Asked(per_tree, per_output, second_moments, standard_error)
-    totals = _totals(over, asked)
-    n_seen = totals.n_seen or totals.n_rows * are_training_chunks(
-        steps.ensemble, totals.at_root, rows, intake.as_seen
-    )
-    warn_of_seen_rows(n_seen, totals.n_rows, stacklevel=2)
-    return _held_out_gain(steps, over, asked, totals)
+    totals = _totals(rows.over, asked)
+    rows.check(totals.tally, stacklevel=2)
+    return _held_out_gain(steps, rows.over, asked, totals)
 
 
 def held_out_gain_of_batches(
@@ -162,14 +156,19 @@ def held_out_gain_of_batches(
     ``read`` yields X and y of each batch, and is called twice. Nobody is warned of rows that the
     model has seen.
     """
-    intake = Intake(StepsOfModel.of(model), None)
+    steps = StepsOfModel.of(model)
 
     def over(part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
-        parts = (part_of(intake.take(Chunk(X, y)), None) for X, y in read())
+        parts = (part_of(RowsAtSplits.of(steps, Chunk(X, y)), None) for X, y in read())
         return reduce(merge, parts)
 
     asked = Asked(per_tree=True)
-    return _held_out_gain(intake.steps, over, asked, _totals(over, asked))
+    return _held_out_gain(steps, over, asked, _totals(over, asked))
+
+
+def _steps_of(model: Any) -> StepsOfModel:
+    """Return the steps of a model that a public function was given."""
+    return StepsOfModel.of(as_ensemble(model), getattr(model, "classes_", None))
 
 
 class Asked(NamedTuple):
@@ -183,10 +182,7 @@ class Asked(NamedTuple):
 
 def _totals(over: Callable[..., Any], asked: Asked) -> NodeTotals:
     """Walk all rows for what they add up to at the nodes."""
-    totals = over(partial(NodeTotals.of, asked.standard_error), NodeTotals.merge)
-    if not totals.has_weight:
-        raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
-    return totals
+    return over(partial(NodeTotals.of, asked.standard_error), NodeTotals.merge)
 
 
 def _held_out_gain(
@@ -203,7 +199,7 @@ def _held_out_gain(
     return GlobalAttribution(
         values=by_tree.sum(axis=0),
         standard_error=None if spread is None else spread.sums.standard_error,
-        n_samples=totals.n_rows,
+        n_samples=totals.tally.n_rows,
         feature_names=ensemble.feature_names,
         method="held_out_gain",
         per_tree=by_tree if asked.per_tree else None,
@@ -259,12 +255,9 @@ def held_out_gain_rows(
     for means that come from the rows themselves.
     """
     refuse_chunks(X)
-    steps = StepsOfModel.of(as_ensemble(model))
-    rows_at_splits = Intake(steps, getattr(model, "classes_", None)).take(Chunk(X, y))
-    n_seen = count_seen_rows(
-        steps.ensemble, rows_at_splits.X, rows_at_splits.y, n_jobs, rows_at_splits.weight
-    )
-    warn_of_seen_rows(n_seen, len(rows_at_splits.X), stacklevel=2)
+    steps = _steps_of(model)
+    rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y))
+    rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
     values, blocks = np.empty(rows_at_splits.X.shape), row_blocks(len(rows_at_splits.X))
 

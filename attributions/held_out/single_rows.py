@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.steps import JudgedRows
-from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
+from attributions.inputs import row_labels
 from attributions.per_row.bound import Judge
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
@@ -80,8 +80,7 @@ def _explained(
 def _of_chunk(judge: Judge, name: str, n_jobs: int | None, chunk: Chunk) -> LocalAttribution:
     """Return the q_ik of some rows, made in the blocks in which they are summed."""
     rows, n_jobs = JudgedRows.of(judge, chunk), chunk.n_jobs(n_jobs)
-    n_seen = count_seen_rows(judge.ensemble, rows.X, rows.y, n_jobs)
-    warn_of_seen_rows(n_seen, len(rows.X), stacklevel=5)
+    rows.warn_if_seen(n_jobs, stacklevel=5)
     values, base_values = np.empty(rows.X.shape), np.zeros(len(rows.X))
     blocks = row_blocks(len(rows.X))
 

@@ -15,14 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from attributions.inputs import as_weight
-from attributions.methods import (
-    ASKED_WITHOUT_ERROR,
-    NO_ERROR,
-    NOT_SUMS,
-    SHOWN_IN_PERCENT,
-    TESTABLE,
-    kind_of,
-)
+from attributions.methods import facts_of, kind_of, those
 from attributions.names import find_feature
 from attributions.results import tables
 from attributions.results.merging import merged
@@ -155,7 +148,7 @@ class GlobalAttribution(tables.ShownAsTable):
             doubts = ["" if reliable else "unreliable" for reliable in self.is_reliable[shown]]
             columns.append(tables.words("", doubts))
         title = f"{self.method}, {len(self)} features"
-        if kind_of(self.method) not in NOT_SUMS:
+        if not facts_of(self.method).no_sum:
             title += f", sum over {self.n_samples:,} rows"
         if self.groups is not None:
             title += f", {self.n_draws:,} group{'s' * (self.n_draws != 1)}"
@@ -306,7 +299,7 @@ class GlobalAttribution(tables.ShownAsTable):
         if not self._is_testable:
             raise ValueError(
                 f"{self.method} has no p-values: a feature without effect can have a value above 0"
-                f" for other reasons than chance. Use {', '.join(TESTABLE)} on held-out rows."
+                f" for other reasons than chance. Use {those('is_testable')} on held-out rows."
             )
         standard_error = self._standard_error("p-values")
         warn_of_few_groups(self.groups, stacklevel=2)
@@ -468,13 +461,13 @@ class GlobalAttribution(tables.ShownAsTable):
     @property
     def _shows_percent(self) -> bool:
         """Whether tables have values in per cent beside the values."""
-        return self.percent_of_one is not None and kind_of(self.method) in SHOWN_IN_PERCENT
+        return self.percent_of_one is not None and facts_of(self.method).is_in_percent
 
     @property
     def _is_testable(self) -> bool:
         """Whether no effect means a value of 0 or less, so that there are p-values."""
         is_of_targets = kind_of(self.method) == "forest_inner" and self.method.endswith(", target)")
-        return kind_of(self.method) in TESTABLE and not is_of_targets
+        return facts_of(self.method).is_testable and not is_of_targets
 
     def _kept_contributions(self, wanted: str) -> np.ndarray:
         """Return what every row contributes, or raise an error that says which results keep it."""
@@ -488,10 +481,9 @@ class GlobalAttribution(tables.ShownAsTable):
     def _standard_error(self, wanted: str) -> np.ndarray:
         """Return the standard error, or raise an error that says why there is none."""
         if self.standard_error is None:
-            kind, draw = kind_of(self.method), "row" if self.groups is None else "group"
-            reason = ASKED_WITHOUT_ERROR.get(kind, "it was computed with standard_error=False")
-            if self.n_draws == 1:
+            facts, draw = facts_of(self.method), "row" if self.groups is None else "group"
+            reason = facts.without_errors if facts.has_errors else facts.no_sum
+            if self.n_draws == 1 and facts.has_errors:
                 reason = f"it was computed from a single {draw}"
-            reason = NO_ERROR.get(kind, reason)
             raise ValueError(f"{self.method} has no standard errors, so no {wanted}: {reason}.")
         return self.standard_error

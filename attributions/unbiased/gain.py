@@ -34,11 +34,11 @@ import numpy as np
 
 from attributions.inputs import warn_of_seen_rows
 from attributions.results import GlobalAttribution
+from attributions.rows import Intake
 from attributions.unbiased.closed_forms import Splits
 from attributions.unbiased.in_chunks import SplitTable
 from attributions.unbiased.node_sums import SplitRows
 from attributions.unbiased.subsets import Sampler, gain_of_subsets, mean_ratio
-from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import Chunk
@@ -118,11 +118,12 @@ def unbiased_gain(
         raise ValueError(f"form must be one of {FORMS}; got {form!r}.")
     if not min_samples >= 1:
         raise ValueError(f"min_samples={min_samples!r}; either child needs at least 1 row.")
-    ensemble = as_ensemble(model)
+    intake = Intake.of_model(model)
+    ensemble = intake.ensemble
     given_train = Chunk(X_train, y_train, sample_weight_train)
     given_valid = Chunk(X_valid, y_valid, sample_weight_valid, groups_valid)
-    train = SplitTable.of(model, ensemble, "train", given_train, n_jobs)
-    valid = SplitTable.of(model, ensemble, "valid", given_valid, n_jobs)
+    train = SplitTable.named("train", intake, given_train, n_jobs)
+    valid = SplitTable.named("valid", intake, given_valid, n_jobs)
     if form != "symmetric":
         valid.in_memory()  # refuses chunks before any work is done
     has_errors = standard_error and form != "sampled"

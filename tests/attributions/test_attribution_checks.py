@@ -234,6 +234,7 @@ def test_standard_errors_of_merged_chunks_are_compared(find):
 # ---------------------------------------------------------------------------- how it is reported
 
 
+@pytest.mark.slow
 def test_the_smallest_tree_is_shown(search):
     """A split on x0 that sends missing values the wrong way needs one split and one row."""
 

@@ -44,6 +44,7 @@ def drawn_problems(draw):
     return Problem(X, -gradient * UNIT, [gradient], depth, reg_lambda)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rung", RUNGS[1:], ids=lambda rung: rung.name)
 @given(problem=drawn_problems())
 def test_a_rung_grows_the_trees_of_the_page(rung, problem):
@@ -81,6 +82,7 @@ def test_a_tree_by_hand():
     assert_close(tree.gain, [10 / 3, 0.0, 0.0], [10 / 3, 0.0, 0.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
 def test_threads_do_not_change_trees(n_threads, monkeypatch):
     problem = problem_of(500, 5, 1)
@@ -241,6 +243,7 @@ def without_indent(text):
     return "\n".join(line.strip() for line in text.strip().splitlines())
 
 
+@pytest.mark.slow
 def test_the_command_runs(monkeypatch, capsys):
     monkeypatch.setattr(ladder, "SIZES", (Size(60, 2),))
     monkeypatch.setattr(ladder, "verify_on_drawn_problems", lambda: None)  # has tests above

@@ -477,6 +477,7 @@ def test_row_parts_are_derivatives():
         assert_close((up - down) / (2 * step), parts[i], np.abs(parts).sum(), eps=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [None, "quantile", "classes"])
 def test_the_standard_error_is_the_spread_over_tables(loss):
     def draw(seed, n):

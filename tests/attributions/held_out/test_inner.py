@@ -519,6 +519,7 @@ def test_a_feature_that_no_tree_splits_on_is_exactly_zero():
         assert_same(result.standard_error[2:], [0.0, 0.0])
 
 
+@pytest.mark.slow
 def test_a_million_rows_in_chunks():
     ensemble, X, y = fitted_rows(1_000_000)
     at_once = tree_inner(ensemble, X, y, per_tree=True)

@@ -264,6 +264,7 @@ def test_a_missing_value_is_a_red_point():
     assert_same(display.ax_.collections[place].get_facecolors()[0], to_rgba(VERMILION))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "draw",
     [
@@ -410,6 +411,7 @@ def test_points_of_a_swarm_do_not_coincide():
     assert np.abs(offsets).max() <= 0.38 + 1e-12
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_only_to_draw():
     code = (
         "import sys, attributions.plots;"

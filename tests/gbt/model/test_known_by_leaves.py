@@ -109,6 +109,7 @@ def told_by_leaves(model, X, y):
     return are_training_rows(ensemble, lambda part_of, merge: part_of(rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_rows_of_training_and_as_many_others(library, task):
@@ -143,6 +144,7 @@ MEASURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_all_measures_of_held_out_rows_warn(measure):
     X, y = table("two classes")
