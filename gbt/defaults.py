@@ -31,7 +31,7 @@ GUARDED = {
 }  # fmt: skip
 CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20}
 BY_SPLITTER = {"greedy": AS_XGBOOST, "unbiased": GUARDED, "cross_validated": GUARDED}
-LARGEST_UNBIASED = 6000  # up to which "auto" grows unbiased trees
+LARGEST_UNBIASED = 10_000  # rows, up to which "auto" grows unbiased trees
 
 
 def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:

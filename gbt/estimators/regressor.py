@@ -50,7 +50,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     splitter : {"auto", "greedy", "cross_validated", "unbiased"} or object, default="auto"
         How a node chooses its split: where the gain is largest; on the feature that does best on
         held-out folds of the node's rows; or by three parts of them. With ``"auto"`` trees that
-        see at most 6,000 rows are unbiased, larger ones greedy with 20 rows a leaf, since these
+        see at most 10,000 rows are unbiased, larger ones greedy with 20 rows a leaf, since these
         predicted best on real tables (docs/accuracy.md); so are trees with constraints. With
         ``"greedy"`` trees are those of XGBoost's exact method. An object is one with options, as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own

@@ -160,10 +160,7 @@ def boost(
             is_over = is_ended or is_stub or watch.is_over
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
-    if eval_sets:
-        with refusing_overflow_of(loss):
-            constant = loss.best_constant(y, sample_weight)
-        watch.warn_if_useless(constant, best_iteration, stacklevel=6)  # where fit was called
+    watch.warn_if_useless(y, sample_weight, best_iteration, stacklevel=6)  # where fit was called
     ensemble = Ensemble(
         **trees.arrays(),
         base_score=base_score,

@@ -136,12 +136,18 @@ class Watch:
         best = np.argmin if self._metric is None else np.argmax
         return int(best(deciding))
 
-    def warn_if_useless(self, constant: Any, best_iteration: int, stacklevel: int) -> None:
-        """Warn of each set whose loss a raw prediction, the same for all rows, would have lessened.
+    def warn_if_useless(
+        self, y: np.ndarray, sample_weight: np.ndarray, best_iteration: int, stacklevel: int
+    ) -> None:
+        """Warn of each set that the trees that are kept predict worse than a constant does.
 
-        That is the best constant of the rows that were trained on, and the trees are those that are
-        kept. Nothing better than it can be said of rows unless some feature tells them apart.
+        It is the best constant of the rows that were trained on, of which these are the targets and
+        weights. Nothing better can be said of rows unless some feature tells them apart.
         """
+        if not self._sets:
+            return
+        with refusing_overflow_of(self._loss):
+            constant = self._loss.best_constant(y, sample_weight)
         for i, watched in enumerate(self._sets):
             of_trees = self.evals_result[f"eval_{i}"][best_iteration]
             of_constant = watched.loss_of_constant(constant)
