@@ -341,6 +341,7 @@ def test_best_first_growth_splits_what_is_worth_most_to_rows_that_chose_nothing(
     assert len(later) == 7
 
 
+@pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
 def test_scores_are_kept_and_saved(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
