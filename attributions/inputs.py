@@ -13,6 +13,7 @@ import numpy as np
 
 from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
+from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
 from gbt.tables.given import refuse_infinities
 
@@ -57,15 +58,16 @@ def row_labels(X: Any) -> Any:
     return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
-def as_training(training: Any) -> tuple[Any, Any, Any]:
-    """Return the rows that a model was fitted on, their targets, and their weights or None."""
-    if not (isinstance(training, tuple | list) and len(training) in (2, 3)):
+def as_training(training: Any) -> Chunk:
+    """Return the rows that a model was fitted on, with what stands beside them."""
+    if not (isinstance(training, tuple | list) and len(training) in (2, 3, 4)):
         raise ValueError(
-            "training must be the pair (X, y) of rows that the model was fitted on, or (X, y,"
-            f" sample_weight); got a {type(training).__name__}."
+            "training must be the pair (X, y) of rows that the model was fitted on, (X, y,"
+            " sample_weight), or (X, y, sample_weight, init_score); got a"
+            f" {type(training).__name__}."
         )
-    X, y, *weight = training
-    return X, y, weight[0] if weight else None
+    X, y, weight, init_score = (*training, None, None)[:4]
+    return Chunk(X, y, weight, init_score=init_score)
 
 
 def as_random_state(random_state: Any) -> Any:
@@ -101,9 +103,10 @@ def trees_of(model: Any, training: Any = None) -> Ensemble:
     Parameters
     ----------
     model : whatever ``gbt.formats.as_ensemble`` takes
-    training : (X, y) or (X, y, sample_weight), optional
+    training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
         The rows that it was fitted on. A model that has kept all is not compared with them.
     """
     if training is None or not has_lost_sums(model):
         return as_ensemble(model)
-    return as_ensemble(model, *as_training(training))
+    rows = as_training(training)
+    return as_ensemble(model, rows.X, rows.y, rows.sample_weight, rows.init_score)

@@ -3,7 +3,7 @@
 All measures take rows in alike, from a table in memory or, chunk by chunk, from one of Dask::
 
     model  ->  Intake  --.                    the trees, and the labels of their targets
-                          }-->  Rows          checked and converted: X, y, weight, groups
+                          }-->  Rows          checked and converted: X, y, weight, ...
     Chunk of a table   --'       |
                                  +-> Tally    how many, whether any counts, how many were seen
 
@@ -25,6 +25,8 @@ from attributions.statistics.groups import Groups
 from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
 from gbt.model.known_by_leaves import Cells, amount_at_root, are_training_rows, may_be_training_rows
+from gbt.model.stages import start_of
+from gbt.model.starts import checked_init_score
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.tables.targets import as_target
 
@@ -61,6 +63,8 @@ class Rows:
         Empty where no target is needed.
     weight : float64 array of shape (n,)
     groups : Groups or None
+    init_score : float64 array of shape (n, K), or None
+        Starting values of the rows, if the model has such (``gbt.model.starts``).
     is_part : bool
         Whether they are a chunk, which is taken in anew for every walk.
     """
@@ -70,6 +74,7 @@ class Rows:
     y: np.ndarray
     weight: np.ndarray
     groups: Groups | None = None
+    init_score: np.ndarray | None = None
     is_part: bool = False
 
     need_targets: ClassVar[bool] = True
@@ -85,6 +90,7 @@ class Rows:
             as_target(model, model.ensemble, given.y, n) if cls.need_targets else np.empty(0),
             as_weight(given.sample_weight, n, may_be_zero=given.is_part),
             Groups.of(given.groups, n),
+            checked_init_score(model.ensemble, given.init_score, n) if cls.need_targets else None,
             given.is_part,
         )
 
@@ -92,6 +98,11 @@ class Rows:
     def ensemble(self) -> Ensemble:
         """The trees."""
         return self.model.ensemble
+
+    def start(self, rows: slice) -> np.ndarray:
+        """Return the raw predictions at which the first trees are judged, (K, n); a new array."""
+        init_score = None if self.init_score is None else self.init_score[rows]
+        return start_of(self.ensemble, rows.stop - rows.start, init_score)
 
     def without_zero_weight(self) -> Self:
         """Return those that weigh something; of a chunk there may be none."""
@@ -102,11 +113,17 @@ class Rows:
         if groups is not None:
             groups = Groups.of(groups.labels[groups.of_row[kept]], int(kept.sum()))
         X, y, weight = self.X[kept], self.y[kept], self.weight[kept]
-        return replace(self, X=X, y=y, weight=weight, groups=groups)
+        start = None if self.init_score is None else self.init_score[kept]
+        return replace(self, X=X, y=y, weight=weight, groups=groups, init_score=start)
 
     def for_leaves(self) -> known_by_leaves.Rows:
         """Return them as `known_by_leaves` takes them."""
-        return known_by_leaves.Rows(self.X, self.y, self.weight)
+        return known_by_leaves.Rows(self.X, self.y, self.weight, self.init_score)
+
+    @property
+    def at_root(self) -> float:
+        """What they add to the root of the first tree."""
+        return amount_at_root(self.ensemble, self.y, self.weight, self.init_score)
 
     def count_seen(self, n_jobs: int | None) -> int:
         """Return how many are among those that the model was trained or tuned on.
@@ -120,7 +137,7 @@ class Rows:
             return 0
         if ensemble.seen_rows is not None:
             return ensemble.seen_rows.count(self.X, self.y, n_jobs)
-        if not may_be_training_rows(ensemble, amount_at_root(ensemble, self.y, self.weight)):
+        if not may_be_training_rows(ensemble, self.at_root):
             return 0
         rows = self.for_leaves()
         return n_rows * are_training_rows(ensemble, lambda part_of, merge: part_of(rows))
@@ -146,7 +163,7 @@ class Tally(NamedTuple):
         """Count some rows."""
         ensemble, at_root = rows.ensemble, nan
         if rows.is_part and rows.need_targets and ensemble.seen_rows is None:
-            at_root = amount_at_root(ensemble, rows.y, rows.weight)
+            at_root = rows.at_root
         return cls(len(rows.X), rows.count_seen(n_jobs), bool(rows.weight.any()), at_root)
 
     def merge(self, other: "Tally") -> "Tally":

@@ -137,7 +137,14 @@ class BaseGBT(ChecksTables):
             )
 
     @says_what_serves
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        init_score: Any = None,
+    ) -> Self:
         """Fit the trees.
 
         Parameters
@@ -149,21 +156,25 @@ class BaseGBT(ChecksTables):
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
             Not negative. Rows of weight 0 are dropped before anything else.
-        eval_set : list of (X, y) or (X, y, sample_weight), optional
+        eval_set : list of (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score)
             Tables whose mean loss, and ``eval_metric``, is recorded after every tree, in
             ``evals_result_``. The last one decides early stopping. ``class_weight`` does not
             multiply its weights.
+        init_score : array of shape (n,), or (n, K) for K > 2 classes, optional
+            A raw prediction of each row from which boosting starts, in place of a base score; every
+            prediction is then asked for with those of its rows (``gbt.model.starts``). Without
+            ``eval_set``, rows that are held out for early stopping keep theirs.
 
         Returns
         -------
         self
         """
         attempt = copy(self)
-        attempt._fit(X, y, sample_weight, eval_set)
+        attempt._fit(X, y, sample_weight, eval_set, init_score)
         self.__dict__ = dict(vars(attempt))
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, init_score: Any) -> None:
         self.check_parameters()
         start = self if self.warm_start and hasattr(self, "ensemble_") else None
         X, y, weight = self._check_rows(X, y, sample_weight, reset=start is None)
@@ -171,17 +182,23 @@ class BaseGBT(ChecksTables):
         is_seen = weight > 0
         target = self._learn_target(y if is_seen.all() else y[is_seen])
         weight = self._weigh(weight, is_seen, target)
-        eval_sets = self._check_eval_set(eval_set)
+        if init_score is not None:
+            init_score = self._check_init_score(init_score, n_rows)
+        eval_sets = self._check_eval_set(eval_set, has_init_score=init_score is not None)
         seed = seed_of(self.random_state) if start is None else self._sampling.seed
         if self.early_stopping_rounds is not None and not eval_sets:
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
-            eval_sets = [(X[held_out_rows], target[held_out], weight[held_out_rows])]
+            start_of_held_out = None if init_score is None else init_score[held_out_rows]
+            eval_sets = [
+                (X[held_out_rows], target[held_out], weight[held_out_rows], start_of_held_out)
+            ]
             is_seen[held_out_rows] = False
             target = target[kept]
         X = np.asarray(X)
         if not is_seen.all():
             X, weight = X[is_seen], weight[is_seen]
+            init_score = None if init_score is None else init_score[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
         n_older = 0
@@ -191,11 +208,10 @@ class BaseGBT(ChecksTables):
 
         if weight.min() == weight.max():
             weight = weight[:1].copy()  # one weight stands for the equal weights of all rows
-        boosted = self._boost(
-            X, target, weight, eval_sets, seed, None if start is None else start.ensemble_
-        )
+        older = None if start is None else start.ensemble_
+        boosted = self._boost(X, target, weight, init_score, eval_sets, seed, older)
         tuned = eval_sets[-1][:2] if self.early_stopping_rounds else None
-        seen_rows = SeenRows.of((X, target), tuned, self.n_jobs, weight)
+        seen_rows = SeenRows.of((X, target), tuned, self.n_jobs, weight, init_score)
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
         scores = [None if start is None else start.split_scores_, boosted.split_scores]
@@ -212,6 +228,7 @@ class BaseGBT(ChecksTables):
         X: np.ndarray,
         target: np.ndarray,
         weight: np.ndarray,
+        init_score: np.ndarray | None,
         eval_sets: list[EvalSet],
         seed: int,
         start: Ensemble | None,
@@ -243,6 +260,7 @@ class BaseGBT(ChecksTables):
                 seed=seed,
                 n_jobs=asked["n_jobs"],
                 categories=self._categories,
+                init_score=init_score,
                 start=start,
             )
         except SumsOverflowError as error:
@@ -265,10 +283,6 @@ class BaseGBT(ChecksTables):
             )
         return found
 
-    def _own_loss(self) -> Loss:
-        """Return the loss that follows from parameters and targets."""
-        raise NotImplementedError
-
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""
         raise NotImplementedError
@@ -281,41 +295,47 @@ class BaseGBT(ChecksTables):
         """Return what rows weigh in training; the targets are of those that are seen."""
         return weight
 
-    def _raw_predict(self, X: Any) -> np.ndarray:
+    def _raw_predict(self, X: Any, init_score: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self.ensemble_.raw_predict(self._check_table(X, reset=False), self.n_jobs)
+        X = self._check_table(X, reset=False)
+        return self.ensemble_.raw_predict(X, self.n_jobs, init_score)
 
-    def _staged_raw_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def _staged_raw_predict(self, X: Any, init_score: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self)
-        return self.ensemble_.staged_raw_predict(self._check_table(X, reset=False), self.n_jobs)
+        X = self._check_table(X, reset=False)
+        return self.ensemble_.staged_raw_predict(X, self.n_jobs, init_score)
 
     @says_what_serves
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Predict the target of every row, a classifier its most probable label.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : array of shape (n,), or (n, K), optional
+            The rows' starting values, if ``fit`` was given those of its rows.
 
         Returns
         -------
         array of shape (n,)
         """
-        return self._decide(self._raw_predict(X))
+        return self._decide(self._raw_predict(X, init_score))
 
     @says_what_serves
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
         """Yield the prediction of the first tree, of the first two, ... of all trees.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
 
         Yields
         ------
         array of shape (n,)
         """
-        return map(self._decide, self._staged_raw_predict(X))
+        return map(self._decide, self._staged_raw_predict(X, init_score))
 
     @says_what_serves
     def apply(self, X: Any) -> np.ndarray:

@@ -12,16 +12,18 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import validate_data
 
+from gbt.losses.loss import Loss
 from gbt.parameters import NamedParameters
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
-from gbt.tables.targets import as_weight
+from gbt.tables.targets import as_init_score, as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 
 
 class ChecksTables(NamedParameters):
     """What an estimator has learned of its columns, and how it checks tables by it."""
 
+    base_score: float | None
     categorical_features: Any
     n_features_in_: int
     _categories: Categories | None = None  # levels by column, as the model has them
@@ -30,6 +32,10 @@ class ChecksTables(NamedParameters):
     def _column_names(self) -> tuple[str, ...]:
         """Return the names of the columns, x0, x1, ... where they have none."""
         return self._labels or tuple(f"x{k}" for k in range(self.n_features_in_))
+
+    def _own_loss(self) -> Loss:
+        """Return the loss that follows from parameters and targets."""
+        raise NotImplementedError
 
     def _as_target(self, y: Any) -> np.ndarray:
         """Return other targets as the loss takes them."""
@@ -81,16 +87,34 @@ class ChecksTables(NamedParameters):
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))
 
-    def _check_eval_set(self, eval_set: Any) -> list[EvalSet]:
-        """Return the evaluation sets as (rows of floats, float64 targets, weights)."""
+    def _check_init_score(self, init_score: Any, n_rows: int) -> np.ndarray:
+        """Return the starting values of training rows, (n, K)."""
+        if self.base_score is not None:
+            raise ValueError(
+                f"base_score={self.base_score!r} and init_score both say where boosting starts:"
+                " give one, base_score for all rows or init_score for each."
+            )
+        return as_init_score(init_score, n_rows, self._own_loss().n_outputs)
+
+    def _check_eval_set(self, eval_set: Any, has_init_score: bool) -> list[EvalSet]:
+        """Return the evaluation sets as (rows of floats, targets, weights, starting values)."""
         if eval_set is None:
             return []
         refuse_other_eval_sets(eval_set)
         checked: list[EvalSet] = []
-        for i, (X, y, *weight) in enumerate(eval_set):
+        for i, (X, y, *others) in enumerate(eval_set):
+            weight, start = (*others, None, None)[:2]
+            if (start is not None) != has_init_score:
+                raise ValueError(
+                    f"eval_set[{i}] and the rows of the fit must both have starting values, or"
+                    " neither: fit(X, y, eval_set=[(X_valid, y_valid, sample_weight, init_score)],"
+                    " init_score=...); sample_weight may be None."
+                )
             try:
-                X, y, w = self._check_rows(X, y, weight[0] if weight else None, reset=False)
-                checked.append((X, self._as_target(y), w))
+                X, y, w = self._check_rows(X, y, weight, reset=False)
+                if start is not None:
+                    start = as_init_score(start, len(y), self._own_loss().n_outputs)
+                checked.append((X, self._as_target(y), w, start))
             except ValueError as error:
                 raise ValueError(f"eval_set[{i}]: {error}") from error
         return checked

@@ -30,9 +30,11 @@ from attributions.rows import AllRows, Intake, Rows, Tally
 from attributions.statistics.groups import Groups, check_apart, labels_of
 from attributions.statistics.powers_of_two import exponent_of
 from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.half import CrossEntropy
 from gbt.losses.own import is_name_of_error
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed
+from gbt.model.starts import raw_before
 from gbt.parallel.chunks import Chunk, is_in_chunks
 from gbt.tables.given import as_given
 
@@ -51,6 +53,7 @@ def permutation(
     metric: Any = None,
     n_repeats: int = 5,
     groups: Any = None,
+    init_score: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -78,6 +81,8 @@ def permutation(
         Shuffles of each feature.
     groups : array of shape (n,), optional
         Labels of rows that belong together, as for `tree_inner`; rows are shuffled all the same.
+    init_score : array of shape (n,), or (n, K), optional
+        Starting values, as for `tree_inner`; they stay with their rows.
     random_state : int, RandomState, Generator or None
         An int gives the same shuffles again.
     n_jobs : int, optional
@@ -116,7 +121,7 @@ def permutation(
     """
     if not isinstance(n_repeats, Integral) or n_repeats < 1:
         raise ValueError(f"n_repeats={n_repeats!r}; it must be a whole number, at least 1.")
-    given = Chunk(X, y, None, groups)
+    given = Chunk(X, y, None, groups, init_score)
     is_chunked = any(map(is_in_chunks, given))
     if _is_scorer(metric) and is_chunked:
         raise ValueError(
@@ -175,8 +180,10 @@ def _shuffled_rows(asked: Asked, rows: RowsAsGiven, n_jobs: int | None) -> "Shuf
         intact, scores = score(chunk.X), map(score, _shuffled_tables(chunk.X, pairs, orders))
     else:
         name, score = _score_of(ensemble, asked.metric, rows.y)
-        intact = _checked_score(score(ensemble.raw_predict(X, n_jobs)), name, len(X))
-        scores = map(score, _shuffled_predictions(ensemble, X, pairs, orders, n_jobs))
+        intact = _checked_score(
+            score(ensemble.raw_predict(X, n_jobs, rows.init_score)), name, len(X)
+        )
+        scores = map(score, _shuffled_predictions(rows, pairs, orders, n_jobs))
     repeats = np.zeros((ensemble.n_features, asked.n_repeats))
     is_by_row = np.ndim(intact) == 1
     of_columns = [_of_unused(len(X), groups)] * ensemble.n_features if is_by_row else []
@@ -271,15 +278,16 @@ class Orders:
 
 
 def _shuffled_predictions(
-    ensemble: Ensemble, rows: np.ndarray, pairs: Pairs, orders: Orders, n_jobs: int | None
+    given: Rows, pairs: Pairs, orders: Orders, n_jobs: int | None
 ) -> Iterator[np.ndarray]:
     """Yield the raw predictions of all rows after each shuffle of one column."""
+    ensemble, rows = given.ensemble, given.X
+    start = raw_before(ensemble.base_score, len(rows), given.init_score)
     at_once = max(1, NUMBERS_AT_ONCE // max(len(rows) * ensemble.n_outputs, 1))
     for first in range(0, len(pairs), at_once):
         own = [(pair[0], orders.of(pair)) for pair in pairs[first : first + at_once]]
-        base_score = np.atleast_1d(ensemble.base_score)[:, np.newaxis]
         predictions = np.empty((len(own), ensemble.n_outputs, len(rows)))
-        predictions[:] = base_score
+        predictions[:] = start
 
         def add(
             block: np.ndarray,
@@ -343,7 +351,7 @@ def _scorer(model: Any, metric: Any, y: Any) -> Score:
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
     """Return the name of a score and a function of raw predictions."""
     loss = ensemble.loss
-    if metric is None and loss.kind == GIVEN:
+    if metric is None and (loss.kind == GIVEN or isinstance(loss, CrossEntropy)):
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)
     name, measure = _metric_of(ensemble, metric, target)

@@ -63,6 +63,7 @@ def held_out_gain(
     *,
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
     second_moments: bool = False,
@@ -95,6 +96,9 @@ def held_out_gain(
         errors then count groups as independent, not rows; values do not change. With fewer than
         some 30 groups normal intervals are too narrow and p-values too small: asking for them gives
         a `FewGroupsWarning`. A single group has no standard error.
+    init_score : array of shape (n,), or (n, K), optional
+        Raw predictions from which the rows start, if the model was fitted with such
+        (``gbt.model.starts``): features are judged at the true predictions.
     per_tree : bool
         Also return the (M, p) held-out gains of the trees: importance along boosting.
     per_output : bool
@@ -141,7 +145,7 @@ def held_out_gain(
             " standard_error=False."
         )
     steps = _steps_of(model)
-    rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups), n_jobs)
+    rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     asked = Asked(per_tree, per_output, second_moments, standard_error)
     totals = _totals(rows.over, asked)
     rows.check(totals.tally, stacklevel=2)
@@ -149,17 +153,21 @@ def held_out_gain(
 
 
 def held_out_gain_of_batches(
-    model: Ensemble, read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
+    model: Ensemble,
+    read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]]],
 ) -> GlobalAttribution:
     """Return the held-out gain, with that of every tree, of rows that are read some at a time.
 
-    ``read`` yields X and y of each batch, and is called twice. Nobody is warned of rows that the
-    model has seen.
+    ``read`` yields X, y and groups, or None, of each batch, and is called twice. Nobody is warned
+    of rows that the model has seen.
     """
     steps = StepsOfModel.of(model)
 
     def over(part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
-        parts = (part_of(RowsAtSplits.of(steps, Chunk(X, y)), None) for X, y in read())
+        parts = (
+            part_of(RowsAtSplits.of(steps, Chunk(X, y, None, groups)), None)
+            for X, y, groups in read()
+        )
         return reduce(merge, parts)
 
     asked = Asked(per_tree=True)
@@ -233,13 +241,13 @@ def _spread(
 
 
 def held_out_gain_rows(
-    model: Any, X: Any, y: Any, *, n_jobs: int | None = None
+    model: Any, X: Any, y: Any, *, init_score: Any = None, n_jobs: int | None = None
 ) -> LocalAttribution:
     """Return what every row adds to the held-out gain of every feature: q_ik.
 
     Parameters
     ----------
-    model, X, y, n_jobs
+    model, X, y, init_score, n_jobs
         As for `held_out_gain`. Rows in memory, because the means of nodes are those of all rows.
 
     Returns
@@ -256,7 +264,7 @@ def held_out_gain_rows(
     """
     refuse_chunks(X)
     steps = _steps_of(model)
-    rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y))
+    rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
     rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
     values, blocks = np.empty(rows_at_splits.X.shape), row_blocks(len(rows_at_splits.X))

@@ -44,13 +44,14 @@ def tree_inner_pairs(
     ifa: Any = "predecomp",
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     n_jobs: int | None = None,
 ) -> PairAttribution:
     """Divide every feature's `tree_inner` by the features that were split on above.
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups, n_jobs
+    model, X, y, sample_weight, groups, init_score, n_jobs
         As for `tree_inner`.
     ifa : {"predecomp", "saabas"} or attribution along paths
         Others, such as TreeSHAP, do not say at which split a feature earned what.
@@ -71,7 +72,7 @@ def tree_inner_pairs(
     """
     judge = Judge.of(model, ifa)
     ensemble = judge.ensemble
-    rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups))
+    rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups, init_score))
     rows.warn_if_seen(n_jobs, stacklevel=2)
     if not rows.have_paths:
         raise ValueError(

@@ -40,7 +40,7 @@ from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC
 from gbt.kernels.rows.descent import N_PLACES, N_TOP
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import columns_of, transposed
-from gbt.model.stages import start_of, tree_blocks
+from gbt.model.stages import tree_blocks
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
 
@@ -86,7 +86,7 @@ class RowsAtSplits(Rows):
         is w g at the prediction after the last tree, (n, K); of a forest at its start.
         """
         out, weight = np.zeros((self.X.shape[1], rows.stop - rows.start)), self.weight[rows]
-        raw = self._start(rows)
+        raw = self.start(rows)
         if self._is_known:
             known = self._known_rows(rows, is_walked=self.kept is not None)
             part = part[self.ensemble.predictor.links.node]
@@ -128,7 +128,7 @@ class RowsAtSplits(Rows):
         """Add up some blocks of rows for a loss that kernels do not know, (n_nodes, 3)."""
         sums = np.zeros((len(self.ensemble.feature), N_SUMS))
         for block in _blocks_in(rows):
-            for *walked, gradient in self._walk(block, self._start(block)):
+            for *walked, gradient in self._walk(block, self.start(block)):
                 add_up_steps(*walked, gradient, self.weight[block], sums)
         return sums
 
@@ -151,10 +151,6 @@ class RowsAtSplits(Rows):
         """Where odds are cut off; None where rows carry raw predictions."""
         return MAX_ODDS if self.ensemble.loss.kind == HALF_LOGISTIC else None
 
-    def _start(self, rows: slice) -> np.ndarray:
-        """Return the raw predictions at which the first trees are judged, (K, n)."""
-        return np.repeat(start_of(self.ensemble)[:, np.newaxis], rows.stop - rows.start, axis=1)
-
     def _known_rows(self, rows: slice, is_walked: bool) -> kernels.Rows:
         """Send a block of rows down all trees, unless that has been done and kept."""
         ensemble, n = self.ensemble, rows.stop - rows.start
@@ -167,7 +163,7 @@ class RowsAtSplits(Rows):
             block = transposed(self.X[rows], dtype=self.X.dtype)
             links = ensemble.predictor.links_for(block)
             find_spots(columns_of(block), links, room._replace(of_row=spot))
-        (state,), shape = self._start(rows), (ensemble.n_features, n)
+        (state,), shape = self.start(rows), (ensemble.n_features, n)
         is_logistic = self._most_odds is not None
         return kernels.Rows(
             spot,

@@ -21,7 +21,7 @@ from attributions.statistics.row_sums import sum_over_rows
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
-from gbt.model.stages import Stage, stages, start_of, values_in_start
+from gbt.model.stages import Stage, stages, values_in_start
 from gbt.parallel.in_order import merge_blocks
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
@@ -103,7 +103,7 @@ class JudgedRows(Rows):
         """Return, for each output, the sum of w g over the rows that reach each node or place."""
         ensemble, y, weight = self.ensemble, self.y[rows], self.weight[rows]
         if ensemble.loss.kind != GIVEN:
-            start, kind = float(start_of(ensemble)[0]), ensemble.loss.kind
+            (start,), kind = self.start(rows), ensemble.loss.kind
             return [ensemble.predictor.sum_gradients(block, start, kind, y, weight)]
         predictors = [output.predictor for output in ensemble.outputs]
         sums = [np.zeros(len(predictor.reached_value)) for predictor in predictors]
@@ -115,7 +115,7 @@ class JudgedRows(Rows):
 
     def steps(self, block: np.ndarray, rows: slice) -> Iterator[Stage]:
         """Yield the derivatives of the rows of a transposed block *before* each tree."""
-        return stages(self.ensemble, block, self.y[rows])
+        return stages(self.ensemble, block, self.y[rows], self.start(rows))
 
     def tree_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""

@@ -70,6 +70,7 @@ def tree_inner(
     ifa: Any = "predecomp",
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     training: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
@@ -114,7 +115,10 @@ def tree_inner(
         errors then count groups as independent, not rows; values do not change. With fewer than
         some 30 groups normal intervals are too narrow and p-values too small: asking for them gives
         a `FewGroupsWarning`. A single group has no standard error.
-    training : (X, y) or (X, y, sample_weight), optional
+    init_score : array of shape (n,), or (n, K), optional
+        Raw predictions from which the rows start, if the model was fitted with such
+        (``gbt.model.starts``): features are judged at the true predictions.
+    training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
         The rows that the model was fitted on, with the weights that they had. They tell whether a
         few rows may carry a feature's sum, so that its interval and p-value are not to be relied
         on: the result then has ``is_reliable``. Costs a pass over these rows. They also supply what
@@ -156,7 +160,7 @@ def tree_inner(
     """
     judge = Judge.of(model, ifa, training)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups), n_jobs)
+    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_tree_inner, wanted), standard_error)
     result = _with_percent(result, rows, removes_own_work=False)
     return _guarded(result, judge, training, JudgedRows.tree_inner, n_jobs)
@@ -170,6 +174,7 @@ def partial_inner(
     ifa: Any = "saabas",
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     training: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
@@ -187,7 +192,7 @@ def partial_inner(
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups, training
+    model, X, y, sample_weight, groups, init_score, training
         As for `tree_inner`.
     per_tree, per_output, second_moments, standard_error, n_jobs
         As for `tree_inner`.
@@ -222,7 +227,7 @@ def partial_inner(
     if standard_error:
         _warn_of_level(judge)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups), n_jobs)
+    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_partial_inner, wanted), standard_error)
     result = _with_percent(result, rows, removes_own_work=True)
     return _guarded(result, judge, training, JudgedRows.partial_inner, n_jobs)
@@ -237,6 +242,7 @@ def forest_inner(
     variant: str = "residual",
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     training: Any = None,
     standard_error: bool = True,
     n_jobs: int | None = None,
@@ -253,7 +259,7 @@ def forest_inner(
 
     Parameters
     ----------
-    model, X, y, ifa, sample_weight, groups, training, standard_error, n_jobs
+    model, X, y, ifa, sample_weight, groups, init_score, training, standard_error, n_jobs
         As for `tree_inner`.
     variant : {"residual", "target"}
         Which line.
@@ -274,7 +280,7 @@ def forest_inner(
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
     judge = Judge.of(model, ifa, training)
-    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups), n_jobs)
+    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_forest_inner, variant, standard_error), standard_error)
     contributions = partial(JudgedRows.forest_inner, variant=variant)
     return _guarded(result, judge, training, contributions, n_jobs)
@@ -409,7 +415,7 @@ def _guarded(
     if training is None:
         return result
     moments_of = partial(_moments, judge, n_jobs, contributions)
-    moments = over_chunks(moments_of, Moments.merge, Chunk(*as_training(training)))
+    moments = over_chunks(moments_of, Moments.merge, as_training(training))
     return replace(result, kurtosis=moments.kurtosis)
 
 

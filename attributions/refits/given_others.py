@@ -98,7 +98,7 @@ def given_others(
     rows = Rows.of(Intake.of_model(model, training), Chunk(X, y, groups=groups))
     ensemble, n_rows = rows.ensemble, len(rows.X)
     rows.warn_if_seen(n_jobs, stacklevel=2)
-    X_fit, y_fit, _ = as_training(training)
+    X_fit, y_fit, *_ = as_training(training)
     n_features = ensemble.n_features
     if n_features < 2:
         raise ValueError("X has one column; what it says beyond others needs at least two.")

@@ -39,7 +39,7 @@ from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.rows.descent import N_PLACES, N_TOP, Links
 from gbt.model.predictor import columns_of, transposed
-from gbt.model.stages import stages, start_of
+from gbt.model.stages import stages
 from gbt.parallel.chunks import Chunk
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
 
@@ -157,7 +157,9 @@ class SplitRows(Rows):
         self, block: np.ndarray, rows: slice
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield the derivatives of some rows before each tree, with its number."""
-        for output, trees, gradient, hessian in stages(self.ensemble, block, self.y[rows]):
+        for output, trees, gradient, hessian in stages(
+            self.ensemble, block, self.y[rows], self.start(rows)
+        ):
             for t, g, h in zip(trees, gradient, hessian, strict=True):
                 yield t * self.ensemble.n_outputs + output, g, h
 
@@ -181,7 +183,7 @@ class SplitRows(Rows):
         """Call a kernel that takes rows from tree to tree, and their derivatives with them."""
         ensemble = self.ensemble
         y = self.y[rows]
-        state = np.full(len(y), start_of(ensemble)[0])
+        state = self.start(rows)[0]
         if ensemble.loss.kind == HALF_LOGISTIC:
             state = _odds(state)
         hessian = None if ensemble.loss.kind == HALF_SQUARED_ERROR else np.empty(len(y))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 FAN_IN = 8
-BESIDE = ("y", "sample_weight", "groups")  # of a row
+BESIDE = ("y", "sample_weight", "groups", "init_score")  # of a row
 Part = TypeVar("Part")
 
 
@@ -31,7 +31,7 @@ class Chunk(NamedTuple):
     Parameters
     ----------
     X : table of shape (n, p)
-    y, sample_weight, groups : one entry a row, or None
+    y, sample_weight, groups, init_score : one entry a row, or None
     number : int
         Which chunk of the table it is, from 0.
     is_part : bool
@@ -42,6 +42,7 @@ class Chunk(NamedTuple):
     y: Any = None
     sample_weight: Any = None
     groups: Any = None
+    init_score: Any = None
     number: int = 0
     is_part: bool = False
 
@@ -124,7 +125,7 @@ def each_chunk(
 
 
 def measure_chunk(
-    part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, Any, Any, Any], number: int
+    part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, ...], number: int
 ) -> Any:
     """Make the part of one chunk: a task of Dask's."""
     rows = Chunk(*chunk)._replace(number=number, is_part=True)

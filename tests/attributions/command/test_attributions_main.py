@@ -136,6 +136,7 @@ def test_a_file_with_two_labels(run, tmp_path):
     assert (folder / "used_useful.png").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
 def test_a_file_with_numbers_to_predict(run, tmp_path, unit):
     rows = [[x, color, noise, unit * target] for x, color, noise, _, target in table()]
@@ -249,6 +250,7 @@ def test_a_parquet_file_with_several_classes(run, tmp_path, as_type):
     assert {row["feature"] for row in expected[:2]} == {"x", "color"}
 
 
+@pytest.mark.slow
 def test_columns_that_say_which_row_it_is_are_left_out_unless_kept(run, tmp_path):
     rows = [[k, f"K{k:03}", *row[:3], int(row[3])] for k, row in enumerate(table())]
     header = ["", "code", "x", "color", "noise", "bought"]
@@ -294,7 +296,7 @@ def test_without_matplotlib_there_is_no_picture(run, monkeypatch):
 @pytest.mark.parametrize(
     ("header", "rows", "why"),
     [
-        (["x", "y"], [["1", "a"], ["2", "b"], ["3", "c"]], "'a' in one row alone"),
+        (["x", "y"], [["1", "a"], ["1", "b"], ["3", "c"]], "too few to have every class"),
         (["x", "y"], [["1", "5"], ["2", "5"]], "two classes, or numbers that differ"),
         (["x", "y"], [["1", ""], ["2", "NA"]], "two classes, or numbers that differ"),
         (["x", "y"], [["1", "0"], ["1", "1"], ["3", "0"]], "too few"),

@@ -299,6 +299,7 @@ ALL_KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", ALL_KINDS.values(), ids=ALL_KINDS)
 def test_every_picture_takes_the_same_options(draw):
     display = draw(title="Mine", figsize=(5.0, 4.0), max_display=2)
@@ -421,6 +422,7 @@ def test_matplotlib_is_imported_only_to_draw():
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_pictures_are_reached_from_the_package():
     code = (
         "import attributions as A, sys;"
