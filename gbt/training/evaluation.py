@@ -144,7 +144,8 @@ class Watch:
         """Warn of each set that the trees that are kept predict worse than a constant does.
 
         It is the best constant of the rows that were trained on, of which these are the targets and
-        weights. Nothing better can be said of rows unless some feature tells them apart.
+        weights. Nothing better can be said of rows unless some feature tells them apart. Rows that
+        have starting values of their own are compared with these alone.
         """
         if not self._sets:
             return
@@ -152,12 +153,17 @@ class Watch:
             constant = self._loss.best_constant(y, sample_weight)
         for i, watched in enumerate(self._sets):
             of_trees = self.evals_result[f"eval_{i}"][best_iteration]
-            of_constant = watched.loss_of_constant(constant)
-            if of_trees > of_constant:
+            without, how = watched.of_starts, "by the starting values alone"
+            if without is None:
+                without, how = (
+                    watched.loss_of_constant(constant),
+                    "where all rows are predicted alike",
+                )
+            if of_trees > without:
                 rows = "on the rows held out" if self._patience else f"on eval_set[{i}]"
                 warnings.warn(
-                    f"The mean loss {rows} is {of_trees:.6g}, and {of_constant:.6g} where every row"
-                    " is predicted the same: these trees have learned nothing that holds up there."
+                    f"The mean loss {rows} is {of_trees:.6g}, and {without:.6g} {how}: these trees"
+                    " have learned nothing that holds up there."
                     " Fewer trees, a smaller learning_rate or a larger min_samples_leaf may do"
                     " better; or the features say nothing about y.",
                     WorseThanConstantWarning,
@@ -190,6 +196,7 @@ class _Watched:
         self.y = y
         self.sample_weight = sample_weight
         self.of_outputs = raw_before(base_score, len(y), init_score)
+        self.of_starts = None if init_score is None else self.mean_loss()
 
     @property
     def raw_prediction(self) -> np.ndarray:

@@ -128,7 +128,7 @@ def test_the_constant_is_that_of_the_rows_that_were_trained_on():
     """By hand: predictions 0 and 1 for targets 1 and 0, whose mean would have erred by 1/2."""
     x, y = np.array([[0.0]] * 3 + [[1.0]] * 3), np.array([0.0] * 3 + [1.0] * 3)
     model = GBTRegressor(n_estimators=1, learning_rate=1.0, reg_lambda=0.0, splitter="greedy")
-    with pytest.warns(WorseThanConstantWarning, match=r"is 0\.5, and 0\.125 where"):
+    with pytest.warns(WorseThanConstantWarning, match=r"is 0\.5, and 0\.125 where all"):
         model.fit(x, y, eval_set=[(x, 1 - y)])
     model.fit(x, y, eval_set=[(x, y)])  # not a word
 
@@ -137,3 +137,13 @@ def test_rows_held_out_are_named_so():
     model = GBTRegressor(splitter="greedy", early_stopping_rounds=5, random_state=0)
     with pytest.warns(WorseThanConstantWarning, match="on the rows held out"):
         model.set_params(learning_rate=1.0).fit(NOISE, TARGET)
+
+
+def test_starting_values_are_what_trees_must_better():
+    """Starts of 0 and 10, targets 1 more: the trees add 1, and no constant is as near."""
+    x, start = np.arange(8.0)[:, np.newaxis], np.repeat([0.0, 10.0], 4)
+    asked = {"n_estimators": 1, "learning_rate": 1.0, "reg_lambda": 0.0, "splitter": "greedy"}
+    model = GBTRegressor(**asked)
+    model.fit(x, start + 1, init_score=start, eval_set=[(x, start + 1, None, start)])
+    with pytest.warns(WorseThanConstantWarning, match=r"is 2, and 0\.5 by the starting values"):
+        model.fit(x, start + 1, init_score=start, eval_set=[(x, start - 1, None, start)])
