@@ -27,6 +27,7 @@ from gbt.constraints import (
     refuse_other_trees,
     refuse_what_splitter_does_not_keep,
 )
+from gbt.defaults import as_checked, chosen
 from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
@@ -40,7 +41,7 @@ from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
-from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
+from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
 
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
@@ -53,18 +54,19 @@ class BaseGBT(ChecksTables):
     evals_result_: dict[str, list[float]]
     best_iteration_: int
     split_scores_: np.ndarray | None
+    splitter_: str | Policy
     _sampling: Sampling
     _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
     _kept_constraints: Constraints = Constraints()  # by all trees
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int | None = None,
         learning_rate: float = 0.1,
         max_depth: int | None = 6,
         max_leaves: int | None = None,
-        min_child_weight: float = 1.0,
-        min_samples_leaf: int = 1,
+        min_child_weight: float | None = None,
+        min_samples_leaf: int | None = None,
         reg_lambda: float = 1.0,
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
@@ -72,9 +74,9 @@ class BaseGBT(ChecksTables):
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
         base_score: float | None = None,
-        splitter: str | Policy = "greedy",
+        splitter: str | Policy = "auto",
         categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 20.0,
+        categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
         interaction_constraints: InteractionConstraints = None,
         early_stopping_rounds: int | None = None,
@@ -135,7 +137,7 @@ class BaseGBT(ChecksTables):
         given = self._all_parameters()
         for name, allowed in self._allowed.items():
             check_value(name, given[name], allowed)
-        may_lose = getattr(as_policy(self.splitter), "judges_by_other_rows", False)
+        may_lose = getattr(as_checked(self.splitter), "judges_by_other_rows", False)
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
             raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
@@ -283,7 +285,8 @@ class BaseGBT(ChecksTables):
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in self._all_parameters().items()
         }
-        base_score = asked["base_score"]
+        asked = chosen(asked, sample_size(len(target), asked["subsample"]))
+        self.splitter_, base_score = asked["splitter"], asked["base_score"]
         constraints = self._constraints(loss)
         asked["monotone_constraints"] = constraints.directions
         asked["interaction_constraints"] = constraints.groups
@@ -299,7 +302,7 @@ class BaseGBT(ChecksTables):
                     **{field.name: asked[field.name] for field in fields(Parameters)}
                 ),
                 base_score=None if base_score is None else loss.link(base_score),
-                splitter=as_policy(self.splitter),
+                splitter=as_policy(asked["splitter"]),
                 eval_sets=eval_sets,
                 feature_names=self._column_names(),
                 seed=seed,

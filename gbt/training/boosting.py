@@ -182,6 +182,7 @@ def boost(
             is_over = is_ended or is_stub or watch.is_over
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
+    watch.warn_if_useless(y, sample_weight, best_iteration, stacklevel=6)  # where fit was called
     return Boosted(
         so_far().truncate(best_iteration + 1),
         watch.evals_result,
