@@ -232,7 +232,7 @@ class _Watched:
         self,
         loss: Loss,
         base_score: Any,
-        X: np.ndarray,
+        X: np.ndarray | SparseRows,
         y: np.ndarray,
         sample_weight: np.ndarray | None,
         init_score: np.ndarray | None = None,
