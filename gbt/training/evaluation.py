@@ -35,14 +35,13 @@ from gbt.losses.own import OwnLoss, is_name_of_error, read_only
 from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
 from gbt.model.tree import Tree
-from gbt.tables.sparse_rows import SparseRows
 
 # What get_scorer, make_scorer and check_scoring return; the last may ask for an own score.
 SCORER = type(get_scorer("r2")) | type(check_scoring(DummyRegressor()))
 SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 
-# X, y, weight and, where rows have them, starting values, (n, K).
-EvalSet = tuple[np.ndarray | SparseRows, np.ndarray, np.ndarray | None, np.ndarray | None]
+# X (an array or `SparseRows`), y, weight and, where rows have them, starting values, (n, K).
+EvalSet = tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]
 Metric = Callable[..., float]
 Metrics = Metric | str | list[Metric | str] | tuple[Metric | str, ...] | None
 TRAIN = "train"  # in ``evals_result_``, the rows that are trained on
@@ -232,7 +231,7 @@ class _Watched:
         self,
         loss: Loss,
         base_score: Any,
-        X: np.ndarray | SparseRows,
+        X: Any,
         y: np.ndarray,
         sample_weight: np.ndarray | None,
         init_score: np.ndarray | None = None,
