@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from gbt.losses.known import OF_REGRESSION, as_loss, is_loss, is_own
 from gbt.losses.own import OF_A_LOSS
 from gbt.other_names import explain_loss, explain_metric, explain_unknown
+from gbt.splitting.interactions import is_interaction_constraints
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES, as_policy
 from gbt.training.evaluation import are_metrics, is_metric
@@ -47,12 +48,12 @@ def number_in(kind: Any, interval: str, *others: Any) -> Allowed:
 TRUE_OR_FALSE = Allowed("True or False", lambda value: isinstance(value, bool | np.bool_))
 
 OF_REGRESSOR = {
-    "n_estimators": number_in(Integral, "[1, inf)"),
+    "n_estimators": number_in(Integral, "[1, inf)", None),
     "learning_rate": number_in(Real, "(0, inf)"),
     "max_depth": number_in(Integral, "[1, inf)", None),
     "max_leaves": number_in(Integral, "[2, inf)", None),
-    "min_child_weight": number_in(Real, "[0, inf)"),
-    "min_samples_leaf": number_in(Integral, "[1, inf)"),
+    "min_child_weight": number_in(Real, "[0, inf)", None),
+    "min_samples_leaf": number_in(Integral, "[1, inf)", None),
     "reg_lambda": number_in(Real, "[0, inf)"),
     "min_split_gain": Allowed(
         "a number in [0, inf), or with splitter='unbiased', whose gains can be negative, any",
@@ -60,11 +61,15 @@ OF_REGRESSOR = {
     ),
     "subsample": number_in(Real, "(0, 1]"),
     "colsample": number_in(Real, "(0, 1]"),
+    "colsample_bylevel": number_in(Real, "(0, 1]"),
+    "colsample_bynode": number_in(Real, "(0, 1]"),
     "base_score": number_in(Real, "(-inf, inf)", None),
     "splitter": Allowed(
-        "'greedy', 'cross_validated', 'unbiased', or an object with the method split of"
+        "'auto', 'greedy', 'cross_validated', 'unbiased', or an object with the method split of"
         " gbt.splitting.frontier.Policy",
-        lambda value: value in POLICIES if isinstance(value, str) else is_splitter(value),
+        lambda value: (
+            value in ("auto", *POLICIES) if isinstance(value, str) else is_splitter(value)
+        ),
     ),
     "categorical_features": Allowed(
         "'from_dtype', None, or a list of names of columns, of their indices, or of a boolean for"
@@ -75,11 +80,16 @@ OF_REGRESSOR = {
             or is_list_of_columns(value)
         ),
     ),
-    "categorical_smoothing": number_in(Real, "[0, inf)"),
+    "categorical_smoothing": number_in(Real, "[0, inf)", None),
     "monotone_constraints": Allowed(
         "None, a dict of names or indices of columns to -1, 0 or 1, or a list of one of these"
         " numbers for each column",
         is_monotone_constraints,
+    ),
+    "interaction_constraints": Allowed(
+        "None, 'no_interactions', 'pairwise', or a list of lists of names or indices of columns,"
+        " those that may stand on one path",
+        is_interaction_constraints,
     ),
     "loss": Allowed(
         f"None, one of {[*OF_REGRESSION]}, a loss of gbt.losses such as Quantile(alpha=0.9), or an"
