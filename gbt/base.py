@@ -27,6 +27,7 @@ from gbt.constraints import (
     refuse_other_trees,
     refuse_what_splitter_does_not_keep,
 )
+from gbt.defaults import as_checked, chosen
 from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
@@ -37,9 +38,10 @@ from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, check_value
 from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import as_policy, describe_policy
+from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
-from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
+from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
 
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
@@ -52,18 +54,19 @@ class BaseGBT(ChecksTables):
     evals_result_: dict[str, list[float]]
     best_iteration_: int
     split_scores_: np.ndarray | None
+    splitter_: str | Policy
     _sampling: Sampling
-    _kept_constraints: Constraints = Constraints()  # by all trees
     _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
+    _kept_constraints: Constraints = Constraints()  # by all trees
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int | None = None,
         learning_rate: float = 0.1,
         max_depth: int | None = 6,
         max_leaves: int | None = None,
-        min_child_weight: float = 1.0,
-        min_samples_leaf: int = 1,
+        min_child_weight: float | None = None,
+        min_samples_leaf: int | None = None,
         reg_lambda: float = 1.0,
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
@@ -71,9 +74,9 @@ class BaseGBT(ChecksTables):
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
         base_score: float | None = None,
-        splitter: str | Policy = "greedy",
+        splitter: str | Policy = "auto",
         categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 20.0,
+        categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
         interaction_constraints: InteractionConstraints = None,
         early_stopping_rounds: int | None = None,
@@ -123,6 +126,7 @@ class BaseGBT(ChecksTables):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -133,7 +137,7 @@ class BaseGBT(ChecksTables):
         given = self._all_parameters()
         for name, allowed in self._allowed.items():
             check_value(name, given[name], allowed)
-        may_lose = getattr(as_policy(self.splitter), "judges_by_other_rows", False)
+        may_lose = getattr(as_checked(self.splitter), "judges_by_other_rows", False)
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
             raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
@@ -162,7 +166,7 @@ class BaseGBT(ChecksTables):
         ----------
         X : table of shape (n, p)
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
-            missing value, infinities are refused.
+            missing value, infinities are refused. Of sparse matrices what is not stored is 0.
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
@@ -232,14 +236,13 @@ class BaseGBT(ChecksTables):
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
             start_of_held_out = None if init_score is None else init_score[held_out_rows]
-            eval_sets = [
-                (X[held_out_rows], target[held_out], weight[held_out_rows], start_of_held_out)
-            ]
+            of_held_out = target[held_out], weight[held_out_rows], start_of_held_out
+            eval_sets = [(take(X, held_out_rows), *of_held_out)]
             is_seen[held_out_rows] = False
             target = target[kept]
-        X = np.asarray(X)
+        X = X if isinstance(X, SparseRows) else np.asarray(X)
         if not is_seen.all():
-            X, weight = X[is_seen], weight[is_seen]
+            X, weight = take(X, is_seen), weight[is_seen]
             init_score = None if init_score is None else init_score[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
@@ -282,7 +285,8 @@ class BaseGBT(ChecksTables):
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in self._all_parameters().items()
         }
-        base_score = asked["base_score"]
+        asked = chosen(asked, sample_size(len(target), asked["subsample"]))
+        self.splitter_, base_score = asked["splitter"], asked["base_score"]
         constraints = self._constraints(loss)
         asked["monotone_constraints"] = constraints.directions
         asked["interaction_constraints"] = constraints.groups
@@ -298,7 +302,7 @@ class BaseGBT(ChecksTables):
                     **{field.name: asked[field.name] for field in fields(Parameters)}
                 ),
                 base_score=None if base_score is None else loss.link(base_score),
-                splitter=as_policy(self.splitter),
+                splitter=as_policy(asked["splitter"]),
                 eval_sets=eval_sets,
                 feature_names=self._column_names(),
                 seed=seed,

@@ -48,12 +48,12 @@ def number_in(kind: Any, interval: str, *others: Any) -> Allowed:
 TRUE_OR_FALSE = Allowed("True or False", lambda value: isinstance(value, bool | np.bool_))
 
 OF_REGRESSOR = {
-    "n_estimators": number_in(Integral, "[1, inf)"),
+    "n_estimators": number_in(Integral, "[1, inf)", None),
     "learning_rate": number_in(Real, "(0, inf)"),
     "max_depth": number_in(Integral, "[1, inf)", None),
     "max_leaves": number_in(Integral, "[2, inf)", None),
-    "min_child_weight": number_in(Real, "[0, inf)"),
-    "min_samples_leaf": number_in(Integral, "[1, inf)"),
+    "min_child_weight": number_in(Real, "[0, inf)", None),
+    "min_samples_leaf": number_in(Integral, "[1, inf)", None),
     "reg_lambda": number_in(Real, "[0, inf)"),
     "min_split_gain": Allowed(
         "a number in [0, inf), or with splitter='unbiased', whose gains can be negative, any",
@@ -65,9 +65,11 @@ OF_REGRESSOR = {
     "colsample_bynode": number_in(Real, "(0, 1]"),
     "base_score": number_in(Real, "(-inf, inf)", None),
     "splitter": Allowed(
-        "'greedy', 'cross_validated', 'unbiased', or an object with the method split of"
+        "'auto', 'greedy', 'cross_validated', 'unbiased', or an object with the method split of"
         " gbt.splitting.frontier.Policy",
-        lambda value: value in POLICIES if isinstance(value, str) else is_splitter(value),
+        lambda value: (
+            value in ("auto", *POLICIES) if isinstance(value, str) else is_splitter(value)
+        ),
     ),
     "categorical_features": Allowed(
         "'from_dtype', None, or a list of names of columns, of their indices, or of a boolean for"
@@ -78,7 +80,7 @@ OF_REGRESSOR = {
             or is_list_of_columns(value)
         ),
     ),
-    "categorical_smoothing": number_in(Real, "[0, inf)"),
+    "categorical_smoothing": number_in(Real, "[0, inf)", None),
     "monotone_constraints": Allowed(
         "None, a dict of names or indices of columns to -1, 0 or 1, or a list of one of these"
         " numbers for each column",

@@ -30,7 +30,7 @@ def public_types(X: np.ndarray, y: np.ndarray) -> None:
     assert_type(regressor.ensemble_, Ensemble)
     assert_type(regressor.ensemble_.trees[0], Tree)
     assert_type(regressor.ensemble_.trees[:2], list[Tree])
-    assert_type(regressor.n_estimators, int)
+    assert_type(regressor.n_estimators, int | None)
     assert_type(gbt.GBTClassifier(class_weight="balanced").fit(X, y), GBTClassifier)
     assert_type(gbt.GBTClassifier().predict_proba(X), np.ndarray)
     assert_type(gbt.load("model.json"), Ensemble | GBTRegressor | GBTClassifier)

@@ -34,13 +34,14 @@ VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
 # What only a further fit asks for: an object among these is left out of the file, with a warning.
 ONLY_FOR_FITS = ("eval_metric", "callbacks", "random_state")
-# Parameters that were added after the first files. They are written where they differ from their
-# default, so that a file without them, old or new, means the default.
+# Parameters that were added after the first files. They are written where they differ from what a
+# file without them, old or new, means: their default, or what that was when they were added.
 ADDED_LATER = (
     "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
-    "monotone_constraints", "interaction_constraints", "colsample_bylevel", "colsample_bynode",
-    "min_delta", "refit", "train_score",
+    "monotone_constraints", "min_delta", "refit", "train_score", "interaction_constraints",
+    "colsample_bylevel", "colsample_bynode",
 )  # fmt: skip
+FORMER_DEFAULTS = {"categorical_smoothing": 20.0}  # of what is added later
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -107,11 +108,12 @@ def describe_estimator(
             stacklevel=4,  # where save was called
         )
         parameters = {**parameters, **dict.fromkeys(left_out)}
+    absent_means = {**defaults, **FORMER_DEFAULTS}
     description = {
         "parameters": {
             name: _plain(name, value)
             for name, value in parameters.items()
-            if name not in ADDED_LATER or _or_none(value) != _or_none(defaults[name])
+            if name not in ADDED_LATER or _or_none(value) != _or_none(absent_means[name])
         },
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "evals_result": _finite(model.evals_result_),

@@ -29,7 +29,8 @@ from gbt.model.seen_rows import SeenRows
 from gbt.model.starts import raw_before
 from gbt.splitting.frontier import Groups, Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
-from gbt.tables.columns import Columns
+from gbt.tables.sparse_columns import columns_of
+from gbt.tables.sparse_rows import SparseRows
 from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, ask, metrics_of
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
@@ -100,7 +101,7 @@ class Boosted:
 
 
 def boost(
-    X: np.ndarray,
+    X: np.ndarray | SparseRows,
     y: np.ndarray,
     sample_weight: np.ndarray,
     *,
@@ -135,7 +136,7 @@ def boost(
     plan = parameters.plan(loss, n_jobs, seed)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
-    columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
+    columns = columns_of(X, n_jobs, count_levels(categories, p))
     outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
     watch = Watch(
         loss,
@@ -181,6 +182,7 @@ def boost(
             is_over = is_ended or is_stub or watch.is_over
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
+    watch.warn_if_useless(y, sample_weight, best_iteration, stacklevel=6)  # where fit was called
     return Boosted(
         so_far().truncate(best_iteration + 1),
         watch.evals_result,

@@ -16,6 +16,7 @@ the raw prediction, and gets those.
 """
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -39,13 +40,15 @@ from gbt.model.tree import Tree
 SCORER = type(get_scorer("r2")) | type(check_scoring(DummyRegressor()))
 SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 
-# X, y, weight and, where rows have them, starting values, (n, K).
-EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
+# X (an array or `SparseRows`), y, weight and, where rows have them, starting values, (n, K).
+EvalSet = tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]
 Metric = Callable[..., float]
 Metrics = Metric | str | list[Metric | str] | tuple[Metric | str, ...] | None
-
-
 TRAIN = "train"  # in ``evals_result_``, the rows that are trained on
+
+
+class WorseThanConstantWarning(UserWarning):
+    """A fit's rows for evaluation are predicted worse than they would be without any tree."""
 
 
 @dataclass
@@ -164,6 +167,41 @@ class Watch:
             if name.startswith(last)
         )
 
+    def warn_if_useless(
+        self, y: np.ndarray, sample_weight: np.ndarray, best_iteration: int, stacklevel: int
+    ) -> None:
+        """Warn of each set that the trees that are kept predict worse than a constant does.
+
+        It is the best constant of the rows that were trained on, of which these are the targets and
+        weights. Nothing better can be said of rows unless some feature tells them apart. Rows that
+        have starting values of their own are compared with these alone.
+        """
+        if not self._sets:
+            return
+        with refusing_overflow_of(self._loss):
+            constant = self._loss.best_constant(y, sample_weight)
+        for name, watched in self._sets.items():
+            if name == TRAIN:
+                continue
+            of_trees = self.evals_result[name][best_iteration]
+            without, how = watched.of_starts, "by the starting values alone"
+            if without is None:
+                without, how = (
+                    watched.loss_of_constant(constant),
+                    "where all rows are predicted alike",
+                )
+            if of_trees > without:
+                of_set = f"on eval_set[{name.removeprefix('eval_')}]"
+                rows = "on the rows held out" if self._patience else of_set
+                warnings.warn(
+                    f"The mean loss {rows} is {of_trees:.6g}, and {without:.6g} {how}: these trees"
+                    " have learned nothing that holds up there."
+                    " Fewer trees, a smaller learning_rate or a larger min_samples_leaf may do"
+                    " better; or the features say nothing about y.",
+                    WorseThanConstantWarning,
+                    stacklevel=stacklevel + 1,
+                )
+
     @property
     def is_over(self) -> bool:
         """Whether the last rounds, as many as ``patience`` says, brought no better number."""
@@ -193,7 +231,7 @@ class _Watched:
         self,
         loss: Loss,
         base_score: Any,
-        X: np.ndarray,
+        X: Any,
         y: np.ndarray,
         sample_weight: np.ndarray | None,
         init_score: np.ndarray | None = None,
@@ -204,6 +242,7 @@ class _Watched:
         of_each = sample_weight is not None and len(sample_weight) == len(y)
         self.sample_weight = sample_weight if of_each else None  # one weight stands for all
         self.of_outputs = raw_before(base_score, len(y), init_score)
+        self.of_starts = None if init_score is None else self.mean_loss()
 
     @property
     def raw_prediction(self) -> np.ndarray:
@@ -215,8 +254,15 @@ class _Watched:
             tree.add_values(self.X, of_output, n_jobs)
 
     def mean_loss(self) -> float:
+        return self._loss_of(self.raw_prediction)
+
+    def loss_of_constant(self, constant: Any) -> float:
+        raw = np.repeat(np.atleast_1d(constant)[np.newaxis], len(self.y), axis=0)
+        return self._loss_of(raw if raw.shape[1] > 1 else raw[:, 0])
+
+    def _loss_of(self, raw_prediction: np.ndarray) -> float:
         with refusing_overflow_of(self.loss):
-            loss = self.loss.value(self.y, self.raw_prediction)
+            loss = self.loss.value(self.y, raw_prediction)
         with refusing_overflow():
             return float(np.average(loss, weights=self.sample_weight))
 

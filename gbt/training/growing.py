@@ -198,7 +198,7 @@ class TreeGrowth:
 
     def _split(self, node: "_Node", rows: np.ndarray) -> tuple["_Node", "_Node"]:
         """Partition the rows of a node and return its children."""
-        own, codes = rows[node.start : node.stop], self.columns.codes[node.feature]
+        own, codes = rows[node.start : node.stop], self.columns.codes_of(node.feature)
         missing_code = self.columns.n_values[node.feature]
         if node.goes_left is None:
             n_left, node.low_row, node.high_row = partition_rows(

@@ -900,7 +900,7 @@ LATER = [
 def test_later_parameters_come_back(parameters, path):
     X = np.random.default_rng(0).normal(size=(40, 2))
     y = np.where(X[:, 0] > 0, "yes", "no")
-    model = GBTClassifier(n_estimators=2, **parameters)
+    model = GBTClassifier(n_estimators=2, splitter="greedy", **parameters)
     model.fit(X, y, eval_set=[(X, y)]).save(path)
     read = load(path)
     expected = {name: value or None for name, value in model.get_params().items()}

@@ -296,7 +296,8 @@ USERS_CODE = {
 @pytest.mark.parametrize("base_score", [None, 0.5])
 @pytest.mark.parametrize("name", USERS_CODE)
 def test_overflows_in_code_of_the_users_are_theirs(name, base_score):
-    model = GBTRegressor(n_estimators=3, base_score=base_score, **{name: USERS_CODE[name]})
+    asked = {"splitter": "greedy", name: USERS_CODE[name]}
+    model = GBTRegressor(n_estimators=3, base_score=base_score, **asked)
     with np.errstate(over="ignore"):
         model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
         predicted = model.predict(X)
@@ -349,6 +350,7 @@ def test_policies_that_draw_go_on_where_they_ended(policy):
 
 def test_early_stopping_goes_on_where_it_ended():
     asked = {"early_stopping_rounds": 3, "random_state": 0, "warm_start": True}
+    asked["splitter"] = "greedy"
     model = GBTRegressor(n_estimators=4, **asked).fit(X, Y)
     assert model.ensemble_.n_trees == 4
     model.set_params(n_estimators=300).fit(X, Y)
@@ -439,7 +441,7 @@ def test_another_loss_is_refused_and_the_same_one_as_another_object_is_not():
 
 
 def test_constraints_may_be_lifted_but_not_added(tmp_path):
-    asked = {"warm_start": True, "monotone_constraints": [1, 0, 0]}
+    asked = {"warm_start": True, "monotone_constraints": [1, 0, 0], "splitter": "greedy"}
     model = GBTRegressor(n_estimators=2, **asked).fit(X, Y)
     model.save(tmp_path / "model.json")
     for kept in (model, gbt.load(tmp_path / "model.json")):
@@ -464,6 +466,7 @@ def test_a_fit_that_ended_with_a_stub_has_ended():
     assert at_once.ensemble_.n_trees < 5
 
 
+@pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
 def test_scores_of_trees_that_early_stopping_dropped_are_not_told():
     rows = {"eval_set": [(X_NEW, ~Y_NEW)]}  # every tree makes them worse
     model = GBTRegressor(n_estimators=10, splitter="unbiased", warm_start=True, random_state=0)
@@ -548,7 +551,9 @@ class Terminal(io.StringIO):
 def printed(monkeypatch, stream, seconds=0.0, **parameters):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", seconds)
-    model = GBTClassifier(n_estimators=3, verbose=1, eval_metric="roc_auc", **parameters)
+    model = GBTClassifier(
+        n_estimators=3, verbose=1, eval_metric="roc_auc", splitter="greedy", **parameters
+    )
     model.fit(X, Y, eval_set=[(X, Y), (X_NEW, Y_NEW)])
     return stream.getvalue(), model
 
