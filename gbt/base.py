@@ -34,7 +34,7 @@ from gbt.splitting.frontier import Policy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.training.boosting import Boosted, Parameters, boost
-from gbt.training.evaluation import Callback, EvalSet, Metric
+from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
 from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
 
 MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
@@ -51,6 +51,7 @@ class BaseGBT(ChecksTables):
     split_scores_: np.ndarray | None
     splitter_: str | Policy
     _sampling: Sampling
+    _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
     _kept_directions: np.ndarray | None = None  # the monotone constraints of all trees
 
     def __init__(
@@ -71,8 +72,11 @@ class BaseGBT(ChecksTables):
         categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
         early_stopping_rounds: int | None = None,
+        min_delta: float = 0.0,
         validation_fraction: float = 0.1,
-        eval_metric: str | Metric | None = None,
+        refit: bool = False,
+        eval_metric: Metrics = None,
+        train_score: bool = False,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -95,8 +99,11 @@ class BaseGBT(ChecksTables):
         self.categorical_smoothing = categorical_smoothing
         self.monotone_constraints = monotone_constraints
         self.early_stopping_rounds = early_stopping_rounds
+        self.min_delta = min_delta
         self.validation_fraction = validation_fraction
+        self.refit = refit
         self.eval_metric = eval_metric
+        self.train_score = train_score
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -122,6 +129,10 @@ class BaseGBT(ChecksTables):
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
             raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
+        if self.refit and self.warm_start:
+            raise ValueError(
+                "refit=True grows the trees anew and warm_start=True keeps them: leave out one."
+            )
         self._refuse_constraints()
         effective_n_jobs(self.n_jobs)
 
@@ -144,6 +155,9 @@ class BaseGBT(ChecksTables):
         sample_weight: Any = None,
         eval_set: Any = None,
         init_score: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
     ) -> Self:
         """Fit the trees.
 
@@ -164,17 +178,43 @@ class BaseGBT(ChecksTables):
             A raw prediction of each row from which boosting starts, in place of a base score; every
             prediction is then asked for with those of its rows (``gbt.model.starts``). Without
             ``eval_set``, rows that are held out for early stopping keep theirs.
+        X_val, y_val, sample_weight_val : optional
+            One more evaluation set, after those of ``eval_set``, in the form in which a Pipeline
+            can transform it: ``Pipeline(..., transform_input=["X_val"])``.
 
         Returns
         -------
         self
         """
+        watched = (eval_set, X_val, y_val, sample_weight_val)
         attempt = copy(self)
-        attempt._fit(X, y, sample_weight, eval_set, init_score)
+        attempt._fit(X, y, sample_weight, init_score, watched)
+        if self.refit and self.early_stopping_rounds is not None:
+            evals_result = attempt.evals_result_
+            attempt = self._as_many_rounds(attempt)
+            attempt._fit(X, y, sample_weight, init_score, (None,) * 4)
+            attempt.evals_result_ = evals_result
+            attempt.__dict__ |= self._all_parameters()
         self.__dict__ = dict(vars(attempt))
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, init_score: Any) -> None:
+    def _as_many_rounds(self, fitted: Self) -> Self:
+        """Return a copy that is about to grow as many rounds as another, at the same rates."""
+        again, rates = copy(self), fitted._learning_rates
+        again.__dict__ |= chosen(self._all_parameters(), fitted._sampling.n_seen)
+        again.n_estimators, again.early_stopping_rounds = fitted.best_iteration_ + 1, None
+        again.train_score, again.callbacks = False, None
+
+        def follow(told: Round) -> None:
+            told.learning_rate = rates[min(told.number + 1, len(rates) - 1)]
+
+        if len(set(rates)) > 1:
+            again.callbacks = [follow]
+        return again
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, init_score: Any, watched: tuple[Any, ...]
+    ) -> None:
         self.check_parameters()
         start = self if self.warm_start and hasattr(self, "ensemble_") else None
         X, y, weight = self._check_rows(X, y, sample_weight, reset=start is None)
@@ -184,7 +224,13 @@ class BaseGBT(ChecksTables):
         weight = self._weigh(weight, is_seen, target)
         if init_score is not None:
             init_score = self._check_init_score(init_score, n_rows)
-        eval_sets = self._check_eval_set(eval_set, has_init_score=init_score is not None)
+        eval_sets = self._check_eval_sets(init_score is not None, *watched)
+        if self.refit and self.early_stopping_rounds is not None and eval_sets:
+            raise ValueError(
+                "refit=True gives back the rows that validation_fraction holds out, and with"
+                " evaluation sets none are. Leave out refit; or give all rows to fit, and no"
+                " evaluation set."
+            )
         seed = seed_of(self.random_state) if start is None else self._sampling.seed
         if self.early_stopping_rounds is not None and not eval_sets:
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
@@ -214,6 +260,7 @@ class BaseGBT(ChecksTables):
         seen_rows = SeenRows.of((X, target), tuned, self.n_jobs, weight, init_score)
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
+        self._learning_rates = boosted.learning_rates
         scores = [None if start is None else start.split_scores_, boosted.split_scores]
         told = [of_trees for of_trees in scores if of_trees is not None]
         if boosted.best_iteration + 1 < n_older:
@@ -372,10 +419,21 @@ class BaseGBT(ChecksTables):
         None if the fit had no evaluation set.
         """
         check_is_fitted(self)
-        if not self.evals_result_:
+        if self.evals_result_.keys() <= {TRAIN}:
             return None
         *_, deciding = self.evals_result_.values()
         return deciding[self.best_iteration_]
+
+    @property
+    def train_score_(self) -> np.ndarray:
+        """Mean loss of the training rows after every tree, if ``train_score`` is set."""
+        check_is_fitted(self)
+        if TRAIN not in self.evals_result_:
+            raise AttributeError(
+                "train_score_ is there after a fit with train_score=True: the loss of the training"
+                " rows after every tree takes time of its own."
+            )
+        return np.array(self.evals_result_[TRAIN])
 
     @says_what_serves
     def sampled_rows(self, m: int) -> np.ndarray:

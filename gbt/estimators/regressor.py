@@ -15,7 +15,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.robust import warn_of_short_steps
 from gbt.other_names import says_what_serves
 from gbt.splitting.frontier import Policy
-from gbt.training.evaluation import Callback, Metric
+from gbt.training.evaluation import Callback, Metrics
 from gbt.training.sampling import RandomState
 
 
@@ -83,16 +83,27 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
+    min_delta : float, default=0.0
+        Only what is better than the best before by more than this is an improvement.
     validation_fraction : float, default=0.1
         Share of the rows held out for early stopping if ``fit`` is given no ``eval_set``.
-    eval_metric : str, function or None, default=None
+    refit : bool, default=False
+        Whether the rows held out by ``validation_fraction`` are given back: once they have told how
+        many trees are best, as many are grown anew on all rows. ``evals_result_`` stays that of the
+        first fit.
+    eval_metric : str, function, list of these or None, default=None
         What else is recorded on evaluation sets, and decides early stopping in place of the loss:
         the name of a scikit-learn scorer, or a function (y, prediction) -> number; larger is
-        better. A classifier's y are then 0 and 1 and its predictions probabilities. Sets with
-        weights that differ hand them over as ``sample_weight``.
+        better. Of a list all are recorded and the last decides. A classifier's y are then 0 and 1
+        and its predictions probabilities. Sets with weights that differ hand them over as
+        ``sample_weight``.
+    train_score : bool, default=False
+        Whether the mean loss of the training rows after every tree is recorded, as ``train_score_``
+        and in ``evals_result_["train"]``; every tree is then asked for all rows once more.
     callbacks : list of functions or None, default=None
-        Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals.
-        Boosting ends with the tree after which one returns True.
+        Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals,
+        model, and the learning_rate of the next tree, which a callback may set. Boosting ends with
+        the tree after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
         all had been grown at once. Rows and their order, targets, weights, starting values, loss,
@@ -117,7 +128,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Normalised total gain; biased, see its own documentation.
     evals_result_ : dict of str to list of float
         Mean loss on ``eval_set[i]``, or on the rows held out, after every tree: key ``"eval_i"``,
-        and, with eval_metric, ``"eval_i_"`` and its name.
+        and, for each eval_metric, ``"eval_i_"`` and its name; ``"train"`` with train_score.
+    train_score_ : array of float
+        Mean loss of the training rows after every tree; only if train_score is set.
     best_iteration_ : int
         Number of the last tree kept, from 0.
     best_score_ : float or None
@@ -153,8 +166,11 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         monotone_constraints: MonotoneConstraints = None,
         loss: Any = None,
         early_stopping_rounds: int | None = None,
+        min_delta: float = 0.0,
         validation_fraction: float = 0.1,
-        eval_metric: str | Metric | None = None,
+        refit: bool = False,
+        eval_metric: Metrics = None,
+        train_score: bool = False,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -178,8 +194,11 @@ class GBTRegressor(RegressorMixin, BaseGBT):
             categorical_smoothing=categorical_smoothing,
             monotone_constraints=monotone_constraints,
             early_stopping_rounds=early_stopping_rounds,
+            min_delta=min_delta,
             validation_fraction=validation_fraction,
+            refit=refit,
             eval_metric=eval_metric,
+            train_score=train_score,
             callbacks=callbacks,
             warm_start=warm_start,
             n_jobs=n_jobs,

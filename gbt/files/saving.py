@@ -19,6 +19,7 @@ themselves; ``gbt.loading`` reads it and imports all of them.
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
@@ -31,11 +32,13 @@ from gbt.losses.known import as_loss, describe_loss
 FORMAT = "gbt"
 VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
+# What only a further fit asks for: an object among these is left out of the file, with a warning.
+ONLY_FOR_FITS = ("eval_metric", "callbacks", "random_state")
 # Parameters that were added after the first files. They are written where they differ from what a
 # file without them, old or new, means: their default, or what that was when they were added.
 ADDED_LATER = (
     "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
-    "monotone_constraints",
+    "monotone_constraints", "min_delta", "refit", "train_score",
 )  # fmt: skip
 FORMER_DEFAULTS = {"categorical_smoothing": 20.0}  # of what is added later
 LABEL_DTYPES = (
@@ -95,6 +98,16 @@ def describe_estimator(
 ) -> dict[str, Any]:
     """Return what a fitted estimator is beside its trees, as JSON has it."""
     absent_means = {**defaults, **FORMER_DEFAULTS}
+    left_out = [name for name in ONLY_FOR_FITS if not _is_plain(parameters[name])]
+    if left_out:
+        warnings.warn(
+            "The file holds numbers and names, no objects and no code, so it is without"
+            f" {' and '.join(f'{name}={parameters[name]!r}' for name in left_out)}. Predictions and"
+            " attributions do not need it; before a further fit, set it again.",
+            UserWarning,
+            stacklevel=4,  # where save was called
+        )
+        parameters = {**parameters, **dict.fromkeys(left_out)}
     description = {
         "parameters": {
             name: _plain(name, value)
@@ -110,6 +123,13 @@ def describe_estimator(
     if hasattr(model, "classes_"):
         description["classes"] = _describe_labels(model.classes_)
     return description
+
+
+def _is_plain(value: Any) -> bool:
+    """Say whether JSON has a parameter's value as it is, or as a list of such values."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str | np.generic)
 
 
 def _or_none(value: Any) -> Any:
@@ -131,6 +151,8 @@ def _plain(name: str, value: Any) -> Any:
     if name == "loss" and not isinstance(value, str | None):
         return describe_loss(as_loss(value))
     value = value.item() if isinstance(value, np.generic) else value
+    if name in ONLY_FOR_FITS and isinstance(value, list | tuple):
+        return [*value]
     if isinstance(value, Mapping):
         return [[_plain(name, key), _plain(name, number)] for key, number in value.items()]
     if name in ("categorical_features", "monotone_constraints") and not isinstance(

@@ -25,6 +25,7 @@ scan every cut whatever the policy: there a node also has bounds for its step, a
 within them when the tree is finished (``gbt.splitting.monotone``).
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,10 @@ class TreeGrowth:
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
         self.weight = to_fixed_point(np.ones(1), training.weight, None, columns.n_rows)
         self.split_scores: np.ndarray | None = None  # of the tree that grows
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Multiply the steps of the next trees by this."""
+        self.plan = replace(self.plan, learning_rate=rate)
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow one tree, whatever ``most`` is; see ``gbt.training.plan.Growth``."""

@@ -137,6 +137,10 @@ class HistogramGrowth:
         self.features: np.ndarray | None = None  # that a tree may split on
         self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
 
+    def set_learning_rate(self, rate: float) -> None:
+        """Multiply the steps of the next trees by this."""
+        self.rules["learning_rate"] = rate
+
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.training.plan.Growth``."""
         rules = self.rules

@@ -420,6 +420,9 @@ PARAMETERS = {
         ["rmse", 3, mean_absolute_error, log_loss, mean_poisson_deviance, Fraction],
     ),
     "callbacks": ("None or a list of functions", [print, ["print"], "print", 3]),
+    "min_delta": ("a number in [0, inf)", [-0.1, np.nan, None, "0.1"]),
+    "refit": ("True or False", [None, 1, "all"]),
+    "train_score": ("True or False", [None, 1, "loss"]),
     "warm_start": ("True or False", [None, 1, "yes"]),
     "verbose": ("an integer in [0, inf)", [-1, 0.5, None]),
 }
@@ -489,13 +492,18 @@ def test_unknown_parameters_are_told_what_they_are_called_here(estimator, name, 
     assert model.n_estimators == 100  # nothing is half done
 
 
-def test_parts_of_a_loss_are_not_set_but_the_loss_is():
+def test_parts_that_are_not_there_are_refused_before_any_is_set():
     model = GBTRegressor(100, loss=Quantile(0.9))
-    with refused(r"^'loss__alpha' cannot be set: loss=Quantile\(alpha=0\.9\) has no parameters of"):
-        model.set_params(n_estimators=3, loss__alpha=0.1)
+    with refused(r"^Invalid parameter 'loss__beta': loss=Quantile\(alpha=0\.9\) has alpha\.$"):
+        model.set_params(n_estimators=3, loss__beta=0.1)
+    with refused(r"alpha must be a number in \(0, 1\); got 2\."):
+        model.set_params(n_estimators=3, loss__alpha=2)
     with refused("Set n_estimators as a whole, in a search to each of a list of objects"):
-        model.set_params(n_estimators__x=1)
+        model.set_params(n_estimators=1, n_estimators__x=1)
+    with refused("^'loss__alpha' cannot be set: loss='absolute' has no parameters of its own"):
+        model.set_params(n_estimators=3, loss="absolute", loss__alpha=0.2)
     assert model.n_estimators == 100
+    assert model.loss == Quantile(0.9)
     assert model.set_params(loss=Quantile(0.1)).loss == Quantile(0.1)
 
 

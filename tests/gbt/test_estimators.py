@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
+from scipy import special
 from sklearn.base import clone
 from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_predict
@@ -23,7 +24,9 @@ from sklearn.utils.validation import check_is_fitted
 from attributions.testing import problems
 from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.trees.rounds import grow_trees
+from gbt.losses import Huber, Quantile
 from gbt.model.tree import NODE_DTYPES
+from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.gbt.training.test_growing import ByThePage
@@ -674,3 +677,78 @@ def test_every_parameter_is_documented(estimator):
     for head, default in zip(heads, defaults, strict=True):
         for name in head.split(", "):
             assert repr(PARAMETERS[name].default) == default.replace('"', "'")
+
+
+# Parameters of losses and splitters -----------------------------------------------------------
+
+
+def amounts():
+    X, _ = table()
+    return X, np.nan_to_num(X[:, 0]) + np.random.default_rng(1).normal(size=len(X))
+
+
+def test_parameters_of_a_loss_are_got_set_and_cloned():
+    X, y = amounts()
+    mine = Quantile(alpha=0.9)
+    model = GBTRegressor(loss=mine, splitter=CrossValidated(n_folds=3))
+    deep = model.get_params()
+    assert deep["loss__alpha"] == 0.9
+    assert deep["splitter__n_folds"] == 3
+    assert not any("__" in name for name in model.get_params(deep=False))
+    assert clone(model).get_params() == deep
+
+    model.fit(X, y)
+    model.set_params(loss__alpha=0.2, splitter__n_folds=4)
+    assert (model.loss, model.splitter.n_folds) == (Quantile(0.2), 4)
+    assert mine.alpha == model.ensemble_.loss.alpha == 0.9  # nobody else's loss is changed
+    assert model.set_params(**model.get_params()).loss == Quantile(0.2)
+
+
+def test_parameters_of_a_loss_that_has_only_been_named():
+    model = GBTRegressor(loss="quantile").set_params(loss__alpha=0.1)
+    assert model.loss == Quantile(0.1)
+    assert model.set_params(loss="huber", loss__delta=2.0).loss == Huber(delta=2.0)
+    assert model.set_params(splitter="cross_validated", splitter__n_folds=7).splitter.n_folds == 7
+    assert not [name for name in GBTRegressor(loss="quantile").get_params() if "__" in name]
+
+
+def test_a_search_over_the_parameter_of_a_loss():
+    X, y = amounts()
+    grid = {"loss__alpha": [0.1, 0.5, 0.9], "max_depth": [1, 2]}
+    model = GBTRegressor(loss="quantile", n_estimators=5, splitter="greedy")
+    search = GridSearchCV(model, grid, cv=2, scoring="neg_mean_absolute_error").fit(X, y)
+    best = search.best_params_
+    by_hand = GBTRegressor(
+        loss=Quantile(best["loss__alpha"]),
+        n_estimators=5,
+        max_depth=best["max_depth"],
+        splitter="greedy",
+    )
+    assert_same(search.predict(X), by_hand.fit(X, y).predict(X))
+
+
+# More ways to ask a classifier ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_raw_predictions_of_stages_and_logarithms_of_probabilities(n_classes):
+    X, y = amounts()
+    labels = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    model = GBTClassifier(n_estimators=4).fit(X, labels)
+    stages = [*model.staged_decision_function(X)]
+    assert len(stages) == 4
+    assert_same(stages[-1], model.decision_function(X))
+    for raw, probability in zip(stages, model.staged_predict_proba(X), strict=True):
+        assert raw.shape == ((len(X),) if n_classes == 2 else (len(X), 3))
+        share = special.expit(raw) if n_classes == 2 else special.softmax(raw, axis=1)
+        assert_close(probability[:, -1], share if n_classes == 2 else share[:, -1], terms=1.0)
+    expected = [[math.log(p) for p in row] for row in model.predict_proba(X)]
+    assert_close(model.predict_log_proba(X), expected, np.abs(expected))
+
+
+def test_the_logarithm_of_no_probability_is_minus_infinity():
+    X, y = amounts()
+    model = GBTClassifier(n_estimators=1, base_score=0.5, learning_rate=1e6, min_child_weight=0)
+    model.fit(X, y > 0)
+    smallest = model.predict_log_proba(X).min(axis=1)
+    assert (smallest == -np.inf).any()

@@ -40,7 +40,9 @@ OF_FIT = {
     "weight": "The nearest here is sample_weight",
     "eval_sets": "The nearest here is eval_set",
     "sample_weight_eval_set": r"weights of an evaluation set stand behind its targets: eval_set=\[",
-    "X_val": r"an evaluation set is a pair in a list: eval_set=\[",
+    "X_valid": "(Did you mean|The nearest here is) X_val",
+    "eval_y": "The nearest here is y_val",
+    "validation_data": r"an evaluation set is a pair in a list: eval_set=\[",
     "nonsense": "It takes X, y, sample_weight, eval_set, init_score",
 }
 OF_PREDICT = {
@@ -97,7 +99,7 @@ def test_predictions_say_what_serves_in_place_of_an_argument(estimator, method, 
             "GBTRegressor.fit(X, y, sample_weight, eval_set",
         ),
         (
-            lambda: GBTClassifier(splitter="greedy").fit(X, y, None, [], None, 3),
+            lambda: GBTClassifier().fit(X, y, None, [], None, X, y, y, 3),
             "GBTClassifier.fit(X, y, sample_w",
         ),
         (
@@ -123,7 +125,8 @@ def test_methods_show_their_own_signature_and_their_own_words():
     assert str(inspect.signature(fit)) == "(self, X, y=3)"
     assert (fit.__name__, fit.__doc__) == ("fit", "Fit.")
     assert list(inspect.signature(GBTRegressor.fit).parameters) == [
-        "self", "X", "y", "sample_weight", "eval_set", "init_score",
+        "self", "X", "y", "sample_weight", "eval_set", "init_score", "X_val", "y_val",
+        "sample_weight_val",
     ]  # fmt: skip
 
 
@@ -132,7 +135,8 @@ def test_every_public_method_says_what_serves():
         for name, method in inspect.getmembers(estimator, inspect.isfunction):
             if not name.startswith("_") and method.__module__.startswith("gbt."):
                 has_arguments = len(inspect.signature(method).parameters) > 1
-                assert hasattr(method, "__wrapped__") == has_arguments or name == "set_params"
+                is_of_parameters = name in ("get_params", "set_params")
+                assert hasattr(method, "__wrapped__") == has_arguments or is_of_parameters
 
 
 NONE_HERE = {

@@ -159,13 +159,19 @@ def test_metrics_of_another_form_are_told_the_form(metric, told):
         GBTRegressor(eval_metric=metric, splitter="greedy").fit(X, Y, eval_set=[(X, Y)])
 
 
-def test_several_metrics_are_refused_before_the_fit():
-    for several in (
-        ["r2"],
-        check_scoring(GBTRegressor(splitter="greedy"), scoring=["r2", "neg_max_error"]),
-    ):
-        with pytest.raises(ValueError, match=r"^eval_metric must be None, the name of a"):
-            GBTRegressor(eval_metric=several, splitter="greedy").fit(X, Y)
+@pytest.mark.parametrize(
+    "refused",
+    [
+        check_scoring(GBTRegressor(), scoring=["r2", "neg_max_error"]),
+        [],
+        ["r2", "r2"],
+        [r2_score, "r2_score"],
+        ["r2", None],
+    ],
+)
+def test_what_is_no_metric_and_no_list_of_them_is_refused_before_the_fit(refused):
+    with pytest.raises(ValueError, match=r"^eval_metric must be None, the name of a"):
+        GBTRegressor(eval_metric=refused).fit(X, Y)
 
 
 def test_a_metric_decides_early_stopping_and_larger_is_better():
@@ -204,7 +210,7 @@ def test_a_metric_that_is_no_number_ends_the_fit(value):
     def metric(y, prediction):
         return 1.0 if len(y) == 200 else value
 
-    message = rf"eval_metric metric of eval_set\[1\] is {value} after tree 0"
+    message = rf"eval_metric metric of eval_1 is {value} after tree 0"
     with pytest.raises(ValueError, match=message):
         GBTRegressor(eval_metric=metric, splitter="greedy").fit(
             X, Y, eval_set=[(X, Y), (X[:3], Y[:3])]
@@ -220,11 +226,11 @@ def test_callbacks_are_told_every_round_and_change_nothing(estimator):
     model = estimator(n_estimators=4, callbacks=[told.append, told_again.append], splitter="greedy")
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
     losses = model.evals_result_["eval_0"]
-    assert told == [Round(m, 4, {"eval_0": loss}) for m, loss in enumerate(losses)]
+    assert told == [Round(m, 4, {"eval_0": loss}, 0.1) for m, loss in enumerate(losses)]
     assert told_again == told
     assert_same_model(model, estimator(n_estimators=4, splitter="greedy").fit(X, Y))
     model.fit(X, Y)
-    assert told[4:] == [Round(m, 4, {}) for m in range(4)]
+    assert told[4:] == [Round(m, 4, {}, 0.1) for m in range(4)]
 
 
 def test_boosting_ends_with_the_tree_after_which_one_returns_true():
