@@ -145,9 +145,13 @@ def test_trees_are_those_of_xgboost_with_the_same_base_margin(kind):
         imported.raw_predict(X)
 
 
+@pytest.mark.parametrize("rate", [0.5, 1.0])
 @pytest.mark.parametrize("kind", ["squared", "two classes", "three classes"])
-def test_trees_are_those_of_lightgbm_with_the_same_init_score(kind):
-    """It adds up its hessians in histograms, so this holds within float32."""
+def test_trees_are_those_of_lightgbm_with_the_same_init_score(kind, rate):
+    """It adds up its hessians in histograms, so this holds within float32.
+
+    At a rate of 1 its file looks as if the first tree hid a mean.
+    """
     lightgbm = peer("lightgbm")
     X, y, _, start = rows_of(kind, 2, 200)
     target = (y == "yes") * 1 if kind == "two classes" else y
@@ -157,15 +161,23 @@ def test_trees_are_those_of_lightgbm_with_the_same_init_score(kind):
         "three classes": ("multiclass", {"num_class": 3}),
     }[kind]
     asked = {
-        "objective": objective, "num_leaves": 8, "max_depth": 3, "learning_rate": 0.5,
+        "objective": objective, "num_leaves": 8, "max_depth": 3, "learning_rate": rate,
         "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1.0, "lambda_l2": 1.0, "verbose": -1,
         "min_data_in_bin": 1, "max_bin": 500, "num_threads": 1, "deterministic": True,
     }  # fmt: skip
     data = lightgbm.Dataset(X, target, init_score=start)
-    booster = lightgbm.train(asked | others, data, 1)
+    booster = lightgbm.train(asked | others, data, 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         imported = as_ensemble(booster, X, target, init_score=start)
+    if rate == 1.0:
+        with pytest.raises(ValueError, match="was fitted without"):
+            as_ensemble(booster).raw_predict(X, init_score=start)
+    else:
+        assert_same(
+            as_ensemble(booster).raw_predict(X, init_score=start),
+            imported.raw_predict(X, init_score=start),
+        )
     of_rows = imported.refit_statistics(X, target, init_score=start)
     size = 200 * (1 + np.abs(start).max())
     assert_close(imported.sum_gradient, of_rows.sum_gradient, size, eps=EPS_32)
@@ -173,7 +185,7 @@ def test_trees_are_those_of_lightgbm_with_the_same_init_score(kind):
     assert_close(imported.raw_predict(X, init_score=start), theirs, size)
     assert imported.has_init_score
     if kind == "squared":  # the classes' hessians of LightGBM are others
-        model = GBTRegressor(1, max_depth=3, learning_rate=0.5, splitter="greedy").fit(
+        model = GBTRegressor(2, max_depth=3, learning_rate=rate, splitter="greedy").fit(
             X, y, init_score=start
         )
         assert_close(model.predict(X, start), theirs, 8 * np.abs(start).max(), eps=EPS_32)
