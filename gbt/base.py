@@ -8,7 +8,7 @@ or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from numbers import Integral
@@ -20,9 +20,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gbt.checked_tables import ChecksTables
+from gbt.constraints import (
+    Constraints,
+    InteractionConstraints,
+    MonotoneConstraints,
+    refuse_other_trees,
+    refuse_what_splitter_does_not_keep,
+)
 from gbt.defaults import as_checked, chosen
 from gbt.files.saving import describe_estimator, kind_of, save
-from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
@@ -31,13 +37,12 @@ from gbt.other_names import says_what_serves
 from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, check_value
 from gbt.splitting.frontier import Policy
-from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
+from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
 from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
 
-MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 
@@ -52,7 +57,7 @@ class BaseGBT(ChecksTables):
     splitter_: str | Policy
     _sampling: Sampling
     _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
-    _kept_directions: np.ndarray | None = None  # the monotone constraints of all trees
+    _kept_constraints: Constraints = Constraints()  # by all trees
 
     def __init__(
         self,
@@ -66,11 +71,14 @@ class BaseGBT(ChecksTables):
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
         base_score: float | None = None,
         splitter: str | Policy = "auto",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         early_stopping_rounds: int | None = None,
         min_delta: float = 0.0,
         validation_fraction: float = 0.1,
@@ -93,11 +101,14 @@ class BaseGBT(ChecksTables):
         self.min_split_gain = min_split_gain
         self.subsample = subsample
         self.colsample = colsample
+        self.colsample_bylevel = colsample_bylevel
+        self.colsample_bynode = colsample_bynode
         self.base_score = base_score
         self.splitter = splitter
         self.categorical_features = categorical_features
         self.categorical_smoothing = categorical_smoothing
         self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
         self.early_stopping_rounds = early_stopping_rounds
         self.min_delta = min_delta
         self.validation_fraction = validation_fraction
@@ -115,6 +126,7 @@ class BaseGBT(ChecksTables):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -133,19 +145,8 @@ class BaseGBT(ChecksTables):
             raise ValueError(
                 "refit=True grows the trees anew and warm_start=True keeps them: leave out one."
             )
-        self._refuse_constraints()
+        refuse_what_splitter_does_not_keep(self)
         effective_n_jobs(self.n_jobs)
-
-    def _refuse_constraints(self) -> None:
-        """Raise ValueError if the splitter cannot keep the monotone constraints."""
-        asked = self.monotone_constraints
-        of_columns = asked.values() if isinstance(asked, Mapping) else asked
-        is_asked = of_columns is not None and any(of_columns)
-        if is_asked and not getattr(as_checked(self.splitter), "keeps_directions", False):
-            raise ValueError(
-                f"monotone_constraints go with splitter='greedy'; splitter={self.splitter!r} does"
-                " not keep them."
-            )
 
     @says_what_serves
     def fit(
@@ -165,7 +166,7 @@ class BaseGBT(ChecksTables):
         ----------
         X : table of shape (n, p)
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
-            missing value, infinities are refused.
+            missing value, infinities are refused. Of sparse matrices what is not stored is 0.
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
@@ -236,14 +237,13 @@ class BaseGBT(ChecksTables):
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
             start_of_held_out = None if init_score is None else init_score[held_out_rows]
-            eval_sets = [
-                (X[held_out_rows], target[held_out], weight[held_out_rows], start_of_held_out)
-            ]
+            of_held_out = target[held_out], weight[held_out_rows], start_of_held_out
+            eval_sets = [(take(X, held_out_rows), *of_held_out)]
             is_seen[held_out_rows] = False
             target = target[kept]
-        X = np.asarray(X)
+        X = X if isinstance(X, SparseRows) else np.asarray(X)
         if not is_seen.all():
-            X, weight = X[is_seen], weight[is_seen]
+            X, weight = take(X, is_seen), weight[is_seen]
             init_score = None if init_score is None else init_score[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
@@ -266,7 +266,7 @@ class BaseGBT(ChecksTables):
         if boosted.best_iteration + 1 < n_older:
             told = []  # nobody knows what the trees that are kept have of the older sum
         self.split_scores_ = np.sum(told, axis=0) if told else None
-        self._kept_directions = self._directions(boosted.ensemble.loss)
+        self._kept_constraints = self._constraints(boosted.ensemble.loss)
         self.best_iteration_ = boosted.best_iteration
         self._sampling = sampling
 
@@ -288,9 +288,11 @@ class BaseGBT(ChecksTables):
         }
         asked = chosen(asked, sample_size(len(target), asked["subsample"]))
         self.splitter_, base_score = asked["splitter"], asked["base_score"]
-        asked["monotone_constraints"] = now = self._directions(loss)
+        constraints = self._constraints(loss)
+        asked["monotone_constraints"] = constraints.directions
+        asked["interaction_constraints"] = constraints.groups
         if start is not None:
-            refuse_new_directions(self.monotone_constraints, now, self._kept_directions)
+            constraints.refuse_to_follow(self._kept_constraints, self)
         try:
             return boost(
                 X,
@@ -319,16 +321,9 @@ class BaseGBT(ChecksTables):
                 + (steep if rate > 1 else "")
             ) from error
 
-    def _directions(self, loss: Loss) -> np.ndarray | None:
-        """Return the direction to keep with every column, None if all are free."""
-        found = directions(self.monotone_constraints, self._column_names(), self._categories)
-        if found is not None and loss.n_outputs > 1:
-            raise ValueError(
-                f"monotone_constraints need one raw prediction a row; with {loss.n_outputs} classes"
-                " the probability of one can fall where its own raw prediction rises. Fit one class"
-                " against the others."
-            )
-        return found
+    def _constraints(self, loss: Loss) -> Constraints:
+        """Return what the parameters ask of all trees."""
+        return Constraints.asked(self, loss, self._column_names(), self._categories)
 
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""
@@ -485,15 +480,6 @@ class BaseGBT(ChecksTables):
 
     def _refuse_other_trees(self) -> None:
         """Raise ValueError if parameters that were set after the fit misstate its trees."""
-        loss, of_trees = self._own_loss(), self.ensemble_.loss
-        now, kept = self._directions(loss), self._kept_directions
-        for name, is_so in (
-            ("loss", is_same(loss, of_trees)),
-            ("monotone_constraints", now is None or (kept is not None and (now == kept).all())),
-        ):
-            if not is_so:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} was set after the fit, and the trees were"
-                    " grown otherwise: a file would misstate them. Fit once more or set it back, or"
-                    " save the trees alone: model.ensemble_.save(path)."
-                )
+        loss = self._own_loss()
+        asked = self._constraints(loss)
+        refuse_other_trees(self, loss, self.ensemble_.loss, asked, self._kept_constraints)

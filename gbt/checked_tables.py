@@ -16,6 +16,7 @@ from gbt.losses.loss import Loss
 from gbt.parameters import NamedParameters
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
+from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.targets import as_init_score, as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 
@@ -63,6 +64,7 @@ class ChecksTables(NamedParameters):
                 self,
                 table.given,
                 y,
+                accept_sparse="csr",
                 dtype=(np.float64, np.float32),
                 ensure_all_finite="allow-nan",
                 **options,
@@ -75,7 +77,7 @@ class ChecksTables(NamedParameters):
             # Here, because scikit-learn refuses other names in its own words, if it keeps them.
             refuse_other_columns(table, self._column_names())
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
-        rows = EncodedRows.of(rows, self._categories)
+        rows = EncodedRows.of(SparseRows.of(rows), self._categories)
         return (rows, *target) if target else rows
 
     def _check_rows(

@@ -295,7 +295,7 @@ def _rebuild_estimator(
     if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
     try:
-        model._kept_directions = model._directions(own_loss)
+        model._kept_constraints = model._constraints(own_loss)
     except ValueError as error:
         raise InvalidModelError(f"{where}: {error}") from error
     model._sampling = sampling = _rebuild_sampling(record["sampling"])

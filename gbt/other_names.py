@@ -30,9 +30,9 @@ OTHER_NAMES = {
     "min_split_gain": ("gamma", "min_split_loss", "min_gain_to_split", "min_impurity_decrease"),
     "subsample": ("bagging_fraction", "sub_row", "max_samples"),
     "colsample": (
-        "colsample_bytree", "colsample_bylevel", "colsample_bynode", "feature_fraction",
-        "feature_fraction_bynode", "rsm", "max_features", "sub_feature",
+        "colsample_bytree", "feature_fraction", "rsm", "sub_feature",
     ),
+    "colsample_bynode": ("feature_fraction_bynode", "max_features"),
     "base_score": ("init", "boost_from_average"),
     "splitter": ("criterion",),
     "categorical_features": (
@@ -40,6 +40,7 @@ OTHER_NAMES = {
     ),
     "categorical_smoothing": ("cat_smooth",),
     "monotone_constraints": ("monotonic_cst", "monotone_constraint", "monotonic_constraints"),
+    "interaction_constraints": ("interaction_cst",),
     "early_stopping_rounds": (
         "early_stopping_round", "early_stopping", "n_iter_no_change", "od_wait", "od_pval",
     ),
@@ -74,9 +75,6 @@ OTHER_NAMES = {
     "every round grows one tree, or one for each of several classes: no random forests are grown,"
     " but attributions explain those of scikit-learn": (
         "num_parallel_tree", "bootstrap", "oob_score", "multi_strategy",
-    ),
-    "there are no interaction constraints; only max_depth=1 rules interactions out": (
-        "interaction_constraints", "interaction_cst",
     ),
     "leaf values have no bound; a smaller learning_rate or a larger reg_lambda shortens them": (
         "max_delta_step",

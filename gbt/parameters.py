@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from gbt.losses.known import OF_REGRESSION, as_loss, is_loss, is_own
 from gbt.losses.own import OF_A_LOSS
 from gbt.other_names import explain_loss, explain_metric, explain_unknown
+from gbt.splitting.interactions import is_interaction_constraints
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES, as_policy
 from gbt.training.evaluation import are_metrics, is_metric
@@ -60,6 +61,8 @@ OF_REGRESSOR = {
     ),
     "subsample": number_in(Real, "(0, 1]"),
     "colsample": number_in(Real, "(0, 1]"),
+    "colsample_bylevel": number_in(Real, "(0, 1]"),
+    "colsample_bynode": number_in(Real, "(0, 1]"),
     "base_score": number_in(Real, "(-inf, inf)", None),
     "splitter": Allowed(
         "'auto', 'greedy', 'cross_validated', 'unbiased', or an object with the method split of"
@@ -82,6 +85,11 @@ OF_REGRESSOR = {
         "None, a dict of names or indices of columns to -1, 0 or 1, or a list of one of these"
         " numbers for each column",
         is_monotone_constraints,
+    ),
+    "interaction_constraints": Allowed(
+        "None, 'no_interactions', 'pairwise', or a list of lists of names or indices of columns,"
+        " those that may stand on one path",
+        is_interaction_constraints,
     ),
     "loss": Allowed(
         f"None, one of {[*OF_REGRESSION]}, a loss of gbt.losses such as Quantile(alpha=0.9), or an"

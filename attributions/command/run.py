@@ -9,6 +9,7 @@ import platform
 import shlex
 import sys
 import warnings
+import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -62,6 +63,8 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
             text = page(Report.of(found, made, options.seed))
             options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
             _say(f"Report: {options.report}")
+            if options.open and not webbrowser.open(options.report.resolve().as_uri()):
+                _say("No browser was found to show it; open the file yourself.")
     except (UnusableTableError, UnusableModelError) as error:
         print(f"{program_name()}: {error}", file=sys.stderr)
         return 2

@@ -21,6 +21,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
 from gbt.model.tree import Tree
 from gbt.parallel.chunks import Chunk
+from gbt.tables.sparse_rows import with_zeros
 
 ROWS = ("all", "inbag", "oob", "uniform")
 # Sums over the rows may differ from the model's by this share of the sum of their absolute terms:
@@ -75,7 +76,7 @@ class TrainingTrees:
         ensemble = imported.ensemble
         intake = Intake(ensemble, getattr(model, "classes_", None))
         given = Rows.of(intake, Chunk(X, y, sample_weight, None, init_score))
-        X, target, weight = given.X, given.y, given.weight
+        X, target, weight = with_zeros(given.X), given.y, given.weight
         if imported.leaves_are_steps:
             of_rows = ensemble.refit_statistics(X, target, weight, given.init_score)
             _refuse_other_rows(discrepancy(ensemble, of_rows, np.abs(target).max(), {"steps"}))

@@ -31,6 +31,7 @@ from gbt.model.stages import TREES_AT_ONCE, tree_blocks
 from gbt.parallel.chunks import Chunk
 from gbt.parallel.threads import over_blocks
 from gbt.tables.categories import EncodedRows
+from gbt.tables.sparse_rows import with_zeros
 
 ROWS_IN_CACHE = (
     480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.rows.descent
@@ -170,7 +171,7 @@ def _explained(
         output_names=output_names,
         feature_names=ensemble.feature_names,
         method=method,
-        data=X,
+        data=with_zeros(X),
         index=row_labels(chunk.X),
         categories=ensemble.categories,
     )

@@ -30,6 +30,7 @@ from attributions.refits.measures import (
 )
 from attributions.results import GlobalAttribution
 from attributions.results.merging import added
+from gbt.tables.given import as_given
 from gbt.tables.targets import distinct_labels
 
 
@@ -90,6 +91,7 @@ def cross_fit(
     that uses a feature. Ask about single models.
     """
     refuse_no_estimator(estimator, "estimator")
+    X = as_given(X)
     rows = Rows.of(X, y, sample_weight, groups, init_score)
     refuse_no_measure(measure, *rows.beside)
     splitter = _splitter(estimator, cv, y, groups, random_state)

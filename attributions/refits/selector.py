@@ -105,7 +105,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or DataFrame of shape (n, p)
+        X : array, DataFrame or sparse matrix of shape (n, p)
         y : array of shape (n,)
         groups : array of shape (n,), optional
             Labels of rows that belong together; groups are not cut in two.
@@ -128,6 +128,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 self,
                 as_given(X),
                 y,
+                accept_sparse="csr",
                 dtype=None,
                 ensure_all_finite="allow-nan" if get_tags(self).input_tags.allow_nan else True,
                 ensure_min_samples=2,
@@ -201,7 +202,6 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         of_estimator = get_tags(self.estimator)
         tags.input_tags = of_estimator.input_tags
-        tags.input_tags.sparse = False  # whatever the estimator takes, fit and transform do not
         tags.target_tags = of_estimator.target_tags
         tags.target_tags.required = True
         tags.target_tags.multi_output = False

@@ -8,7 +8,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
-from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
+from gbt.base import BaseGBT, CategoricalFeatures
+from gbt.constraints import InteractionConstraints, MonotoneConstraints
 from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
@@ -52,6 +53,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         ``splitter="unbiased"`` it may be negative.
     subsample, colsample : float, default=1.0
         Fraction of rows and of columns that each tree sees, drawn without replacement.
+    colsample_bylevel, colsample_bynode : float, default=1.0
+        Fraction of the tree's columns that is drawn for every depth, and, of what depth and
+        interaction constraints leave open, for every node; one column at least.
     base_score : float or None, default=None
         Probability of ``classes_[1]`` before the first tree; None is its weighted share of the
         rows. With more than two classes it must be None.
@@ -76,6 +80,11 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
         goes with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).
+    interaction_constraints : str, list of lists or None, default=None
+        Names or indices of columns that may stand on one path, as in scikit-learn's
+        ``interaction_cst``; columns in no list make up one more. "pairwise" is all pairs, and with
+        "no_interactions" the model is additive: a sum of functions of one column each. Every
+        splitter keeps them.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
@@ -105,7 +114,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
         all had been grown at once. Rows and their order, targets, weights, starting values, loss,
         learning_rate, reg_lambda, base_score and subsample must be those of the first fit, whose
-        seed is used again; monotone constraints may be lifted, not added. Of rows a model file
+        seed is used again; constraints may be lifted, not added. Of rows a model file
         keeps no trace: after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
@@ -170,11 +179,14 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
         base_score: float | None = None,
         splitter: str | Policy = "auto",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         early_stopping_rounds: int | None = None,
         min_delta: float = 0.0,
         validation_fraction: float = 0.1,
@@ -200,11 +212,14 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             min_split_gain=min_split_gain,
             subsample=subsample,
             colsample=colsample,
+            colsample_bylevel=colsample_bylevel,
+            colsample_bynode=colsample_bynode,
             base_score=base_score,
             splitter=splitter,
             categorical_features=categorical_features,
             categorical_smoothing=categorical_smoothing,
             monotone_constraints=monotone_constraints,
+            interaction_constraints=interaction_constraints,
             early_stopping_rounds=early_stopping_rounds,
             min_delta=min_delta,
             validation_fraction=validation_fraction,

@@ -8,7 +8,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 
-from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
+from gbt.base import BaseGBT, CategoricalFeatures
+from gbt.constraints import InteractionConstraints, MonotoneConstraints
 from gbt.defaults import chosen
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
@@ -46,6 +47,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         ``splitter="unbiased"`` it may be negative.
     subsample, colsample : float, default=1.0
         Fraction of rows and of columns that each tree sees, drawn without replacement.
+    colsample_bylevel, colsample_bynode : float, default=1.0
+        Fraction of the tree's columns that is drawn for every depth, and, of what depth and
+        interaction constraints leave open, for every node; one column at least.
     base_score : float or None, default=None
         Prediction before the first tree; None is the constant of least loss, for the squared error
         the weighted mean of the targets.
@@ -70,6 +74,11 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
         goes with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).
+    interaction_constraints : str, list of lists or None, default=None
+        Names or indices of columns that may stand on one path, as in scikit-learn's
+        ``interaction_cst``; columns in no list make up one more. "pairwise" is all pairs, and with
+        "no_interactions" the model is additive: a sum of functions of one column each. Every
+        splitter keeps them.
     loss : str, object or None, default=None
         "half_squared_error" (None), "cross_entropy" (the logistic loss, of targets from 0 to 1),
         "poisson", "gamma", "tweedie" (three that predict exp of the raw prediction),
@@ -108,7 +117,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
         all had been grown at once. Rows and their order, targets, weights, starting values, loss,
         learning_rate, reg_lambda, base_score and subsample must be those of the first fit, whose
-        seed is used again; monotone constraints may be lifted, not added. Of rows a model file
+        seed is used again; constraints may be lifted, not added. Of rows a model file
         keeps no trace: after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
@@ -159,11 +168,14 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
         base_score: float | None = None,
         splitter: str | Policy = "auto",
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         loss: Any = None,
         early_stopping_rounds: int | None = None,
         min_delta: float = 0.0,
@@ -188,11 +200,14 @@ class GBTRegressor(RegressorMixin, BaseGBT):
             min_split_gain=min_split_gain,
             subsample=subsample,
             colsample=colsample,
+            colsample_bylevel=colsample_bylevel,
+            colsample_bynode=colsample_bynode,
             base_score=base_score,
             splitter=splitter,
             categorical_features=categorical_features,
             categorical_smoothing=categorical_smoothing,
             monotone_constraints=monotone_constraints,
+            interaction_constraints=interaction_constraints,
             early_stopping_rounds=early_stopping_rounds,
             min_delta=min_delta,
             validation_fraction=validation_fraction,

@@ -38,7 +38,8 @@ ONLY_FOR_FITS = ("eval_metric", "callbacks", "random_state")
 # file without them, old or new, means: their default, or what that was when they were added.
 ADDED_LATER = (
     "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
-    "monotone_constraints", "min_delta", "refit", "train_score",
+    "monotone_constraints", "min_delta", "refit", "train_score", "interaction_constraints",
+    "colsample_bylevel", "colsample_bynode",
 )  # fmt: skip
 FORMER_DEFAULTS = {"categorical_smoothing": 20.0}  # of what is added later
 LABEL_DTYPES = (
@@ -97,7 +98,6 @@ def describe_estimator(
     model: Any, defaults: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what a fitted estimator is beside its trees, as JSON has it."""
-    absent_means = {**defaults, **FORMER_DEFAULTS}
     left_out = [name for name in ONLY_FOR_FITS if not _is_plain(parameters[name])]
     if left_out:
         warnings.warn(
@@ -108,6 +108,7 @@ def describe_estimator(
             stacklevel=4,  # where save was called
         )
         parameters = {**parameters, **dict.fromkeys(left_out)}
+    absent_means = {**defaults, **FORMER_DEFAULTS}
     description = {
         "parameters": {
             name: _plain(name, value)
@@ -159,6 +160,8 @@ def _plain(name: str, value: Any) -> Any:
         value, str | None
     ):
         return np.asarray(value).tolist()
+    if name == "interaction_constraints" and not isinstance(value, str | None):
+        return [np.asarray(list(group)).tolist() for group in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ValueError(

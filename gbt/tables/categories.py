@@ -27,6 +27,7 @@ import numpy as np
 
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
+from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.spelled import spells_number
 
 Level = str | int | bool
@@ -51,9 +52,9 @@ class EncodedRows(np.ndarray):
         self.categories = getattr(source, "categories", None)
 
     @classmethod
-    def of(cls, rows: np.ndarray, categories: Categories | None) -> np.ndarray:
-        """Return the rows of a model, marked if it has categories."""
-        if categories is None:
+    def of(cls, rows: Any, categories: Categories | None) -> Any:
+        """Return the rows of a model, marked if it has categories; sparse rows have none."""
+        if categories is None or isinstance(rows, SparseRows):
             return rows
         marked = rows.view(cls)
         marked.categories = categories
@@ -73,6 +74,12 @@ def learn(table: Table, which: Any, names: Sequence[str]) -> tuple[Categories | 
         Of the columns.
     """
     chosen = table.of_categories() if _is_from_dtype(which) else chosen_columns(which, names)
+    if chosen and table.is_sparse:
+        raise ValueError(
+            f"categorical_features names {len(chosen)} columns, and X is sparse: its columns are"
+            " numbers. Give a frame or an array with these columns as categories; or leave it at"
+            " 'from_dtype', and the numbers of the levels are split like other numbers."
+        )
     levels, numbers = {}, {}
     for k in sorted(chosen):
         levels[k], numbers[k] = _levels_and_numbers(table.values(k), names[k])
@@ -100,6 +107,12 @@ def encode(
         return table
     if table.n_columns != len(categories):
         return table
+    if table.is_sparse:
+        k = next(k for k, levels in enumerate(categories) if levels is not None)
+        raise ValueError(
+            f"Column {names[k]!r} of the model is categorical, and X is sparse, whose columns are"
+            " numbers. Give a frame or an array with the levels themselves."
+        )
     unseen = np.nan if unseen_is_missing else np.inf
     return table.with_columns(
         {

@@ -27,9 +27,10 @@ from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.model.starts import raw_before
-from gbt.splitting.frontier import Limits, Policy
+from gbt.splitting.frontier import Groups, Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
-from gbt.tables.columns import Columns
+from gbt.tables.sparse_columns import columns_of
+from gbt.tables.sparse_rows import SparseRows
 from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, ask, metrics_of
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
@@ -54,8 +55,11 @@ class Parameters:
     min_split_gain: float = 0.0
     categorical_smoothing: float = 0.0
     monotone_constraints: np.ndarray | None = None  # the direction of every column
+    interaction_constraints: Groups | None = None
     subsample: float = 1.0
     colsample: float = 1.0
+    colsample_bylevel: float = 1.0
+    colsample_bynode: float = 1.0
     early_stopping_rounds: int | None = None
     min_delta: float = 0.0
     eval_metric: Metrics = None
@@ -77,6 +81,9 @@ class Parameters:
             self.min_split_gain,
             self.categorical_smoothing,
             self.monotone_constraints,
+            self.interaction_constraints,
+            self.colsample_bylevel,
+            self.colsample_bynode,
         )
         shape = Shape(self.max_depth, self.max_leaves)
         return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed)
@@ -94,7 +101,7 @@ class Boosted:
 
 
 def boost(
-    X: np.ndarray,
+    X: np.ndarray | SparseRows,
     y: np.ndarray,
     sample_weight: np.ndarray,
     *,
@@ -129,7 +136,7 @@ def boost(
     plan = parameters.plan(loss, n_jobs, seed)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
-    columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
+    columns = columns_of(X, n_jobs, count_levels(categories, p))
     outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
     watch = Watch(
         loss,
@@ -141,7 +148,7 @@ def boost(
         training=(X, y, sample_weight, init_score) if parameters.train_score else None,
     )
     callbacks = parameters.callbacks or ()
-    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
+    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample, plan.limits)
     trees = GrownTrees(start)
     if start is not None:
         rows = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score).in_order

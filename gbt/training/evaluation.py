@@ -40,17 +40,15 @@ from gbt.model.tree import Tree
 SCORER = type(get_scorer("r2")) | type(check_scoring(DummyRegressor()))
 SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 
-# X, y, weight and, where rows have them, starting values, (n, K).
-EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
+# X (an array or `SparseRows`), y, weight and, where rows have them, starting values, (n, K).
+EvalSet = tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]
 Metric = Callable[..., float]
 Metrics = Metric | str | list[Metric | str] | tuple[Metric | str, ...] | None
+TRAIN = "train"  # in ``evals_result_``, the rows that are trained on
 
 
 class WorseThanConstantWarning(UserWarning):
     """A fit's rows for evaluation are predicted worse than they would be without any tree."""
-
-
-TRAIN = "train"  # in ``evals_result_``, the rows that are trained on
 
 
 @dataclass
@@ -183,6 +181,8 @@ class Watch:
         with refusing_overflow_of(self._loss):
             constant = self._loss.best_constant(y, sample_weight)
         for name, watched in self._sets.items():
+            if name == TRAIN:
+                continue
             of_trees = self.evals_result[name][best_iteration]
             without, how = watched.of_starts, "by the starting values alone"
             if without is None:
@@ -227,7 +227,7 @@ class _Watched:
         self,
         loss: Loss,
         base_score: Any,
-        X: np.ndarray,
+        X: Any,
         y: np.ndarray,
         sample_weight: np.ndarray | None,
         init_score: np.ndarray | None = None,

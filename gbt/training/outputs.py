@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +104,7 @@ class Outputs:
         """Take the raw predictions of a model, of shape (n,) or (n, K)."""
         self.raw[:] = raw_prediction.T
 
-    def grow(self, m: int, most: int, draws: Draws, X: np.ndarray) -> list[NewTrees]:
+    def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
         """Grow tree ``m`` and those of its round, or, of one output, as many as ``most``.
 
         ``X`` is the table once more: rows that a tree does not see go down it all the same.

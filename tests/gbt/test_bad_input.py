@@ -192,8 +192,23 @@ def test_one_row(estimator):
 
 @BOTH
 def test_sparse_tables(estimator):
-    with refused("Sparse data was passed.*toarray", TypeError):
-        estimator().fit(sparse.csr_array(X), labels == "yes")
+    S, y = sparse.csr_array(X), labels == "yes"
+    with refused("Sparse data was passed for y.*toarray", TypeError):
+        estimator().fit(S, sparse.csr_array(y[:, np.newaxis]))
+    with refused("categorical_features names 1 columns, and X is sparse.*Give a frame"):
+        estimator(categorical_features=[0]).fit(S, y)
+    with refused("X holds inf in row 1, column 0; numbers must be finite"):
+        estimator().fit(sparse.csr_array(np.where(np.arange(len(X))[:, None] == 1, np.inf, X)), y)
+    with refused("X has one dimension"):
+        estimator().fit(sparse.coo_array(X[:, 0]), y)
+    model = estimator(n_estimators=1).fit(S, y)
+    with refused("X has 1 features, but"):
+        model.predict(S[:, :1])
+    with refused("the model needs a table with"):
+        model.ensemble_.raw_predict(S[:, :1])
+    of_levels = estimator(n_estimators=1, categorical_features=[0]).fit(X.round(), y)
+    with refused("Column 'x0' of the model is categorical, and X is sparse"):
+        of_levels.predict(S)
 
 
 @BOTH
@@ -401,12 +416,18 @@ PARAMETERS = {
     "min_split_gain": ("a number in [0, inf)", [-1, np.nan, np.inf]),
     "subsample": ("a number in (0, 1]", [0, 1.01, -0.5, np.nan]),
     "colsample": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
+    "colsample_bylevel": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
+    "colsample_bynode": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
     "splitter": (
         "'auto', 'greedy', 'cross_validated', 'unbiased', or an object with the method split",
         ["best", "greedily", None, 3, type("Policy", (), {"split": print})],
     ),
     "categorical_features": ("'from_dtype', None, or a list", ["auto", 3, [0.5], ["a", 0], [[0]]]),
     "categorical_smoothing": ("a number in [0, inf) or None", [-1, "much"]),
+    "interaction_constraints": (
+        "None, 'no_interactions', 'pairwise', or a list of lists",
+        ["none", ["x0"], [[]], [[0.5]], {0: 1}],
+    ),
     "monotone_constraints": (
         "None, a dict of names or indices",
         [1, "up", [2], {"a": 0.5}, [True]],
@@ -468,6 +489,8 @@ UNKNOWN = {
     "num_leafs": "The nearest here is max_leaves",
     "min_child_samples": "The nearest here is min_samples_leaf",
     "feature_fraction": "The nearest here is colsample",
+    "max_features": "The nearest here is colsample_bynode",
+    "interaction_cst": "The nearest here is interaction_constraints",
     "iterations": "The nearest here is n_estimators",
     "l2_leaf_reg": "The nearest here is reg_lambda",
     "max_iter": "The nearest here is n_estimators",

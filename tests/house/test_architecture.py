@@ -23,6 +23,7 @@ FLOORS_OF_GBT = [
     {"model"},
     {"formats", "training"},
     {"parameters", "other_names", "defaults"},
+    {"constraints"},
     {"checked_tables"},
     {"base"},
     {"estimators"},
