@@ -127,6 +127,13 @@ def test_intervals_of_what_is_no_sum_are_named_too():
     assert "drop of the score, 95 % intervals (dots: single shuffles)" in words
 
 
+def test_a_result_along_boosting_is_drawn_as_curves():
+    display = importance(per_tree=PER_TREE).plot()
+    assert isinstance(display, BoostingDisplay)
+    for line, terms in zip(display.lines_, PER_TREE.T, strict=True):
+        assert list(line.get_ydata()) == [0.0, *np.cumsum(terms)]
+
+
 def test_curves_add_up_the_trees():
     display = BoostingDisplay.from_attribution(importance(per_tree=PER_TREE), max_display=2)
     words = words_on(display.figure_)
