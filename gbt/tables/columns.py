@@ -136,6 +136,7 @@ class Columns:
         n, p = X.shape
         return cls(
             table=X,
+            # One line at least: kernels point at the first, and do not read it, for sparse columns.
             codes=np.empty((max(len(order), 1), n), dtype=np.int32),
             order=order,
             n_values=np.empty(p, dtype=np.int64),

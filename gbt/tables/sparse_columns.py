@@ -147,7 +147,6 @@ def columns_of_sparse_rows(X: SparseRows, n_jobs: int | None = None) -> Columns:
         row_start=np.empty((0, n + 1), dtype=np.int64),
         stored_bins=np.empty(int(n_stored.sum()), dtype=np.int32),
     )
-    # Kernels point at a line of codes, which of a sparse column is the first, and do not read it.
     columns = Columns.unranked(X, of_lines, sparse=sparse)
     of_order = places[n_lines * n :]
 
