@@ -124,7 +124,8 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
     -------
     LocalAttribution
         Of values (n, p), or (n, p, K) for K outputs; the base value is the base score plus the
-        attribution's, tree by tree.
+        attribution's, tree by tree. Starting values of rows (``gbt.model.starts``) are no part of
+        either: both together are what the trees add to them.
     """
     ensemble = as_ensemble(model)
     individual = as_individual(individual)

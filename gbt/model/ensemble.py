@@ -14,7 +14,7 @@ with g and h taken at the predictions before the tree was grown. From them follo
 The value of an inner node is what it would predict had growth stopped there; a leaf is a node where
 the walk stops, nothing more. Gain has no factor 1/2, unlike the XGBoost paper's equation 7. Under
 monotone constraints values are kept within bounds, so that not all are what G and H say
-(``gbt.splitting.monotone``); gains are those of the formula all the same.
+(``gbt.splitting.monotone``), but gains are. Of other learning rates, set by callbacks, values tell.
 
 A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. Where a categorical
 column is split, x is the number of a level (``gbt.tables.categories``) and goes left if it is in

@@ -211,6 +211,9 @@ def best_cuts(
     n_threads = min(threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs), n_columns)
     edges = [n_columns * t // n_threads for t in range(n_threads + 1)]
     run_all([partial(search, start, stop) for start, stop in pairwise(edges)])
+    if frontier.is_open is not None:
+        cuts["score"][~frontier.is_open.T] = -np.inf
+    code = frontier.columns.codes[frontier.features[:, np.newaxis, np.newaxis], cuts["row"]]
     code = np.array(
         [columns.codes_of(k)[of_column] for k, of_column in zip(features, cuts["row"], strict=True)]
     )

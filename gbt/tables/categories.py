@@ -16,7 +16,6 @@ are named. Columns of booleans are numbers, 0 and 1, unless they are named: ther
 split two levels, and numbers are faster.
 """
 
-import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,6 +28,7 @@ import numpy as np
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.sparse_rows import SparseRows
+from gbt.tables.spelled import spells_number
 
 Level = str | int | bool
 Levels = tuple[Level, ...]
@@ -37,7 +37,6 @@ Categories = tuple[Levels | None, ...]
 MOST_LEVELS = 65_536
 KINDS = {"words": str, "booleans": bool, "numbers": int}  # of levels, and their types in Python
 FROM_DTYPE = "from_dtype"
-QUANTITY = re.compile(r"[-+]?[$€£]?-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?%?")
 LEAST_QUANTITIES = 10  # fewer may be sizes or grades
 
 
@@ -208,8 +207,9 @@ def _warn_of_numbers(levels: Levels, name: str) -> None:
     if len(quantities) >= LEAST_QUANTITIES and len(quantities) > 0.9 * len(levels):
         warnings.warn(
             f"Column {name!r} holds text that spells numbers, such as {quantities[0]!r}: its"
-            f" {len(levels):,} words are taken for categories. Make numbers of it, for instance"
-            " with pandas.to_numeric, or name it in categorical_features if that is meant.",
+            f" {len(levels):,} words are taken for categories. gbt.tables.read_numbers(X) makes"
+            " numbers of it, here and in the tables of later predictions; or name it in"
+            " categorical_features if categories are meant.",
             UserWarning,
             stacklevel=8,  # where fit was called
         )
@@ -220,7 +220,8 @@ def _is_quantity(word: str) -> bool:
 
     Words of digits alone, or of letters between them, are names more often.
     """
-    return QUANTITY.fullmatch(word.strip()) is not None and not word.strip().isdecimal()
+    word = word.strip()
+    return not word.isdecimal() and spells_number(word)
 
 
 def _levels_and_numbers(

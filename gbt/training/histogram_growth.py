@@ -45,6 +45,7 @@ from gbt.kernels.trees.tasks import LARGE
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.parallel.threads import Helpers, threads_for
+from gbt.splitting.interactions import following_of
 from gbt.splitting.judges import Judges
 from gbt.tables.columns import MAX_BINS, Columns
 from gbt.tables.sparse_columns import SparseColumns
@@ -117,7 +118,7 @@ class HistogramGrowth:
         if judges is None:
             self.searching = _searching_of(n_threads, n_codes)
         else:
-            self.judging = _judging_of(judges, n, p, n_threads, n_trees, plan.seed)
+            self.judging = _judging_of(judges, n, p, n_threads, n_trees)
         work = Work(
             queue=task_queue(n_threads),
             table=self.table,
@@ -129,6 +130,7 @@ class HistogramGrowth:
             training=training,
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
+            following=following_of(plan.limits, p, plan.shape.max_depth),
         )
         self.lead, *helpers = [
             partial(grow_trees, thread, work, self.searching, self.judging)
@@ -137,6 +139,10 @@ class HistogramGrowth:
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
         self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Multiply the steps of the next trees by this."""
+        self.rules["learning_rate"] = rate
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.training.plan.Growth``."""
@@ -147,12 +153,11 @@ class HistogramGrowth:
         if features is not self.features:
             self.table.columns["is_allowed"] = 0
             self.table.columns["is_allowed"][features] = 1
+            self.slots.found["is_open"] = self.table.columns["is_allowed"]
             self.features = features
         n_trees = min(most, len(self.grown.sizes))
-        rules["n_listed"], rules["n_trees"] = n_listed, n_trees
+        rules["n_listed"], rules["first_tree"], rules["n_trees"] = n_listed, m, n_trees
         rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
-        if self.judging is not None:
-            self.judging.habits["first_tree"] = m
         while rules["n_grown"][0] < n_trees:
             rules["n_steps"] = self.n_steps
             self.helpers.call()
@@ -231,14 +236,13 @@ def _searching_of(n_threads: int, n_codes: int) -> Searching:
 
 
 def _judging_of(
-    judges: Judges, n_rows: int, n_columns: int, n_threads: int, n_trees: int, seed: int
+    judges: Judges, n_rows: int, n_columns: int, n_threads: int, n_trees: int
 ) -> Judging:
     """Lay out what trees need where rows judge splits, so many trees a call."""
     habits = records(1, HABITS)
     habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, judges.n_sets
     habits["n_sums"], habits["n_searched"] = len(judges.sums), judges.n_searched
     habits["splits"], habits["min_rows_of_all"] = judges.splits, judges.min_rows_of_all
-    habits["seed"], habits["first_tree"] = seed % 2**64, 0
     return Judging(
         habits=habits,
         takes=-judges.sums.astype(np.int64),
@@ -279,6 +283,10 @@ def _rules_of(plan: Plan) -> dict[str, float]:
         "max_leaves": _limit(shape.max_leaves),
         "learning_rate": plan.learning_rate,
         "loss": plan.loss,
+        "narrows": limits.narrows,
+        "colsample_bylevel": limits.colsample_bylevel,
+        "colsample_bynode": limits.colsample_bynode,
+        "seed": plan.seed % 2**64,
     }
 
 

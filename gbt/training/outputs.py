@@ -68,6 +68,7 @@ class Outputs:
         self.loss, self.y = loss, y
         # A policy of the user's own may overflow as it likes.
         is_ours = type(splitter) in POLICIES.values()
+        self._learning_rate = plan.learning_rate
         self.guard: Callable[[], AbstractContextManager[None]]
         self.guard = refusing_overflow if is_ours else nullcontext
         self.raw = start
@@ -86,6 +87,18 @@ class Outputs:
                 hessian=np.empty(1 if loss.has_one_hessian else len(y)),
             )
             self.workers.append((training, growth_of(splitter, columns, training, of_each)))
+
+    @property
+    def learning_rate(self) -> float:
+        """What the step of the next trees is multiplied by."""
+        return self._learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, rate: float) -> None:
+        if rate != self._learning_rate:
+            self._learning_rate = rate
+            for _, growth in self.workers:
+                growth.set_learning_rate(rate)
 
     def go_on_from(self, raw_prediction: np.ndarray) -> None:
         """Take the raw predictions of a model, of shape (n,) or (n, K)."""

@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
+from gbt.splitting.frontier import Limits
+
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
@@ -55,13 +57,25 @@ class Draws:
     seed : int
     n_rows, n_columns : int
     subsample, colsample : float
-        The fraction of them that a tree sees. ``are_of_all`` says whether that is all of both.
+        The fraction of them that a tree sees.
+    limits : Limits, optional
+        They say whether a tree draws columns for its nodes. ``are_of_all`` says whether all nodes
+        see all of both.
     """
 
-    def __init__(self, seed: int, n_rows: int, n_columns: int, subsample: float, colsample: float):
+    def __init__(
+        self,
+        seed: int,
+        n_rows: int,
+        n_columns: int,
+        subsample: float,
+        colsample: float,
+        limits: Limits | None = None,
+    ):
         self._seed, self._subsample, self._colsample = seed, subsample, colsample
         shares = ((n_rows, subsample), (n_columns, colsample))
         self.are_of_all = all(sample_size(n, share) == n for n, share in shares)
+        self.are_of_all &= limits is None or not limits.draws_columns
         self._rows = np.arange(n_rows if subsample < 1.0 else 0, dtype=np.int32)
         self._columns = np.arange(n_columns)
 

@@ -50,8 +50,6 @@ HABITS = np.dtype(
         ("n_searched", np.int64),  # the first sums, for which the best cuts are found
         ("splits", np.int64),  # the sum whose best cut splits the node
         ("min_rows_of_all", np.int64),  # that every sum must have on either side of any cut
-        ("seed", np.uint64),
-        ("first_tree", np.int64),  # the number of the first of those that one call grows
     ]
 )
 

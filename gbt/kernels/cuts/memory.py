@@ -117,6 +117,7 @@ FOUND = np.dtype(
     [
         ("bits", np.int64),  # bins are groups of 2^bits; 0 in large nodes
         ("bound", np.float64),  # of the cuts that were not looked at
+        ("is_open", np.int64),  # whether the node may be split on it
         ("score", np.float64),  # of the best cut found
         # Of that cut; ~bin if it is the last of a bin. Of levels how many, in order, go left.
         ("code", np.int64),
@@ -191,12 +192,18 @@ RULES = np.dtype(
         ("max_leaves", np.int64),  # -1 without limit
         ("learning_rate", np.float64),
         ("loss", np.int64),  # see ``gbt.kernels.rows.derivatives``
+        # On which columns a node may be split, see ``gbt.kernels.trees.node_columns``.
+        ("narrows", np.int64),  # whether not on all that the tree may be, 1 or 0
+        ("colsample_bylevel", np.float64),
+        ("colsample_bynode", np.float64),
+        ("seed", np.uint64),  # of all that trees draw
         ("categorical_smoothing", np.float64),
         ("most_weight", np.float64),  # of a level of few rows, in integers as the next
         ("weight_unit", np.int64),  # what a row weighs
         ("n_threads", np.int64),
         ("most_rows_small", np.int64),  # a node of more rows is large, see ``kernels.trees.tasks``
         # Set for each request.
+        ("first_tree", np.int64),  # the number of the first
         ("n_trees", np.int64),  # to grow
         ("n_listed", np.int64),  # rows that take part
         ("n_steps", np.int64),  # to take before the caller wants to be asked again
@@ -246,6 +253,7 @@ class Work(NamedTuple):
     training: Training
     blocks: np.ndarray  # (most,) BLOCK, of rows
     grown: Grown
+    following: np.ndarray  # (entries,) FOLLOWING, see ``gbt.kernels.trees.node_columns``
 
 
 class Searching(NamedTuple):

@@ -116,14 +116,14 @@ def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
         k = table.in_packs[i]
         column, found = table.columns[k], slots.found[slot, k]
         found.score = found.bound = -np.inf
-        if column.is_allowed and column.has_levels == IN_BINS:
+        if found.is_open and column.has_levels == IN_BINS:
             n_levels = levels_of_bins(histogram, column, terms, rules, of_levels.levels)
             best = best_set(n_levels, terms, rules, of_levels)
             found.score, found.code, found.missing_left = best
             node.to_beat = max(node.to_beat, best.score)
-        elif column.is_allowed and column.has_levels == BY_ROWS:
+        elif found.is_open and column.has_levels == BY_ROWS:
             found.bound = np.inf  # see ``gbt.kernels.trees.tasks.refine``
-        elif column.is_allowed:
+        elif found.is_open:
             cut, found.bound, _ = survey(
                 histogram, column, found.bits, has_closed_bins(column, found.bits),
                 table.first_code[k], terms, node.to_beat, scratch,

@@ -9,6 +9,7 @@ import numpy as np
 
 from gbt.kernels.platform.compiling import inlined, internal
 from gbt.kernels.trees.judged_tasks import record_judged_split
+from gbt.kernels.trees.node_columns import open_columns
 from gbt.kernels.trees.nodes import open_node
 from gbt.kernels.trees.tasks import (
     ALL_PACKS,
@@ -52,7 +53,7 @@ def list_task(tasks, n_tasks, node, other, place):
 
 
 @inlined
-def open_root(table, nodes, slots, tasks, rules, blocks, n_threads):
+def open_root(table, nodes, slots, tasks, rules, following, blocks, n_threads):
     """Open the root, which owns all listed rows; list its search and return the number of tasks."""
     n_slots = len(slots.found)
     for slot in range(n_threads, n_slots):  # the first ones are the threads' own
@@ -61,6 +62,7 @@ def open_root(table, nodes, slots, tasks, rules, blocks, n_threads):
     root = nodes[0]
     open_node(root, ZERO, rules.n_listed, ZERO)
     root.g = root.h = root.magnitude = 0
+    root.state, root.path = 0, 1
     for b in range(blocks_of(rules.n_listed)):
         root.g, root.h = root.g + blocks[b].g, root.h + blocks[b].h
         root.magnitude += blocks[b].magnitude
@@ -70,13 +72,14 @@ def open_root(table, nodes, slots, tasks, rules, blocks, n_threads):
         return list_task(tasks, ZERO, ZERO, NOTHING, ALL_PACKS)
     take_slot(root, slots)
     begin_search(root, rules)
+    open_columns(root, table.columns, rules, following, slots.found[root.slot])
     for p in range(len(table.packs)):
         list_task(tasks, np.int64(p), ZERO, NOTHING, np.int64(p))
     return len(table.packs)
 
 
 @inlined
-def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
+def list_searches(first, n_nodes, table, nodes, slots, tasks, rules, following):
     """List the searches of the nodes opened last, small ones first; settle who has a slot."""
     n_tasks = ZERO
     for left in range(first, n_nodes, 2):
@@ -85,8 +88,9 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
         is_wanted = is_searched(nodes[smaller], rules) or is_searched(nodes[larger], rules)
         if is_wanted and is_large(n_rows, rules):
             take_slot(nodes[smaller], slots)
-            begin_search(nodes[smaller], rules)
-            begin_search(nodes[larger], rules)
+            for child in (nodes[smaller], nodes[larger]):
+                begin_search(child, rules)
+                open_columns(child, table.columns, rules, following, slots.found[child.slot])
             continue
         release_slot(nodes[larger], slots)
         for j in (larger, smaller):

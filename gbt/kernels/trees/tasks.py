@@ -38,6 +38,7 @@ from gbt.kernels.platform.compiling import inlined, internal
 from gbt.kernels.platform.instructions import AHEAD, prefetch
 from gbt.kernels.rows.derivatives import GIVEN, write_derivatives
 from gbt.kernels.trees.finish import finish_leaves
+from gbt.kernels.trees.node_columns import open_columns, pass_on
 from gbt.kernels.trees.nodes import LEFT, NO_SIDE, open_node
 from gbt.kernels.trees.partition import partition_rows
 from gbt.kernels.trees.quantise import ROWS_PER_TASK, measure_rows, quantise_rows
@@ -89,7 +90,7 @@ def add_up_rows(rows, node, layout):
 
 
 @inlined
-def partition(j, table, rows, nodes, rules, of_levels):
+def partition(j, table, rows, nodes, rules, following, of_levels):
     """Give the rows of a node to its children.
 
     Without ``of_levels`` its rows have been told already on which side of a set of levels they are.
@@ -116,6 +117,7 @@ def partition(j, table, rows, nodes, rules, of_levels):
     middle, depth = start + n_left, parent.depth + 1
     open_node(nodes[parent.left], start, middle, depth)
     open_node(nodes[parent.right], middle, stop, depth)
+    pass_on(parent, nodes[parent.left], nodes[parent.right], rules, following)
     for child in (parent.left, parent.right):
         if may_split(nodes[child], rules):  # else it is not searched
             for i in range(nodes[child].start, nodes[child].stop):
@@ -208,11 +210,12 @@ def record_split(node, slot, table, slots, rules, of_levels):
 
 
 @inlined
-def search_small(j, slot, table, rows, nodes, slots, rules, scratch, of_levels):
+def search_small(j, slot, table, rows, nodes, slots, rules, following, scratch, of_levels):
     """Find the split of a small node, in the thread's own slot."""
     node, found = nodes[j], slots.found[slot]
     n_rows = node.stop - node.start
     begin_search(node, rules)
+    open_columns(node, table.columns, rules, following, found)
     for p in range(len(table.packs)):
         mask = group_bins(table.packs[p], n_rows, table, found)
         fill_histograms(p, node, mask, table, rows, layout_of(rules), slot, slots)
@@ -283,9 +286,11 @@ def run_search_task(kind, t, thread, work, searching):
         slot = nodes[task.node].slot
         refine(task.node, task.place, slot, table, rows, nodes, slots, rules, scratch, of_levels)
     elif kind == PARTITION:
-        partition(task.node, table, rows, nodes, rules, of_levels)
+        partition(task.node, table, rows, nodes, rules, work.following, of_levels)
     elif task.place == ALL_PACKS:
-        search_small(task.node, thread, table, rows, nodes, slots, rules, scratch, of_levels)
+        search_small(
+            task.node, thread, table, rows, nodes, slots, rules, work.following, scratch, of_levels
+        )
     else:
         search_pair(
             task.node, task.other, task.place, table, rows, nodes, slots, rules, scratch,

@@ -53,6 +53,9 @@ TWINS = {
         "choose_bins": "test_ranking.py::test_bins_against_sets",
         "bin_rows": "test_ranking.py::test_bins_by_hand",
     },
+    "gbt.kernels.trees.node_columns": {
+        "columns_of_nodes": "gbt/reference/splits.py::may_follow",
+    },
     "gbt.kernels.trees.rounds": {
         "grow_trees": "gbt/reference/boosting.py::grow",
     },
@@ -156,6 +159,7 @@ PARTS = {
     "gbt.kernels.cuts.levels": "tests/gbt/tables/test_categories_growing.py",
     "gbt.kernels.cuts.memory": "tests/gbt/training/test_growing.py",
     "gbt.kernels.cuts.node_levels": "tests/gbt/kernels/test_greedy_levels.py",
+    "gbt.kernels.trees.node_columns": "tests/gbt/training/test_interactions.py",
     "gbt.kernels.trees.nodes": "tests/gbt/training/test_growing.py",
     "gbt.kernels.cuts.packed_bins": "tests/gbt/training/test_growing.py",
     "gbt.kernels.trees.quantise": "tests/gbt/training/test_fixed_point.py",
