@@ -175,7 +175,6 @@ def _rank_sparse(
     One zero stands for all. ``order_of`` is where the order goes, without it.
     """
     sparse, n, m = columns.sparse, columns.n_rows, len(values)
-    assert sparse is not None
     codes, order = np.empty((2, m + 1), dtype=np.int32)
     with_zero = np.append(values, values.dtype.type(0))
     n_present = keys.rank(with_zero.view(f"i{values.itemsize}"), codes, order)
