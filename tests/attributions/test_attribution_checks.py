@@ -305,12 +305,14 @@ def test_a_check_that_fails_stops_the_others(find):
         check_attribution(halves)
 
 
+@pytest.mark.slow
 def test_checks_may_be_left_out():
     check_attribution(halves, leave_out=[check_additivity])
     with pytest.raises(ValueError, match=r"'additivity'.*check_additivity, check_unused"):
         check_attribution(halves, leave_out=["additivity"])
 
 
+@pytest.mark.slow
 def test_models_may_be_given():
     seen = []
 

@@ -58,6 +58,7 @@ def test_what_the_page_says_of_rankings(published):
     assert never_far == ["partial_inner"]
 
 
+@pytest.mark.slow
 def test_a_quick_run(capsys):
     assert main(["--quick", "simulated", "--jobs", "1"]) == 0
     printed = capsys.readouterr().out

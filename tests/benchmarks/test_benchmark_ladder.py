@@ -146,6 +146,7 @@ def test_another_rule_about_ties_is_noticed():
         verify(tree, other_tie(X, gradient, 1, 0.0), X, gradient)
 
 
+@pytest.mark.slow
 def test_a_bound_that_is_too_low_is_noticed_and_nothing_is_timed(monkeypatch):
     survey = rung_6_bounds.survey
 
@@ -181,6 +182,7 @@ def test_lines_of_code_by_hand(tmp_path):
     assert report.code_lines(path) == 1 + 3 + 2
 
 
+@pytest.mark.slow
 def test_files_used_by_a_rung():
     names = {path.name for path in report.files_used_by("benchmarks.ladder.rung_3_compiled")}
     assert names == {"__init__.py", "rung_1_page.py", "rung_3_compiled.py"}

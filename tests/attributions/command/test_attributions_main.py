@@ -136,6 +136,7 @@ def test_a_file_with_two_labels(run, tmp_path):
     assert (folder / "used_useful.png").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
 def test_a_file_with_numbers_to_predict(run, tmp_path, unit):
     rows = [[x, color, noise, unit * target] for x, color, noise, _, target in table()]
@@ -249,6 +250,7 @@ def test_a_parquet_file_with_several_classes(run, tmp_path, as_type):
     assert {row["feature"] for row in expected[:2]} == {"x", "color"}
 
 
+@pytest.mark.slow
 def test_columns_that_say_which_row_it_is_are_left_out_unless_kept(run, tmp_path):
     rows = [[k, f"K{k:03}", *row[:3], int(row[3])] for k, row in enumerate(table())]
     header = ["", "code", "x", "color", "noise", "bought"]

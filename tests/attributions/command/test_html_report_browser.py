@@ -218,6 +218,7 @@ def test_all_words_stand_out_from_what_is_behind_them(browser, report, dark):
     assert (paper == "rgb(255, 255, 255)") == (not dark)
 
 
+@pytest.mark.slow
 def test_the_page_is_read_aloud_with_names(browser, report):
     """Every control, picture and region has a name in what a screen reader is given."""
     browser.open(report)

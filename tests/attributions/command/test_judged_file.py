@@ -126,6 +126,7 @@ def test_batches_give_what_the_whole_table_gives(estimator, run, path, tmp_path,
     assert ("no better than the constant" in out) == (saved <= 0)
 
 
+@pytest.mark.slow
 def test_several_classes_in_batches(run, path, tmp_path, small_batches):
     """A class of which some batches have no row is still the model's, by its name."""
     train, new = frame_of(seed=1), frame_of().sort_values("amount", ignore_index=True)

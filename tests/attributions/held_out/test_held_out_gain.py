@@ -610,6 +610,7 @@ def kurtosis_of(numbers):
     return np.divide(fourth, second**2, out=np.zeros(numbers.shape[1]), where=second > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [None, "quantile", "classes"])
 def test_the_larger_kurtosis_counts(loss):
     X, y = some_rows(9, n=1500)

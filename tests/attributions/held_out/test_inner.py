@@ -136,6 +136,7 @@ def test_tree_inner_is_its_definition(case, ifa):
     assert_close(unweighted.values, by_loops, case.terms)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ifa", INDIVIDUAL)
 @given(case=judged())
 def test_without_standard_errors_the_values_are_the_same(case, ifa):

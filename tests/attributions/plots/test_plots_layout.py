@@ -303,6 +303,7 @@ def test_in_a_figure_without_a_layout_names_take_the_room_that_there_is():
     assert len(tick_labels(ax.yaxis)[0]) > len(in_left[0].get_text())
 
 
+@pytest.mark.slow
 def test_of_too_many_names_the_best_are_shown_and_counted():
     names = NAMES["hundred"]
     display = bars(names, figsize=(5, 3), max_display=None)
@@ -500,6 +501,7 @@ def test_ordinary_values_keep_a_linear_axis():
         assert "symlog" not in ax.get_xlabel() + ax.get_ylabel()
 
 
+@pytest.mark.slow
 def test_bars_too_short_to_be_seen_have_numbers():
     display = bars(NAMES["short"], SKEWED)
     assert display.ax_.get_xscale() == "linear"  # lengths are what bars say

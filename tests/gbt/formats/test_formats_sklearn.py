@@ -241,6 +241,7 @@ def test_the_package_finds_its_formats():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_infinity_is_a_number_where_missing_values_are_split_off(dtype):
     """The threshold is infinite there, and these models take infinities."""

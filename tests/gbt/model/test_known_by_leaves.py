@@ -195,6 +195,7 @@ def test_what_cannot_be_told():
     assert not is_told(sampled, X[:N], y[:N])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_chunks", [False, True])
 @pytest.mark.parametrize("measure", [tree_inner, held_out_gain])
 def test_weights(measure, in_chunks):
@@ -216,6 +217,7 @@ def test_weights(measure, in_chunks):
     assert is_told(counting, X_seen, y_seen, measure, sample_weight=weight_seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [tree_inner, held_out_gain, partial(permutation, n_repeats=1)])
 def test_chunks_are_told_together(measure):
     array = peer("dask.array")
