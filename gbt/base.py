@@ -27,6 +27,7 @@ from gbt.constraints import (
     refuse_other_trees,
     refuse_what_splitter_does_not_keep,
 )
+from gbt.defaults import as_checked, chosen
 from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
@@ -37,9 +38,10 @@ from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, check_value
 from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import as_policy, describe_policy
+from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
-from gbt.training.evaluation import Callback, EvalSet, Metric
-from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
+from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
+from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
 
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
@@ -52,17 +54,19 @@ class BaseGBT(ChecksTables):
     evals_result_: dict[str, list[float]]
     best_iteration_: int
     split_scores_: np.ndarray | None
+    splitter_: str | Policy
     _sampling: Sampling
+    _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
     _kept_constraints: Constraints = Constraints()  # by all trees
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int | None = None,
         learning_rate: float = 0.1,
         max_depth: int | None = 6,
         max_leaves: int | None = None,
-        min_child_weight: float = 1.0,
-        min_samples_leaf: int = 1,
+        min_child_weight: float | None = None,
+        min_samples_leaf: int | None = None,
         reg_lambda: float = 1.0,
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
@@ -70,14 +74,17 @@ class BaseGBT(ChecksTables):
         colsample_bylevel: float = 1.0,
         colsample_bynode: float = 1.0,
         base_score: float | None = None,
-        splitter: str | Policy = "greedy",
+        splitter: str | Policy = "auto",
         categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 20.0,
+        categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
         interaction_constraints: InteractionConstraints = None,
         early_stopping_rounds: int | None = None,
+        min_delta: float = 0.0,
         validation_fraction: float = 0.1,
-        eval_metric: str | Metric | None = None,
+        refit: bool = False,
+        eval_metric: Metrics = None,
+        train_score: bool = False,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -103,8 +110,11 @@ class BaseGBT(ChecksTables):
         self.monotone_constraints = monotone_constraints
         self.interaction_constraints = interaction_constraints
         self.early_stopping_rounds = early_stopping_rounds
+        self.min_delta = min_delta
         self.validation_fraction = validation_fraction
+        self.refit = refit
         self.eval_metric = eval_metric
+        self.train_score = train_score
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -116,6 +126,7 @@ class BaseGBT(ChecksTables):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -126,10 +137,14 @@ class BaseGBT(ChecksTables):
         given = self._all_parameters()
         for name, allowed in self._allowed.items():
             check_value(name, given[name], allowed)
-        may_lose = getattr(as_policy(self.splitter), "judges_by_other_rows", False)
+        may_lose = getattr(as_checked(self.splitter), "judges_by_other_rows", False)
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
             raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
+        if self.refit and self.warm_start:
+            raise ValueError(
+                "refit=True grows the trees anew and warm_start=True keeps them: leave out one."
+            )
         refuse_what_splitter_does_not_keep(self)
         effective_n_jobs(self.n_jobs)
 
@@ -141,6 +156,9 @@ class BaseGBT(ChecksTables):
         sample_weight: Any = None,
         eval_set: Any = None,
         init_score: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
     ) -> Self:
         """Fit the trees.
 
@@ -148,7 +166,7 @@ class BaseGBT(ChecksTables):
         ----------
         X : table of shape (n, p)
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
-            missing value, infinities are refused.
+            missing value, infinities are refused. Of sparse matrices what is not stored is 0.
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
@@ -161,17 +179,42 @@ class BaseGBT(ChecksTables):
             A raw prediction of each row from which boosting starts, in place of a base score; every
             prediction is then asked for with those of its rows (``gbt.model.starts``). Without
             ``eval_set``, rows that are held out for early stopping keep theirs.
+        X_val, y_val, sample_weight_val : optional
+            One more evaluation set, after those of ``eval_set``, in the form in which a Pipeline
+            can transform it: ``Pipeline(..., transform_input=["X_val"])``.
 
         Returns
         -------
         self
         """
+        watched = (eval_set, X_val, y_val, sample_weight_val)
         attempt = copy(self)
-        attempt._fit(X, y, sample_weight, eval_set, init_score)
+        attempt._fit(X, y, sample_weight, init_score, watched)
+        if self.refit and self.early_stopping_rounds is not None:
+            evals_result = attempt.evals_result_
+            attempt = self._as_many_rounds(attempt)
+            attempt._fit(X, y, sample_weight, init_score, (None,) * 4)
+            attempt.evals_result_ = evals_result
+            attempt.__dict__ |= self._all_parameters()
         self.__dict__ = dict(vars(attempt))
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, init_score: Any) -> None:
+    def _as_many_rounds(self, fitted: Self) -> Self:
+        """Return a copy that is about to grow as many rounds as another, at the same rates."""
+        again, rates = copy(self), fitted._learning_rates
+        again.n_estimators, again.early_stopping_rounds = fitted.best_iteration_ + 1, None
+        again.train_score, again.callbacks = False, None
+
+        def follow(told: Round) -> None:
+            told.learning_rate = rates[min(told.number + 1, len(rates) - 1)]
+
+        if len(set(rates)) > 1:
+            again.callbacks = [follow]
+        return again
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, init_score: Any, watched: tuple[Any, ...]
+    ) -> None:
         self.check_parameters()
         start = self if self.warm_start and hasattr(self, "ensemble_") else None
         X, y, weight = self._check_rows(X, y, sample_weight, reset=start is None)
@@ -181,20 +224,25 @@ class BaseGBT(ChecksTables):
         weight = self._weigh(weight, is_seen, target)
         if init_score is not None:
             init_score = self._check_init_score(init_score, n_rows)
-        eval_sets = self._check_eval_set(eval_set, has_init_score=init_score is not None)
+        eval_sets = self._check_eval_sets(init_score is not None, *watched)
+        if self.refit and self.early_stopping_rounds is not None and eval_sets:
+            raise ValueError(
+                "refit=True gives back the rows that validation_fraction holds out, and with"
+                " evaluation sets none are. Leave out refit; or give all rows to fit, and no"
+                " evaluation set."
+            )
         seed = seed_of(self.random_state) if start is None else self._sampling.seed
         if self.early_stopping_rounds is not None and not eval_sets:
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
             start_of_held_out = None if init_score is None else init_score[held_out_rows]
-            eval_sets = [
-                (X[held_out_rows], target[held_out], weight[held_out_rows], start_of_held_out)
-            ]
+            of_held_out = target[held_out], weight[held_out_rows], start_of_held_out
+            eval_sets = [(take(X, held_out_rows), *of_held_out)]
             is_seen[held_out_rows] = False
             target = target[kept]
-        X = np.asarray(X)
+        X = X if isinstance(X, SparseRows) else np.asarray(X)
         if not is_seen.all():
-            X, weight = X[is_seen], weight[is_seen]
+            X, weight = take(X, is_seen), weight[is_seen]
             init_score = None if init_score is None else init_score[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
@@ -211,6 +259,7 @@ class BaseGBT(ChecksTables):
         seen_rows = SeenRows.of((X, target), tuned, self.n_jobs, weight, init_score)
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
+        self._learning_rates = boosted.learning_rates
         scores = [None if start is None else start.split_scores_, boosted.split_scores]
         told = [of_trees for of_trees in scores if of_trees is not None]
         if boosted.best_iteration + 1 < n_older:
@@ -236,7 +285,8 @@ class BaseGBT(ChecksTables):
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in self._all_parameters().items()
         }
-        base_score = asked["base_score"]
+        asked = chosen(asked, sample_size(len(target), asked["subsample"]))
+        self.splitter_, base_score = asked["splitter"], asked["base_score"]
         constraints = self._constraints(loss)
         asked["monotone_constraints"] = constraints.directions
         asked["interaction_constraints"] = constraints.groups
@@ -252,7 +302,7 @@ class BaseGBT(ChecksTables):
                     **{field.name: asked[field.name] for field in fields(Parameters)}
                 ),
                 base_score=None if base_score is None else loss.link(base_score),
-                splitter=as_policy(self.splitter),
+                splitter=as_policy(asked["splitter"]),
                 eval_sets=eval_sets,
                 feature_names=self._column_names(),
                 seed=seed,
@@ -363,10 +413,21 @@ class BaseGBT(ChecksTables):
         None if the fit had no evaluation set.
         """
         check_is_fitted(self)
-        if not self.evals_result_:
+        if self.evals_result_.keys() <= {TRAIN}:
             return None
         *_, deciding = self.evals_result_.values()
         return deciding[self.best_iteration_]
+
+    @property
+    def train_score_(self) -> np.ndarray:
+        """Mean loss of the training rows after every tree, if ``train_score`` is set."""
+        check_is_fitted(self)
+        if TRAIN not in self.evals_result_:
+            raise AttributeError(
+                "train_score_ is there after a fit with train_score=True: the loss of the training"
+                " rows after every tree takes time of its own."
+            )
+        return np.array(self.evals_result_[TRAIN])
 
     @says_what_serves
     def sampled_rows(self, m: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from gbt.losses.loss import Loss
 from gbt.parameters import NamedParameters
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
+from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.targets import as_init_score, as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 
@@ -63,6 +64,7 @@ class ChecksTables(NamedParameters):
                 self,
                 table.given,
                 y,
+                accept_sparse="csr",
                 dtype=(np.float64, np.float32),
                 ensure_all_finite="allow-nan",
                 **options,
@@ -75,7 +77,7 @@ class ChecksTables(NamedParameters):
             # Here, because scikit-learn refuses other names in its own words, if it keeps them.
             refuse_other_columns(table, self._column_names())
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
-        rows = EncodedRows.of(rows, self._categories)
+        rows = EncodedRows.of(SparseRows.of(rows), self._categories)
         return (rows, *target) if target else rows
 
     def _check_rows(
@@ -96,17 +98,26 @@ class ChecksTables(NamedParameters):
             )
         return as_init_score(init_score, n_rows, self._own_loss().n_outputs)
 
-    def _check_eval_set(self, eval_set: Any, has_init_score: bool) -> list[EvalSet]:
+    def _check_eval_sets(
+        self, has_init_score: bool, eval_set: Any, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> list[EvalSet]:
         """Return the evaluation sets as (rows of floats, targets, weights, starting values)."""
-        if eval_set is None:
-            return []
-        refuse_other_eval_sets(eval_set)
+        given = {}
+        if eval_set is not None:
+            refuse_other_eval_sets(eval_set)
+            given = {f"eval_set[{i}]": rows for i, rows in enumerate(eval_set)}
+        if X_val is not None and y_val is not None:
+            given["X_val, y_val"] = (X_val, y_val, sample_weight_val)
+        elif not all(part is None for part in (X_val, y_val, sample_weight_val)):
+            raise ValueError(
+                "X_val and y_val belong together, and sample_weight_val goes with them: give both."
+            )
         checked: list[EvalSet] = []
-        for i, (X, y, *others) in enumerate(eval_set):
+        for place, (X, y, *others) in given.items():
             weight, start = (*others, None, None)[:2]
             if (start is not None) != has_init_score:
                 raise ValueError(
-                    f"eval_set[{i}] and the rows of the fit must both have starting values, or"
+                    f"{place} and the rows of the fit must both have starting values, or"
                     " neither: fit(X, y, eval_set=[(X_valid, y_valid, sample_weight, init_score)],"
                     " init_score=...); sample_weight may be None."
                 )
@@ -116,5 +127,5 @@ class ChecksTables(NamedParameters):
                     start = as_init_score(start, len(y), self._own_loss().n_outputs)
                 checked.append((X, self._as_target(y), w, start))
             except ValueError as error:
-                raise ValueError(f"eval_set[{i}]: {error}") from error
+                raise ValueError(f"{place}: {error}") from error
         return checked

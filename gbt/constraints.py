@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from gbt.defaults import as_checked
 from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.splitting.frontier import Groups
 from gbt.splitting.interactions import groups_of
 from gbt.splitting.monotone import directions
-from gbt.splitting.policies import as_policy
 from gbt.tables.categories import Categories
 
 MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
@@ -73,7 +73,7 @@ def refuse_what_splitter_does_not_keep(estimator: Any) -> None:
     asked = estimator.monotone_constraints
     of_columns = asked.values() if isinstance(asked, Mapping) else asked
     is_asked = of_columns is not None and any(of_columns)
-    if is_asked and not getattr(as_policy(estimator.splitter), "keeps_directions", False):
+    if is_asked and not getattr(as_checked(estimator.splitter), "keeps_directions", False):
         raise ValueError(
             f"monotone_constraints go with splitter='greedy'; splitter={estimator.splitter!r} does"
             " not keep them."

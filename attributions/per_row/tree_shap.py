@@ -33,6 +33,7 @@ from attributions.per_row.individual import ROWS_IN_CACHE, attribute, node_cover
 from attributions.results import LocalAttribution
 from gbt.kernels.rows.walk import node_sets
 from gbt.model.ensemble import Ensemble
+from gbt.tables.sparse_rows import with_zeros
 
 ROWS_AT_ONCE = 4096  # a table costs as much as a sixteenth of them
 CELLS_AT_ONCE = 2**21  # the rows' two transposed copies and their values take 50 MB a thread
@@ -72,7 +73,7 @@ class TreeShap:
             )
             return BoundTreeShap(ensemble, expected[ensemble.tree_offset[:-1]], edge_share=shares)
         rows = finite_rows(ensemble, self.background)
-        background = np.asarray(rows, dtype=np.float64)
+        background = np.asarray(with_zeros(rows), dtype=np.float64)
         if len(background) == 0:
             raise ValueError(
                 "background has no rows; give at least one, or None for path-dependent TreeSHAP."

@@ -25,6 +25,7 @@ scan every cut whatever the policy: there a node also has bounds for its step, a
 within them when the tree is finished (``gbt.splitting.monotone``).
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,10 @@ class TreeGrowth:
         self.weight = to_fixed_point(np.ones(1), training.weight, None, columns.n_rows)
         self.split_scores: np.ndarray | None = None  # of the tree that grows
         self.open_columns = NodeColumns(columns.n_columns, plan)
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Multiply the steps of the next trees by this."""
+        self.plan = replace(self.plan, learning_rate=rate)
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow one tree, whatever ``most`` is; see ``gbt.training.plan.Growth``."""
@@ -193,7 +198,7 @@ class TreeGrowth:
 
     def _split(self, node: "_Node", rows: np.ndarray) -> tuple["_Node", "_Node"]:
         """Partition the rows of a node and return its children."""
-        own, codes = rows[node.start : node.stop], self.columns.codes[node.feature]
+        own, codes = rows[node.start : node.stop], self.columns.codes_of(node.feature)
         missing_code = self.columns.n_values[node.feature]
         if node.goes_left is None:
             n_left, node.low_row, node.high_row = partition_rows(

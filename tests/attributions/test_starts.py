@@ -20,6 +20,7 @@ from attributions import (
     forest_inner,
     held_out_gain,
     held_out_gain_rows,
+    local_mdi,
     partial_inner,
     partial_inner_rows,
     permutation,
@@ -185,6 +186,24 @@ def test_chunks_of_dask_have_their_starting_values(kind):
         if kind == "squared":
             rows = tree_inner_rows(model, X_chunks, y_chunks, init_score=of_start).compute()
             assert_same(rows.values, tree_inner_rows(model, X, y, init_score=start).values)
+
+
+@pytest.mark.parametrize("kind", ["squared", "three classes"])
+def test_linear_models_of_trees_are_fitted_to_what_the_starts_leave(kind):
+    """Without raw columns and penalties they are the trees themselves, once the rows are right."""
+    X, y, _, start = rows_of(kind, 13)
+    model = KINDS[kind](n_estimators=3, max_depth=2, reg_lambda=0.0).fit(X, y, init_score=start)
+    asked = {"linear_model": "ols", "raw": False, "rows": "inbag"}
+    result = local_mdi(model, X, y, init_score=start, **asked)
+    of_trees = model.ensemble_.raw_predict(X, init_score=np.zeros(start.shape))
+    assert_close(result.model_prediction, of_trees, 9)
+    assert_close(result.surrogate_prediction, of_trees, 1e4)
+    with pytest.raises(ValueError, match="not what the model was fitted on"):
+        local_mdi(model, X, y, init_score=start + 1 + np.arange(start.size).reshape(start.shape))
+    if kind == "squared":
+        other = GBTRegressor(3, max_depth=2, reg_lambda=0.0, base_score=0.0).fit(X, y - start)
+        expected = local_mdi(other, X, y - start)
+        assert_close(local_mdi(model, X, y, init_score=start).values, expected.values, 1e6)
 
 
 def test_folds_have_their_starting_values():

@@ -17,7 +17,6 @@ from gbt.kernels.cuts.histogram import subtract
 from gbt.kernels.cuts.judged_levels import search_levels, tell_sides
 from gbt.kernels.cuts.judging import fill_sets, judge_column, search_bins
 from gbt.kernels.cuts.memory import layout_of, terms_of
-from gbt.kernels.cuts.refine import last_code
 from gbt.kernels.platform.compiling import inlined, internal
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
 from gbt.kernels.trees.node_columns import open_columns
@@ -31,7 +30,8 @@ def judge_columns(j, p, slot, thread, work, judging):
     table, rows, rules, node = work.table, work.rows, work.rules[0], work.nodes[j]
     listed, pack = rows.listed[node.start : node.stop], table.packs[p]
     judge = judging.judges[thread]
-    for k in range(pack.start, pack.stop):
+    for i in range(pack.start, pack.stop):
+        k = table.in_packs[i]
         column, found = table.columns[k], work.slots.found[slot, k]
         found.score = -np.inf
         if found.is_open and is_searched(node, rules):
@@ -60,8 +60,7 @@ def record_judged_split(j, slot, thread, work, judging):
             listed = work.rows.listed[node.start : node.stop]
             tell_sides(node, listed, table, work.rows, rules, judging, judging.of_levels[thread])
         else:
-            stop = table.bin_start[k, best.code + 1]
-            node.cut = last_code(table.codes[k], table.order[k], stop)
+            node.cut = table.first_code[k, best.code + 1] - 1
 
 
 @internal

@@ -25,8 +25,14 @@ import numpy as np
 from gbt.kernels.cuts.histogram import hessian_of, subtract
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, layout_of, terms_of
 from gbt.kernels.cuts.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
-from gbt.kernels.cuts.packed_bins import ALL_BINS, fill_histograms, group_bins, survey_columns
-from gbt.kernels.cuts.refine import last_code, refine_column
+from gbt.kernels.cuts.packed_bins import (
+    ALL_BINS,
+    fill_histograms,
+    group_bins,
+    survey_columns,
+    write_codes,
+)
+from gbt.kernels.cuts.refine import refine_column
 from gbt.kernels.cuts.search import SAFETY, own_score
 from gbt.kernels.platform.compiling import inlined, internal
 from gbt.kernels.platform.instructions import AHEAD, prefetch
@@ -92,8 +98,9 @@ def partition(j, table, rows, nodes, rules, following, of_levels):
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
     listed, buffer = rows.listed[start:stop], rows.buffer[start:stop]
-    codes, missing_code = table.codes[k], table.columns[k].n_values
-    cut, missing_left, has_levels = parent.cut, parent.missing_left, table.columns[k].has_levels
+    column, codes = table.columns[k], table.codes[table.columns[k].line]
+    cut, missing_left, has_levels = parent.cut, parent.missing_left, column.has_levels
+    missing_code = column.n_values
     if of_levels is not None:
         if has_levels == IN_BINS:
             sides_by_bits(parent, codes, listed, rows.side)
@@ -101,6 +108,9 @@ def partition(j, table, rows, nodes, rules, following, of_levels):
             sides_by_rows(parent, listed, codes, missing_code + 1, rows, rules, of_levels)
     if has_levels > 0:
         codes, missing_code, cut, missing_left = rows.side[:], NO_SIDE, LEFT, ZERO
+    if column.is_sparse:
+        write_codes(j, column, listed, table.stored, rows)
+        codes = rows.side[:]
     n_left, parent.low_row, parent.high_row = partition_rows(
         codes, missing_code, cut, missing_left, listed, buffer
     )
@@ -112,6 +122,12 @@ def partition(j, table, rows, nodes, rules, following, of_levels):
         if may_split(nodes[child], rules):  # else it is not searched
             for i in range(nodes[child].start, nodes[child].stop):
                 rows.node[np.uint64(rows.listed[np.uint64(i)])] = child
+    add_up_children(parent, rows, nodes, rules)
+
+
+@inlined
+def add_up_children(parent, rows, nodes, rules):
+    """Add up the rows of a node's children, of one where that gives the other."""
     first, second = by_size(nodes, parent.left)
     smaller, larger = nodes[first], nodes[second]
     larger.slot = parent.slot
@@ -185,8 +201,8 @@ def record_split(node, slot, table, slots, rules, of_levels):
     node.feature, node.gain = -1, best.score - score
     if node.gain > least_gain:
         if best.code < 0:  # the last of a bin
-            stop = table.bin_start[k, min(~best.code + (1 << best.bits), column.n_bins)]
-            best.code = last_code(table.codes[k], table.order[k], stop)
+            after = min(~best.code + (1 << best.bits), column.n_bins)
+            best.code = table.first_code[k, after] - 1
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == IN_BINS:
             histogram, terms = slots.histogram[slot], terms_of(node, rules)
@@ -201,7 +217,7 @@ def search_small(j, slot, table, rows, nodes, slots, rules, following, scratch, 
     begin_search(node, rules)
     open_columns(node, table.columns, rules, following, found)
     for p in range(len(table.packs)):
-        mask = group_bins(table.packs[p], n_rows, table.columns, found)
+        mask = group_bins(table.packs[p], n_rows, table, found)
         fill_histograms(p, node, mask, table, rows, layout_of(rules), slot, slots)
         survey_columns(p, node, slot, table, slots, rules, scratch, of_levels)
     best, n_columns = best_column(found), len(found)  # what it gains spares others
@@ -215,8 +231,8 @@ def search_small(j, slot, table, rows, nodes, slots, rules, following, scratch, 
 def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch, of_levels):
     """Survey the columns of pack p in a pair of large nodes; the root comes alone, with -1."""
     own, width, pack = nodes[smaller].slot, rules.width, table.packs[p]
-    for k in range(pack.start, pack.stop):
-        slots.found[own, k].bits = 0
+    for i in range(pack.start, pack.stop):
+        slots.found[own, table.in_packs[i]].bits = 0
     fill_histograms(p, nodes[smaller], ALL_BINS, table, rows, layout_of(rules), own, slots)
     if larger >= 0:
         subtract(
@@ -227,8 +243,8 @@ def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch, o
         if j >= 0 and is_searched(nodes[j], rules):
             survey_columns(p, nodes[j], nodes[j].slot, table, slots, rules, scratch, of_levels)
         elif j >= 0:
-            for k in range(pack.start, pack.stop):
-                found = slots.found[nodes[j].slot, k]
+            for i in range(pack.start, pack.stop):
+                found = slots.found[nodes[j].slot, table.in_packs[i]]
                 found.score = found.bound = -np.inf
 
 
