@@ -86,7 +86,7 @@ def test_it_is_scikit_learns(estimator, cover, method):
 
 def test_by_brute_force_ours_is_scikit_learns():
     X, y = table()
-    model = GBTRegressor(n_estimators=20).fit(X, y)
+    model = GBTRegressor(n_estimators=20, splitter="greedy").fit(X, y)
     grid = np.linspace(-2, 2, 23)
     found = theirs_of(model, X, [1], kind="average", custom_values={1: grid})["average"][0]
     np.testing.assert_allclose(partial_dependence(model, 1, X).at(grid), found, rtol=1e-12)
@@ -97,7 +97,12 @@ def test_by_hand():
     X = np.array([[0.0, 3.0], [10.0, 3.0], [0.0, 4.0], [10.0, 4.0]])
     y = np.array([1.0, 3.0, 8.0, 8.0])
     model = GBTRegressor(
-        n_estimators=1, learning_rate=1.0, reg_lambda=0.0, min_child_weight=0.0, base_score=0.0
+        n_estimators=1,
+        splitter="greedy",
+        learning_rate=1.0,
+        reg_lambda=0.0,
+        min_child_weight=0.0,
+        base_score=0.0,
     ).fit(X, y)
     curve = partial_dependence(model, "x0")
     assert_same(curve.cuts, [5.0])
@@ -137,7 +142,7 @@ def test_levels_and_several_classes():
     frame = pandas.DataFrame({"word": rng.choice([*"abcd"], 300), "x": rng.normal(size=300)})
     frame.loc[::17, "word"] = None
     y = np.digitize(frame.x + (frame.word == "b"), [0, 1])
-    model = GBTClassifier(n_estimators=5).fit(frame, y)
+    model = GBTClassifier(n_estimators=5, splitter="greedy").fit(frame, y)
     curve = partial_dependence(model, "word", frame)
     assert curve.values.shape == (4, 3)
     for word in ("a", "b", "c", "d", None):
@@ -168,7 +173,7 @@ def test_a_model_that_compares_float32():
 
 def test_what_is_refused():
     X, y = table()
-    model = GBTRegressor(n_estimators=2).fit(X, y)
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
     with pytest.raises(ValueError, match="feature=3; the model has the columns 0 to 2"):
         partial_dependence(model, 3)
     with pytest.raises(ValueError, match="by its name or its number; got"):
