@@ -9,7 +9,6 @@ import numpy as np
 
 from gbt.kernels.platform.compiling import inlined, internal
 from gbt.kernels.trees.judged_tasks import record_judged_split
-from gbt.kernels.trees.node_columns import open_columns
 from gbt.kernels.trees.nodes import open_node
 from gbt.kernels.trees.tasks import (
     ALL_PACKS,
@@ -71,8 +70,7 @@ def open_root(table, nodes, slots, tasks, rules, following, blocks, n_threads):
     if not is_large(root.stop, rules):
         return list_task(tasks, ZERO, ZERO, NOTHING, ALL_PACKS)
     take_slot(root, slots)
-    begin_search(root, rules)
-    open_columns(root, table.columns, rules, following, slots.found[root.slot])
+    begin_search(root, root.slot, table.columns, rules, following, slots.found)
     for p in range(len(table.packs)):
         list_task(tasks, np.int64(p), ZERO, NOTHING, np.int64(p))
     return len(table.packs)
@@ -88,9 +86,8 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules, following):
         is_wanted = is_searched(nodes[smaller], rules) or is_searched(nodes[larger], rules)
         if is_wanted and is_large(n_rows, rules):
             take_slot(nodes[smaller], slots)
-            for child in (nodes[smaller], nodes[larger]):
-                begin_search(child, rules)
-                open_columns(child, table.columns, rules, following, slots.found[child.slot])
+            for j in (smaller, larger):
+                begin_search(nodes[j], nodes[j].slot, table.columns, rules, following, slots.found)
             continue
         release_slot(nodes[larger], slots)
         for j in (larger, smaller):

@@ -36,7 +36,9 @@ def draw_columns(found, share, key):
     n_open = np.int64(0)
     for k in range(len(found)):
         n_open += found[k].is_open
-    wanted = max(np.int64(np.rint(share * n_open)), 1)
+    wanted = np.int64(np.rint(share * n_open))
+    if wanted < 1:
+        wanted += 1
     for k in range(len(found)):
         if found[k].is_open:
             is_drawn = number_below(np.uint64(n_open), key, np.uint64(k)) < wanted

@@ -185,8 +185,12 @@ def best_column(found):
 
 
 @internal
-def begin_search(node, rules):
-    """Set the score to beat of a node before it is searched: its own and the least gain."""
+def begin_search(node, slot, columns, rules, following, found):
+    """Say which columns are open to a node that is to be searched, and set the score to beat.
+
+    That is its own and the least gain.
+    """
+    open_columns(node, columns, rules, following, found[slot])
     score, least_gain = own_score(node, rules)
     node.to_beat = score + least_gain
 
@@ -214,8 +218,7 @@ def search_small(j, slot, table, rows, nodes, slots, rules, following, scratch, 
     """Find the split of a small node, in the thread's own slot."""
     node, found = nodes[j], slots.found[slot]
     n_rows = node.stop - node.start
-    begin_search(node, rules)
-    open_columns(node, table.columns, rules, following, found)
+    begin_search(node, slot, table.columns, rules, following, slots.found)
     for p in range(len(table.packs)):
         mask = group_bins(table.packs[p], n_rows, table, found)
         fill_histograms(p, node, mask, table, rows, layout_of(rules), slot, slots)

@@ -175,7 +175,7 @@ def test_predictions_are_those_of_scikit_learn(asked):
     ).fit(X, y)  # fmt: skip
     ours = GBTRegressor(
         n_estimators=12, learning_rate=0.2, max_depth=4, min_samples_leaf=5, reg_lambda=0.0,
-        interaction_constraints=asked,
+        interaction_constraints=asked, splitter="greedy",
     ).fit(X, y)  # fmt: skip
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-4, atol=1e-4)
 
@@ -240,8 +240,12 @@ def test_a_level_has_its_columns_and_a_node_its_own():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 6))
     y = X @ rng.normal(size=6)
-    by_level = GBTRegressor(30, max_depth=3, colsample_bylevel=0.1, random_state=0).fit(X, y)
-    by_node = GBTRegressor(30, max_depth=3, colsample_bynode=0.1, random_state=0).fit(X, y)
+    by_level = GBTRegressor(
+        30, max_depth=3, colsample_bylevel=0.1, random_state=0, splitter="greedy"
+    ).fit(X, y)
+    by_node = GBTRegressor(
+        30, max_depth=3, colsample_bynode=0.1, random_state=0, splitter="greedy"
+    ).fit(X, y)
     of_levels, of_nodes = (
         [
             {int(k) for k in tree.feature[(tree.depth == 2) & (tree.left >= 0)]}
@@ -259,7 +263,7 @@ def test_of_what_constraints_leave_open_a_node_draws_one_at_least():
     X = np.random.default_rng(0).normal(size=(200, 5))
     model = GBTRegressor(
         5, max_depth=3, min_child_weight=0.0, interaction_constraints="no_interactions",
-        colsample_bynode=0.01, random_state=0,
+        colsample_bynode=0.01, random_state=0, splitter="greedy",
     ).fit(X, X.sum(axis=1))  # fmt: skip
     assert {tree.n_nodes for tree in model.ensemble_.trees} == {15}
 
@@ -331,7 +335,7 @@ def test_saved_cloned_and_fitted_again(asked, tmp_path):
     assert_same(read.predict(X), model.predict(X))
     assert read.colsample_bynode == 0.7
     assert_same_ensemble(read.fit(X, y).ensemble_, model.ensemble_)
-    GBTRegressor(n_estimators=1).fit(X, y).save(tmp_path / "older.json")
+    GBTRegressor(n_estimators=1, splitter="greedy").fit(X, y).save(tmp_path / "older.json")
     older = (tmp_path / "older.json").read_text()
     assert "interaction" not in older
     assert "bynode" not in older
@@ -340,7 +344,7 @@ def test_saved_cloned_and_fitted_again(asked, tmp_path):
 def test_a_warm_start_keeps_constraints_and_adds_none(tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = X[:, 0] * X[:, 1]
-    asked = {"interaction_constraints": [[0, 1], [2]]}
+    asked = {"interaction_constraints": [[0, 1], [2]], "splitter": "greedy"}
     model = GBTRegressor(n_estimators=2, warm_start=True, **asked).fit(X, y)
     model.set_params(n_estimators=4, interaction_constraints=[("x2",), {1, 0}]).fit(X, y)
     at_once = GBTRegressor(n_estimators=4, **asked).fit(X, y)
@@ -378,7 +382,9 @@ def test_a_model_goes_to_xgboost_and_back(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)).astype(np.float32)
     y = X[:, 0] * X[:, 1] + X[:, 2]
-    ours = GBTRegressor(n_estimators=5, interaction_constraints=[[0, 1], [2]]).fit(X, y)
+    ours = GBTRegressor(
+        n_estimators=5, interaction_constraints=[[0, 1], [2]], splitter="greedy"
+    ).fit(X, y)
     to_xgboost(ours, tmp_path / "model.json")
     booster = xgboost.Booster(model_file=tmp_path / "model.json")
     np.testing.assert_allclose(booster.predict(xgboost.DMatrix(X)), ours.predict(X), atol=1e-5)
