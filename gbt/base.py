@@ -202,6 +202,7 @@ class BaseGBT(ChecksTables):
     def _as_many_rounds(self, fitted: Self) -> Self:
         """Return a copy that is about to grow as many rounds as another, at the same rates."""
         again, rates = copy(self), fitted._learning_rates
+        again.__dict__ |= chosen(self._all_parameters(), fitted._sampling.n_seen)
         again.n_estimators, again.early_stopping_rounds = fitted.best_iteration_ + 1, None
         again.train_score, again.callbacks = False, None
 

@@ -299,8 +299,7 @@ def _rebuild_estimator(
     except ValueError as error:
         raise InvalidModelError(f"{where}: {error}") from error
     model._sampling = sampling = _rebuild_sampling(record["sampling"])
-    n_rows = sample_size(sampling.n_rows - len(sampling.left_out), sampling.subsample)
-    model.splitter_ = chosen(model._all_parameters(), n_rows)["splitter"]
+    model.splitter_ = chosen(model._all_parameters(), sampling.n_seen)["splitter"]
     _check_counts(model._sampling, ensemble)
     return model
 

@@ -25,6 +25,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from attributions.inputs import finite_rows
 from attributions.kernels import shap as kernels
@@ -60,7 +61,9 @@ class TreeShap:
     def name(self) -> str:
         """The method, with what is not its default."""
         if self.background is not None:
-            return f"tree_shap(background of {len(self.background)} rows)"
+            is_sparse = issparse(self.background)  # which has no len
+            n_rows = self.background.shape[0] if is_sparse else len(self.background)
+            return f"tree_shap(background of {n_rows} rows)"
         return "tree_shap" if self.cover == "hessian" else f"tree_shap(cover={self.cover!r})"
 
     def bind(self, ensemble: Ensemble) -> "BoundTreeShap":

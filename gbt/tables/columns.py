@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -44,10 +44,7 @@ from gbt.kernels.cuts.ranking import (
     write_keys,
 )
 from gbt.parallel.threads import run_all, threads_for
-
-if TYPE_CHECKING:
-    from gbt.tables.sparse_columns import SparseColumns
-    from gbt.tables.sparse_rows import SparseRows
+from gbt.tables.sparse_rows import SparseRows
 
 # The number of a bin fits into a byte. That of missing values, if any, is one of 16, 32, ...
 MAX_BINS = 256
@@ -91,7 +88,7 @@ class Columns:
         The columns of sparse rows that hold little but zeros.
     """
 
-    table: "np.ndarray | SparseRows"
+    table: np.ndarray | SparseRows
     codes: np.ndarray
     order: np.ndarray
     n_values: np.ndarray
@@ -102,7 +99,7 @@ class Columns:
     bin_start: np.ndarray
     first_code: np.ndarray
     n_levels: np.ndarray
-    sparse: "SparseColumns | None" = None
+    sparse: Any = None
 
     @classmethod
     def from_table(
@@ -127,15 +124,16 @@ class Columns:
     @classmethod
     def unranked(
         cls,
-        X: "np.ndarray | SparseRows",
+        X: np.ndarray | SparseRows,
         order: np.ndarray,
         n_levels: np.ndarray | None = None,
-        sparse: "SparseColumns | None" = None,
+        sparse: Any = None,
     ) -> "Columns":
         """Lay out memory for columns; ``order`` is for those that are not sparse."""
         n, p = X.shape
         return cls(
             table=X,
+            # One line at least: kernels point at the first, and do not read it, for sparse columns.
             codes=np.empty((max(len(order), 1), n), dtype=np.int32),
             order=order,
             n_values=np.empty(p, dtype=np.int64),

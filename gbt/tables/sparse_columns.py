@@ -147,7 +147,6 @@ def columns_of_sparse_rows(X: SparseRows, n_jobs: int | None = None) -> Columns:
         row_start=np.empty((0, n + 1), dtype=np.int64),
         stored_bins=np.empty(int(n_stored.sum()), dtype=np.int32),
     )
-    # Kernels point at a line of codes, which of a sparse column is the first, and do not read it.
     columns = Columns.unranked(X, of_lines, sparse=sparse)
     of_order = places[n_lines * n :]
 
@@ -176,7 +175,6 @@ def _rank_sparse(
     One zero stands for all. ``order_of`` is where the order goes, without it.
     """
     sparse, n, m = columns.sparse, columns.n_rows, len(values)
-    assert sparse is not None
     codes, order = np.empty((2, m + 1), dtype=np.int32)
     with_zero = np.append(values, values.dtype.type(0))
     n_present = keys.rank(with_zero.view(f"i{values.itemsize}"), codes, order)

@@ -186,18 +186,14 @@ class Watch:
             of_trees = self.evals_result[name][best_iteration]
             without, how = watched.of_starts, "by the starting values alone"
             if without is None:
-                without, how = (
-                    watched.loss_of_constant(constant),
-                    "where all rows are predicted alike",
-                )
+                without = watched.loss_of_constant(constant)
+                how = "where all rows are predicted alike"
             if of_trees > without:
-                of_set = f"on eval_set[{name.removeprefix('eval_')}]"
-                rows = "on the rows held out" if self._patience else of_set
                 warnings.warn(
-                    f"The mean loss {rows} is {of_trees:.6g}, and {without:.6g} {how}: these trees"
-                    " have learned nothing that holds up there."
-                    " Fewer trees, a smaller learning_rate or a larger min_samples_leaf may do"
-                    " better; or the features say nothing about y.",
+                    f"evals_result_[{name!r}], the mean loss of rows for evaluation, is"
+                    f" {of_trees:.6g} at the end, and it is {without:.6g} {how}: these trees have"
+                    " learned nothing that holds up there. Fewer trees, a smaller learning_rate or"
+                    " a larger min_samples_leaf may do better; or the features say nothing of y.",
                     WorseThanConstantWarning,
                     stacklevel=stacklevel + 1,
                 )

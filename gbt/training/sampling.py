@@ -28,6 +28,11 @@ class Sampling:
     n_rows: int
     left_out: np.ndarray
 
+    @property
+    def n_seen(self) -> int:
+        """How many rows every tree has seen."""
+        return sample_size(self.n_rows - len(self.left_out), self.subsample)
+
     def refuse_to_become(self, other: "Sampling") -> None:
         """Raise ValueError unless trees sampled as ``other`` says may follow trees sampled so."""
         for name in ("n_rows", "subsample"):

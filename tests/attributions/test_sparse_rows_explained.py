@@ -88,8 +88,9 @@ def test_single_rows(fitted, name):
 def test_unbiased_gain(problem, form):
     estimator, X, y = problem
     model, S = estimator.fit(X[:N], y[:N]), sparse.csr_array(X)
-    dense = attributions.unbiased_gain(model, X[:N], y[:N], X[N:], y[N:], form)
-    assert_alike(dense, attributions.unbiased_gain(model, S[:N], y[:N], S[N:], y[N:], form))
+    asked = {"form": form, "random_state": 0}
+    dense = attributions.unbiased_gain(model, X[:N], y[:N], X[N:], y[N:], **asked)
+    assert_alike(dense, attributions.unbiased_gain(model, S[:N], y[:N], S[N:], y[N:], **asked))
 
 
 def test_local_mdi(problem):

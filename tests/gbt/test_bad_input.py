@@ -516,7 +516,7 @@ def test_unknown_parameters_are_told_what_they_are_called_here(estimator, name, 
 
 
 def test_parts_that_are_not_there_are_refused_before_any_is_set():
-    model = GBTRegressor(loss=Quantile(0.9))
+    model = GBTRegressor(100, loss=Quantile(0.9))
     with refused(r"^Invalid parameter 'loss__beta': loss=Quantile\(alpha=0\.9\) has alpha\.$"):
         model.set_params(n_estimators=3, loss__beta=0.1)
     with refused(r"alpha must be a number in \(0, 1\); got 2\."):

@@ -105,6 +105,18 @@ def test_a_fit_that_goes_on_grows_the_trees_of_one_fit():
     assert_same_trees(model, fitted())
 
 
+def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch):
+    """90 rows are few, here, and the 100 of the second fit would be many."""
+    monkeypatch.setattr("gbt.defaults.LARGEST_UNBIASED", 95)
+    model = GBTRegressor(random_state=0, early_stopping_rounds=2, refit=True).fit(
+        X[:100], X[:100, 1]
+    )
+    assert model.splitter_ == "unbiased"
+    assert model.splitter == "auto"
+    assert model.n_estimators is None
+    assert len(model.sampled_rows(0)) == 100
+
+
 # The warning ----------------------------------------------------------------------------------
 
 NOISE = np.random.default_rng(1).normal(size=(200, 3))
@@ -118,7 +130,7 @@ def test_a_fit_that_is_worse_than_a_constant_on_its_own_rows_says_so(target):
     kind = GBTRegressor if target.dtype == float else GBTClassifier
     model = kind(splitter="greedy", n_estimators=30)
     rows = [(NOISE[:100], target[:100]), (NOISE[100:], target[100:])]
-    with pytest.warns(WorseThanConstantWarning, match=r"eval_set\[1\]") as caught:
+    with pytest.warns(WorseThanConstantWarning, match="eval_1") as caught:
         model.fit(NOISE[:100], target[:100], eval_set=rows)
     assert len(caught) == 1  # rows that were trained on are predicted well
     assert caught[0].filename == __file__
@@ -128,14 +140,16 @@ def test_the_constant_is_that_of_the_rows_that_were_trained_on():
     """By hand: predictions 0 and 1 for targets 1 and 0, whose mean would have erred by 1/2."""
     x, y = np.array([[0.0]] * 3 + [[1.0]] * 3), np.array([0.0] * 3 + [1.0] * 3)
     model = GBTRegressor(n_estimators=1, learning_rate=1.0, reg_lambda=0.0, splitter="greedy")
-    with pytest.warns(WorseThanConstantWarning, match=r"is 0\.5, and 0\.125 where all"):
+    with pytest.warns(
+        WorseThanConstantWarning, match=r"is 0\.5 at the end, and it is 0\.125 where all"
+    ):
         model.fit(x, y, eval_set=[(x, 1 - y)])
     model.fit(x, y, eval_set=[(x, y)])  # not a word
 
 
-def test_rows_held_out_are_named_so():
+def test_rows_held_out_are_evaluated_too():
     model = GBTRegressor(splitter="greedy", early_stopping_rounds=5, random_state=0)
-    with pytest.warns(WorseThanConstantWarning, match="on the rows held out"):
+    with pytest.warns(WorseThanConstantWarning, match="eval_0"):
         model.set_params(learning_rate=1.0).fit(NOISE, TARGET)
 
 
@@ -145,5 +159,7 @@ def test_starting_values_are_what_trees_must_better():
     asked = {"n_estimators": 1, "learning_rate": 1.0, "reg_lambda": 0.0, "splitter": "greedy"}
     model = GBTRegressor(**asked)
     model.fit(x, start + 1, init_score=start, eval_set=[(x, start + 1, None, start)])
-    with pytest.warns(WorseThanConstantWarning, match=r"is 2, and 0\.5 by the starting values"):
+    with pytest.warns(
+        WorseThanConstantWarning, match=r"is 2 at the end, and it is 0\.5 by the starting values"
+    ):
         model.fit(x, start + 1, init_score=start, eval_set=[(x, start - 1, None, start)])

@@ -9,9 +9,9 @@ now; ``test_count.py`` adds up. It has the 184 whose feature was written down.
 
 # What was absent: how many tests stopped there, and the module with a test of it, if it is there.
 FEATURES: dict[str, tuple[int, str | None]] = {
-    "sparse rows": (66, None),
+    "sparse rows": (66, "tests.gbt.training.test_sparse_growth"),
     "ranking": (22, None),
-    "interaction constraints": (17, None),
+    "interaction constraints": (17, "tests.gbt.training.test_interactions"),
     "min_delta of early stopping": (17, "tests.peers.test_fitting"),
     "a starting value of each row": (13, "tests.gbt.training.test_starts"),
     "learning-rate schedules, callbacks that get the model": (13, "tests.peers.test_fitting"),

@@ -95,7 +95,8 @@ def test_the_same_seed_gives_the_same_text(run):
 
 def scores(text):
     """Return the measures of the model and of the constant model that are printed."""
-    found = re.findall(r"^  (.+?)  +(\S+) +(\S+)$", text.split("rank")[0], flags=re.MULTILINE)
+    line = r"^  (\S+(?: \S+)*)  +(\S+) +(\S+)(?: +\S+)*$"  # behind them may be simpler models
+    found = re.findall(line, text.split("rank")[0], flags=re.MULTILINE)
     return {name: tuple(float(number.replace(",", "")) for number in pair) for name, *pair in found}
 
 

@@ -53,6 +53,7 @@ def test_only_what_is_better_by_more_than_min_delta_counts(min_delta, best, n_re
         early_stopping_rounds=2,
         min_delta=min_delta,
         eval_metric=scripted(numbers),
+        splitter="greedy",
     ).fit(X, Y, eval_set=NEW)
     assert model.best_iteration_ == best
     assert len(model.evals_result_["eval_0_score"]) == n_recorded
@@ -79,7 +80,10 @@ def test_of_losses_less_is_better(estimator):
 
 def test_all_metrics_are_recorded_and_the_last_decides():
     model = GBTClassifier(
-        n_estimators=40, early_stopping_rounds=3, eval_metric=["neg_log_loss", "roc_auc"]
+        n_estimators=40,
+        early_stopping_rounds=3,
+        eval_metric=["neg_log_loss", "roc_auc"],
+        splitter="greedy",
     ).fit(X, Y, eval_set=[(X, Y), *NEW])
     assert list(model.evals_result_) == [
         "eval_0", "eval_0_neg_log_loss", "eval_0_roc_auc",
@@ -101,7 +105,7 @@ def test_all_metrics_are_recorded_and_the_last_decides():
 
 def test_names_that_others_have_for_metrics_in_a_list():
     with pytest.raises(ValueError, match=r"The nearest here is 'roc_auc' and 'neg_log_loss'\.$"):
-        GBTClassifier(eval_metric=["auc", "logloss"]).fit(X, Y)
+        GBTClassifier(eval_metric=["auc", "logloss"], splitter="greedy").fit(X, Y)
 
 
 # X_val and y_val ------------------------------------------------------------------------------
@@ -124,22 +128,22 @@ def test_validation_rows_by_name_are_the_last_evaluation_set(estimator):
 )
 def test_half_of_a_validation_set_is_refused(given):
     with pytest.raises(ValueError, match="X_val and y_val belong together"):
-        GBTRegressor().fit(X, Y, **given)
+        GBTRegressor(splitter="greedy").fit(X, Y, **given)
 
 
 def test_what_is_wrong_with_validation_rows_is_said_of_them():
     with pytest.raises(ValueError, match=r"^X_val, y_val: X has 2 features"):
-        GBTRegressor().fit(X, Y, X_val=X_NEW[:, :2], y_val=Y_NEW)
+        GBTRegressor(splitter="greedy").fit(X, Y, X_val=X_NEW[:, :2], y_val=Y_NEW)
 
 
 def test_a_pipeline_transforms_validation_rows():
     with config_context(enable_metadata_routing=True):
-        model = GBTRegressor(n_estimators=40, early_stopping_rounds=3)
+        model = GBTRegressor(n_estimators=40, early_stopping_rounds=3, splitter="greedy")
         model.set_fit_request(X_val=True, y_val=True)
         pipe = make_pipeline(StandardScaler(), model, transform_input=["X_val"])
         pipe.fit(1000 * X, Y, X_val=1000 * X_NEW, y_val=Y_NEW)
     scaler = StandardScaler().fit(1000 * X)
-    by_hand = GBTRegressor(n_estimators=40, early_stopping_rounds=3)
+    by_hand = GBTRegressor(n_estimators=40, early_stopping_rounds=3, splitter="greedy")
     by_hand.fit(scaler.transform(1000 * X), Y, eval_set=[(scaler.transform(1000 * X_NEW), Y_NEW)])
     assert pipe[-1].evals_result_ == by_hand.evals_result_
     assert_same_model(pipe[-1], by_hand)
@@ -165,7 +169,7 @@ def test_the_training_loss_is_that_of_the_training_rows_as_an_evaluation_set(est
 
 
 def test_the_training_loss_alone_is_no_best_score():
-    model = GBTRegressor(n_estimators=3, train_score=True).fit(X, Y)
+    model = GBTRegressor(n_estimators=3, train_score=True, splitter="greedy").fit(X, Y)
     assert model.best_score_ is None
     residuals = [Y - prediction for prediction in model.staged_predict(X)]
     assert_close(model.train_score_, [np.mean(r**2) / 2 for r in residuals], terms=1.0)
@@ -173,7 +177,9 @@ def test_the_training_loss_alone_is_no_best_score():
 
 
 def test_rows_held_out_are_not_of_the_training_loss(tmp_path):
-    model = GBTRegressor(n_estimators=9, train_score=True, early_stopping_rounds=2, random_state=0)
+    model = GBTRegressor(
+        n_estimators=9, train_score=True, early_stopping_rounds=2, random_state=0, splitter="greedy"
+    )
     model.fit(X, Y)
     rows = model.sampled_rows(0)
     assert len(rows) == 180
@@ -184,8 +190,8 @@ def test_rows_held_out_are_not_of_the_training_loss(tmp_path):
 
 
 def test_the_training_loss_after_a_warm_start_is_that_of_one_fit():
-    at_once = GBTRegressor(n_estimators=7, train_score=True).fit(X, Y)
-    model = GBTRegressor(n_estimators=3, warm_start=True).fit(X, Y)
+    at_once = GBTRegressor(n_estimators=7, train_score=True, splitter="greedy").fit(X, Y)
+    model = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, Y)
     model.set_params(n_estimators=7, train_score=True).fit(X, Y)
     assert_same(model.train_score_, at_once.train_score_)
 
@@ -212,23 +218,28 @@ def test_refit_grows_as_many_trees_on_all_rows(estimator):
 
 def test_refit_in_a_search_and_without_early_stopping():
     search = GridSearchCV(
-        GBTRegressor(n_estimators=30, early_stopping_rounds=2, refit=True, random_state=0),
+        GBTRegressor(
+            n_estimators=30, early_stopping_rounds=2, refit=True, random_state=0, splitter="greedy"
+        ),
         {"max_depth": [1, 2]}, cv=2,
     ).fit(X, Y)  # fmt: skip
     assert len(search.best_estimator_.sampled_rows(0)) == 200
     assert_same_model(
-        GBTRegressor(n_estimators=3, refit=True).fit(X, Y), GBTRegressor(n_estimators=3).fit(X, Y)
+        GBTRegressor(n_estimators=3, refit=True, splitter="greedy").fit(X, Y),
+        GBTRegressor(n_estimators=3, splitter="greedy").fit(X, Y),
     )
 
 
 def test_all_rows_of_a_refit_are_rows_that_the_model_has_seen():
-    model = GBTRegressor(n_estimators=9, early_stopping_rounds=2, refit=True).fit(X, Y)
+    model = GBTRegressor(
+        n_estimators=9, early_stopping_rounds=2, refit=True, splitter="greedy"
+    ).fit(X, Y)
     with pytest.warns(UserWarning, match=r"^200 of the 200 rows"):
         tree_inner(model, X, Y)
 
 
 def test_refit_where_nothing_is_held_out_is_refused():
-    model = GBTRegressor(early_stopping_rounds=2, refit=True)
+    model = GBTRegressor(early_stopping_rounds=2, refit=True, splitter="greedy")
     for given in ({"eval_set": NEW}, {"X_val": X_NEW, "y_val": Y_NEW}):
         with pytest.raises(ValueError, match=r"^refit=True gives back the rows"):
             model.fit(X, Y, **given)
@@ -268,8 +279,10 @@ def test_rates_under_monotone_constraints_and_several_classes():
 
     y = np.digitize(X[:, 1], [-0.5, 0.5])
     for model in (
-        GBTRegressor(n_estimators=3, monotone_constraints=[1, 0, 0], callbacks=[halve]),
-        GBTClassifier(n_estimators=3, callbacks=[halve]),
+        GBTRegressor(
+            n_estimators=3, monotone_constraints=[1, 0, 0], callbacks=[halve], splitter="greedy"
+        ),
+        GBTClassifier(n_estimators=3, callbacks=[halve], splitter="greedy"),
     ):
         ensemble = model.fit(X, y).ensemble_
         roots = ensemble.tree_offset[:-1]
@@ -284,7 +297,7 @@ def test_importances_are_in_units_of_the_first_rate():
     def schedule(told):
         told.learning_rate = 0.05
 
-    model = GBTRegressor(n_estimators=3, callbacks=[schedule]).fit(X, Y)
+    model = GBTRegressor(n_estimators=3, callbacks=[schedule], splitter="greedy").fit(X, Y)
     gain = [model.ensemble_.truncate(m).total_gain() for m in range(4)]
     expected = sum(
         share * of_tree for share, of_tree in zip([1, 0.5, 0.5], np.diff(gain, axis=0), strict=True)
@@ -301,7 +314,7 @@ def test_callbacks_see_the_trees_so_far():
         assert told.model is told.model
         seen.append(told.model)
 
-    model = GBTClassifier(n_estimators=3, callbacks=[look])
+    model = GBTClassifier(n_estimators=3, callbacks=[look], splitter="greedy")
     model.fit(X, np.digitize(X[:, 1], [-0.5, 0.5]))
     for m, so_far in enumerate(seen):
         expected = model.ensemble_.truncate(m + 1)
@@ -317,10 +330,17 @@ def test_a_refit_repeats_the_rates_and_asks_no_callback():
         told.learning_rate = 0.3 * 0.8**told.number
 
     model = GBTRegressor(
-        n_estimators=50, early_stopping_rounds=2, refit=True, callbacks=[schedule], random_state=0
+        n_estimators=50,
+        early_stopping_rounds=2,
+        refit=True,
+        callbacks=[schedule],
+        random_state=0,
+        splitter="greedy",
     ).fit(X, Y)
     assert numbers == [*range(len(model.evals_result_["eval_0"]))]
-    expected = GBTRegressor(n_estimators=model.best_iteration_ + 1, callbacks=[schedule])
+    expected = GBTRegressor(
+        n_estimators=model.best_iteration_ + 1, callbacks=[schedule], splitter="greedy"
+    )
     assert_same_model(model, expected.fit(X, Y))
     assert model.callbacks == [schedule]
 
@@ -331,14 +351,16 @@ def test_a_rate_that_is_none_is_refused(rate):
         told.learning_rate = rate
 
     with pytest.raises(ValueError, match=r"^A callback set learning_rate=.* after tree 0; it must"):
-        GBTRegressor(callbacks=[set_rate]).fit(X, Y)
+        GBTRegressor(callbacks=[set_rate], splitter="greedy").fit(X, Y)
 
 
 def test_losses_of_numpy_follow_a_schedule_too():
     def halve(told):
         told.learning_rate /= 2
 
-    model = GBTRegressor(n_estimators=3, loss=Quantile(alpha=0.9), callbacks=[halve]).fit(X, Y)
+    model = GBTRegressor(
+        n_estimators=3, loss=Quantile(alpha=0.9), callbacks=[halve], splitter="greedy"
+    ).fit(X, Y)
     longest = [np.abs(tree.value).max() for tree in model.ensemble_.trees]
     assert np.all(longest <= np.array([0.1, 0.05, 0.025]))
     assert r2_score(Y, model.predict(X)) < 1
