@@ -15,6 +15,8 @@
 ``given_others``                                           what a column says that others do not
 ``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  what the above return
 ``PairAttribution``                                        the same for pairs of features
+``LocalPairAttribution``                                   the same for pairs of features of rows
+``FeatureCurve``                                           the same for the values of one feature
 ``ChunkedAttribution``                                     the first of these, of rows of Dask
 ``SeenRowsWarning``                                        rows for judging were trained on
 ``LevelWarning``                                           p-values of a measure are too small here

@@ -25,9 +25,8 @@ since nearly all values would have coincided, its label says so. Matplotlib is i
 something is drawn.
 """
 
-from attributions.plots.boosting import BoostingDisplay
 from attributions.plots.colors import BLUE, GREY, INK, VERMILION
-from attributions.plots.curve import CurveDisplay
+from attributions.plots.curves import BoostingDisplay, CurveDisplay
 from attributions.plots.importance import ImportanceDisplay
 from attributions.plots.pairs import PairsDisplay
 from attributions.plots.rows import LocalAttributionDisplay
