@@ -213,7 +213,6 @@ def best_cuts(
     run_all([partial(search, start, stop) for start, stop in pairwise(edges)])
     if frontier.is_open is not None:
         cuts["score"][~frontier.is_open.T] = -np.inf
-    code = frontier.columns.codes[frontier.features[:, np.newaxis, np.newaxis], cuts["row"]]
     code = np.array(
         [columns.codes_of(k)[of_column] for k, of_column in zip(features, cuts["row"], strict=True)]
     )

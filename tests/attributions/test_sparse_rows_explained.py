@@ -129,7 +129,7 @@ def test_given_others(problem):
     if isinstance(estimator, GBTClassifier):
         pytest.skip("a regressor is enough")
     model, S = estimator.fit(X[:N, :3], y[:N]), sparse.csr_array(X[:, :3])
-    asked = {"regressor": GBTRegressor(n_estimators=3)}
+    asked = {"regressor": GBTRegressor(n_estimators=3, random_state=0)}
     dense = attributions.given_others(
         model, X[N:, :3], y[N:], training=(X[:N, :3], y[:N]), **asked
     )  # fmt: skip

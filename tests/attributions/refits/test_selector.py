@@ -50,8 +50,9 @@ MODEL = GBTRegressor(n_estimators=30, max_depth=2, splitter="greedy")
         {}
         if isinstance(selector.estimator, GBTRegressor)
         else {
-            "check_sample_weight_equivalence_on_dense_data": "scikit-learn's trees draw, or number,"
-            " rows without regard to weights"
+            f"check_sample_weight_equivalence_on_{kind}_data": "scikit-learn's trees draw, or"
+            " number, rows without regard to weights"
+            for kind in ("dense", "sparse")
         }
     ),
 )
