@@ -157,8 +157,9 @@ OTHER_ARGUMENTS = {
     "attributions.saabas(model, X) returns what each feature contributed, along the row's path": (
         "approx_contribs",
     ),
-    "there are no interaction values of a row; attributions.tree_inner_pairs(model, X, y) says"
-    " below splits on which other features a feature helped": ("pred_interactions",),
+    "attributions.tree_shap_pairs(model, X) returns what pairs of features contributed": (
+        "pred_interactions",
+    ),
     "apply(X) returns the leaf that each row reaches in each tree": ("pred_leaf",),
     "every table is checked": ("validate_features", "check_input", "predict_disable_shape_check"),
     "the result has one entry a row": ("strict_shape",),

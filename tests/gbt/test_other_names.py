@@ -54,7 +54,7 @@ OF_PREDICT = {
     "pred_contrib": r"attributions\.tree_shap\(model, X\)",
     "pred_contribs": r"attributions\.tree_shap\(model, X\)",
     "approx_contribs": r"attributions\.saabas\(model, X\)",
-    "pred_interactions": "there are no interaction values of a row",
+    "pred_interactions": "attributions.tree_shap_pairs",
     "pred_leaf": r"apply\(X\) returns the leaf",
     "base_margin": "(The nearest here is init_score|it is an argument of fit)",
     "n_jobs": "n_jobs is a parameter of the constructor",

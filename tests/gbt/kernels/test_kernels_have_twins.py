@@ -111,6 +111,17 @@ TWINS = {
         ],
         "attributions/reference/definitions.py::shapley_values",
     ),
+    "attributions.kernels.shap_pairs": dict.fromkeys(
+        [
+            "take_pair_edge",
+            "number_slots",
+            "find_pair_words",
+            "fill_pair_table",
+            "pay_pairs",
+            "add_shapley_pairs",
+        ],
+        "attributions/reference/interactions.py::shapley_interactions",
+    ),
     "attributions.kernels.shap_pieces": dict.fromkeys(
         [
             "cut_trees",
