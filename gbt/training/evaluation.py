@@ -44,6 +44,7 @@ SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 EvalSet = tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]
 Metric = Callable[..., float]
 Metrics = Metric | str | list[Metric | str] | tuple[Metric | str, ...] | None
+ROUNDING = 1e-9  # of a mean loss: trees that say what a constant says are not worse than it
 TRAIN = "train"  # in ``evals_result_``, the rows that are trained on
 
 
@@ -188,7 +189,7 @@ class Watch:
             if without is None:
                 without = watched.loss_of_constant(constant)
                 how = "where all rows are predicted alike"
-            if of_trees > without:
+            if of_trees - without > ROUNDING * abs(without):
                 warnings.warn(
                     f"evals_result_[{name!r}], the mean loss of rows for evaluation, is"
                     f" {of_trees:.6g} at the end, and it is {without:.6g} {how}: these trees have"
