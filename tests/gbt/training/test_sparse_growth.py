@@ -77,6 +77,7 @@ def test_fits_are_those_of_the_dense_table(data):
         assert_same(of_sparse.decision_function(kind(X)), dense.decision_function(X))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("splitter", ["greedy", "unbiased", "cross_validated"])
 @pytest.mark.parametrize("is_logistic", [False, True])
 def test_large_nodes_and_bins_with_cuts_inside(splitter, is_logistic):
