@@ -121,6 +121,7 @@ def test_defects_are_seen(what, monkeypatch):
             assert_same(dense.predict(rows), expected)
 
 
+@pytest.mark.large
 def test_early_stopping_warm_start_and_scorers():
     rng = np.random.default_rng(2)
     X = large_table(rng, n=400, p=8)
