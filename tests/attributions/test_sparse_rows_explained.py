@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import config
 from scipy import sparse
 
 import attributions
@@ -93,6 +94,7 @@ def test_unbiased_gain(problem, form):
     assert_alike(dense, attributions.unbiased_gain(model, S[:N], y[:N], S[N:], y[N:], **asked))
 
 
+@pytest.mark.skipif(config.DISABLE_JIT, reason="uncompiled, rows of records have no names")
 def test_local_mdi(problem):
     estimator, X, y = problem
     model, S = estimator.fit(X[:N], y[:N]), sparse.csr_array(X)
