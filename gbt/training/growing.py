@@ -13,7 +13,7 @@ largest gain; nothing else differs.
 The greedy policy has a histogram search of its own, ``gbt.training.histogram_growth``, which grows
 many trees in one compiled call, from gradients to finished trees. What makes it fast belongs to it
 alone: histograms that are kept from parents to children, and bounds on what a cut may gain. So in a
-fit with the default splitter it is ``gbt.kernels.cuts.search`` that chooses the splits::
+greedy fit it is ``gbt.kernels.cuts.search`` that chooses the splits::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
                           \--> HistogramGrowth:  histograms and bounds, many trees a call   (greedy)
