@@ -10,13 +10,13 @@ With a plain scan of every cut, which any policy may use, level by level::
 Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves``) the one of
 largest gain; nothing else differs.
 
-The greedy policy has a histogram search of its own, ``gbt.training.histogram_growth``, which grows
-many trees in one compiled call, from gradients to finished trees. What makes it fast belongs to it
-alone: histograms that are kept from parents to children, and bounds on what a cut may gain. So in a
-greedy fit it is ``gbt.kernels.cuts.search`` that chooses the splits::
+The policies of ours have a histogram search, ``gbt.training.histogram_growth``, which grows many
+trees in one compiled call, from gradients to finished trees. Histograms are kept from parents to
+children; for greedy splits bounds say what a cut may gain (``gbt.kernels.cuts.search``), the other
+two have a histogram for each set of rows (``gbt.kernels.cuts.judging``)::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
-                          \--> HistogramGrowth:  histograms and bounds, many trees a call   (greedy)
+                          \--> HistogramGrowth:  histograms, many trees a call       (ours)
 
 Both write down the same trees to the last bit (``tests/gbt/training/test_growing.py``). In the
 histogram search levels of a categorical column are bins, or are added up from the rows if they are
