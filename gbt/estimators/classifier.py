@@ -63,7 +63,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         How a node chooses its split: where the gain is largest; on the feature that does best on
         held-out folds of the node's rows; or by three parts of them. With ``"auto"`` trees that
         see at most 10,000 rows are unbiased, larger ones greedy with 20 rows a leaf, since these
-        predicted best on real tables (docs/accuracy.md); so are monotone trees. With
+        predicted best on real tables (docs/accuracy.md); monotone ones are greedy, too. With
         ``"greedy"`` trees are those of XGBoost's exact method. An object is one with options, as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
         ``gbt.splitting.frontier.Policy``.
