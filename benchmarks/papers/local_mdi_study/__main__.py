@@ -31,6 +31,7 @@ from benchmarks.papers.treeinner.claims import table as table_of_claims
 from benchmarks.study import command
 from benchmarks.study.files import DOCS
 from benchmarks.study.part import Part
+from benchmarks.study.tables import values_of
 
 
 def cells(name: str, values) -> tuple[dict, ...]:
@@ -76,9 +77,20 @@ PARTS = {
 }  # fmt: skip
 
 
+def repetitions(rows) -> str:
+    """Say how many repetitions there are, and what stands in brackets."""
+    n = len(values_of(rows, "replication"))
+    if n == 1:
+        return "One repetition."
+    return f"Means over {n} repetitions, and in brackets their standard errors."
+
+
 def sections(parts, tables) -> dict[str, str]:
     """Return the table of every part, those of the ablation and of single tables, and claims."""
-    found = {f"study {name}": parts[name].table(rows) for name, rows in tables.items()}
+    found = {
+        f"study {name}": f"{repetitions(rows)}\n\n{parts[name].table(rows)}"
+        for name, rows in tables.items()
+    }
     if "selection" in tables:
         found["study ablation"] = selection.ladder_table(tables["selection"])
         found["study datasets"] = selection.datasets_table(tables["selection"])

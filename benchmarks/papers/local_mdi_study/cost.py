@@ -168,19 +168,19 @@ def cost(cell, rng, size):
 
 
 def seconds_table(rows) -> str:
-    """List milliseconds, a line a method."""
+    """List milliseconds of the first row and microseconds of others, a line a method."""
     kinds = values_there(rows, "model", KINDS)
     lines = []
     for method in values_there(rows, "method", METHODS):
         cells = []
         for kind in kinds:
             of_cell = chosen(rows, method=method, model=kind)
-            for measure in ("first row", "each further row"):
-                digits = 1 if measure == "first row" else 3
-                numbers_of = [1000 * row[measure] for row in of_cell]
-                cells.append(cell_of(numbers_of, digits) if numbers_of else "-")
+            for measure, unit in (("first row", 1e3), ("each further row", 1e6)):
+                numbers_of = [unit * row[measure] for row in of_cell]
+                cells.append(cell_of(numbers_of, 1) if numbers_of else "-")
         lines.append([LABELS[method], *cells])
-    heads = [f"{KINDS[k]}: {m}, ms" for k in kinds for m in ("first row", "each further row")]
+    measures = ("first row, ms", "each further row, µs")
+    heads = [f"{KINDS[kind]}: {measure}" for kind in kinds for measure in measures]
     return markdown([f"method, {N_TREES} trees", *heads], lines)
 
 

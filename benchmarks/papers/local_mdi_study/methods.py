@@ -14,7 +14,10 @@ LIME            See ``lime_by_tree``.
 
 Aggregates: the absolute value of the *sum*, the sum of *absolute* values, the mean of *ranks* (a
 feature that a tree does not use shares the lowest). *global* gives every row the same scores, the
-mean of the absolute sums over all rows that are scored.
+mean of the absolute sums over all rows that are scored. What the paper calls LMDI+ in its
+experiments has ranks of another rule, that of the authors' program: a feature's ranks are averaged
+over the trees that use it (`attributions.per_row.aggregates`). The simulations have them as well,
+*ranks where used*.
 """
 
 import warnings
@@ -58,6 +61,7 @@ LADDER = {  # the paper's ablation: from local MDI, one thing at a time, to loca
 LABELS = {**METHODS, **{name: f"local MDI, {words}" for name, (words, *_) in LADDER.items()},
           "elastic_net": METHODS["elastic_net"], "ols": METHODS["ols"]}  # fmt: skip
 AGGREGATES = ("sum", "absolute", "rank", "global")
+WHERE_USED = "rank where used"
 
 
 def methods_of(kind: str, leave_out: Iterable[str] = ()) -> list[str]:
@@ -78,6 +82,7 @@ class Scores:
     signed: np.ndarray
     absolute: np.ndarray
     rank: np.ndarray
+    rank_where_used: np.ndarray
 
     @classmethod
     def of(cls, by_tree: np.ndarray) -> "Scores":
@@ -85,7 +90,9 @@ class Scores:
         ranks = np.zeros(by_tree.shape[:0:-1])
         for values in by_tree:
             add_ranks(np.ascontiguousarray(values.T), ranks)
-        return cls(by_tree.sum(axis=0), np.abs(by_tree).sum(axis=0), ranks.T / len(by_tree))
+        absolute = np.abs(by_tree)
+        where_used = ranks_where_used(absolute)
+        return cls(by_tree.sum(axis=0), absolute.sum(axis=0), ranks.T / len(by_tree), where_used)
 
     def by(self, aggregate: str) -> np.ndarray:
         """Return scores that are not negative."""
@@ -93,16 +100,23 @@ class Scores:
             return np.abs(self.signed)
         if aggregate == "global":
             return np.broadcast_to(self.weights, self.signed.shape)
-        return getattr(self, aggregate)
+        return getattr(self, aggregate.replace(" ", "_"))
 
     @property
     def weights(self) -> np.ndarray:
         """The mean absolute sums, (p,)."""
         return np.abs(self.signed).mean(axis=0)
 
-    def rows(self, which) -> "Scores":
-        """Return some of the rows; the global scores are then theirs."""
-        return Scores(self.signed[which], self.absolute[which], self.rank[which])
+
+def ranks_where_used(absolute: np.ndarray) -> np.ndarray:
+    """Return mean ranks over the trees that give a feature something, by the authors' rule."""
+    total, n_used = np.zeros(absolute.shape[1:]), np.zeros(absolute.shape[2])
+    for values in absolute:
+        is_used = values.any(axis=0)
+        order = np.argsort(np.where(is_used, values, -1.0), axis=1, kind="stable")
+        total += np.argsort(order, axis=1) * is_used
+        n_used += is_used
+    return total / np.maximum(n_used, 1)
 
 
 class Explained:

@@ -1,8 +1,8 @@
 """The page's picture: what every method is worth for four tasks, and what it costs.
 
-A panel a task, a line a method, a row of panels a kind of model. Bars are standard errors of the
-difference between a method and the mean of all that are in the panel, in the same repetitions or on
-the same tables.
+A row of panels a task, a line a method, a column of panels a kind of model. Bars are standard
+errors of the difference between a method and the mean of all that are in the panel, in the same
+repetitions or on the same tables.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ import numpy as np
 
 from attributions.plots.colors import BLUE, VERMILION
 from benchmarks.papers.local_mdi_study.counterfactuals import COLUMNS
-from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS
+from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, OF_OURS
 from benchmarks.papers.local_mdi_study.selection import mean_over_shares
 from benchmarks.papers.local_mdi_study.subgroups import measures_of
 from benchmarks.study.tables import chosen, values_of, values_there
@@ -27,6 +27,9 @@ LIKE_ALWAYS = {"svg.hashsalt": "gbt", "svg.fonttype": "none"}  # the same file a
 KINDS = {"forest": "Random forest", "boosted": "Boosted, ours"}
 MARKS = {"sum": ("o", BLUE, "signed sums"), "rank": ("D", VERMILION, "mean ranks"),
          "global": ("x", "#888888", "one score for all rows")}  # fmt: skip
+
+
+NEEDS_TARGETS = ("Distance", "Error")  # how titles begin where the held-out gain is left out
 
 
 class Panel(NamedTuple):
@@ -52,17 +55,17 @@ def panels(tables) -> list[Panel]:
     """Return the panels of the parts that are there."""
     found = []
     if "ranking" in tables:
-        title = "Features that matter\nranked first: AUC (more is better)"
+        title = "Features that matter ranked first, AUC: more is better"
         found.append(Panel("ranking", title, "replication", lambda r: r["auc"], tuple(MARKS)))
     if "selection" in tables:
-        title = "Best features kept, model\nfitted again: score (more is better)"
+        title = "Each row keeps its best features, model fitted again, score: more is better"
         found.append(Panel("selection", title, "data", mean_over_shares, tuple(MARKS)))
     if "counterfactuals" in tables:
-        title = "Counterfactual: distance,\nnearest row is 1 (less is better)"
+        title = "Distance of counterfactuals, the nearest row has 1: less is better"
         value = distances(tables["counterfactuals"])
         found.append(Panel("counterfactuals", title, "data", value, ("sum", "global")))
     if "subgroups" in tables:
-        title = "Linear models in groups:\nerror, all rows are 1 (less is better)"
+        title = "Error of linear models in groups, one model for all has 1: less is better"
         measures = measures_of(tables["subgroups"])
 
         def error(row):
@@ -77,6 +80,7 @@ def points(rows, panel: Panel) -> dict[tuple[str, str], tuple[float, float]]:
     pairs = [
         (method, aggregate)
         for method in METHODS
+        if method not in OF_OURS or chosen(rows, method="predecomp")
         for aggregate in panel.aggregates
         if chosen(rows, method=method, aggregate=aggregate)
     ]
@@ -98,28 +102,45 @@ def points(rows, panel: Panel) -> dict[tuple[str, str], tuple[float, float]]:
     return dict(zip(pairs, zip(values.mean(axis=0), errors, strict=True), strict=True))
 
 
-def draw_panel(ax, rows, panel: Panel, names, ink: str) -> None:
+def draw_panel(ax, rows, panel: Panel, names) -> None:
     """Draw a task: a line a method."""
     for (method, aggregate), (mean, error) in points(rows, panel).items():
         mark, color, _ = MARKS[aggregate]
-        y = names.index(method) + {"sum": -0.18, "rank": 0.0, "global": 0.18}[aggregate]
+        y = names.index(method) + {"sum": -0.2, "rank": 0.0, "global": 0.2}[aggregate]
         ax.errorbar(mean, y, xerr=error, fmt=mark, color=color, markersize=5, elinewidth=1.2)
-    dress(ax, panel.title, ink)
 
 
 def draw_seconds(ax, rows, names, ink: str) -> None:
     """Draw the milliseconds of a row after the first."""
     for name in values_there(rows, "method", METHODS):
         times = [1000 * row["each further row"] for row in chosen(rows, method=name)]
-        ax.plot(max(np.mean(times), 1e-3), names.index(name), "o", color=ink, markersize=5)
+        ax.plot(np.mean(times), names.index(name), "o", color=ink, markersize=5)
     ax.set_xscale("log")
-    dress(ax, "Time of a further row, ms\n(less is better)", ink)
 
 
-def dress(ax, title: str, ink: str) -> None:
-    """Give a panel its title and plain axes."""
-    ax.set_title(title, color=ink, fontsize=9, loc="left")
-    ax.tick_params(colors=ink, length=0, labelsize=8)
+def entitle(line, title: str, names, ink: str) -> None:
+    """Write the title of a row of panels, and why lines are empty."""
+    line[0].annotate(
+        title, (0, 1.03), xycoords="axes fraction", color=ink, fontsize=10, fontweight="bold"
+    ).set_in_layout(False)
+    for k, name in enumerate(names):
+        if name in OF_OURS:
+            say(line[:1], k, "is Saabas", ink)
+        if name == "held_out" and title.startswith(NEEDS_TARGETS):
+            say(line, k, "would need the targets", ink)
+
+
+def say(axes, y: int, words: str, ink: str) -> None:
+    """Write why a line is empty."""
+    for ax in axes:
+        ax.text(0.01, y, words, color=ink, fontsize=8, va="center", alpha=0.6,
+                transform=ax.get_yaxis_transform())  # fmt: skip
+
+
+def dress(ax, ink: str, paper: str) -> None:
+    """Give a panel plain axes."""
+    ax.set_facecolor(paper)
+    ax.tick_params(colors=ink, length=0, labelsize=9)
     ax.grid(axis="y", color=ink, alpha=0.15)
     ax.spines[:].set_visible(False)
 
@@ -127,24 +148,29 @@ def dress(ax, title: str, ink: str) -> None:
 def picture(tables, ink: str, paper: str):
     """Draw all panels."""
     found, names = panels(tables), list(METHODS)
-    n = len(found) + ("seconds" in tables)
-    size = 3.1 * n + 1.6, 6.2
+    titles = [panel.title for panel in found]
+    if "seconds" in tables:
+        titles.append("Time of a further row, ms: less is better")
+    n = len(titles)
     figure, axes = plt.subplots(
-        len(KINDS), n, figsize=size, sharey=True, layout="constrained", facecolor=paper,
-        squeeze=False,
+        n, len(KINDS), figsize=(9.5, 2.0 * n + 0.8), sharey=True, sharex="row",
+        layout="constrained", facecolor=paper, squeeze=False,
     )  # fmt: skip
-    for line, (kind, label) in zip(axes, KINDS.items(), strict=True):
-        for ax, panel in zip(line, found, strict=False):
-            draw_panel(ax, chosen(tables[panel.part], model=kind), panel, names, ink)
+    for column, (kind, label) in zip(axes.T, KINDS.items(), strict=True):
+        for ax, panel in zip(column, found, strict=False):
+            draw_panel(ax, chosen(tables[panel.part], model=kind), panel, names)
         if "seconds" in tables:
-            draw_seconds(line[-1], chosen(tables["seconds"], model=kind), names, ink)
-        line[0].set_yticks(range(len(names)), [LABELS[name] for name in names])
-        line[0].set_ylim(len(names) - 0.5, -0.5)
-        line[0].set_ylabel(label, color=ink, fontsize=11, fontweight="bold")
-        for ax in line:
-            ax.set_facecolor(paper)
+            draw_seconds(column[-1], chosen(tables["seconds"], model=kind), names, ink)
+        column[0].set_title(label, color=ink, fontsize=12, fontweight="bold", pad=18)
+    for line, title in zip(axes, titles, strict=True):
+        entitle(line, title, names, ink)
+    axes[0, 0].set_yticks(range(len(names)), [LABELS[name] for name in names])
+    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
+    for ax in axes.flat:
+        dress(ax, ink, paper)
     for mark, color, label in MARKS.values():
         axes[0, 0].plot([], [], mark, color=color, label=label)
+    figure.get_layout_engine().set(h_pad=0.14)
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(), ncols=3, loc="outside upper center", frameon=False,
         labelcolor=ink,

@@ -14,7 +14,13 @@ import numpy as np
 from scipy.stats import rankdata
 
 from benchmarks.papers.local_mdi import equicorrelated, mean_auc, noisy, signal
-from benchmarks.papers.local_mdi_study.methods import AGGREGATES, LABELS, Explained, methods_of
+from benchmarks.papers.local_mdi_study.methods import (
+    AGGREGATES,
+    LABELS,
+    WHERE_USED,
+    Explained,
+    methods_of,
+)
 from benchmarks.papers.local_mdi_study.models import KINDS, fitted
 from benchmarks.papers.local_mdi_study.tables import Table
 from benchmarks.study.tables import cell_of, chosen, markdown, values_of, values_there
@@ -43,7 +49,7 @@ def ranking(cell, rng, size):
     explained = Explained(fitted(cell["model"], table, size, seed), table, seed, size)
     asked = methods_of(cell["model"])
     for method, scores in explained.of_all(asked, X[n_fit:], y[n_fit:]):
-        for aggregate in AGGREGATES:
+        for aggregate in (*AGGREGATES, WHERE_USED):
             auc = mean_auc(matters, scores.by(aggregate))
             yield {"method": method, "aggregate": aggregate, "auc": round(float(auc), 5)}
 
@@ -61,7 +67,7 @@ def correlation(cell, rng, size):
     for method in methods_of(cell["model"]):
         n_rows = (ROWS_OF_LIME if size == "full" else 2) if method == "lime" else n
         scores = explained.scores(method, table.X[:n_rows], y[:n_rows])
-        for aggregate in AGGREGATES:
+        for aggregate in (*AGGREGATES, WHERE_USED):
             found = scores.by(aggregate)[:, place]
             yield {"method": method, "aggregate": aggregate, **both_numbers(found)}
 
