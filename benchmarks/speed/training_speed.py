@@ -267,7 +267,7 @@ def draw(rows, path, ink, paper):
         ax.tick_params(colors=ink, length=0)
         ax.grid(axis="y", color=ink, alpha=0.15)
         ax.spines[:].set_visible(False)
-        ax.legend(loc="lower right", labelcolor=ink, facecolor=paper, edgecolor=paper)
+        figure.legend(loc="outside upper center", ncols=3, labelcolor=ink, frameon=False)
         figure.savefig(path, metadata={"Date": None})
         pyplot.close(figure)
 
