@@ -84,6 +84,19 @@ def against_all(words, rows, unit, value, alike=OURS, published=None) -> list[Cl
     return [claim for claim in found if claim is not None]
 
 
+def against_own_mean(words, rows, value, aggregate: str) -> list[Claim]:
+    """Compare the scores of rows with their own mean, which is the same for all rows."""
+    found = [
+        comparison(
+            f"scores of rows {words} than their mean for all: {LABELS[method]}", KINDS[kind],
+            chosen(rows, model=kind), "data", value, (method, aggregate), (method, "global"),
+        )
+        for method in ("elastic_net", *OTHERS, "held_out")
+        for kind in values_there(rows, "model", KINDS)
+    ]  # fmt: skip
+    return [claim for claim in found if claim is not None]
+
+
 def ranking(rows) -> list[Claim]:
     """Compare AUCs for the features that matter; and local scores with global ones."""
     words = "LMDI+ ranks the features that matter better"
@@ -157,12 +170,7 @@ def selection(rows) -> list[Claim]:
                     after, before,
                 )
             )  # fmt: skip
-        claims.append(
-            comparison(
-                "LMDI+ keeps what predicts better than its own mean over all rows", KINDS[kind],
-                of_kind, "data", value, OURS, ("elastic_net", "global"),
-            )
-        )  # fmt: skip
+    claims += against_own_mean("keep what predicts better", rows, value, "rank")
     return [claim for claim in claims if claim is not None]
 
 
@@ -178,6 +186,7 @@ def counterfactuals(rows) -> list[Claim]:
         return -row["distance"] / least[row["data"], row["model"], row["replication"]]
 
     claims = against_all("LMDI+ finds nearer counterfactuals", rows, "data", value, ours)
+    claims += against_own_mean("find nearer counterfactuals", rows, value, "sum")
     for kind in values_there(rows, "model", KINDS):
         for other, words in (("columns", "the nearest row"), ("prediction", "the prediction")):
             claims.append(
@@ -197,6 +206,7 @@ def subgroups(rows) -> list[Claim]:
         return -np.mean([row[name] for name in measures])
 
     claims = against_all("LMDI+'s groups have smaller errors", rows, "data", value, ours)
+    claims += against_own_mean("make groups of smaller errors", rows, value, "sum")
     for kind in values_there(rows, "model", KINDS):
         of_kind = chosen(rows, model=kind)
         for other, words in (

@@ -1,8 +1,8 @@
-"""The page's picture: what every method is worth for four tasks, and what it costs.
+"""The page's pictures: what every method is worth for four tasks, what it costs, and mean ranks.
 
-A row of panels a task, a line a method, a column of panels a kind of model. Bars are standard
-errors of the difference between a method and the mean of all that are in the panel, in the same
-repetitions or on the same tables.
+Of the first, a row of panels is a task, a line a method, a column of panels a kind of model. Bars
+are standard errors of the difference between a method and the mean of all that are in the panel, in
+the same repetitions or on the same tables.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,10 @@ import numpy as np
 from attributions.plots.colors import BLUE, VERMILION
 from benchmarks.papers.local_mdi_study.counterfactuals import COLUMNS
 from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, OF_OURS
-from benchmarks.papers.local_mdi_study.selection import mean_over_shares
+from benchmarks.papers.local_mdi_study.selection import STEPS, mean_over_shares, tables_and_scores
 from benchmarks.papers.local_mdi_study.subgroups import measures_of
+from benchmarks.papers.rankings import ranks
+from benchmarks.papers.rankings.ranks import critical_difference, mean_ranks
 from benchmarks.study.tables import chosen, values_of, values_there
 
 STYLES = {"": ("#333333", "#ffffff"), "_dark": ("#e6e6e6", "#0d1117")}
@@ -178,8 +180,22 @@ def picture(tables, ink: str, paper: str):
     return figure
 
 
+def draw_mean_ranks(rows, path: Path) -> None:
+    """Draw the mean ranks of the ablation's steps over tables; bars join what does not differ."""
+    found = {}
+    for kind in values_there(rows, "model", KINDS):
+        pairs, names, scores = tables_and_scores(rows, kind, STEPS)
+        title = f"{KINDS[kind]}: mean rank over {len(names)} tables, a mean of four shares each"
+        difference = critical_difference(len(pairs), len(names))
+        found[title] = [STEPS[pair] for pair in pairs], mean_ranks(scores), difference
+    ranks.draw(found, path)
+
+
 def draw(tables: dict[str, list[dict]], folder: Path) -> None:
-    """Write ``local_mdi.svg`` and ``local_mdi_dark.svg``."""
+    """Write ``local_mdi.svg`` and ``local_mdi_dark.svg``, and ``local_mdi_ranks.svg``."""
+    if "selection" in tables:
+        with plt.rc_context(LIKE_ALWAYS):
+            draw_mean_ranks(tables["selection"], folder / "local_mdi_ranks.svg")
     if not panels(tables):
         return
     for suffix, (ink, paper) in STYLES.items():

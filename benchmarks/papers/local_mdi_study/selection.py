@@ -34,7 +34,7 @@ N_TREES_AGAIN = 25
 CHANCE = "chance"
 STEPS = {  # of the ablation, with what the paper compares them to
     **{(name, "sum"): words for name, (words, *_) in LADDER.items()},
-    ("elastic_net", "rank"): "the same, by ranks",
+    ("elastic_net", "rank"): "LMDI+: elastic net, all rows, raw columns, by ranks",
     ("tree_shap", "sum"): "TreeSHAP",
     ("lime", "sum"): "LIME",
 }
