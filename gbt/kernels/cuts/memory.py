@@ -207,8 +207,12 @@ RULES = np.dtype(
 # What is known of a block of rows, which take part in a tree.
 BLOCK = np.dtype(
     [
-        ("g_total", np.float64),  # sum of |weight * gradient|
+        ("g_total", np.float64),  # sum of |weight * gradient|, see ``gbt.kernels.rows.sums``
+        ("g_lost", np.float64),
+        ("g_slack", np.float64),
         ("h_total", np.float64),
+        ("h_lost", np.float64),
+        ("h_slack", np.float64),
         ("weight_total", np.float64),
         ("is_whole", np.int64),  # whether all weights are whole numbers
         ("g", np.int64),  # sums of entries

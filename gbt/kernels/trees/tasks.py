@@ -15,9 +15,9 @@
     FINISH      some nodes               sums and values of those that are leaves; raw predictions
                                          of their rows
 
-It makes no difference which thread runs a task. Sums over rows are of integers, or of a leaf or a
-block of rows in their order; and a thread that reads an old value of the score to beat only looks
-at more cuts than it needs to.
+It makes no difference which thread runs a task. Sums over rows are of integers, or correctly
+rounded (``gbt.kernels.rows.sums``); and a thread that reads an old value of the score to beat only
+looks at more cuts than it needs to.
 """
 
 import numpy as np
@@ -254,7 +254,8 @@ def finish(first, rows, nodes, training, rules, grown):
     """Finish the leaves among some nodes."""
     tree, rates = grown.trees[rules.first_node :], (rules.reg_lambda, rules.learning_rate)
     last = min(first + NODES_PER_TASK, rules.n_nodes)
-    finish_leaves(first, last, rows.listed, nodes, training, rates, rows.node, tree)
+    partials = rows.entries.view(np.float64)  # nobody needs the entries any more
+    finish_leaves(first, last, rows.listed, nodes, training, rates, rows.node, tree, partials)
 
 
 @inlined

@@ -30,6 +30,10 @@ TWINS = {
         "predict_before": "test_descent.py::test_trees_of_every_depth",
         "add_up_gradients": "attributions/reference/definitions.py::tree_inner",
     },
+    "gbt.kernels.rows.sums": {
+        "sum_exactly": "test_sums.py::test_against_fsum",
+        "add_by_place": "test_sums.py::test_sums_by_place",
+    },
     "gbt.kernels.trees.finish": {
         "finish_tree": "gbt/reference/boosting.py::write",
     },
@@ -45,6 +49,7 @@ TWINS = {
     },
     "gbt.kernels.trees.quantise": {
         "scale_of": "gbt/reference/boosting.py::to_fixed_point",
+        "add_products": "gbt/reference/boosting.py::to_fixed_point",
         "quantise": "gbt/reference/boosting.py::to_fixed_point",
     },
     "gbt.kernels.cuts.ranking": {
@@ -146,6 +151,7 @@ TWINS = {
 # Modules of parts, and the tests that ask these parts themselves or see them through the whole.
 PARTS = {
     "gbt.kernels.rows.descent": "tests/gbt/kernels/test_descent.py",
+    "gbt.kernels.rows.sums": "tests/gbt/kernels/test_sums.py",
     "gbt.kernels.trees.finish": "tests/gbt/kernels/test_finish.py",
     "gbt.kernels.trees.growth": "tests/gbt/training/test_growing.py",
     "gbt.kernels.cuts.histogram": "tests/gbt/kernels/test_histogram.py",
