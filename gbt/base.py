@@ -21,20 +21,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbt.checked_tables import ChecksTables
 from gbt.files.saving import describe_estimator, kind_of, save
-from gbt.losses.known import is_same
+from gbt.losses.known import as_loss, is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
+from gbt.losses.own import OwnLoss
 from gbt.model.ensemble import Ensemble
-from gbt.model.seen_rows import SeenRows
+from gbt.model.seen_rows import SeenRows, hash_rows
 from gbt.other_names import says_what_serves
+from gbt.parallel.chunks import is_in_chunks, map_chunks
 from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, check_value
 from gbt.splitting.frontier import Policy
+from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import Callback, EvalSet, Metric
 from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
+from gbt.training.shares.table import SharedRows
 
 MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
@@ -163,6 +167,31 @@ class BaseGBT(ChecksTables):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> None:
         self.check_parameters()
+        if is_in_chunks(X):
+            self._refuse_in_shares()
+            with self._share_rows(X) as rows:
+                self._fit_rows(rows, y, sample_weight, eval_set)
+        else:
+            self._fit_rows(X, y, sample_weight, eval_set)
+
+    def _refuse_in_shares(self) -> None:
+        """Raise ValueError if the rows of a table of Dask cannot be trained on as asked."""
+        own_loss = isinstance(as_loss(getattr(self, "loss", None)), OwnLoss)
+        for name, is_other in (
+            ("splitter", type(as_policy(self.splitter)) is not Greedy),
+            ("monotone_constraints", self.monotone_constraints is not None),
+            ("max_leaves", self.max_leaves is not None),
+            ("warm_start", bool(self.warm_start)),
+            ("loss", own_loss),
+        ):
+            if is_other:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is not for tables of Dask, on which trees grow"
+                    ' with splitter="greedy", depth by depth, under a loss of ours and from the'
+                    " first tree on. Change it, or fit in memory: X.compute()."
+                )
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> None:
         start = self if self.warm_start and hasattr(self, "ensemble_") else None
         X, y, weight = self._check_rows(X, y, sample_weight, reset=start is None)
         n_rows = len(y)
@@ -177,7 +206,8 @@ class BaseGBT(ChecksTables):
             eval_sets = [(X[held_out_rows], target[held_out], weight[held_out_rows])]
             is_seen[held_out_rows] = False
             target = target[kept]
-        X = np.asarray(X)
+        is_shared = isinstance(X, SharedRows)
+        X = X if is_shared else np.asarray(X)
         if not is_seen.all():
             X, weight = X[is_seen], weight[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
@@ -193,7 +223,8 @@ class BaseGBT(ChecksTables):
             X, target, weight, eval_sets, seed, None if start is None else start.ensemble_
         )
         tuned = eval_sets[-1][:2] if self.early_stopping_rounds else None
-        seen_rows = SeenRows.of((X, target), tuned, self.n_jobs, weight)
+        hashes = X.hash_rows(target) if is_shared else hash_rows(X, target, self.n_jobs)
+        seen_rows = SeenRows.of_hashes(hashes, tuned, self.n_jobs, weight)
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
         scores = [None if start is None else start.split_scores_, boosted.split_scores]
@@ -278,6 +309,25 @@ class BaseGBT(ChecksTables):
         """Return what rows weigh in training; the targets are of those that are seen."""
         return weight
 
+    def _lazily(self, method: str, X: Any, dtype: Any, width: int | None = None) -> Any:
+        """Return what a method gives for a table of Dask, as an array of Dask that is lazy, too."""
+        check_is_fitted(self)
+        model = copy(self)
+        model.n_jobs = 1 if self.n_jobs is None else self.n_jobs  # other tasks run beside it
+        return map_chunks(getattr(model, method), X, dtype, width)
+
+    def _stages(self) -> Iterator[Self]:
+        """Yield the model of the first round, of the first two, ... of all."""
+        check_is_fitted(self)
+        for m in range(self.ensemble_.n_rounds):
+            stage = copy(self)
+            stage.ensemble_ = self.ensemble_.truncate(m + 1)
+            yield stage
+
+    def _type_of_prediction(self) -> Any:
+        """Return the dtype of what ``predict`` returns."""
+        return getattr(self, "classes_", np.empty(0)).dtype
+
     def _raw_predict(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         return self.ensemble_.raw_predict(self._check_table(X, reset=False), self.n_jobs)
@@ -298,6 +348,9 @@ class BaseGBT(ChecksTables):
         -------
         array of shape (n,)
         """
+        if is_in_chunks(X):
+            check_is_fitted(self)
+            return self._lazily("predict", X, self._type_of_prediction())
         return self._decide(self._raw_predict(X))
 
     @says_what_serves
@@ -312,6 +365,8 @@ class BaseGBT(ChecksTables):
         ------
         array of shape (n,)
         """
+        if is_in_chunks(X):
+            return (stage.predict(X) for stage in self._stages())
         return map(self._decide, self._staged_raw_predict(X))
 
     @says_what_serves
@@ -328,6 +383,8 @@ class BaseGBT(ChecksTables):
             Numbers of nodes within their tree, in preorder; the root is 0.
         """
         check_is_fitted(self)
+        if is_in_chunks(X):
+            return self._lazily("apply", X, np.int32, self.ensemble_.n_trees)
         return self.ensemble_.apply(self._check_table(X, reset=False), self.n_jobs)
 
     @property

@@ -6,17 +6,21 @@ table of a fit says what the columns are called and which levels they have, and 
 compared with that.
 """
 
+from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
+from gbt.parallel.chunks import in_memory, is_in_chunks
 from gbt.parameters import NamedParameters
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
 from gbt.tables.targets import as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
+from gbt.training.shares.table import SharedRows
 
 
 class ChecksTables(NamedParameters):
@@ -72,10 +76,47 @@ class ChecksTables(NamedParameters):
         rows = EncodedRows.of(rows, self._categories)
         return (rows, *target) if target else rows
 
+    def _share_rows(self, X: Any) -> SharedRows:
+        """Learn what the columns of a table of Dask are called, and put its rows in shares."""
+        of_frame = hasattr(X, "columns")
+        table = Table(X._meta if of_frame else np.empty((1, X.shape[1]), X.dtype))
+        named = self.categorical_features not in (None, "from_dtype")
+        levels = table.of_categories() if self.categorical_features == "from_dtype" else ()
+        if named or levels:
+            which = [self._names_of(table)[k] for k in sorted(levels)]
+            told = f"columns {which[:10]} are" if which else "categorical_features names some"
+            raise ValueError(
+                f"Trees on tables of Dask have no categories yet, and {told}. Leave them out or"
+                " make numbers of them, or fit in memory: X.compute()."
+            )
+        validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
+        self._labels, self._categories = table.names, None
+        return SharedRows(X, partial(_rows_of_chunk, copy(self)), getattr(self, "n_jobs", None))
+
+    @staticmethod
+    def _names_of(table: Table) -> tuple[str, ...]:
+        return table.names or tuple(f"x{k}" for k in range(table.n_columns))
+
+    def _check_beside(
+        self, X: SharedRows, y: Any, sample_weight: Any
+    ) -> tuple[SharedRows, np.ndarray, np.ndarray]:
+        """Return rows in shares with their targets as they are, and their weights."""
+        y, sample_weight = in_memory(y), in_memory(sample_weight)
+        refuse_other_targets(y, may_be_text=is_classifier(self))
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        if len(y) != len(X):
+            raise ValueError(f"y has {len(y)} rows and X has {len(X)}.")
+        if len(X) < 2:
+            raise ValueError(f"X has {len(X)} rows; a fit needs at least two.")
+        return X, y, as_weight(sample_weight, len(y))
+
     def _check_rows(
         self, X: Any, y: Any, sample_weight: Any, reset: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return a table as rows of floats, its targets as they are, and its weights."""
+        if isinstance(X, SharedRows):
+            return self._check_beside(X, y, sample_weight)
         if y is not None:
             refuse_other_targets(y, may_be_text=is_classifier(self))
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
@@ -89,8 +130,17 @@ class ChecksTables(NamedParameters):
         checked: list[EvalSet] = []
         for i, (X, y, *weight) in enumerate(eval_set):
             try:
+                if is_in_chunks(X):
+                    raise ValueError("X is Dask's. Evaluation sets are in memory: X.compute().")
                 X, y, w = self._check_rows(X, y, weight[0] if weight else None, reset=False)
                 checked.append((X, self._as_target(y), w))
             except ValueError as error:
                 raise ValueError(f"eval_set[{i}]: {error}") from error
         return checked
+
+
+def _rows_of_chunk(estimator: ChecksTables, chunk: Any) -> np.ndarray:
+    """Return a chunk as rows of floats, checked as rows to be predicted are."""
+    if not len(chunk):
+        return np.empty((0, estimator.n_features_in_), dtype=np.float32)
+    return np.asarray(estimator._check_table(chunk, reset=False))

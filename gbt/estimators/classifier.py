@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
 from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import Softmax
 from gbt.other_names import says_what_serves
+from gbt.parallel.chunks import is_in_chunks
 from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.splitting.frontier import Policy
 from gbt.tables.targets import distinct_labels, weigh_classes
@@ -242,6 +244,11 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         -------
         float64 array of shape (n,), or (n, K) for more than two classes
         """
+        if is_in_chunks(X):
+            check_is_fitted(self)
+            n_outputs = self.ensemble_.n_outputs
+            width = None if n_outputs == 1 else n_outputs
+            return self._lazily("decision_function", X, np.float64, width)
         return self._raw_predict(X)
 
     @says_what_serves
@@ -257,6 +264,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         float64 array of shape (n, K)
             In the order of ``classes_``.
         """
+        if is_in_chunks(X):
+            check_is_fitted(self)
+            return self._lazily("predict_proba", X, np.float64, len(self.classes_))
         return self._probabilities(self._raw_predict(X))
 
     @says_what_serves
@@ -271,4 +281,6 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         ------
         float64 array of shape (n, K)
         """
+        if is_in_chunks(X):
+            return (stage.predict_proba(X) for stage in self._stages())
         return map(self._probabilities, self._staged_raw_predict(X))

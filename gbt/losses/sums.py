@@ -4,16 +4,39 @@ See ``gbt.kernels.rows.sums``. Overflow is as NumPy has it: it raises FloatingPo
 is asked to raise such errors.
 """
 
+from math import fsum
+
 import numpy as np
 
-from gbt.kernels.rows.sums import EPS, add_by_place, sum_exactly
+from gbt.kernels.rows.sums import EPS, add_by_place
 
 
 def exact_sum(x: np.ndarray) -> float:
-    """Return the float64 number nearest to the exact sum, as ``math.fsum`` does."""
-    x = np.require(x, np.float64, ["C", "W"])  # a read-only array is another type to Numba
-    total = float(sum_exactly(x, np.empty(len(x))))
-    return total if np.isfinite(total) else float(np.sum(x))
+    """Return the float64 number nearest to the exact sum, as ``math.fsum`` does.
+
+    From all numbers the part above one unit is taken, so large a unit that these parts add up
+    without rounding, until nothing is left (Rump, Ogita and Oishi 2008, "Accurate floating-point
+    summation"). A few sums remain, which ``math.fsum`` adds.
+    """
+    rest = np.array(x, dtype=np.float64)
+    sums = []
+    while (largest := np.abs(rest).max(initial=0.0)) > 0.0:
+        unit = len(rest) * largest * 4.0
+        if not np.isfinite(unit):
+            return _sum_of_large(rest)
+        unit = 2.0 ** np.frexp(unit)[1]
+        above = (rest + unit) - unit
+        sums.append(float(above.sum()))
+        rest -= above
+    return fsum(sums)
+
+
+def _sum_of_large(x: np.ndarray) -> float:
+    """Return the same of numbers close to the largest there are."""
+    try:
+        return fsum(x.tolist())
+    except (OverflowError, ValueError):
+        return float(np.sum(x))  # inf, or an error where NumPy is asked for one
 
 
 def exact_sums(place: np.ndarray, x: np.ndarray, n_places: int) -> np.ndarray:

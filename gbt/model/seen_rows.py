@@ -70,8 +70,18 @@ class SeenRows:
 
         With the weights of the former, of which one may stand for all, their order, too.
         """
+        return cls.of_hashes(hash_rows(*trained, n_jobs), tuned, n_jobs, weight)
+
+    @classmethod
+    def of_hashes(
+        cls,
+        hashes: np.ndarray,
+        tuned: tuple[np.ndarray, np.ndarray] | None,
+        n_jobs: int | None,
+        weight: np.ndarray | None,
+    ) -> "SeenRows":
+        """Do the same, given the hashes of the rows of trees, which are sorted in place."""
         none = np.empty(0, dtype=np.uint64)
-        hashes = hash_rows(*trained, n_jobs)
         in_order = None if weight is None else number_of(hashes, weight)
         hashes.sort()
         return cls(

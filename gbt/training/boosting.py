@@ -34,6 +34,8 @@ from gbt.training.outputs import Outputs
 from gbt.training.plan import Plan, Shape
 from gbt.training.progress import Progress
 from gbt.training.sampling import Draws, sample_size
+from gbt.training.shares.outputs import SharedOutputs
+from gbt.training.shares.table import SharedRows
 
 SMALL = 2.0**-300  # targets above do not bring gradients whose squares vanish
 
@@ -89,7 +91,7 @@ class Boosted:
 
 
 def boost(
-    X: np.ndarray,
+    X: Any,
     y: np.ndarray,
     sample_weight: np.ndarray,
     *,
@@ -106,6 +108,7 @@ def boost(
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
+    Rows are in memory, or in shares (``gbt.training.shares``), and the ensemble is the same.
     Columns that have ``categories`` hold the numbers of their levels. One weight stands for all.
     ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
     are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
@@ -130,11 +133,15 @@ def boost(
     plan = parameters.plan(loss, n_jobs, seed)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
-    columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
-    outputs = Outputs(loss, base_score, y, sample_weight, columns, splitter, plan)
+    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
+    outputs: Outputs | SharedOutputs
+    if isinstance(X, SharedRows):
+        outputs = SharedOutputs(loss, base_score, y, sample_weight, X, plan, draws)
+    else:
+        columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
+        outputs = Outputs(loss, base_score, y, sample_weight, columns, splitter, plan)
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
-    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
     trees = GrownTrees(start)
     if start is not None:
         rows = SeenRows.of((X, y), None, n_jobs, sample_weight).in_order

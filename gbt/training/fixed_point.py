@@ -37,7 +37,7 @@ def to_fixed_point(
     """
     n_rows = len(x) if n_rows is None else n_rows
     rows = np.arange(n_rows, dtype=np.int32) if rows is None else rows
-    scale, repeats = scale_of(x, weight, rows, np.empty(len(rows)))
+    scale, repeats = scale_of(x, weight, rows)
     if not isfinite(scale):
         refuse_overflow()
     integers = np.zeros(n_rows, dtype=np.int64)

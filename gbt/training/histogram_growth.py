@@ -128,6 +128,7 @@ class HistogramGrowth:
             training=training,
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
+            partials=self.rows.entries.view(np.float64),
         )
         self.lead, *helpers = [
             partial(grow_trees, thread, work, self.searching, self.judging)

@@ -59,7 +59,7 @@ class Draws:
     """
 
     def __init__(self, seed: int, n_rows: int, n_columns: int, subsample: float, colsample: float):
-        self._seed, self._subsample, self._colsample = seed, subsample, colsample
+        self.seed, self.n_rows, self.subsample, self._colsample = seed, n_rows, subsample, colsample
         shares = ((n_rows, subsample), (n_columns, colsample))
         self.are_of_all = all(sample_size(n, share) == n for n, share in shares)
         self._rows = np.arange(n_rows if subsample < 1.0 else 0, dtype=np.int32)
@@ -67,9 +67,9 @@ class Draws:
 
     def rows(self, m: int) -> np.ndarray | None:
         """Return the rows that tree ``m`` sees, ascending; None if it sees all."""
-        if self._subsample == 1.0:
+        if self.subsample == 1.0:
             return None
-        return sampled_rows(self._seed, m, self._rows, self._subsample)
+        return sampled_rows(self.seed, m, self._rows, self.subsample)
 
     def columns(self, m: int) -> np.ndarray:
         """Return the columns that tree ``m`` may split on, ascending.
@@ -77,7 +77,7 @@ class Draws:
         With ``colsample`` 1 it is the same array each time, by which growth sees that nothing
         changed.
         """
-        return sampled_features(self._seed, m, self._columns, self._colsample)
+        return sampled_features(self.seed, m, self._columns, self._colsample)
 
 
 def seed_of(random_state: RandomState) -> int:

@@ -235,6 +235,9 @@ class Work(NamedTuple):
     training: Training
     blocks: np.ndarray  # (most,) BLOCK, of rows
     grown: Grown
+    # (n,) float64, for sums that are not certain at once (``gbt.kernels.rows.sums``): the memory of
+    # the entries, which nobody needs any more when a tree is written down.
+    partials: np.ndarray
 
 
 class Searching(NamedTuple):

@@ -19,7 +19,7 @@ Additions wait for the one before them, and what is computed beside them finds t
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
+from gbt.kernels.platform.compiling import forced_inline, inlined, internal, uncounted
 
 EPS = np.finfo(np.float64).eps
 NOTHING = (0.0, 0.0, 0.0)  # high, low and slack of no numbers
@@ -61,13 +61,13 @@ def nearest(total, n):
 
 
 @internal
-def add_to_partials(x, partials, n):
-    """Add a number to the first n of some partial sums; return how many there are then.
+def add_to_partials(x, partials, start, stop):
+    """Add a number to the partial sums in start:stop; return where they stop then.
 
     partials   (m,)   float64   INOUT   ascending, no two of which overlap
     """
-    kept = np.int64(0)
-    for i in range(n):
+    kept = start
+    for i in range(start, stop):
         x, lost = two_sum(x, partials[i])
         if lost != 0.0:
             partials[kept] = lost
@@ -76,39 +76,20 @@ def add_to_partials(x, partials, n):
     return kept + 1
 
 
-@internal
-def sum_of_partials(partials, n):
+@inlined
+def sum_of_partials(partials, start, stop):
     """Return the number nearest to the sum of partials, of two equally near ones the even one."""
-    n -= 1
-    total, lost = partials[n], 0.0
-    while n > 0 and lost == 0.0:
-        n -= 1
-        total, lost = two_sum(total, partials[n])
+    stop -= 1
+    total, lost = partials[stop], 0.0
+    while stop > start and lost == 0.0:
+        stop -= 1
+        total, lost = two_sum(total, partials[stop])
     # Half a unit was rounded to even; what is still below it says which side was meant.
-    if n > 0 and ((lost < 0.0) == (partials[n - 1] < 0.0)) and lost != 0.0:
+    if stop > start and lost * partials[stop - 1] > 0.0:
         other = total + 2.0 * lost
         if other - total == 2.0 * lost:
             total = other
     return total
-
-
-@uncounted
-def sum_exactly(x, partials):
-    """Return the float64 number nearest to the sum of some numbers.
-
-    x          (n,)   float64   IN
-    partials   (n,)   float64   scratch
-    """
-    total = NOTHING
-    for i in range(len(x)):
-        total = plus(total, x[i])
-    rounded, is_certain = nearest(total, len(x))
-    if not is_certain:
-        n = np.int64(0)
-        for i in range(len(x)):
-            n = add_to_partials(x[i], partials, n)
-        rounded = sum_of_partials(partials, n)
-    return rounded
 
 
 @uncounted

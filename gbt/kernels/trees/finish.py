@@ -12,8 +12,8 @@ grew::
 import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
-from gbt.kernels.rows.sums import NOTHING, nearest, plus
-from gbt.kernels.trees.quantise import of_row, sum_products
+from gbt.kernels.rows.sums import NOTHING, plus
+from gbt.kernels.trees.quantise import of_row, settled
 
 
 @forced_inline
@@ -74,15 +74,11 @@ def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree, 
                 if not has_one:
                     of_h = plus(of_h, w * of_row(hessian, row))
                 leaf_of_row[row] = node.place
-            own, scratch = rows[node.start : node.stop], partials[node.start : node.stop]
-            g, is_certain = nearest(of_g, len(own))
-            if not is_certain:
-                g = sum_products(gradient, weight, own, False, scratch)
-            h, is_certain = nearest(of_h, len(own))
-            if has_one:
-                h = len(own) * (weight[0] * hessian[0])
-            elif not is_certain:
-                h = sum_products(hessian, weight, own, False, scratch)
+            start, stop = node.start, node.stop
+            g = settled(of_g, gradient, weight, rows, start, stop, partials)
+            h = (stop - start) * (weight[0] * hessian[0])
+            if not has_one:
+                h = settled(of_h, hessian, weight, rows, start, stop, partials)
             write_sums(record, g, h, 0.0, rates)
             if has_all:
                 value = record.value

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
+from gbt.kernels.platform.compiling import forced_inline, inlined, internal, uncounted
 from gbt.kernels.rows.sums import NOTHING, add_to_partials, merged, nearest, plus, sum_of_partials
 
 # A whole weight multiplies the rounded x, and so its rounding error. With this many on average sums
@@ -49,27 +49,26 @@ def add_magnitudes(x, weight, some, start, stop):
     return total, total_weight, is_whole
 
 
-@uncounted
-def add_products(x, weight, some, is_of_magnitudes, partials):
-    """Add up weight * x over some rows, or |weight * x|, into partial sums; return how many.
-
-    x, weight   (n,) or (1,)   float64   IN
-    some        (m,)           int32     IN    rows; none: all
-    partials    (m,)           float64   OUT   see ``gbt.kernels.rows.sums``
-    """
-    n, n_rows = np.int64(0), len(some) if len(some) > 0 else len(x)
-    for i in range(n_rows):
-        row = np.uint64(some[i]) if len(some) > 0 else np.uint64(i)
-        product = of_row(weight, row) * of_row(x, row)
-        n = add_to_partials(abs(product) if is_of_magnitudes else product, partials, n)
-    return n
-
-
 @internal
-def sum_products(x, weight, some, is_of_magnitudes, partials):
-    """Return the number nearest to the sum that ``add_products`` makes."""
-    n = add_products(x, weight, some, is_of_magnitudes, partials)
-    return sum_of_partials(partials, n)
+def settled(total, x, weight, rows, start, stop, partials):
+    """Return the number nearest to the sum of weight * x over the rows in the places start:stop.
+
+    It is ``total`` unless that leaves it in doubt; then the rows are added up once more.
+
+    total       3 x float64            IN        see ``gbt.kernels.rows.sums``
+    x, weight   (n,) or (1,) float64   IN
+    rows        (m,) int32             IN
+    partials    (m,) float64           scratch   in the places start:stop
+    """
+    rounded, is_certain = nearest(total, stop - start)
+    if not is_certain:
+        end = start
+        for i in range(start, stop):
+            row = np.uint64(rows[np.uint64(i)])
+            product = of_row(weight, row) * of_row(x, row)
+            end = add_to_partials(product, partials, start, end)
+        rounded = sum_of_partials(partials, start, end)
+    return rounded
 
 
 @forced_inline
@@ -95,20 +94,18 @@ def scale_for_one(x, weight, n_rows):
 
 
 @uncounted
-def scale_of(x, weight, rows, partials):
+def scale_of(x, weight, rows):
     """Return the scale of weight * x in some rows, and whether whole weights multiply.
 
     x, weight   (n,) or (1,)   float64   IN
     rows        (m,)           int32     IN
-    partials    (m,)           float64   scratch
     """
     if len(x) == 1 and len(weight) == 1:
         return scale_for_one(x[0], weight[0], len(rows))
-    total, total_weight, is_whole = add_magnitudes(x, weight, rows, 0, len(rows))
-    rounded, is_certain = nearest(total, len(rows))
-    if not is_certain:
-        rounded = sum_products(x, weight, rows, True, partials)
-    return scale_for(rounded, total_weight, is_whole, len(rows))
+    n = len(rows)
+    total, total_weight, is_whole = add_magnitudes(x, weight, rows, 0, n)
+    rounded, _ = nearest(total, n)
+    return scale_for(rounded, total_weight, is_whole, n)
 
 
 @forced_inline
@@ -150,7 +147,7 @@ def measure_rows(training, rows, rules, start, stop, block):
 
 
 @internal
-def choose_scales(training, rows, rules, blocks):
+def choose_scales(training, rules, blocks):
     """Settle the units of a tree and its rules in them; say whether all sums are finite."""
     g_total, h_total, weight_total = NOTHING, NOTHING, 0.0
     is_whole, n_additions = True, rules.n_listed + 2 * len(blocks)
@@ -161,19 +158,28 @@ def choose_scales(training, rows, rules, blocks):
             h_total = merged(h_total, (block.h_total, block.h_lost, block.h_slack))
         weight_total += block.weight_total
         is_whole &= block.is_whole != 0
-    some = rows.listed[: 0 if rules.n_listed == len(training.gradient) else rules.n_listed]
-    partials = rows.entries.view(np.float64)  # whose places nothing has been written to yet
-    total, is_certain = nearest(g_total, n_additions)
-    if not is_certain:
-        total = sum_products(training.gradient, training.weight, some, True, partials)
-    g_scale, repeats = scale_for(total, weight_total, is_whole, rules.n_listed)
+    # Of a sum in doubt only its power of two matters, which an order of the rows could change only
+    # if the exact sum were within 1e-20 of itself of a power of two, and not that power.
+    of_g, _ = nearest(g_total, n_additions)
+    of_h, _ = nearest(h_total, n_additions)
+    one = (training.hessian[0], training.weight[0])
+    return settle_units((of_g, of_h, weight_total), is_whole, one, rules)
+
+
+@inlined
+def settle_units(totals, is_whole, one, rules):
+    """Settle the units of a tree, given sums over its rows; say whether all sums are finite.
+
+    totals     3 x float64   IN      of |weight * gradient|, |weight * hessian| and weights
+    is_whole   bool          IN      whether all weights are whole
+    one        2 x float64   IN      hessian and weight, where each stands for all rows
+    rules      RULES         INOUT
+    """
+    g_scale, repeats = scale_for(totals[0], totals[2], is_whole, rules.n_listed)
     if rules.width == 4:
-        total, is_certain = nearest(h_total, n_additions)
-        if not is_certain:
-            total = sum_products(training.hessian, training.weight, some, True, partials)
-        h_scale, _ = scale_for(total, weight_total, is_whole, rules.n_listed)
+        h_scale, _ = scale_for(totals[1], totals[2], is_whole, rules.n_listed)
     else:
-        h_scale, _ = scale_for_one(training.hessian[0], training.weight[0], rules.n_listed)
+        h_scale, _ = scale_for_one(one[0], one[1], rules.n_listed)
     if not (np.isfinite(g_scale) and np.isfinite(h_scale)):
         return False
     rules.g_scale, rules.h_scale, rules.repeats = g_scale, h_scale, repeats
@@ -184,7 +190,7 @@ def choose_scales(training, rows, rules, blocks):
     while rules.n_listed >> rules.count_bits > 0:
         rules.count_bits += 1
     if rules.width == 2:
-        rules.hessian = integer_of(training.hessian[0], training.weight[0], h_scale, repeats)
+        rules.hessian = integer_of(one[0], one[1], h_scale, repeats)
     return True
 
 

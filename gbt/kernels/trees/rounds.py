@@ -98,7 +98,7 @@ def start_tree(work, searching, judging):
     rules, n_blocks = work.rules[0], blocks_of(work.rules[0].n_listed)
     run_phase(DERIVE, blocks_of(len(work.rows.node)), work, searching, judging)
     run_phase(MEASURE, n_blocks, work, searching, judging)
-    if not choose_scales(work.training, work.rows, rules, work.blocks[:n_blocks]):
+    if not choose_scales(work.training, rules, work.blocks[:n_blocks]):
         rules.overflow = OF_SUM
         return
     run_phase(QUANTISE, n_blocks, work, searching, judging)

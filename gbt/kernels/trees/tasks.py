@@ -250,11 +250,10 @@ def derive(block, rows, training, rules):
 
 
 @inlined
-def finish(first, rows, nodes, training, rules, grown):
+def finish(first, rows, nodes, training, rules, grown, partials):
     """Finish the leaves among some nodes."""
     tree, rates = grown.trees[rules.first_node :], (rules.reg_lambda, rules.learning_rate)
     last = min(first + NODES_PER_TASK, rules.n_nodes)
-    partials = rows.entries.view(np.float64)  # nobody needs the entries any more
     finish_leaves(first, last, rows.listed, nodes, training, rates, rows.node, tree, partials)
 
 
@@ -291,4 +290,4 @@ def run_round_task(kind, t, work):
     elif kind == QUANTISE:
         quantise_rows(training, rows, rules, start, stop, work.blocks[t])
     else:
-        finish(t * NODES_PER_TASK, rows, work.nodes, training, rules, work.grown)
+        finish(t * NODES_PER_TASK, rows, work.nodes, training, rules, work.grown, work.partials)

@@ -31,9 +31,27 @@ TWINS = {
         "add_up_gradients": "attributions/reference/definitions.py::tree_inner",
     },
     "gbt.kernels.rows.sums": {
-        "sum_exactly": "test_sums.py::test_against_fsum",
         "add_by_place": "test_sums.py::test_sums_by_place",
     },
+    "gbt.kernels.shares.bins": {
+        "find_bins": "test_shares.py::test_bins_are_where_the_edges_say",
+    },
+    "gbt.kernels.shares.parts": {
+        "begin_tree": "gbt/reference/boosting.py::to_fixed_point",
+        "begin_nodes": "gbt/reference/splits.py::least_gain",
+        "weigh_parts": "gbt/reference/splits.py::best_cut",
+    },
+    "gbt.kernels.shares.rows": dict.fromkeys(
+        [
+            "partition_values",
+            "magnitude_of",
+            "fill_columns",
+            "fill_parts",
+            "pick_rows",
+            "add_up_products",
+        ],
+        "test_shares.py::test_any_table_cut_anywhere",
+    ),
     "gbt.kernels.trees.finish": {
         "finish_tree": "gbt/reference/boosting.py::write",
     },
@@ -49,7 +67,6 @@ TWINS = {
     },
     "gbt.kernels.trees.quantise": {
         "scale_of": "gbt/reference/boosting.py::to_fixed_point",
-        "add_products": "gbt/reference/boosting.py::to_fixed_point",
         "quantise": "gbt/reference/boosting.py::to_fixed_point",
     },
     "gbt.kernels.cuts.ranking": {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.kernels.platform.compiling import internal
-from gbt.kernels.rows.sums import NOTHING, merged, nearest, plus, sum_exactly
+from gbt.kernels.rows.sums import NOTHING, add_to_partials, merged, nearest, plus, sum_of_partials
 from gbt.losses.loss import mean
 from gbt.losses.sums import exact_sum, exact_sums
 from tests.compiled import entry_to
@@ -22,7 +22,7 @@ NEAR_TIES = st.sampled_from([1.0, -1.0, 3.0, 2.0**-53, -(2.0**-53), 2.0**-54, 2.
 @given(st.lists(FINITE | NEAR_TIES, max_size=30) | st.lists(NEAR_TIES, max_size=12))
 def test_against_fsum(numbers):
     x = np.array(numbers)
-    assert sum_exactly(x, np.empty(len(x))) == math.fsum(numbers)
+    assert exact_sum(x) == math.fsum(numbers)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,25 @@ def test_against_fsum(numbers):
 )
 def test_by_hand(numbers, expected):
     for x in (np.array(numbers), np.array(numbers[::-1])):
-        assert sum_exactly(x, np.empty(len(x))) == expected
+        assert exact_sum(x) == expected
+
+
+@entry_to
+@internal
+def add_in_partials(x, partials):
+    n = np.int64(0)
+    for i in range(len(x)):
+        n = add_to_partials(x[i], partials, np.int64(0), n)
+    return sum_of_partials(partials, np.int64(0), n)
+
+
+@given(
+    st.lists(FINITE | NEAR_TIES, min_size=1, max_size=30)
+    | st.lists(NEAR_TIES, min_size=1, max_size=12)
+)
+def test_partial_sums_are_exact(numbers):
+    x = np.array(numbers)
+    assert add_in_partials(x, np.empty(len(x))) == math.fsum(numbers)
 
 
 @entry_to

@@ -123,7 +123,7 @@ def begin(training, rows, all_rules, blocks, size):
     for b in range(len(blocks)):
         stop = min((b + 1) * size, rules.n_listed)
         measure_rows(training, rows, rules, b * size, stop, blocks[b])
-    is_finite = choose_scales(training, rows, rules, blocks)
+    is_finite = choose_scales(training, rules, blocks)
     if is_finite:
         for b in range(len(blocks)):
             stop = min((b + 1) * size, rules.n_listed)
