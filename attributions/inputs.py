@@ -13,40 +13,13 @@ import numpy as np
 
 from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
-from gbt.model.known_by_leaves import (
-    Rows,
-    amount_at_root,
-    are_training_rows,
-    may_be_training_rows,
-)
+from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
 from gbt.tables.given import refuse_infinities
-from gbt.tables.targets import as_target as as_target  # the attributions take it from here
 
 
 class SeenRowsWarning(UserWarning):
     """Rows are judged that the model has seen, so that noise may be taken for signal."""
-
-
-def count_seen_rows(
-    ensemble: Ensemble,
-    X: np.ndarray,
-    y: np.ndarray,
-    n_jobs: int | None,
-    weight: np.ndarray | None = None,
-) -> int:
-    """Return how many of some rows are among those that the model was trained or tuned on.
-
-    Models remember a hash of each row that they have seen (``gbt.model.seen_rows``), unless they
-    come from a file or from another library. Of these it is told whether the rows, all together,
-    are those that fill their leaves (``gbt.model.known_by_leaves``).
-    """
-    if ensemble.seen_rows is not None:
-        return ensemble.seen_rows.count(X, y, n_jobs)
-    if not may_be_training_rows(ensemble, amount_at_root(ensemble, y, weight)):
-        return 0
-    rows = Rows(X, y, weight)
-    return len(y) if are_training_rows(ensemble, lambda part_of, merge: part_of(rows)) else 0
 
 
 def warn_of_seen_rows(n_seen: int, n_rows: int, stacklevel: int) -> None:
@@ -85,15 +58,16 @@ def row_labels(X: Any) -> Any:
     return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
-def as_training(training: Any) -> tuple[Any, Any, Any]:
-    """Return the rows that a model was fitted on, their targets, and their weights or None."""
-    if not (isinstance(training, tuple | list) and len(training) in (2, 3)):
+def as_training(training: Any) -> Chunk:
+    """Return the rows that a model was fitted on, with what stands beside them."""
+    if not (isinstance(training, tuple | list) and len(training) in (2, 3, 4)):
         raise ValueError(
-            "training must be the pair (X, y) of rows that the model was fitted on, or (X, y,"
-            f" sample_weight); got a {type(training).__name__}."
+            "training must be the pair (X, y) of rows that the model was fitted on, (X, y,"
+            " sample_weight), or (X, y, sample_weight, init_score); got a"
+            f" {type(training).__name__}."
         )
-    X, y, *weight = training
-    return X, y, weight[0] if weight else None
+    X, y, weight, init_score = (*training, None, None)[:4]
+    return Chunk(X, y, weight, init_score=init_score)
 
 
 def as_random_state(random_state: Any) -> Any:
@@ -104,9 +78,11 @@ def as_random_state(random_state: Any) -> Any:
 
 
 def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:
-    """Return weights as `gbt.tables.targets.as_weight` does, in memory as kernels want them."""
-    weight = targets.as_weight(sample_weight, n_rows, may_be_zero=may_be_zero)
-    return np.require(weight, requirements=["C", "W"])
+    """Return weights as `gbt.tables.targets.as_weight` does, in memory of their own.
+
+    The caller's may be another type to kernels, for which these would be compiled again.
+    """
+    return np.array(targets.as_weight(sample_weight, n_rows, may_be_zero=may_be_zero))
 
 
 # Of G the gradients of the rows that are judged take the place, and nothing here counts rows.
@@ -127,9 +103,10 @@ def trees_of(model: Any, training: Any = None) -> Ensemble:
     Parameters
     ----------
     model : whatever ``gbt.formats.as_ensemble`` takes
-    training : (X, y) or (X, y, sample_weight), optional
+    training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
         The rows that it was fitted on. A model that has kept all is not compared with them.
     """
     if training is None or not has_lost_sums(model):
         return as_ensemble(model)
-    return as_ensemble(model, *as_training(training))
+    rows = as_training(training)
+    return as_ensemble(model, rows.X, rows.y, rows.sample_weight, rows.init_score)

@@ -1,4 +1,118 @@
-"""What is known of each method: title and unit, whether it is a sum, whether it can be tested."""
+"""What is known of each method: a row a method, a column a fact."""
+
+from typing import NamedTuple
+
+SAVED = "loss saved per unit of learning rate"
+AT_ONCE = "give it all rows at once, in memory or as tables of Dask"
+
+
+class Method(NamedTuple):
+    """The facts of one method; those of a method that has no row are the defaults.
+
+    Parameters
+    ----------
+    title, unit : str
+        In pictures; the unit of a feature's value.
+    no_sum : str
+        Why it is no sum over rows; empty where it is one.
+    is_judged : bool
+        Whether single rows have numbers of that unit, since targets judge them row by row.
+    is_testable : bool
+        Whether a feature that does not help is expected to have a value of 0 or less.
+    adds_up_features, adds_up_models : bool
+        Whether values add up over features, and over models, each judged on rows of its own.
+    is_in_percent : bool
+        Whether tables have per cent, too; those of others have them only when asked.
+    has_errors : bool
+        Whether there can be standard errors.
+    without_errors : str
+        Why there are none where others have them.
+    is_whole_prediction : bool
+        Whether a row's contributions and base value add up to its raw prediction.
+    unit_of_row : str
+        Of contributions to predictions.
+    """
+
+    title: str = ""
+    unit: str = "value"
+    no_sum: str = ""
+    is_judged: bool = False
+    is_testable: bool = False
+    adds_up_features: bool = False
+    adds_up_models: bool = False
+    is_in_percent: bool = False
+    has_errors: bool = True
+    without_errors: str = "it was computed with standard_error=False"
+    is_whole_prediction: bool = False
+    unit_of_row: str = "contribution to the raw prediction"
+
+
+SUM_OF_ALL = Method(is_judged=True, is_testable=True, adds_up_features=True, adds_up_models=True)
+
+METHODS = {
+    "held_out_gain": SUM_OF_ALL._replace(
+        title="Held-out gain",
+        unit=f"{SAVED}, confirmed by held-out rows",
+        no_sum=f"the means of nodes are those of all rows; {AT_ONCE}",
+        is_in_percent=True,
+    ),
+    "tree_inner": SUM_OF_ALL._replace(title="TreeInner", unit=SAVED),
+    "tree_inner_pairs": Method("TreeInner by pairs", SAVED),
+    "partial_inner": SUM_OF_ALL._replace(
+        title="Partial TreeInner", unit=f"{SAVED}, own work added back"
+    ),
+    "forest_inner": SUM_OF_ALL._replace(
+        title="ForestInner", unit="inner product per unit of learning rate"
+    ),
+    "permutation": Method(
+        "Permutation importance",
+        "drop of the score",
+        "shuffling a chunk is not a part of shuffling all rows",
+        is_testable=True,
+        without_errors="its metric gives one number for all rows; with a function that gives one a"
+        " row there are",
+    ),
+    "given_others": Method(
+        "Given the others",
+        "contribution times residual, less what the other features say of both",
+        is_testable=True,
+        adds_up_models=True,
+    ),
+    "absolute": Method(
+        "Absolute attribution", "absolute contribution to the raw prediction", adds_up_models=True
+    ),
+    "total_gain": Method(
+        "Total gain",
+        "gain promised on the training rows",
+        "it is read off the model, not summed over rows",
+        adds_up_features=True,
+        has_errors=False,
+    ),
+    "unbiased_gain": Method(
+        "Unbiased gain",
+        "gain, one factor from other rows",
+        f"it is made of ratios of sums over rows; {AT_ONCE}",
+        without_errors="it was computed with standard_error=False, or with form='sampled', which"
+        " has none",
+    ),
+    "predecomp": Method("PreDecomp", is_whole_prediction=True),
+    "saabas": Method("Saabas", is_whole_prediction=True),
+    "tree_shap": Method("TreeSHAP", is_whole_prediction=True),
+    "local_mdi": Method(
+        "Local MDI+", unit_of_row="contribution to the prediction of the linear models"
+    ),
+    "mdi_plus": Method(
+        "MDI+",
+        "score of the feature's own part, less that of the mean",
+        "a metric is no sum over rows",
+        has_errors=False,
+    ),
+    "mdi_oob": Method(
+        "MDI-oob",
+        "covariance with the target on rows left out",
+        "its means are over other rows for each tree",
+    ),
+}
 
 
 def kind_of(method: str) -> str:
@@ -6,88 +120,11 @@ def kind_of(method: str) -> str:
     return method.split("(")[0]
 
 
-# Methods whose value is expected to be 0 or less for a feature that does not help.
-TESTABLE = (
-    "held_out_gain",
-    "tree_inner",
-    "partial_inner",
-    "forest_inner",
-    "permutation",
-    "given_others",
-)
-
-# Methods that are not sums over rows, and why.
-NOT_SUMS = {
-    "total_gain": "it is read off the model, not summed over rows",
-    "permutation": "shuffling a chunk is not a part of shuffling all rows",
-    "held_out_gain": "the means of nodes are those of all rows; give it all rows at once, in memory"
-    " or as tables of Dask",
-    "unbiased_gain": "it is made of ratios of sums over rows; give it all rows at once, in memory"
-    " or as tables of Dask",
-    "mdi_plus": "a metric is no sum over rows",
-    "mdi_oob": "its means are over other rows for each tree",
-}
-# Methods of which several models' results add up, each judged on rows of its own.
-ADDITIVE_OVER_MODELS = (
-    "held_out_gain",
-    "tree_inner",
-    "partial_inner",
-    "forest_inner",
-    "given_others",
-    "absolute",
-)
-# Why some never have standard errors.
-NO_ERROR = {method: NOT_SUMS[method] for method in ("total_gain", "mdi_plus")}
-# What was asked for where the others have none, unless there was a single row or group.
-ASKED_WITHOUT_ERROR = {
-    "permutation": "its metric gives one number for all rows; with a function that gives one a row"
-    " there are",
-    "unbiased_gain": "it was computed with standard_error=False, or with form='sampled', which has"
-    " none",
-}
+def facts_of(method: str) -> Method:
+    """Return what is known of a method, given with its details or without."""
+    return METHODS.get(kind_of(method), Method(title=kind_of(method)))
 
 
-TITLES = {
-    "held_out_gain": "Held-out gain",
-    "tree_inner": "TreeInner",
-    "tree_inner_pairs": "TreeInner by pairs",
-    "partial_inner": "Partial TreeInner",
-    "forest_inner": "ForestInner",
-    "given_others": "Given the others",
-    "absolute": "Absolute attribution",
-    "permutation": "Permutation importance",
-    "total_gain": "Total gain",
-    "unbiased_gain": "Unbiased gain",
-    "predecomp": "PreDecomp",
-    "saabas": "Saabas",
-    "tree_shap": "TreeSHAP",
-    "local_mdi": "Local MDI+",
-    "mdi_plus": "MDI+",
-    "mdi_oob": "MDI-oob",
-}
-
-
-UNITS = {
-    "held_out_gain": "loss saved per unit of learning rate, confirmed by held-out rows",
-    "tree_inner": "loss saved per unit of learning rate",
-    "tree_inner_pairs": "loss saved per unit of learning rate",
-    "partial_inner": "loss saved per unit of learning rate, own work added back",
-    "forest_inner": "inner product per unit of learning rate",
-    "given_others": "contribution times residual, less what the other features say of both",
-    "absolute": "absolute contribution to the raw prediction",
-    "permutation": "drop of the score",
-    "total_gain": "gain promised on the training rows",
-    "unbiased_gain": "gain, one factor from other rows",
-    "mdi_plus": "score of the feature's own part, less that of the mean",
-    "mdi_oob": "covariance with the target on rows left out",
-}
-
-
-SHOWN_IN_PERCENT = ("held_out_gain",)  # too, in tables; others only when asked
-JUDGED = (
-    "held_out_gain",
-    "tree_inner",
-    "partial_inner",
-    "forest_inner",
-)  # row by row, by the targets
-ADDITIVE = ("held_out_gain", "tree_inner", "partial_inner", "forest_inner", "total_gain")
+def those(fact: str) -> str:
+    """List the methods of which a fact is true."""
+    return ", ".join(name for name, method in METHODS.items() if getattr(method, fact))

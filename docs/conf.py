@@ -53,7 +53,6 @@ sphinx_gallery_conf = {
     "capture_repr": ("_repr_html_",),  # displays are drawn, and need no line of text
     "thumbnail_size": (400, 280),
     "remove_config_comments": True,
-    "notebook_extensions": [],
 }
 
 html_theme = "pydata_sphinx_theme"

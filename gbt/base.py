@@ -21,18 +21,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbt.checked_tables import ChecksTables
 from gbt.files.saving import describe_estimator, kind_of, save
-from gbt.losses.known import as_loss, is_same
+from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
-from gbt.losses.own import OwnLoss
 from gbt.model.ensemble import Ensemble
-from gbt.model.seen_rows import SeenRows, hash_rows
+from gbt.model.seen_rows import SeenRows
 from gbt.other_names import says_what_serves
 from gbt.parallel.chunks import is_in_chunks, map_chunks
 from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, check_value
 from gbt.splitting.frontier import Policy
-from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import directions, refuse_new_directions
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.training.boosting import Boosted, Parameters, boost
@@ -139,7 +137,14 @@ class BaseGBT(ChecksTables):
             )
 
     @says_what_serves
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        init_score: Any = None,
+    ) -> Self:
         """Fit the trees.
 
         Parameters
@@ -151,65 +156,58 @@ class BaseGBT(ChecksTables):
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
             Not negative. Rows of weight 0 are dropped before anything else.
-        eval_set : list of (X, y) or (X, y, sample_weight), optional
+        eval_set : list of (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score)
             Tables whose mean loss, and ``eval_metric``, is recorded after every tree, in
             ``evals_result_``. The last one decides early stopping. ``class_weight`` does not
             multiply its weights.
+        init_score : array of shape (n,), or (n, K) for K > 2 classes, optional
+            A raw prediction of each row from which boosting starts, in place of a base score; every
+            prediction is then asked for with those of its rows (``gbt.model.starts``). Without
+            ``eval_set``, rows that are held out for early stopping keep theirs.
 
         Returns
         -------
         self
         """
         attempt = copy(self)
-        attempt._fit(X, y, sample_weight, eval_set)
+        attempt._fit(X, y, sample_weight, eval_set, init_score)
         self.__dict__ = dict(vars(attempt))
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, init_score: Any) -> None:
         self.check_parameters()
         if is_in_chunks(X):
-            self._refuse_in_shares()
+            self._refuse_in_shares(init_score)
             with self._share_rows(X) as rows:
-                self._fit_rows(rows, y, sample_weight, eval_set)
+                self._fit_rows(rows, y, sample_weight, eval_set, None)
         else:
-            self._fit_rows(X, y, sample_weight, eval_set)
+            self._fit_rows(X, y, sample_weight, eval_set, init_score)
 
-    def _refuse_in_shares(self) -> None:
-        """Raise ValueError if the rows of a table of Dask cannot be trained on as asked."""
-        own_loss = isinstance(as_loss(getattr(self, "loss", None)), OwnLoss)
-        for name, is_other in (
-            ("splitter", type(as_policy(self.splitter)) is not Greedy),
-            ("monotone_constraints", self.monotone_constraints is not None),
-            ("max_leaves", self.max_leaves is not None),
-            ("warm_start", bool(self.warm_start)),
-            ("loss", own_loss),
-        ):
-            if is_other:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is not for tables of Dask, on which trees grow"
-                    ' with splitter="greedy", depth by depth, under a loss of ours and from the'
-                    " first tree on. Change it, or fit in memory: X.compute()."
-                )
-
-    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> None:
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, init_score: Any) -> None:
         start = self if self.warm_start and hasattr(self, "ensemble_") else None
         X, y, weight = self._check_rows(X, y, sample_weight, reset=start is None)
         n_rows = len(y)
         is_seen = weight > 0
         target = self._learn_target(y if is_seen.all() else y[is_seen])
         weight = self._weigh(weight, is_seen, target)
-        eval_sets = self._check_eval_set(eval_set)
+        if init_score is not None:
+            init_score = self._check_init_score(init_score, n_rows)
+        eval_sets = self._check_eval_set(eval_set, has_init_score=init_score is not None)
         seed = seed_of(self.random_state) if start is None else self._sampling.seed
         if self.early_stopping_rounds is not None and not eval_sets:
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
-            eval_sets = [(X[held_out_rows], target[held_out], weight[held_out_rows])]
+            start_of_held_out = None if init_score is None else init_score[held_out_rows]
+            eval_sets = [
+                (X[held_out_rows], target[held_out], weight[held_out_rows], start_of_held_out)
+            ]
             is_seen[held_out_rows] = False
             target = target[kept]
         is_shared = isinstance(X, SharedRows)
         X = X if is_shared else np.asarray(X)
         if not is_seen.all():
             X, weight = X[is_seen], weight[is_seen]
+            init_score = None if init_score is None else init_score[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
         n_older = 0
@@ -219,12 +217,13 @@ class BaseGBT(ChecksTables):
 
         if weight.min() == weight.max():
             weight = weight[:1].copy()  # one weight stands for the equal weights of all rows
-        boosted = self._boost(
-            X, target, weight, eval_sets, seed, None if start is None else start.ensemble_
-        )
+        older = None if start is None else start.ensemble_
+        boosted = self._boost(X, target, weight, init_score, eval_sets, seed, older)
         tuned = eval_sets[-1][:2] if self.early_stopping_rounds else None
-        hashes = X.hash_rows(target) if is_shared else hash_rows(X, target, self.n_jobs)
-        seen_rows = SeenRows.of_hashes(hashes, tuned, self.n_jobs, weight)
+        if is_shared:
+            seen_rows = SeenRows.of_hashes(X.hash_rows(target), tuned, self.n_jobs, weight)
+        else:
+            seen_rows = SeenRows.of((X, target), tuned, self.n_jobs, weight, init_score)
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
         scores = [None if start is None else start.split_scores_, boosted.split_scores]
@@ -241,6 +240,7 @@ class BaseGBT(ChecksTables):
         X: np.ndarray,
         target: np.ndarray,
         weight: np.ndarray,
+        init_score: np.ndarray | None,
         eval_sets: list[EvalSet],
         seed: int,
         start: Ensemble | None,
@@ -271,6 +271,7 @@ class BaseGBT(ChecksTables):
                 seed=seed,
                 n_jobs=asked["n_jobs"],
                 categories=self._categories,
+                init_score=init_score,
                 start=start,
             )
         except SumsOverflowError as error:
@@ -293,10 +294,6 @@ class BaseGBT(ChecksTables):
             )
         return found
 
-    def _own_loss(self) -> Loss:
-        """Return the loss that follows from parameters and targets."""
-        raise NotImplementedError
-
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""
         raise NotImplementedError
@@ -309,9 +306,13 @@ class BaseGBT(ChecksTables):
         """Return what rows weigh in training; the targets are of those that are seen."""
         return weight
 
-    def _lazily(self, method: str, X: Any, dtype: Any, width: int | None = None) -> Any:
+    def _lazily(
+        self, method: str, X: Any, init_score: Any, dtype: Any, width: int | None = None
+    ) -> Any:
         """Return what a method gives for a table of Dask, as an array of Dask that is lazy, too."""
         check_is_fitted(self)
+        if init_score is not None:
+            raise ValueError("init_score goes with rows in memory: X.compute().")
         model = copy(self)
         model.n_jobs = 1 if self.n_jobs is None else self.n_jobs  # other tasks run beside it
         return map_chunks(getattr(model, method), X, dtype, width)
@@ -328,46 +329,51 @@ class BaseGBT(ChecksTables):
         """Return the dtype of what ``predict`` returns."""
         return getattr(self, "classes_", np.empty(0)).dtype
 
-    def _raw_predict(self, X: Any) -> np.ndarray:
+    def _raw_predict(self, X: Any, init_score: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self.ensemble_.raw_predict(self._check_table(X, reset=False), self.n_jobs)
+        X = self._check_table(X, reset=False)
+        return self.ensemble_.raw_predict(X, self.n_jobs, init_score)
 
-    def _staged_raw_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def _staged_raw_predict(self, X: Any, init_score: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self)
-        return self.ensemble_.staged_raw_predict(self._check_table(X, reset=False), self.n_jobs)
+        X = self._check_table(X, reset=False)
+        return self.ensemble_.staged_raw_predict(X, self.n_jobs, init_score)
 
     @says_what_serves
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Predict the target of every row, a classifier its most probable label.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : array of shape (n,), or (n, K), optional
+            The rows' starting values, if ``fit`` was given those of its rows.
 
         Returns
         -------
         array of shape (n,)
         """
         if is_in_chunks(X):
-            check_is_fitted(self)
-            return self._lazily("predict", X, self._type_of_prediction())
-        return self._decide(self._raw_predict(X))
+            return self._lazily("predict", X, init_score, self._type_of_prediction())
+        return self._decide(self._raw_predict(X, init_score))
 
     @says_what_serves
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
         """Yield the prediction of the first tree, of the first two, ... of all trees.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
 
         Yields
         ------
         array of shape (n,)
         """
         if is_in_chunks(X):
-            return (stage.predict(X) for stage in self._stages())
-        return map(self._decide, self._staged_raw_predict(X))
+            return (stage.predict(X, init_score) for stage in self._stages())
+        return map(self._decide, self._staged_raw_predict(X, init_score))
 
     @says_what_serves
     def apply(self, X: Any) -> np.ndarray:

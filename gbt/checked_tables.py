@@ -14,11 +14,16 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
+from gbt.losses.known import as_loss
+from gbt.losses.loss import Loss
+from gbt.losses.own import OwnLoss
 from gbt.parallel.chunks import in_memory, is_in_chunks
 from gbt.parameters import NamedParameters
+from gbt.splitting.greedy import Greedy
+from gbt.splitting.policies import as_policy
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
-from gbt.tables.targets import as_weight
+from gbt.tables.targets import as_init_score, as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 from gbt.training.shares.table import SharedRows
 
@@ -26,6 +31,12 @@ from gbt.training.shares.table import SharedRows
 class ChecksTables(NamedParameters):
     """What an estimator has learned of its columns, and how it checks tables by it."""
 
+    base_score: float | None
+    splitter: Any
+    monotone_constraints: Any
+    max_leaves: int | None
+    warm_start: bool
+    n_jobs: int | None
     categorical_features: Any
     n_features_in_: int
     _categories: Categories | None = None  # levels by column, as the model has them
@@ -34,6 +45,10 @@ class ChecksTables(NamedParameters):
     def _column_names(self) -> tuple[str, ...]:
         """Return the names of the columns, x0, x1, ... where they have none."""
         return self._labels or tuple(f"x{k}" for k in range(self.n_features_in_))
+
+    def _own_loss(self) -> Loss:
+        """Return the loss that follows from parameters and targets."""
+        raise NotImplementedError
 
     def _as_target(self, y: Any) -> np.ndarray:
         """Return other targets as the loss takes them."""
@@ -76,6 +91,25 @@ class ChecksTables(NamedParameters):
         rows = EncodedRows.of(rows, self._categories)
         return (rows, *target) if target else rows
 
+    def _refuse_in_shares(self, init_score: Any) -> None:
+        """Raise ValueError if the rows of a table of Dask cannot be trained on as asked."""
+        if init_score is not None:
+            raise ValueError("init_score goes with rows in memory: X.compute().")
+        own_loss = isinstance(as_loss(getattr(self, "loss", None)), OwnLoss)
+        for name, is_other in (
+            ("splitter", type(as_policy(self.splitter)) is not Greedy),
+            ("monotone_constraints", self.monotone_constraints is not None),
+            ("max_leaves", self.max_leaves is not None),
+            ("warm_start", bool(self.warm_start)),
+            ("loss", own_loss),
+        ):
+            if is_other:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is not for tables of Dask, on which trees grow"
+                    ' with splitter="greedy", depth by depth, under a loss of ours and from the'
+                    " first tree on. Change it, or fit in memory: X.compute()."
+                )
+
     def _share_rows(self, X: Any) -> SharedRows:
         """Learn what the columns of a table of Dask are called, and put its rows in shares."""
         of_frame = hasattr(X, "columns")
@@ -91,7 +125,7 @@ class ChecksTables(NamedParameters):
             )
         validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
         self._labels, self._categories = table.names, None
-        return SharedRows(X, partial(_rows_of_chunk, copy(self)), getattr(self, "n_jobs", None))
+        return SharedRows(X, partial(_rows_of_chunk, copy(self)), self.n_jobs)
 
     @staticmethod
     def _names_of(table: Table) -> tuple[str, ...]:
@@ -122,18 +156,36 @@ class ChecksTables(NamedParameters):
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))
 
-    def _check_eval_set(self, eval_set: Any) -> list[EvalSet]:
-        """Return the evaluation sets as (rows of floats, float64 targets, weights)."""
+    def _check_init_score(self, init_score: Any, n_rows: int) -> np.ndarray:
+        """Return the starting values of training rows, (n, K)."""
+        if self.base_score is not None:
+            raise ValueError(
+                f"base_score={self.base_score!r} and init_score both say where boosting starts:"
+                " give one, base_score for all rows or init_score for each."
+            )
+        return as_init_score(init_score, n_rows, self._own_loss().n_outputs)
+
+    def _check_eval_set(self, eval_set: Any, has_init_score: bool) -> list[EvalSet]:
+        """Return the evaluation sets as (rows of floats, targets, weights, starting values)."""
         if eval_set is None:
             return []
         refuse_other_eval_sets(eval_set)
         checked: list[EvalSet] = []
-        for i, (X, y, *weight) in enumerate(eval_set):
+        for i, (X, y, *others) in enumerate(eval_set):
+            weight, start = (*others, None, None)[:2]
+            if (start is not None) != has_init_score:
+                raise ValueError(
+                    f"eval_set[{i}] and the rows of the fit must both have starting values, or"
+                    " neither: fit(X, y, eval_set=[(X_valid, y_valid, sample_weight, init_score)],"
+                    " init_score=...); sample_weight may be None."
+                )
             try:
                 if is_in_chunks(X):
                     raise ValueError("X is Dask's. Evaluation sets are in memory: X.compute().")
-                X, y, w = self._check_rows(X, y, weight[0] if weight else None, reset=False)
-                checked.append((X, self._as_target(y), w))
+                X, y, w = self._check_rows(X, y, weight, reset=False)
+                if start is not None:
+                    start = as_init_score(start, len(y), self._own_loss().n_outputs)
+                checked.append((X, self._as_target(y), w, start))
             except ValueError as error:
                 raise ValueError(f"eval_set[{i}]: {error}") from error
         return checked

@@ -53,7 +53,8 @@ _LOSSES: dict[str, Callable[..., Loss]] = {
     **OF_REGRESSION,
 }
 _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
-UNSEEN = "unseen_is_missing"  # a file has this key only where it is false
+# A file has these keys only where the first is false, and the second true or unknown.
+UNSEEN, STARTS = MAY_BE_ABSENT = "unseen_is_missing", "has_init_score"
 # What these names meant before the three had hessians that bound the steps.
 OF_OLDER_FILES: dict[str, Loss] = {
     "poisson": Poisson(max_delta_step=0.0),
@@ -112,7 +113,7 @@ def _rebuild_ensemble(value: Any, version: int, own_loss: Any) -> Ensemble:
     of_categories = ("categories", "level_sets")
     absent = {"seen_rows", "about_gradients", *(() if version > 1 else ("statistics", *flags))}
     absent |= set() if version > 2 else {*of_categories}
-    absent |= {UNSEEN} - (value.keys() if isinstance(value, dict) else set())
+    absent |= {*MAY_BE_ABSENT} - (value.keys() if isinstance(value, dict) else set())
     keys = [field.name for field in fields(Ensemble) if field.name not in absent]
     record = as_record(value, "ensemble", keys)
     loss = _rebuild_loss(record["loss"], "ensemble.loss", own_loss)
@@ -124,9 +125,10 @@ def _rebuild_ensemble(value: Any, version: int, own_loss: Any) -> Ensemble:
         ),
         **{
             name: as_number(record[name], f"ensemble.{name}", np.bool_)
-            for name in (*flags, UNSEEN)
-            if name in record
+            for name in (*flags, *MAY_BE_ABSENT)
+            if name in record and not (name == STARTS and record[name] is None)
         },
+        **({STARTS: None} if record.get(STARTS, False) is None else {}),
     }
     ensemble = Ensemble(
         **plain,
@@ -173,12 +175,7 @@ def _rebuild_categories(categories: Any, level_sets: Any) -> dict[str, Any]:
 def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
     """Return the loss that JSON describes; ``own`` stands for one of the user's."""
     if isinstance(value, dict) and OWN in value:
-        if own is None or isinstance(own, str) or not is_loss(own):
-            raise InvalidModelError(
-                f"its loss is {shown(value[OWN])}, an object of your own, which no file holds: read"
-                " it with gbt.load(path, loss=...), and give such an object"
-            )
-        return as_loss(own)
+        return _rebuild_own_loss(value, where, own)
     if own is not None:
         raise InvalidModelError(f"its loss is {shown(value)}, and needs none that you give")
     if isinstance(value, str) and value in OF_OLDER_FILES:
@@ -202,6 +199,21 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
         return _LOSSES[name](**given)
     except ValueError as error:
         raise InvalidModelError(f"{where}: {error}") from error
+
+
+def _rebuild_own_loss(value: dict[str, Any], where: str, own: Any) -> Loss:
+    """Return a loss of the user's, given again, for as many classes as the file says."""
+    if own is None or isinstance(own, str) or not is_loss(own):
+        raise InvalidModelError(
+            f"its loss is {shown(value[OWN])}, an object of your own, which no file holds: read"
+            " it with gbt.load(path, loss=...), and give such an object"
+        )
+    if "n_classes" not in value:
+        return as_loss(own)
+    n_classes = as_number(value["n_classes"], f"{where}.n_classes", np.int64)
+    if not 2 <= n_classes <= MOST_ROWS:
+        raise InvalidModelError(f"{where}.n_classes must be 2 or more; got {n_classes}")
+    return OwnLoss(own, n_classes)
 
 
 def _loss_parameter(value: Any, where: str, of_trees: Loss) -> Any:

@@ -33,7 +33,7 @@ OTHER_NAMES = {
         "colsample_bytree", "colsample_bylevel", "colsample_bynode", "feature_fraction",
         "feature_fraction_bynode", "rsm", "max_features", "sub_feature",
     ),
-    "base_score": ("init", "init_score", "boost_from_average"),
+    "base_score": ("init", "boost_from_average"),
     "splitter": ("criterion",),
     "categorical_features": (
         "cat_features", "categorical_feature", "enable_categorical", "feature_types",
@@ -110,17 +110,14 @@ OTHER_NAMES = {
     "classes are found in y, labels of any type": (
         "num_class", "n_classes", "use_label_encoder", "classes_count",
     ),
-    "it is an argument of fit": ("sample_weight", "eval_set"),
+    "it is an argument of fit": ("sample_weight", "eval_set", "init_score"),
 }  # fmt: skip
 
 # Arguments of fit, predict and their like that no constructor has.
 OTHER_ARGUMENTS = {
     "sample_weight": ("weight", "weights", "sample_weights"),
     "eval_set": ("evals", "valid_sets", "eval_sets"),
-    "there is no starting value of each row: base_score, a parameter of the constructor, is one for"
-    " all, and warm_start=True adds trees to those of an earlier fit": (
-        "init_score", "base_margin", "baseline",
-    ),
+    "init_score": ("base_margin", "baseline", "offset"),
     "warm_start=True, a parameter of the constructor, adds trees to those of an earlier fit": (
         "xgb_model", "init_model",
     ),
@@ -134,7 +131,8 @@ OTHER_ARGUMENTS = {
     " eval_set=[(X_valid, y_valid, sample_weight)]": (
         "sample_weight_eval_set", "eval_sample_weight", "sample_weight_val", "eval_class_weight",
     ),
-    "rows of an evaluation set have no starting values": (
+    "starting values of an evaluation set stand last:"
+    " eval_set=[(X_valid, y_valid, sample_weight, init_score)], where sample_weight may be None": (
         "base_margin_eval_set", "eval_init_score",
     ),
     "evaluation sets are called eval_0, eval_1, ... in evals_result_": ("eval_names",),
@@ -185,6 +183,7 @@ OTHER_LOSSES = {
         "regression_l1",
     ),
     "poisson": ("count:poisson", "poisson_deviance"),
+    "cross_entropy": ("reg:logistic", "binary:logistic", "xentropy"),
     "gamma": ("reg:gamma", "gamma_deviance"),
     "tweedie": ("reg:tweedie", "tweedie_deviance"),
     "squared_log_error": ("reg:squaredlogerror", "mean_squared_log_error", "msle", "rmsle"),
@@ -222,14 +221,12 @@ _METRICS = _by_other_name(OTHER_METRICS)
 
 def explain_unknown(name: str, known: Collection[str]) -> str:
     """Say in a sentence what an unknown parameter may have meant, or which parameters there are."""
-    near = _nearest(name, [*known, *_PARAMETERS, "loss", "class_weight"])
+    near = _nearest(name, [*known, *_PARAMETERS, "class_weight"])
     if near is None:
         return f"The parameters are {', '.join(known)}."
     here = _PARAMETERS.get(near, near)
     if here in known:
         return f"Did you mean {here}?" if near == here else f"The nearest here is {here}."
-    if here == "loss":
-        return "loss is a parameter of GBTRegressor only; a classifier's follows from the classes."
     if here == "class_weight":
         return f"{here} is a parameter of GBTClassifier only."
     if " " in here:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gbt.losses.known import OF_REGRESSION, is_loss
+from gbt.losses.known import OF_REGRESSION, is_loss, is_own
 from gbt.losses.own import OF_A_LOSS
 from gbt.other_names import explain_loss, explain_metric, explain_unknown
 from gbt.splitting.monotone import is_monotone_constraints
@@ -81,7 +81,7 @@ OF_REGRESSOR = {
     ),
     "loss": Allowed(
         f"None, one of {[*OF_REGRESSION]}, a loss of gbt.losses such as Quantile(alpha=0.9), or an"
-        f" object with the methods {', '.join(OF_A_LOSS)}; for classes there is GBTClassifier",
+        f" object with the methods {', '.join(OF_A_LOSS)}; for labels there is GBTClassifier",
         is_loss,
     ),
     "early_stopping_rounds": number_in(Integral, "[1, inf)", None),
@@ -112,7 +112,12 @@ OF_REGRESSOR = {
 }
 
 OF_CLASSIFIER = {
-    **{name: allowed for name, allowed in OF_REGRESSOR.items() if name != "loss"},
+    **OF_REGRESSOR,
+    "loss": Allowed(
+        "None, for the logistic loss of two classes and softmax of more, or an object with the"
+        f" methods {', '.join(OF_A_LOSS)}",
+        lambda value: value is None or (is_loss(value) and is_own(value)),
+    ),
     "base_score": number_in(Real, "(0, 1)", None),
     "class_weight": Allowed(
         "None, 'balanced' or a dict of labels to positive weights",

@@ -1,27 +1,53 @@
-"""Hypothesis profiles, chosen by the environment variable HYPOTHESIS_PROFILE.
+"""Which tests run, and on how many drawn examples.
 
-There is no deadline anywhere: the first example compiles kernels and takes seconds. ``plain`` is
-for runs that are about something else than examples: kernels that are not compiled, where every
-example takes that long, and the set-up that README describes.
+``python -m pytest`` runs the core set: every promise is checked, each in its cheapest way. Tests
+marked ``slow`` hold the same promises on more cases; ``python -m pytest --runslow`` runs them too.
+Tests marked ``nightly`` are run in the Hypothesis profile of that name only. What is left out is
+counted as deselected, and the last lines say how to run it.
 
-Tests marked ``nightly`` are run in the profile of that name only.
+Hypothesis profiles are chosen by the environment variable HYPOTHESIS_PROFILE. The default,
+``plain``, tries few examples, the same ones every time; ``dev`` and ``ci`` look further. There is
+no deadline anywhere: the first example compiles kernels and takes seconds.
 """
 
 import os
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)
 settings.register_profile("plain", max_examples=5, deadline=None, derandomize=True)
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "plain")
 settings.load_profile(PROFILE)
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser):
+    """Add the option by which slow tests run."""
+    parser.addoption("--runslow", action="store_true", help="run the tests marked slow, too")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is nightly, in sight: pytest counts these tests as deselected."""
+    """Leave out what is slow or nightly, in sight: pytest counts these tests as deselected."""
+    left_out = set()
     if PROFILE != "nightly":
-        nightly = [item for item in items if item.get_closest_marker("nightly")]
-        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
-        config.hook.pytest_deselected(items=nightly)
+        left_out.add("nightly")
+    if not config.getoption("--runslow"):
+        left_out.add("slow")
+    kept, deselected = [], []
+    for item in items:
+        marks = {mark.name for mark in item.iter_markers()}
+        (deselected if marks & left_out else kept).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=deselected)
+    config.stash[LEFT_OUT] = sum(item.get_closest_marker("slow") is not None for item in deselected)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say that there is more to run."""
+    count = config.stash.get(LEFT_OUT, 0)
+    if count and not config.getoption("--runslow"):
+        terminalreporter.write_line(f"{count} slow tests were left out: --runslow runs them too")

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from attributions.inputs import as_rows, as_weight
 from attributions.per_row.bound import Judge
 from attributions.per_row.individual import BoundAttribution
 from attributions.results import GlobalAttribution
-from attributions.statistics.chunk_sums import ChunkSum, sum_over_chunks
-from attributions.statistics.groups import Groups, labels_of
+from attributions.rows import AllRows, Rows
+from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import sum_over_rows
 from gbt.model.predictor import transposed
 from gbt.model.stages import tree_blocks
@@ -68,17 +67,22 @@ def absolute(
     """
     if level not in LEVELS:
         raise ValueError(f"level must be one of {LEVELS}; got {level!r}.")
-    measure = partial(_of_chunk, Judge.of(model, ifa), level, per_output, n_jobs)
-    return sum_over_chunks(measure, Chunk(X, None, sample_weight, groups), GlobalAttribution.merge)
+    given = Chunk(X, None, sample_weight, groups)
+    rows = AllRows.of(UntargetedRows, Judge.of(model, ifa), given, n_jobs)
+    return rows.sum(partial(_absolute, level, per_output), GlobalAttribution.merge)
 
 
-def _of_chunk(
-    judge: Judge, level: str, per_output: bool, n_jobs: int | None, chunk: Chunk
-) -> ChunkSum:
-    """Return what a chunk adds."""
-    X = as_rows(judge.ensemble, chunk.X)
-    weight = as_weight(chunk.sample_weight, len(X), may_be_zero=chunk.is_part)
-    groups = Groups.of(chunk.groups, len(X))
+class UntargetedRows(Rows):
+    """Rows whose model is a `Judge`, and whose targets nobody asks for."""
+
+    need_targets = False
+
+
+def _absolute(
+    level: str, per_output: bool, rows: UntargetedRows, n_jobs: int | None
+) -> GlobalAttribution:
+    """Return what some rows add."""
+    judge, X, weight, groups = rows.model, rows.X, rows.weight, rows.groups
 
     def by_tree(
         block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
@@ -99,18 +103,18 @@ def _of_chunk(
             bound.add(block, trees, np.ones((len(trees), block.shape[2])), total)
         return np.abs(total)
 
-    def contributions(rows: slice) -> tuple[np.ndarray, np.ndarray | None]:
-        block, of_output = transposed(X[rows]), by_tree if level == "tree" else by_forest
+    def contributions(own: slice) -> tuple[np.ndarray, np.ndarray | None]:
+        block, of_output = transposed(X[own]), by_tree if level == "tree" else by_forest
         total = np.zeros(block.shape[1:])
         parts = np.zeros((len(judge.bounds), len(total)))
-        for k, (bound, own) in enumerate(zip(judge.bounds, judge.touched, strict=True)):
-            moved = weight[rows] * of_output(block, bound, own)
+        for k, (bound, touched) in enumerate(zip(judge.bounds, judge.touched, strict=True)):
+            moved = weight[own] * of_output(block, bound, touched)
             parts[k] = moved.sum(axis=1)
             total += moved
         return np.ascontiguousarray(total.T), parts if per_output else None
 
-    sums = sum_over_rows(contributions, len(X), chunk.n_jobs(n_jobs), groups)
-    result = GlobalAttribution(
+    sums = sum_over_rows(contributions, len(X), n_jobs, groups)
+    return GlobalAttribution(
         values=sums.total,
         standard_error=sums.standard_error,
         n_samples=len(X),
@@ -120,4 +124,3 @@ def _of_chunk(
         contributions=sums.by_group,
         per_output=sums.per_tree,
     )
-    return ChunkSum(result, has_weight=bool(weight.any()))

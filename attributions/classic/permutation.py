@@ -15,34 +15,27 @@ the other is exchanged in it, and all predictions of some shuffles are kept unti
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.stats import rankdata
 
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
-from attributions.inputs import (
-    as_random_state,
-    as_rows,
-    as_target,
-    count_seen_rows,
-    warn_of_seen_rows,
-)
+from attributions.inputs import as_random_state
 from attributions.results import GlobalAttribution
-from attributions.statistics.chunk_sums import are_training_chunks
+from attributions.rows import AllRows, Intake, Rows, Tally
 from attributions.statistics.groups import Groups, check_apart, labels_of
 from attributions.statistics.powers_of_two import exponent_of
-from gbt.formats import as_ensemble
 from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.half import CrossEntropy
 from gbt.losses.own import is_name_of_error
 from gbt.model.ensemble import Ensemble
-from gbt.model.known_by_leaves import Rows, amount_at_root
 from gbt.model.predictor import over_transposed
-from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
+from gbt.model.starts import raw_before
+from gbt.parallel.chunks import Chunk, is_in_chunks
 from gbt.tables.given import as_given
 
 # Predictions that are kept at once: 64 MB.
@@ -60,6 +53,7 @@ def permutation(
     metric: Any = None,
     n_repeats: int = 5,
     groups: Any = None,
+    init_score: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -87,6 +81,8 @@ def permutation(
         Shuffles of each feature.
     groups : array of shape (n,), optional
         Labels of rows that belong together, as for `tree_inner`; rows are shuffled all the same.
+    init_score : array of shape (n,), or (n, K), optional
+        Starting values, as for `tree_inner`; they stay with their rows.
     random_state : int, RandomState, Generator or None
         An int gives the same shuffles again.
     n_jobs : int, optional
@@ -125,42 +121,40 @@ def permutation(
     """
     if not isinstance(n_repeats, Integral) or n_repeats < 1:
         raise ValueError(f"n_repeats={n_repeats!r}; it must be a whole number, at least 1.")
-    rows = Chunk(X, y, None, groups)
-    is_chunked = any(map(is_in_chunks, rows))
+    given = Chunk(X, y, None, groups, init_score)
+    is_chunked = any(map(is_in_chunks, given))
     if _is_scorer(metric) and is_chunked:
         raise ValueError(
             f"metric={metric!r} is a scikit-learn scorer, which takes a table in memory; for"
             " tables of Dask give a function (y, prediction) -> one number a row."
         )
-    asked = Asked(
-        as_ensemble(model),
-        getattr(model, "classes_", None),
-        None if is_chunked else model,
-        metric,
-        n_repeats,
-        _seed(random_state),
-        n_jobs,
-    )
-    shuffled = over_chunks(partial(_shuffled_chunk, asked), Shuffled.merge, rows)
-    n_seen, n_rows = shuffled.n_seen, shuffled.n_rows
-    if not n_seen and are_training_chunks(
-        asked.ensemble, shuffled.at_root, rows, partial(_taken_in, asked)
-    ):
-        n_seen = n_rows
-    warn_of_seen_rows(n_seen, n_rows, stacklevel=2)
-    return shuffled.result(asked.ensemble.feature_names)
+    intake = Intake.of_model(model)
+    asked = Asked(None if is_chunked else model, metric, n_repeats, _seed(random_state))
+    rows = AllRows.of(RowsAsGiven, intake, given, n_jobs)
+    shuffled = rows.over(partial(_shuffled_rows, asked), Shuffled.merge)
+    rows.check(shuffled.tally, stacklevel=2)
+    return shuffled.result(intake.ensemble.feature_names)
+
+
+@dataclass(eq=False)
+class RowsAsGiven(Rows):
+    """Rows with what the caller gave, which scorers of scikit-learn are handed."""
+
+    given: Chunk | None = None
+
+    @classmethod
+    def of(cls, model: Any, given: Chunk) -> Self:
+        """Check the rows, and what stands beside them."""
+        return replace(super().of(model, given), given=given)
 
 
 class Asked(NamedTuple):
     """What is asked of `permutation`, but for the rows: it is sent to where these are."""
 
-    ensemble: Ensemble
-    classes_: Any
     model: Any  # for scorers of scikit-learn
     metric: Any
     n_repeats: int
     seed: int
-    n_jobs: int | None
 
     def seed_of(self, chunk: Chunk) -> int:
         """Return the seed of a chunk's shuffles, each of which is another for every chunk."""
@@ -174,50 +168,40 @@ def seed_of_chunk(seed: int, number: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0])
 
 
-def _taken_in(asked: Asked, chunk: Chunk) -> Rows:
-    """Return some rows as the model takes them."""
-    rows = as_rows(asked.ensemble, chunk.X)
-    return Rows(rows, as_target(asked, asked.ensemble, chunk.y, len(rows)))
-
-
-def _shuffled_chunk(asked: Asked, chunk: Chunk) -> "Shuffled":
+def _shuffled_rows(asked: Asked, rows: RowsAsGiven, n_jobs: int | None) -> "Shuffled":
     """Shuffle the columns of some rows, among these rows."""
-    ensemble, n_jobs = asked.ensemble, chunk.n_jobs(asked.n_jobs)
-    rows = as_rows(ensemble, chunk.X)
-    groups = Groups.of(chunk.groups, len(rows))
-    orders = Orders(asked.seed_of(chunk), len(rows))
+    ensemble, X, groups, chunk = rows.ensemble, rows.X, rows.groups, rows.given
+    assert chunk is not None
+    orders = Orders(asked.seed_of(chunk), len(X))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
     pairs = [(int(k), r) for k in used for r in range(asked.n_repeats)]
-    target = as_target(asked, ensemble, chunk.y, len(rows))
-    n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
-    is_unknown = chunk.is_part and ensemble.seen_rows is None
     if _is_scorer(asked.metric):
         name, score = str(asked.metric), _scorer(asked.model, asked.metric, chunk.y)
         intact, scores = score(chunk.X), map(score, _shuffled_tables(chunk.X, pairs, orders))
     else:
-        name, score = _score_of(ensemble, asked.metric, target)
-        intact = _checked_score(score(ensemble.raw_predict(rows, n_jobs)), name, len(rows))
-        scores = map(score, _shuffled_predictions(ensemble, rows, pairs, orders, n_jobs))
+        name, score = _score_of(ensemble, asked.metric, rows.y)
+        intact = _checked_score(
+            score(ensemble.raw_predict(X, n_jobs, rows.init_score)), name, len(X)
+        )
+        scores = map(score, _shuffled_predictions(rows, pairs, orders, n_jobs))
     repeats = np.zeros((ensemble.n_features, asked.n_repeats))
     is_by_row = np.ndim(intact) == 1
-    of_columns = [_of_unused(len(rows), groups)] * ensemble.n_features if is_by_row else []
+    of_columns = [_of_unused(len(X), groups)] * ensemble.n_features if is_by_row else []
     for (k, r), shuffled in zip(pairs, scores, strict=True):
         repeats[k, r] = np.mean(intact) - np.mean(shuffled)
         if is_by_row:
             if r == 0:
                 largest = max(np.abs(intact).max(), np.abs(shuffled).max())
-                errors = ShuffleErrors(len(rows), int(exponent_of(largest)) if largest else 0)
+                errors = ShuffleErrors(len(X), int(exponent_of(largest)) if largest else 0)
             errors.add(intact - shuffled, orders.of((k, r)))
             if r == asked.n_repeats - 1:
                 of_columns[k] = errors.sums(groups)
     return Shuffled(
         method=f"permutation({name}{', within chunks' * chunk.is_part})",
-        n_rows=len(rows),
-        n_seen=n_seen,
+        tally=Tally.of(rows, n_jobs),
         repeats=repeats,
         errors=DropSums.beside(of_columns) if is_by_row else None,
         groups=labels_of(groups),
-        at_root=amount_at_root(ensemble, target, None) if is_unknown else nan,
     )
 
 
@@ -235,31 +219,26 @@ class Shuffled:
     Parameters
     ----------
     method : str
-    n_rows : int
-    n_seen : int
-        Rows among them that the model has seen.
+    tally : Tally
     repeats : float64 array of shape (p, n_repeats)
         Mean drops over the rows.
     errors : DropSums or None
         None where the metric gives one number for all rows.
     groups : array of shape (G,) or None
         The distinct labels of rows that belong together.
-    at_root : float
-        What they add to the root of the model's first tree; nan where this is not asked.
     """
 
     method: str
-    n_rows: int
-    n_seen: int
+    tally: Tally
     repeats: np.ndarray
     errors: DropSums | None
     groups: np.ndarray | None
-    at_root: float
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return what the shuffles of both have told."""
         check_apart(self.groups, other.groups)
-        n_rows = self.n_rows + other.n_rows
+        tally = self.tally.merge(other.tally)
+        own, others = (part.tally.n_rows / tally.n_rows for part in (self, other))
         errors, groups = None, None
         if self.errors is not None and other.errors is not None:
             errors = self.errors.merge(other.errors)
@@ -267,12 +246,10 @@ class Shuffled:
             groups = np.concatenate([self.groups, other.groups])
         return Shuffled(
             self.method,
-            n_rows,
-            self.n_seen + other.n_seen,
-            self.repeats * (self.n_rows / n_rows) + other.repeats * (other.n_rows / n_rows),
+            tally,
+            self.repeats * own + other.repeats * others,
             errors,
             groups,
-            self.at_root + other.at_root,
         )
 
     def result(self, feature_names: tuple[str, ...]) -> GlobalAttribution:
@@ -280,7 +257,7 @@ class Shuffled:
         return GlobalAttribution(
             values=self.repeats.mean(axis=1),
             standard_error=None if self.errors is None else self.errors.standard_error,
-            n_samples=self.n_rows,
+            n_samples=self.tally.n_rows,
             feature_names=feature_names,
             method=self.method,
             repeats=self.repeats,
@@ -301,15 +278,16 @@ class Orders:
 
 
 def _shuffled_predictions(
-    ensemble: Ensemble, rows: np.ndarray, pairs: Pairs, orders: Orders, n_jobs: int | None
+    given: Rows, pairs: Pairs, orders: Orders, n_jobs: int | None
 ) -> Iterator[np.ndarray]:
     """Yield the raw predictions of all rows after each shuffle of one column."""
+    ensemble, rows = given.ensemble, given.X
+    start = raw_before(ensemble.base_score, len(rows), given.init_score)
     at_once = max(1, NUMBERS_AT_ONCE // max(len(rows) * ensemble.n_outputs, 1))
     for first in range(0, len(pairs), at_once):
         own = [(pair[0], orders.of(pair)) for pair in pairs[first : first + at_once]]
-        base_score = np.atleast_1d(ensemble.base_score)[:, np.newaxis]
         predictions = np.empty((len(own), ensemble.n_outputs, len(rows)))
-        predictions[:] = base_score
+        predictions[:] = start
 
         def add(
             block: np.ndarray,
@@ -373,7 +351,7 @@ def _scorer(model: Any, metric: Any, y: Any) -> Score:
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
     """Return the name of a score and a function of raw predictions."""
     loss = ensemble.loss
-    if metric is None and loss.kind == GIVEN:
+    if metric is None and (loss.kind == GIVEN or isinstance(loss, CrossEntropy)):
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)
     name, measure = _metric_of(ensemble, metric, target)

@@ -4,4 +4,7 @@ Read ``run`` first. ``options`` are the command line's; ``table`` reads the file
 of it, ``model_file`` reads a fitted model. ``findings`` is the record of a judged model: from it
 ``verdicts`` draws what is said of each feature, and ``cautions`` what to mistrust. ``printed``
 writes it for the terminal, ``page`` as HTML; ``in_batches`` judges files larger than memory.
+
+Rows that belong together are found in a table's columns (``table.belonging``) and in the errors of
+models; ``independence`` fits and judges by groups where both say so, and tells it.
 """

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from attributions.command.findings import Findings
+from attributions.command.independence.said import about_belonging
 from attributions.command.table.columns import reason_to_leave_out
-from attributions.names import cut_in_the_middle, on_one_line
+from attributions.command.wording import N_NAMED, shown_names
 
 # With fewer held-out rows 95 % intervals of long-tailed features held .92 (docs/inference.md).
 FEW_ROWS = 300
@@ -17,14 +18,13 @@ NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model sa
 MOST_OF_IT, MUCH = 0.8, 50.0
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
-N_NAMED = 8
-NAME_WIDTH = 40
 N_LOOKED_AT = 256
 
 
 def cautions(found: Findings) -> list[str]:
     """Return the warnings that stand on the page and in the terminal."""
     return [
+        *about_belonging(found),
         *_about_rows(found),
         *_about_the_model(found),
         *_about_leaks(found),
@@ -196,7 +196,4 @@ def _about_intervals(found: Findings) -> Iterator[str]:
 
 def named(found: Findings, features: Iterable[int]) -> str:
     """Return the names of some features, the first of many."""
-    names = [on_one_line(found.task.feature_names[k]) for k in features]
-    shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
-    more = f" and {len(shown) - N_NAMED} more" * (len(shown) > N_NAMED)
-    return ", ".join(shown[:N_NAMED]) + more
+    return shown_names([found.task.feature_names[k] for k in features])

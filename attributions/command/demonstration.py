@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 
 from attributions.command.table.columns import columns_of_rows
-from attributions.command.table.task import Task, halves
+from attributions.command.table.halves import random_halves
+from attributions.command.table.task import Task
 
 GREEDY: dict[str, Any] = {
     "splitter": "greedy",
@@ -39,7 +40,7 @@ def demonstration(seed: int) -> Task:
     table = load_diabetes(scaled=False)
     y = table.target.astype(np.float64)
     X = np.column_stack([table.data, np.random.default_rng(seed).normal(size=len(y))])
-    train, valid = halves(y, False, seed)
+    train, valid = random_halves(y, False, seed)
     return Task(
         [
             "Diabetes: 442 patients, and how far their disease got within a year. The table ships"

@@ -15,6 +15,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
+from attributions.command.independence.agreement import InTime, Together
 from attributions.command.table.task import Task
 from attributions.command.table.unusable import UnusableTableError
 from attributions.command.verdicts import UNCLEAR, UNUSED, verdicts
@@ -31,7 +32,7 @@ from gbt.model.known_by_leaves import (
     may_be_training_rows,
 )
 
-Batches = Iterable[tuple[np.ndarray, np.ndarray]]
+Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]]  # X, y and groups
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,12 @@ class Findings:
         The file of a given model, or nothing.
     doubt : str
         What is doubtful about the sums of a given model's nodes, or nothing.
+    together : Together or None
+        Rows that belong together, if something speaks for it.
+    in_time : InTime or None
+        What speaks for an order of time.
+    beside : Findings or None
+        The same of halves drawn at random, where rows were split otherwise.
     """
 
     model: Ensemble
@@ -86,6 +93,9 @@ class Findings:
     on_training_rows: bool = False
     model_file: str = ""
     doubt: str = ""
+    together: Together | None = None
+    in_time: InTime | None = None
+    beside: "Findings | None" = None
 
     @property
     def loss_name(self) -> str:
@@ -145,7 +155,7 @@ def findings_of(model: Ensemble, task: Task, model_file: str = "", doubt: str = 
     known = model.seen_rows
     n_seen = 0 if known is None else known.count(model.as_input(task.X_valid), task.y_valid)
     found = findings_in_batches(
-        model, task, lambda: [(task.X_valid, task.y_valid)], model_file, doubt
+        model, task, lambda: [(task.X_valid, task.y_valid, task.groups)], model_file, doubt
     )
     return replace(found, n_seen=n_seen)
 
@@ -157,12 +167,12 @@ def findings_in_batches(
     model_file: str = "",
     doubt: str = "",
 ) -> Findings:
-    """Judge a model on held-out rows that come some at a time: X and y of each batch.
+    """Judge a model on held-out rows that come some at a time: X, y and groups of each batch.
 
     What is kept of a row is its target and its raw prediction. ``read`` is called several times.
     """
     targets, predictions, of_batches = [], [], []
-    for X, y in read():
+    for X, y, _ in read():
         targets.append(y)
         predictions.append(model.raw_predict(X))
         of_batches.append(absolute(model, X))
@@ -200,7 +210,7 @@ def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batche
         return False
 
     def fold(part_of: Callable[[Rows], Cells], merge: Callable[[Cells, Cells], Cells]) -> Cells:
-        return reduce(merge, (part_of(Rows(model.as_input(X), y)) for X, y in read()))
+        return reduce(merge, (part_of(Rows(model.as_input(X), y)) for X, y, _ in read()))
 
     may_be = may_be_training_rows(model, amount_at_root(model, y, None))
     return may_be and are_training_rows(model, fold)

@@ -15,6 +15,7 @@ import numpy as np
 from attributions.command.findings import Findings, findings_in_batches
 from attributions.command.model_file import ModelFile
 from attributions.command.table.arrow import BatchFile
+from attributions.command.table.belonging import labels_of_groups
 from attributions.command.table.cells import Cells
 from attributions.command.table.columns import NEARLY_ALL, LevelPlaces, column_of
 from attributions.command.table.target import read_target
@@ -32,11 +33,14 @@ def findings_of_file(file: BatchFile, question: Question, given: ModelFile) -> F
     target = read_target(column, question.task, question.positive, question.classes)
     task, _ = task_without_rows(file, question, given.ensemble, names, target)
     model = replace(given.ensemble, feature_names=task.feature_names)
+    groups = None
+    if question.groups is not None:
+        groups = labels_of_groups(column_of(question.groups, file.read(question.groups)))
     readers = []  # the first counts strays; the others, when rows are read again, count the same
 
-    def read() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def read() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
         readers.append(Reader.of(model))
-        return _batches(file, readers[-1], target.y, model)
+        return _batches(file, readers[-1], target.y, groups, model)
 
     found = findings_in_batches(model, task, read, given.name, given.doubt)
     reader = readers[0]
@@ -98,15 +102,18 @@ class Reader:
 
 
 def _batches(
-    file: BatchFile, reader: Reader, y: np.ndarray, model: Ensemble
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the rows of each batch that have a target, and their targets."""
+    file: BatchFile, reader: Reader, y: np.ndarray, groups: np.ndarray | None, model: Ensemble
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """Yield the rows of each batch that have a target, their targets and groups."""
     start = 0
     for columns in file.batches(reader.names):
         X = reader.rows(columns)
-        of_batch = y[start : start + len(X)]
+        rows = start + np.flatnonzero(~np.isnan(y[start : start + len(X)]))
+        if len(rows):
+            X_there = X[rows - start]
+            yield (
+                X_there if model.categories is None else X_there.view(EncodedRows),
+                y[rows],
+                None if groups is None else groups[rows],
+            )
         start += len(X)
-        has_target = ~np.isnan(of_batch)
-        if has_target.any():
-            X = X[has_target]
-            yield X if model.categories is None else X.view(EncodedRows), of_batch[has_target]

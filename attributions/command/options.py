@@ -83,6 +83,7 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         table.add_argument(
             option, metavar="NAME", action="append", default=[], help=f"{what}; may be repeated"
         )
+    _add_options_of_independence(table)
     parser.add_argument(
         "--task",
         choices=("regression", "classification"),
@@ -112,17 +113,51 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--seed", type=int, default=0, help="of all that is drawn at random (default: %(default)s)"
     )
     options = parser.parse_args(arguments)
-    about_a_table = ("target", "task", "positive", "keep", "drop", "model")
+    _refuse_contradictions(parser, options)
+    if options.report is None and options.out is None:
+        options.out = DEFAULT_FOLDER
+    return options
+
+
+def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
+    """Add what is asked of rows that belong together, or have a time."""
+    table.add_argument(
+        "--groups",
+        metavar="NAME",
+        help="the column that says which rows belong together, such as those of one person: they"
+        " are kept in one half, and count as one draw (default: found out where it is plain)",
+    )
+    table.add_argument(
+        "--no-groups",
+        action="store_true",
+        help="take rows for independent, whatever the table looks like",
+    )
+    table.add_argument(
+        "--time",
+        metavar="NAME",
+        help="the column by which rows are in order: fit on the earlier, judge on the later half",
+    )
+
+
+def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse options that do not go with each other."""
+    about_a_table = ["target", "task", "positive", "keep", "drop", "model"]
+    about_a_table += ["groups", "no_groups", "time"]
     if options.data is None:
         for name in about_a_table:
             if getattr(options, name):
-                parser.error(f"--{name} is about a table; name its file with --data")
+                parser.error(
+                    f"--{name.replace('_', '-')} is about a table; name its file with --data"
+                )
     if options.task == "regression" and options.positive is not None:
         parser.error("--positive names a class, so it does not go with --task regression")
+    if options.groups is not None and options.no_groups:
+        parser.error("--groups and --no-groups contradict each other; choose one")
+    if options.model is not None and options.time is not None:
+        parser.error(
+            "--time is for a model that is fitted here; judge --model on a table of later rows"
+        )
     if options.model is not None and options.report is not None and options.out is not None:
         parser.error("--model goes with --report or with --out, which writes no report")
-    if options.report is None and options.out is None:
-        options.out = DEFAULT_FOLDER
     if options.seed < 0:
         parser.error(f"--seed must not be negative; got {options.seed}")
-    return options

@@ -3,18 +3,17 @@
 import csv
 import math
 from pathlib import Path
-from textwrap import wrap
 
 import numpy as np
 
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
+from attributions.command.wording import lines_of
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 
 FEATURES, PICTURE = "features.csv", "used_useful.png"  # files of a folder of results
-WIDTH = 100
 N_LISTED = 10
 N_TOP = 5
 N_WORST = 5
@@ -103,11 +102,10 @@ def table_lines(found: Findings) -> list[str]:
 def _reading(found: Findings) -> list[str]:
     """Say in words what the table shows: one verdict a feature."""
     task = found.task
-    lines = wrap(
+    lines = lines_of(
         "Held-out gain is what the splits at the feature are worth on rows that the model has not"
         " seen (below 0: they made predictions worse). Total gain is what the same splits promised"
-        " on the rows of the training.",
-        WIDTH,
+        " on the rows of the training."
     )
     n_features = len(found.verdicts)
     for verdict in (HELPS, HURTS, UNCLEAR, UNUSED):
@@ -120,7 +118,7 @@ def _reading(found: Findings) -> list[str]:
         n_carried = sum(bool(found.doubtful[k]) for k in told) if verdict == UNCLEAR else 0
         why = f" ({n_carried} because a few rows may carry it)" * (n_carried > 0)
         text = f"{verdict}, {len(told)} of {n_features}{why}{': ' * bool(told)}{names}{more}"
-        lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        lines += lines_of(text, "  ", "    ")
     if task.noise is not None:
         by_gain, held_out = ranks(found.gain)[task.noise], found.order.index(task.noise) + 1
         lines.append(
@@ -134,7 +132,7 @@ def _warnings(found: Findings) -> list[str]:
     """Say what should be mistrusted."""
     lines = []
     for text in cautions(found):
-        lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        lines += lines_of(text, "  ", "    ")
     return ["", "Warnings", *lines] if lines else []
 
 

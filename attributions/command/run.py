@@ -8,6 +8,7 @@ import os
 import platform
 import shlex
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,21 +16,23 @@ from hashlib import file_digest
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 from attributions.command.demonstration import GREEDY, demonstration
 from attributions.command.findings import Findings, findings_of
 from attributions.command.in_batches import findings_of_file
+from attributions.command.independence.judging import judged, of_given_model
 from attributions.command.model_file import ModelFile, UnusableModelError, read_model
 from attributions.command.options import check_places, program_name, read_options
 from attributions.command.page.contents import Report
 from attributions.command.page.page import page
-from attributions.command.printed import WIDTH, draw, report, write_table
+from attributions.command.printed import draw, report, write_table
 from attributions.command.table.arrow import open_batches
 from attributions.command.table.file import read_table
-from attributions.command.table.task import Question, Task, table_task, task_of_model
+from attributions.command.table.task import Question, Task, task_of_model
 from attributions.command.table.unusable import UnusableTableError, listed
+from attributions.command.wording import lines_of
+from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model.ensemble import Ensemble
@@ -46,6 +49,13 @@ STANDARD: dict[str, Any] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line asks for; return the exit status."""
     options = read_options(arguments)
+    with warnings.catch_warnings():  # the findings have a word for it
+        warnings.simplefilter("ignore", FewGroupsWarning)
+        return _answer(options, sys.argv[1:] if arguments is None else arguments)
+
+
+def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Do what the options ask for; return the exit status."""
     try:
         check_places(options)
         given = read_model(options.model) if options.model else None
@@ -55,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.out is not None:
             _write_folder(found, options.out)
         if options.report is not None:
-            made = _how_made(options, given, sys.argv[1:] if arguments is None else arguments)
+            made = _how_made(options, given, arguments)
             text = page(Report.of(found, made, options.seed))
             options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
             _say(f"Report: {options.report}")
@@ -94,15 +104,13 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
         task = task_of_model(table, question, given.ensemble)
         _describe(task)
         model = replace(given.ensemble, feature_names=task.feature_names)
-        return findings_of(model, task, given.name, given.doubt)
-    task = table_task(table, question)
-    _describe(task)
-    return findings_of(fit(task), task)
+        return of_given_model(findings_of(model, task, given.name, given.doubt))
+    return judged(table, question, fit, _describe)
 
 
 def _describe(task: Task) -> None:
     """Say what is done."""
-    _say(*(line for text in task.description for line in wrap(text, WIDTH)))
+    _say(*(line for text in task.description for line in lines_of(text)))
 
 
 def _write_folder(found: Findings, folder: Path) -> None:
@@ -160,7 +168,15 @@ def _question(
             f"Say with --target which column of {path} to predict; it has {listed(names)}."
         )
     question = Question(
-        options.target, options.task, options.positive, options.keep, options.drop, options.seed
+        options.target,
+        options.task,
+        options.positive,
+        options.keep,
+        options.drop,
+        options.seed,
+        groups=options.groups,
+        time=options.time,
+        looks_for_groups=not options.no_groups,
     )
     if given is None:
         return question

@@ -14,10 +14,11 @@ the verdict:
 P-values are adjusted for the number of features that are used and that few rows do not carry. So
 of all features that get "helps" one in ten at most is a mistake, on average, and of those that get
 "hurts" too. With many rows the smallest of effects is beyond chance: how much a feature helps says
-v, not the verdict.
+v, not the verdict. Where rows belong together, s is over groups, and Phi is Student's distribution.
 """
 
 import numpy as np
+from scipy.special import stdtr
 from scipy.stats import false_discovery_control
 
 from attributions.results import GlobalAttribution
@@ -58,7 +59,7 @@ def verdicts(
     may_help : bool
         Whether the model is better than a constant.
     """
-    above = useful.p_values()
+    above = _p_values(useful)
     is_reliable = np.ones(len(above), dtype=bool)
     if useful.is_reliable is not None:
         is_reliable = useful.is_reliable
@@ -77,3 +78,13 @@ def verdicts(
         UNCLEAR,
     )
     return words.tolist(), above
+
+
+def _p_values(useful: GlobalAttribution) -> np.ndarray:
+    """Return one-sided p-values, of groups those of Student's distribution: they may be few."""
+    if useful.groups is None:
+        return useful.p_values()
+    z = np.zeros(len(useful))
+    error = np.asarray(useful.standard_error)
+    np.divide(useful.values, error, out=z, where=error > 0)
+    return np.where(error > 0, stdtr(max(useful.n_draws - 1, 1), -z), 1.0)

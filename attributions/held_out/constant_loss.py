@@ -2,7 +2,7 @@ r"""The loss of the best constant prediction: what importance in per cent is rel
 
 The constant is the one that has the least loss on the rows themselves: their mean, the shares of
 the classes, their quantile. Its loss is counted from the least that any prediction could have,
-which is 0 for most losses but not for Poisson's, gamma's and Tweedie's.
+which is 0 for most losses but not for Poisson's, gamma's and Tweedie's, nor for shares.
 
 To find it takes all targets. Rows in memory have them at hand; of chunks the distinct targets are
 kept, with the weight of each, as long as there are no more than ``MOST_DISTINCT``.
@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 
 from gbt.losses.amounts import LogLink
+from gbt.losses.half import CrossEntropy
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 
@@ -86,6 +88,8 @@ def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool)
 
 def least_loss(loss: Loss, y: np.ndarray) -> Any:
     """Return the least loss that every target could have, at a prediction that is right."""
+    if isinstance(loss, CrossEntropy):
+        return -(xlogy(y, y) + xlogy(1 - y, 1 - y))
     if isinstance(loss, LogLink):
         return loss.value(y, np.log(np.maximum(y, np.finfo(np.float64).tiny)))
     return 0.0

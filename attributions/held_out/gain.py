@@ -39,7 +39,6 @@ import numpy as np
 
 from attributions.held_out.constant_loss import percent_of_one
 from attributions.held_out.rows_at_splits import (
-    Intake,
     NodeTotals,
     RowsAtSplits,
     Spread,
@@ -47,9 +46,9 @@ from attributions.held_out.rows_at_splits import (
 )
 from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import sum_by_output
-from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
+from attributions.inputs import row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
-from attributions.statistics.chunk_sums import are_training_chunks
+from attributions.rows import AllRows
 from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
@@ -64,6 +63,7 @@ def held_out_gain(
     *,
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
     second_moments: bool = False,
@@ -96,6 +96,9 @@ def held_out_gain(
         errors then count groups as independent, not rows; values do not change. With fewer than
         some 30 groups normal intervals are too narrow and p-values too small: asking for them gives
         a `FewGroupsWarning`. A single group has no standard error.
+    init_score : array of shape (n,), or (n, K), optional
+        Raw predictions from which the rows start, if the model was fitted with such
+        (``gbt.model.starts``): features are judged at the true predictions.
     per_tree : bool
         Also return the (M, p) held-out gains of the trees: importance along boosting.
     per_output : bool
@@ -141,35 +144,39 @@ def held_out_gain(
             "second_moments=True is for standard errors of sums over features; leave out"
             " standard_error=False."
         )
-    steps = StepsOfModel.of(as_ensemble(model))
-    intake = Intake(steps, getattr(model, "classes_", None))
-    rows = Chunk(X, y, sample_weight, groups)
-    over = partial(intake.ready(rows), n_jobs=n_jobs)
+    steps = _steps_of(model)
+    rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     asked = Asked(per_tree, per_output, second_moments, standard_error)
-    totals = _totals(over, asked)
-    n_seen = totals.n_seen or totals.n_rows * are_training_chunks(
-        steps.ensemble, totals.at_root, rows, intake.as_seen
-    )
-    warn_of_seen_rows(n_seen, totals.n_rows, stacklevel=2)
-    return _held_out_gain(steps, over, asked, totals)
+    totals = _totals(rows.over, asked)
+    rows.check(totals.tally, stacklevel=2)
+    return _held_out_gain(steps, rows.over, asked, totals)
 
 
 def held_out_gain_of_batches(
-    model: Ensemble, read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
+    model: Ensemble,
+    read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]]],
 ) -> GlobalAttribution:
     """Return the held-out gain, with that of every tree, of rows that are read some at a time.
 
-    ``read`` yields X and y of each batch, and is called twice. Nobody is warned of rows that the
-    model has seen.
+    ``read`` yields X, y and groups, or None, of each batch, and is called twice. Nobody is warned
+    of rows that the model has seen.
     """
-    intake = Intake(StepsOfModel.of(model), None)
+    steps = StepsOfModel.of(model)
 
     def over(part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
-        parts = (part_of(intake.take(Chunk(X, y)), None) for X, y in read())
+        parts = (
+            part_of(RowsAtSplits.of(steps, Chunk(X, y, None, groups)), None)
+            for X, y, groups in read()
+        )
         return reduce(merge, parts)
 
     asked = Asked(per_tree=True)
-    return _held_out_gain(intake.steps, over, asked, _totals(over, asked))
+    return _held_out_gain(steps, over, asked, _totals(over, asked))
+
+
+def _steps_of(model: Any) -> StepsOfModel:
+    """Return the steps of a model that a public function was given."""
+    return StepsOfModel.of(as_ensemble(model), getattr(model, "classes_", None))
 
 
 class Asked(NamedTuple):
@@ -183,10 +190,7 @@ class Asked(NamedTuple):
 
 def _totals(over: Callable[..., Any], asked: Asked) -> NodeTotals:
     """Walk all rows for what they add up to at the nodes."""
-    totals = over(partial(NodeTotals.of, asked.standard_error), NodeTotals.merge)
-    if not totals.has_weight:
-        raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
-    return totals
+    return over(partial(NodeTotals.of, asked.standard_error), NodeTotals.merge)
 
 
 def _held_out_gain(
@@ -203,7 +207,7 @@ def _held_out_gain(
     return GlobalAttribution(
         values=by_tree.sum(axis=0),
         standard_error=None if spread is None else spread.sums.standard_error,
-        n_samples=totals.n_rows,
+        n_samples=totals.tally.n_rows,
         feature_names=ensemble.feature_names,
         method="held_out_gain",
         per_tree=by_tree if asked.per_tree else None,
@@ -237,13 +241,13 @@ def _spread(
 
 
 def held_out_gain_rows(
-    model: Any, X: Any, y: Any, *, n_jobs: int | None = None
+    model: Any, X: Any, y: Any, *, init_score: Any = None, n_jobs: int | None = None
 ) -> LocalAttribution:
     """Return what every row adds to the held-out gain of every feature: q_ik.
 
     Parameters
     ----------
-    model, X, y, n_jobs
+    model, X, y, init_score, n_jobs
         As for `held_out_gain`. Rows in memory, because the means of nodes are those of all rows.
 
     Returns
@@ -259,12 +263,9 @@ def held_out_gain_rows(
     for means that come from the rows themselves.
     """
     refuse_chunks(X)
-    steps = StepsOfModel.of(as_ensemble(model))
-    rows_at_splits = Intake(steps, getattr(model, "classes_", None)).take(Chunk(X, y))
-    n_seen = count_seen_rows(
-        steps.ensemble, rows_at_splits.X, rows_at_splits.y, n_jobs, rows_at_splits.weight
-    )
-    warn_of_seen_rows(n_seen, len(rows_at_splits.X), stacklevel=2)
+    steps = _steps_of(model)
+    rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
+    rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
     values, blocks = np.empty(rows_at_splits.X.shape), row_blocks(len(rows_at_splits.X))
 

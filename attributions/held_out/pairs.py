@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.steps import JudgedRows
-from attributions.inputs import count_seen_rows, warn_of_seen_rows
 from attributions.kernels.pairs import Credits, add_pair_changes
 from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
@@ -45,13 +44,14 @@ def tree_inner_pairs(
     ifa: Any = "predecomp",
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     n_jobs: int | None = None,
 ) -> PairAttribution:
     """Divide every feature's `tree_inner` by the features that were split on above.
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups, n_jobs
+    model, X, y, sample_weight, groups, init_score, n_jobs
         As for `tree_inner`.
     ifa : {"predecomp", "saabas"} or attribution along paths
         Others, such as TreeSHAP, do not say at which split a feature earned what.
@@ -72,9 +72,8 @@ def tree_inner_pairs(
     """
     judge = Judge.of(model, ifa)
     ensemble = judge.ensemble
-    rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups))
-    n_seen = count_seen_rows(ensemble, rows.X, rows.y, n_jobs, rows.weight)
-    warn_of_seen_rows(n_seen, len(rows.X), stacklevel=2)
+    rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups, init_score))
+    rows.warn_if_seen(n_jobs, stacklevel=2)
     if not rows.have_paths:
         raise ValueError(
             f"ifa={judge.ifa_name!r} does not credit single splits, so nothing is earned below"

@@ -12,40 +12,36 @@ Either way back from the leaves is taken some trees at a time, with the raw pred
 rows are asked for all their steps in memory (``attributions.kernels.held_out``).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets
-from attributions.held_out.splits import N_SUMS, StepsOfModel, odds
-from attributions.inputs import as_rows, as_target, as_weight, count_seen_rows
+from attributions.held_out.splits import N_SUMS, odds
+from attributions.kernels import held_out as kernels
 from attributions.kernels.contrasts import Spots, find_spots
 from attributions.kernels.held_out import (
     MAX_ODDS,
-    Rows,
     add_parts_of_rows,
     add_parts_of_steps,
     add_up_rows,
     add_up_steps,
     ask,
 )
+from attributions.rows import Rows, Tally
 from attributions.statistics.groups import Groups, GroupSums, labels_of
 from attributions.statistics.kurtosis import Moments
 from attributions.statistics.row_sums import RowSums
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC
 from gbt.kernels.rows.descent import N_PLACES, N_TOP
-from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
-from gbt.model.known_by_leaves import amount_at_root
 from gbt.model.predictor import columns_of, transposed
-from gbt.model.stages import start_of, tree_blocks
+from gbt.model.stages import tree_blocks
 from gbt.parallel.blas import one_blas_thread
-from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are three numbers a node of all trees
@@ -54,25 +50,13 @@ NUMBERS_AT_ONCE = 2**15  # raw predictions at which a block of rows is asked: 26
 
 
 @dataclass(eq=False)
-class RowsAtSplits:
-    """Rows that are asked at every split of their paths, checked and converted.
+class RowsAtSplits(Rows):
+    """Rows that are asked at every split of their paths; their model is its `StepsOfModel`.
 
-    ``is_part`` says that they are a chunk, which is taken in anew for every walk. ``kept`` holds
-    where all rows end up in all trees, once `node_sums` has kept it.
+    ``kept`` holds where all rows end up in all trees, once `node_sums` has kept it.
     """
 
-    steps: StepsOfModel
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    groups: Groups | None
-    is_part: bool = False
     kept: np.ndarray | None = None
-
-    @property
-    def ensemble(self) -> Ensemble:
-        """The model that is judged."""
-        return self.steps.ensemble
 
     def node_sums(self, n_jobs: int | None, keep: bool = False) -> np.ndarray:
         """Return what rows add up to at every node, (n_nodes, 3): see `add_up_steps`.
@@ -102,12 +86,12 @@ class RowsAtSplits:
         is w g at the prediction after the last tree, (n, K); of a forest at its start.
         """
         out, weight = np.zeros((self.X.shape[1], rows.stop - rows.start)), self.weight[rows]
-        raw = self._start(rows)
+        raw = self.start(rows)
         if self._is_known:
             known = self._known_rows(rows, is_walked=self.kept is not None)
             part = part[self.ensemble.predictor.links.node]
             slope, constant = np.ascontiguousarray(part.T)
-            paths = self.steps.paths_of_rows
+            paths = self.model.paths_of_rows
             add_parts_of_rows(known, self._most_odds, paths, slope, constant, out)
             raw[0] = known.state if self._most_odds is None else np.log(known.state)
         else:
@@ -144,13 +128,13 @@ class RowsAtSplits:
         """Add up some blocks of rows for a loss that kernels do not know, (n_nodes, 3)."""
         sums = np.zeros((len(self.ensemble.feature), N_SUMS))
         for block in _blocks_in(rows):
-            for *walked, gradient in self._walk(block, self._start(block)):
+            for *walked, gradient in self._walk(block, self.start(block)):
                 add_up_steps(*walked, gradient, self.weight[block], sums)
         return sums
 
     def _sums_of_known(self, rows: slice) -> np.ndarray:
         """Add up some blocks of rows for the other two, of nodes and places, (N, 3)."""
-        paths = self.steps.paths_of_rows
+        paths = self.model.paths_of_rows
         of_steps, of_leaves = np.zeros((2, len(paths.up))), np.zeros(2 * len(paths.up))
         for block in _blocks_in(rows):
             known = self._known_rows(block, is_walked=False)
@@ -167,11 +151,7 @@ class RowsAtSplits:
         """Where odds are cut off; None where rows carry raw predictions."""
         return MAX_ODDS if self.ensemble.loss.kind == HALF_LOGISTIC else None
 
-    def _start(self, rows: slice) -> np.ndarray:
-        """Return the raw predictions at which the first trees are judged, (K, n)."""
-        return np.repeat(start_of(self.ensemble)[:, np.newaxis], rows.stop - rows.start, axis=1)
-
-    def _known_rows(self, rows: slice, is_walked: bool) -> Rows:
+    def _known_rows(self, rows: slice, is_walked: bool) -> kernels.Rows:
         """Send a block of rows down all trees, unless that has been done and kept."""
         ensemble, n = self.ensemble, rows.stop - rows.start
         n_trees, room = ensemble.n_trees, self._room
@@ -183,9 +163,9 @@ class RowsAtSplits:
             block = transposed(self.X[rows], dtype=self.X.dtype)
             links = ensemble.predictor.links_for(block)
             find_spots(columns_of(block), links, room._replace(of_row=spot))
-        (state,), shape = self._start(rows), (ensemble.n_features, n)
+        (state,), shape = self.start(rows), (ensemble.n_features, n)
         is_logistic = self._most_odds is not None
-        return Rows(
+        return kernels.Rows(
             spot,
             room.first,
             self.y[rows],
@@ -201,7 +181,7 @@ class RowsAtSplits:
         n_spots = np.where(is_shallow, N_PLACES, np.diff(self.ensemble.tree_offset))
         of_row = np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1))
         first = np.where(is_shallow, links.places, links.roots)
-        return Spots(of_row, first, links.tree_depth, self.steps.paths_of_rows.value)
+        return Spots(of_row, first, links.tree_depth, self.model.paths_of_rows.value)
 
     def _walk(self, rows: slice, raw: np.ndarray) -> Iterator[tuple]:
         """Yield leaves and gradients of a block of rows, some trees at a time, as kernels take it.
@@ -210,7 +190,7 @@ class RowsAtSplits:
         (T, S, n), step by step from the leaf up, of the output that the tree adds to. ``raw``, the
         raw predictions (K, n), go from the start to beyond the last tree.
         """
-        ensemble, paths, y = self.ensemble, self.steps.paths, self.y[rows]
+        ensemble, paths, y = self.ensemble, self.model.paths, self.y[rows]
         block = transposed(self.X[rows], dtype=self.X.dtype)
         n_outputs, n = ensemble.n_outputs, rows.stop - rows.start
         work = np.zeros((n_outputs, ensemble.n_features, n))
@@ -247,25 +227,16 @@ class NodeTotals:
     """What some rows add up to at the nodes, and what is to be known of all rows together."""
 
     of_node: np.ndarray
-    n_rows: int
-    n_seen: int
-    at_root: float  # what chunks add to the root of the first tree; nan where this is not asked
-    has_weight: bool
+    tally: Tally
     groups: np.ndarray | None  # the distinct labels of rows that belong together
     targets: Targets
 
     @classmethod
     def of(cls, keep: bool, rows: RowsAtSplits, n_jobs: int | None) -> "NodeTotals":
         """Walk the rows once; ``keep`` says that they will be walked again."""
-        ensemble = rows.ensemble
-        n_seen = count_seen_rows(ensemble, rows.X, rows.y, n_jobs, rows.weight)
-        is_unknown = rows.is_part and ensemble.seen_rows is None
         return cls(
             rows.node_sums(n_jobs, keep),
-            len(rows.X),
-            n_seen,
-            amount_at_root(ensemble, rows.y, rows.weight) if is_unknown else nan,
-            bool(rows.weight.any()),
+            Tally.of(rows, n_jobs),
             labels_of(rows.groups),
             Targets(rows.y, rows.weight),
         )
@@ -274,10 +245,7 @@ class NodeTotals:
         """Return what the rows of both add up to."""
         return NodeTotals(
             self.of_node + other.of_node,
-            self.n_rows + other.n_rows,
-            self.n_seen + other.n_seen,
-            self.at_root + other.at_root,
-            self.has_weight or other.has_weight,
+            self.tally.merge(other.tally),
             union_of(self.groups, other.groups),
             self.targets.merge(other.targets),
         )
@@ -348,53 +316,3 @@ Spread = RowSpread | GroupSpread
 def merge_spreads(one: Any, other: Any) -> Any:
     """Return the spread of the rows of two chunks."""
     return one.merge(other)
-
-
-@dataclass(frozen=True, eq=False)
-class Intake:
-    """Makes `RowsAtSplits` of what a public function was given; is sent to where chunks are.
-
-    Parameters
-    ----------
-    steps : StepsOfModel
-    classes_ : array or None
-        The labels of a classifier.
-    """
-
-    steps: StepsOfModel
-    classes_: Any
-
-    def take(self, rows: Chunk) -> RowsAtSplits:
-        """Check the rows, and what stands beside them."""
-        ensemble = self.steps.ensemble
-        X = as_rows(ensemble, rows.X)
-        return RowsAtSplits(
-            self.steps,
-            X,
-            as_target(self, ensemble, rows.y, len(X)),
-            as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part),
-            Groups.of(rows.groups, len(X)),
-            rows.is_part,
-        )
-
-    def as_seen(self, rows: Chunk) -> known_by_leaves.Rows:
-        """Return some rows as `known_by_leaves` takes them."""
-        taken = self.take(rows)
-        return known_by_leaves.Rows(taken.X, taken.y, taken.weight)
-
-    def ready(self, rows: Chunk) -> Callable[..., Any]:
-        """Return what makes a part of all rows, as ``over(part_of, merge, n_jobs)``.
-
-        Rows in memory are checked once, chunks of Dask where they lie, whenever they are asked.
-        """
-        if any(map(is_in_chunks, rows)):
-            return lambda part_of, merge, n_jobs: over_chunks(
-                partial(_of_chunk, self, part_of, n_jobs), merge, rows
-            )
-        judges = self.take(rows)
-        return lambda part_of, merge, n_jobs: part_of(judges, n_jobs)
-
-
-def _of_chunk(intake: Intake, part_of: Callable, n_jobs: int | None, chunk: Chunk) -> Any:
-    """Make the part of a chunk."""
-    return part_of(intake.take(chunk), chunk.n_jobs(n_jobs))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.steps import JudgedRows
-from attributions.inputs import count_seen_rows, row_labels, warn_of_seen_rows
+from attributions.inputs import row_labels
 from attributions.per_row.bound import Judge
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
@@ -20,13 +20,19 @@ from gbt.parallel.threads import over_blocks
 
 
 def tree_inner_rows(
-    model: Any, X: Any, y: Any, *, ifa: Any = "predecomp", n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    ifa: Any = "predecomp",
+    init_score: Any = None,
+    n_jobs: int | None = None,
 ) -> LocalAttribution:
     """Return q_ik: whether feature k helped (> 0) or hurt (< 0) the prediction of row i.
 
     Parameters
     ----------
-    model, X, y, ifa, n_jobs
+    model, X, y, ifa, init_score, n_jobs
         As for `tree_inner`. Of rows of Dask the result is a `ChunkedAttribution`.
 
     Returns
@@ -43,17 +49,23 @@ def tree_inner_rows(
     bit, standard errors included: both add rows within blocks of ``row_sums.ROWS_PER_BLOCK`` first.
     ``values.sum(axis=0)`` adds in another order and agrees within rounding.
     """
-    return _explained("tree_inner", model, Chunk(X, y), ifa, n_jobs)
+    return _explained("tree_inner", model, Chunk(X, y, init_score=init_score), ifa, n_jobs)
 
 
 def partial_inner_rows(
-    model: Any, X: Any, y: Any, *, ifa: Any = "saabas", n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    ifa: Any = "saabas",
+    init_score: Any = None,
+    n_jobs: int | None = None,
 ) -> LocalAttribution:
     """Return the q_ik of `partial_inner`: whether feature k's shape is right for row i.
 
     Parameters
     ----------
-    model, X, y, ifa, n_jobs
+    model, X, y, ifa, init_score, n_jobs
         As for `partial_inner`. Of rows of Dask the result is a `ChunkedAttribution`.
 
     Returns
@@ -62,7 +74,7 @@ def partial_inner_rows(
         ``values`` are q_ik; ``base_values`` are 0, since the rows' contributions do not add up to
         anything. ``GlobalAttribution.from_rows`` of it is `partial_inner` to the last bit.
     """
-    return _explained("partial_inner", model, Chunk(X, y), ifa, n_jobs)
+    return _explained("partial_inner", model, Chunk(X, y, init_score=init_score), ifa, n_jobs)
 
 
 def _explained(
@@ -80,8 +92,7 @@ def _explained(
 def _of_chunk(judge: Judge, name: str, n_jobs: int | None, chunk: Chunk) -> LocalAttribution:
     """Return the q_ik of some rows, made in the blocks in which they are summed."""
     rows, n_jobs = JudgedRows.of(judge, chunk), chunk.n_jobs(n_jobs)
-    n_seen = count_seen_rows(judge.ensemble, rows.X, rows.y, n_jobs)
-    warn_of_seen_rows(n_seen, len(rows.X), stacklevel=5)
+    rows.warn_if_seen(n_jobs, stacklevel=5)
     values, base_values = np.empty(rows.X.shape), np.zeros(len(rows.X))
     blocks = row_blocks(len(rows.X))
 

@@ -18,12 +18,14 @@ to its gain.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from attributions.kernels.held_out import MAX_ODDS, Paths
 from attributions.kernels.paths import add_up_leaves
 from attributions.per_row.saabas import Saabas
+from attributions.rows import Intake
 from attributions.statistics.powers_of_two import exponent_of_columns
 from gbt.kernels.rows.derivatives import HALF_LOGISTIC
 from gbt.model.ensemble import Ensemble
@@ -40,12 +42,13 @@ def mean_of_leaves(ensemble: Ensemble) -> Saabas:
 
 
 @dataclass(frozen=True, eq=False)
-class StepsOfModel:
+class StepsOfModel(Intake):
     """The steps between the nodes of a model: what a walk needs of them, and how they are judged.
 
     Parameters
     ----------
-    ensemble : Ensemble
+    ensemble, classes_
+        As of an `Intake`.
     lower : uint64 array of shape (n_nodes, 2)
         The children right and left of every node; a leaf is its own.
     paths : Paths
@@ -54,13 +57,12 @@ class StepsOfModel:
         How far the value of a node lies above that of its parent.
     """
 
-    ensemble: Ensemble
     lower: np.ndarray
     paths: Paths
     change: np.ndarray
 
     @classmethod
-    def of(cls, ensemble: Ensemble) -> "StepsOfModel":
+    def of(cls, ensemble: Ensemble, classes_: Any = None) -> "StepsOfModel":
         """List the steps of all trees by the nodes that they lead to."""
         means = mean_of_leaves(ensemble).bind(ensemble)
         lower = means.lower
@@ -74,7 +76,7 @@ class StepsOfModel:
         moves = not ensemble.is_forest  # whose trees are all judged at the same prediction
         levels = ensemble.predictor.links.tree_depth
         paths = Paths(up, feature, change * moves, ensemble.value * moves, levels)
-        return cls(ensemble, lower, paths, change)
+        return cls(ensemble, classes_, lower, paths, change)
 
     @cached_property
     def paths_of_rows(self) -> Paths:

@@ -8,60 +8,34 @@ equations stand in ``attributions.held_out.tree_inner``.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from attributions.inputs import as_rows, as_target, as_weight
 from attributions.kernels.paths import judge_shape
 from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
 from attributions.results import GlobalAttribution
-from attributions.statistics.groups import Groups, labels_of
+from attributions.rows import Rows
+from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import sum_over_rows
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
-from gbt.model.stages import Stage, stages, start_of, values_in_start
-from gbt.parallel.chunks import Chunk
+from gbt.model.stages import Stage, stages, values_in_start
 from gbt.parallel.in_order import merge_blocks
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedRows:
-    """Rows that a `Judge` has taken in."""
+class JudgedRows(Rows):
+    """Rows whose model is a `Judge`."""
 
-    judge: Judge
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    groups: Groups | None
-
-    @classmethod
-    def of(cls, judge: Judge, rows: Chunk) -> "JudgedRows":
-        """Check the rows, and what stands beside them."""
-        X = as_rows(judge.ensemble, rows.X)
-        return cls(
-            judge,
-            X,
-            as_target(judge, judge.ensemble, rows.y, len(X)),
-            as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part),
-            Groups.of(rows.groups, len(X)),
-        )
-
-    def of_weight(self) -> "JudgedRows":
-        """Return those that weigh something."""
-        kept = self.weight > 0
-        if kept.all():
-            return self
-        return JudgedRows(self.judge, self.X[kept], self.y[kept], self.weight[kept], None)
+    model: Judge
 
     @property
     def have_paths(self) -> bool:
         """Whether the rows of a leaf share their contributions, so that gradients can be summed."""
-        return all(isinstance(bound, PathChanges) for bound in self.judge.bounds)
+        return all(isinstance(bound, PathChanges) for bound in self.model.bounds)
 
     def sum(
         self,
@@ -78,7 +52,7 @@ class JudgedRows:
         )
         if not np.isfinite(sums.total).all():
             raise ValueError(
-                f"What rows add to {name} is not finite. Either {self.judge.ifa_name} is not, or"
+                f"What rows add to {name} is not finite. Either {self.model.ifa_name} is not, or"
                 " targets are too large, whose squares must fit into float64. Fit a model to"
                 " targets that are divided by a constant."
             )
@@ -86,8 +60,8 @@ class JudgedRows:
             values=sums.total,
             standard_error=sums.standard_error if standard_error else None,
             n_samples=len(self.X),
-            feature_names=self.judge.ensemble.feature_names,
-            method=f"{name}({', '.join(filter(None, [self.judge.ifa_name, detail]))})",
+            feature_names=self.ensemble.feature_names,
+            method=f"{name}({', '.join(filter(None, [self.model.ifa_name, detail]))})",
             per_tree=sums.per_tree,
             groups=labels_of(self.groups),
             contributions=sums.by_group if standard_error else None,
@@ -109,8 +83,8 @@ class JudgedRows:
             values=by_tree.sum(axis=0),
             standard_error=None,
             n_samples=len(self.X),
-            feature_names=self.judge.ensemble.feature_names,
-            method=f"{name}({self.judge.ifa_name})",
+            feature_names=self.ensemble.feature_names,
+            method=f"{name}({self.model.ifa_name})",
             per_tree=by_tree,
             groups=labels_of(self.groups),
         )
@@ -120,18 +94,16 @@ class JudgedRows:
         of_outputs = [
             bound.sum_by_tree(-output.predictor.of_nodes(of_output))  # type: ignore[attr-defined]
             for bound, output, of_output in zip(
-                self.judge.bounds, self.judge.ensemble.outputs, sums, strict=True
+                self.model.bounds, self.ensemble.outputs, sums, strict=True
             )
         ]
-        return np.stack(of_outputs, axis=1).reshape(
-            self.judge.ensemble.n_trees, self.judge.ensemble.n_features
-        )
+        return np.stack(of_outputs, axis=1).reshape(self.ensemble.n_trees, self.ensemble.n_features)
 
     def sum_gradients(self, block: np.ndarray, rows: slice) -> list[np.ndarray]:
         """Return, for each output, the sum of w g over the rows that reach each node or place."""
-        ensemble, y, weight = self.judge.ensemble, self.y[rows], self.weight[rows]
+        ensemble, y, weight = self.ensemble, self.y[rows], self.weight[rows]
         if ensemble.loss.kind != GIVEN:
-            start, kind = float(start_of(ensemble)[0]), ensemble.loss.kind
+            (start,), kind = self.start(rows), ensemble.loss.kind
             return [ensemble.predictor.sum_gradients(block, start, kind, y, weight)]
         predictors = [output.predictor for output in ensemble.outputs]
         sums = [np.zeros(len(predictor.reached_value)) for predictor in predictors]
@@ -143,20 +115,20 @@ class JudgedRows:
 
     def steps(self, block: np.ndarray, rows: slice) -> Iterator[Stage]:
         """Yield the derivatives of the rows of a transposed block *before* each tree."""
-        return stages(self.judge.ensemble, block, self.y[rows])
+        return stages(self.ensemble, block, self.y[rows], self.start(rows))
 
     def tree_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
-        n_outputs = self.judge.ensemble.n_outputs
+        n_outputs = self.ensemble.n_outputs
         q, r = np.zeros((2, *block.shape[1:]))
-        by_tree = np.zeros((self.judge.ensemble.n_trees, len(q)))
+        by_tree = np.zeros((self.ensemble.n_trees, len(q)))
         for output, trees, gradient, _ in self.steps(block, rows):
-            bound = self.judge.bounds[output]
+            bound = self.model.bounds[output]
             row_weight = -weight * gradient
             bound.add(block, trees, row_weight, q)
             if per_tree and not self.have_paths:
-                touched = self.judge.touched[output][trees.start : trees.stop]
+                touched = self.model.touched[output][trees.start : trees.stop]
                 for m, k in zip(trees, touched, strict=True):
                     r[k] = 0.0
                     bound.add(block, range(m, m + 1), row_weight[m - trees.start :][:1], r)
@@ -168,15 +140,15 @@ class JudgedRows:
     def partial_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
         """Return w_i q_ik of the partial form, and with ``per_tree`` its sum by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
-        n_outputs = self.judge.ensemble.n_outputs
+        n_outputs = self.ensemble.n_outputs
         q, step, *earlier = np.zeros((2 + n_outputs, *block.shape[1:]))
         ones = np.ones((1, len(weight)))
-        by_tree = np.zeros((self.judge.ensemble.n_trees, len(q)))
+        by_tree = np.zeros((self.ensemble.n_trees, len(q)))
         for output, trees, gradient, hessian in self.steps(block, rows):
             for m, g, h in zip(trees, gradient, hessian, strict=True):
-                k = self.judge.touched[output][m]
+                k = self.model.touched[output][m]
                 step[k] = 0.0
-                self.judge.bounds[output].add(block, range(m, m + 1), ones, step)
+                self.model.bounds[output].add(block, range(m, m + 1), ones, step)
                 judge_shape(k, g, h, weight, step, earlier[output], q)
                 if per_tree:
                     by_tree[m * n_outputs + output, k] = step[k].sum(axis=1)
@@ -185,11 +157,11 @@ class JudgedRows:
     def forest_inner(self, rows: slice, variant: str) -> Contributions:
         """Return w_i q_ik of ForestInner."""
         block, y, weight = transposed(self.X[rows]), self.y[rows], self.weight[rows]
-        n_outputs = self.judge.ensemble.n_outputs
+        n_outputs = self.ensemble.n_outputs
         forests = np.zeros((n_outputs, *block.shape[1:]))
         others = np.zeros((n_outputs, len(y)))
         for output, trees, gradient, _ in self.steps(block, rows):
-            self.judge.bounds[output].add(block, trees, np.ones(gradient.shape), forests[output])
+            self.model.bounds[output].add(block, trees, np.ones(gradient.shape), forests[output])
             for g in gradient:
                 others[output] -= g
         if variant == "target":
@@ -210,7 +182,7 @@ class JudgedRows:
         block = transposed(self.X[rows])
         moves = [
             bound.base_values - values_in_start(output)
-            for bound, output in zip(self.judge.bounds, self.judge.ensemble.outputs, strict=True)
+            for bound, output in zip(self.model.bounds, self.ensemble.outputs, strict=True)
         ]
         for output, trees, gradient, _ in self.steps(block, rows):
             for m, g in zip(trees, gradient, strict=True):
@@ -223,7 +195,7 @@ class JudgedRows:
 
     def per_unit_of_step(self, products: np.ndarray) -> np.ndarray:
         """Divide by alpha: products of shrunk steps become comparable with total gain."""
-        return products / self.judge.ensemble.learning_rate
+        return products / self.ensemble.learning_rate
 
 
 def sum_by_output(ensemble: Ensemble, by_tree: np.ndarray) -> np.ndarray:

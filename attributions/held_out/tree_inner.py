@@ -42,18 +42,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import nan
 from typing import Any, NamedTuple
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.steps import JudgedRows, sum_by_output
-from attributions.inputs import as_target, as_training, as_weight, count_seen_rows
+from attributions.inputs import as_training
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
-from attributions.statistics.chunk_sums import (
-    ChunkSum,
-    sum_over_chunks,
-)
+from attributions.rows import AllRows
 from attributions.statistics.kurtosis import Moments, moments_over_rows
 from gbt.losses.amounts import SquaredLogError
 from gbt.losses.half import HalfLogistic, HalfSquaredError
@@ -61,8 +57,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import PseudoHuber
 from gbt.losses.several_outputs import SeveralTargets
-from gbt.model.known_by_leaves import Rows, amount_at_root
-from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
+from gbt.parallel.chunks import Chunk, over_chunks
 
 FOREST_VARIANTS = ("residual", "target")
 
@@ -75,6 +70,7 @@ def tree_inner(
     ifa: Any = "predecomp",
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     training: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
@@ -119,7 +115,10 @@ def tree_inner(
         errors then count groups as independent, not rows; values do not change. With fewer than
         some 30 groups normal intervals are too narrow and p-values too small: asking for them gives
         a `FewGroupsWarning`. A single group has no standard error.
-    training : (X, y) or (X, y, sample_weight), optional
+    init_score : array of shape (n,), or (n, K), optional
+        Raw predictions from which the rows start, if the model was fitted with such
+        (``gbt.model.starts``): features are judged at the true predictions.
+    training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
         The rows that the model was fitted on, with the weights that they had. They tell whether a
         few rows may carry a feature's sum, so that its interval and p-value are not to be relied
         on: the result then has ``is_reliable``. Costs a pass over these rows. They also supply what
@@ -160,11 +159,10 @@ def tree_inner(
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     judge = Judge.of(model, ifa, training)
-    rows = Chunk(X, y, sample_weight, groups)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    measure = partial(_judged, judge, n_jobs, partial(_tree_inner, wanted))
-    result = _sum_over_chunks(judge, measure, rows, standard_error)
-    result = _with_percent(result, judge, rows, removes_own_work=False)
+    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
+    result = _sum(rows, partial(_tree_inner, wanted), standard_error)
+    result = _with_percent(result, rows, removes_own_work=False)
     return _guarded(result, judge, training, JudgedRows.tree_inner, n_jobs)
 
 
@@ -176,6 +174,7 @@ def partial_inner(
     ifa: Any = "saabas",
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     training: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
@@ -193,7 +192,7 @@ def partial_inner(
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups, training
+    model, X, y, sample_weight, groups, init_score, training
         As for `tree_inner`.
     per_tree, per_output, second_moments, standard_error, n_jobs
         As for `tree_inner`.
@@ -227,11 +226,10 @@ def partial_inner(
     judge.refuse_forest()
     if standard_error:
         _warn_of_level(judge)
-    rows = Chunk(X, y, sample_weight, groups)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    measure = partial(_judged, judge, n_jobs, partial(_partial_inner, wanted))
-    result = _sum_over_chunks(judge, measure, rows, standard_error)
-    result = _with_percent(result, judge, rows, removes_own_work=True)
+    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
+    result = _sum(rows, partial(_partial_inner, wanted), standard_error)
+    result = _with_percent(result, rows, removes_own_work=True)
     return _guarded(result, judge, training, JudgedRows.partial_inner, n_jobs)
 
 
@@ -244,6 +242,7 @@ def forest_inner(
     variant: str = "residual",
     sample_weight: Any = None,
     groups: Any = None,
+    init_score: Any = None,
     training: Any = None,
     standard_error: bool = True,
     n_jobs: int | None = None,
@@ -260,7 +259,7 @@ def forest_inner(
 
     Parameters
     ----------
-    model, X, y, ifa, sample_weight, groups, training, standard_error, n_jobs
+    model, X, y, ifa, sample_weight, groups, init_score, training, standard_error, n_jobs
         As for `tree_inner`.
     variant : {"residual", "target"}
         Which line.
@@ -281,9 +280,8 @@ def forest_inner(
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
     judge = Judge.of(model, ifa, training)
-    rows = Chunk(X, y, sample_weight, groups)
-    measure = partial(_judged, judge, n_jobs, partial(_forest_inner, variant, standard_error))
-    result = _sum_over_chunks(judge, measure, rows, standard_error)
+    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
+    result = _sum(rows, partial(_forest_inner, variant, standard_error), standard_error)
     contributions = partial(JudgedRows.forest_inner, variant=variant)
     return _guarded(result, judge, training, contributions, n_jobs)
 
@@ -342,13 +340,10 @@ class Wanted(NamedTuple):
         return wanted
 
 
-def _sum_over_chunks(
-    judge: Judge, measure: Callable, rows: Chunk, standard_error: bool
-) -> GlobalAttribution:
+def _sum(rows: AllRows, measure: Callable, standard_error: bool) -> GlobalAttribution:
     """Return a measure of all rows; its caller's caller is warned of rows that were seen."""
     merge = GlobalAttribution.merge if standard_error else _merge_without_errors
-    taken_in = partial(_taken_in, judge)
-    return sum_over_chunks(measure, rows, merge, judge.ensemble, taken_in, stacklevel=4)
+    return rows.sum(measure, merge, stacklevel=3)
 
 
 def _merge_without_errors(one: GlobalAttribution, other: GlobalAttribution) -> GlobalAttribution:
@@ -357,23 +352,6 @@ def _merge_without_errors(one: GlobalAttribution, other: GlobalAttribution) -> G
     Drop the error: ``merge`` would compute one for two one-row chunks although none was asked for.
     """
     return replace(one.merge(other), standard_error=None)
-
-
-def _judged(judge: Judge, n_jobs: int | None, measure: Callable, chunk: Chunk) -> ChunkSum:
-    """Return what a chunk adds to a measure, which takes `JudgedRows` and a number of threads."""
-    rows = JudgedRows.of(judge, chunk)
-    n_jobs = chunk.n_jobs(n_jobs)
-    n_seen = count_seen_rows(judge.ensemble, rows.X, rows.y, n_jobs, rows.weight)
-    result, has_weight = measure(rows, n_jobs), bool(rows.weight.any())
-    is_unknown = chunk.is_part and judge.ensemble.seen_rows is None
-    at_root = amount_at_root(judge.ensemble, rows.y, rows.weight) if is_unknown else nan
-    return ChunkSum(result, n_seen, has_weight, at_root)
-
-
-def _taken_in(judge: Judge, chunk: Chunk) -> Rows:
-    """Return some rows as the model takes them."""
-    rows = JudgedRows.of(judge, chunk)
-    return Rows(rows.X, rows.y, rows.weight)
 
 
 def _tree_inner(wanted: Wanted, rows: JudgedRows, n_jobs: int | None) -> GlobalAttribution:
@@ -411,19 +389,18 @@ def _parts(result: GlobalAttribution, rows: JudgedRows, wanted: Wanted) -> Globa
     """Keep of the sums by tree what was asked for: themselves, or their sums by output."""
     by_tree, per_output = result.per_tree, None
     if by_tree is not None and wanted.per_output:
-        per_output = sum_by_output(rows.judge.ensemble, by_tree)
+        per_output = sum_by_output(rows.ensemble, by_tree)
     return replace(result, per_tree=by_tree if wanted.per_tree else None, per_output=per_output)
 
 
 def _with_percent(
-    result: GlobalAttribution, judge: Judge, rows: Chunk, removes_own_work: bool
+    result: GlobalAttribution, rows: AllRows, removes_own_work: bool
 ) -> GlobalAttribution:
     """Add to a result what per cent are of, where all targets are at hand, in memory."""
-    if any(map(is_in_chunks, rows)):
+    if rows.rows is None:
         return result
-    n = result.n_samples
-    y, weight = as_target(judge, judge.ensemble, rows.y, n), as_weight(rows.sample_weight, n)
-    percent = percent_of_one(judge.ensemble, Targets(y, weight), removes_own_work)
+    targets = Targets(rows.rows.y, rows.rows.weight)
+    percent = percent_of_one(rows.model.ensemble, targets, removes_own_work)
     return replace(result, percent_of_one=percent)
 
 
@@ -438,7 +415,7 @@ def _guarded(
     if training is None:
         return result
     moments_of = partial(_moments, judge, n_jobs, contributions)
-    moments = over_chunks(moments_of, Moments.merge, Chunk(*as_training(training)))
+    moments = over_chunks(moments_of, Moments.merge, as_training(training))
     return replace(result, kurtosis=moments.kurtosis)
 
 
@@ -446,7 +423,7 @@ def _moments(
     judge: Judge, n_jobs: int | None, contributions: Callable, chunk: Chunk
 ) -> Moments | None:
     """Return the moments of what some rows contribute; those of weight 0 were not trained on."""
-    rows = JudgedRows.of(judge, chunk).of_weight()
+    rows = JudgedRows.of(judge, chunk).without_zero_weight()
     if not len(rows.X):
         return None
     return moments_over_rows(partial(contributions, rows), len(rows.X), chunk.n_jobs(n_jobs))

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from attributions.inputs import as_rows, as_target, as_weight
 from attributions.mdi.stump_problem import TreeRows
+from attributions.rows import Intake, Rows
 from gbt.formats import import_model
 from gbt.formats.training_rows import discrepancy
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import Tree
+from gbt.parallel.chunks import Chunk
 
 ROWS = ("all", "inbag", "oob", "uniform")
 # Sums over the rows may differ from the model's by this share of the sum of their absolute terms:
@@ -67,9 +68,10 @@ class TrainingTrees:
             raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
         imported = import_model(model)
         ensemble = imported.ensemble
-        X = as_rows(ensemble, X)
-        target = as_target(model, ensemble, y, len(X))
-        weight = as_weight(sample_weight, len(X))
+        given = Rows.of(
+            Intake(ensemble, getattr(model, "classes_", None)), Chunk(X, y, sample_weight)
+        )
+        X, target, weight = given.X, given.y, given.weight
         if imported.leaves_are_steps:
             of_rows = ensemble.refit_statistics(X, target, weight)
             _refuse_other_rows(discrepancy(ensemble, of_rows, np.abs(target).max(), {"steps"}))

@@ -5,20 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from attributions.inputs import trees_of
 from attributions.per_row.individual import BoundAttribution, IndividualAttribution, as_individual
+from attributions.rows import Intake
 from gbt.model.ensemble import Ensemble
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class Judge(Intake):
     """A model, and an individual attribution bound to each of its outputs.
 
     Parameters
     ----------
-    ensemble : Ensemble
-    classes_ : array or None
-        The labels of a classifier.
+    ensemble, classes_
+        As of an `Intake`.
     ifa_name : str
     bounds : list of BoundAttribution
         One an output.
@@ -26,8 +25,6 @@ class Judge:
         Of each output, tree by tree, the columns that the attribution may fill.
     """
 
-    ensemble: Ensemble
-    classes_: Any
     ifa_name: str
     bounds: list[BoundAttribution]
     touched: list[list[np.ndarray]]
@@ -35,11 +32,11 @@ class Judge:
     @classmethod
     def of(cls, model: Any, ifa: Any, training: Any = None) -> "Judge":
         """Take the model and the attribution that a public function was given."""
-        ensemble = trees_of(model, training)
-        individual = as_individual(ifa)
+        taken, individual = Intake.of_model(model, training), as_individual(ifa)
+        ensemble = taken.ensemble
         return cls(
             ensemble,
-            getattr(model, "classes_", None),
+            taken.classes_,
             individual.name,
             [individual.bind(output) for output in ensemble.outputs],
             [touched_features(output, individual) for output in ensemble.outputs],

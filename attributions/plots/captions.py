@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.methods import JUDGED, NOT_SUMS, SHOWN_IN_PERCENT, TITLES, UNITS, kind_of
+from attributions.methods import facts_of
 
 PER_CENT = "per cent of the loss of a constant prediction"
 DOUBTED = "\n(hollow: intervals not to be relied on, few rows may carry the sum)"
@@ -20,38 +20,34 @@ def are_doubtful(result: Any) -> np.ndarray:
 def title_of(method: str) -> str:
     """Write ``"tree_inner(predecomp)"`` as "TreeInner (PreDecomp)"."""
     method, _, output = method.partition(" of ")  # as LocalAttribution.output writes it
-    kind, _, inside = method.partition("(")
-    details = [TITLES.get(word, word) for word in inside.rstrip(")").split(", ") if word]
-    title = TITLES.get(kind, kind) + (f" ({', '.join(details)})" if details else "")
+    _, _, inside = method.partition("(")
+    details = [facts_of(word).title for word in inside.rstrip(")").split(", ") if word]
+    title = facts_of(method).title + (f" ({', '.join(details)})" if details else "")
     whose = f"output {output}" if output.isdigit() else output  # a class has a name of its own
     return f"{title} of {whose}" if output else title
 
 
 def per_cent_of_one(result: Any) -> float | None:
     """Return how many per cent a value of 1 is; None where values are not drawn in per cent."""
-    return result.percent_of_one if kind_of(result.method) in SHOWN_IN_PERCENT else None
+    return result.percent_of_one if facts_of(result.method).is_in_percent else None
 
 
 def value_label(result: Any, intervals: bool = True, in_percent: bool = False) -> str:
     """Name the values of features: unit, over how many rows they are summed, what is drawn."""
-    kind = kind_of(result.method)
-    said = [] if kind in NOT_SUMS else [f"sum over {result.n_samples:,} rows"]
+    facts = facts_of(result.method)
+    said = [] if facts.no_sum else [f"sum over {result.n_samples:,} rows"]
     if in_percent:
         said = [f"{result.n_samples:,} held-out rows"]
     if intervals and result.standard_error is not None:
         said.append("95 % intervals")
-    unit = PER_CENT if in_percent else UNITS.get(kind, "value")
+    unit = PER_CENT if in_percent else facts.unit
     return ",\n".join([unit, *([", ".join(said)] if said else [])])
 
 
 def row_label(method: str) -> str:
     """Name the unit of one row's contributions."""
-    kind = kind_of(method)
-    if kind in JUDGED:
-        return f"{UNITS[kind]} (above 0: helped)"
-    if kind == "local_mdi":
-        return "contribution to the prediction of the linear models"
-    return "contribution to the raw prediction"
+    facts = facts_of(method)
+    return f"{facts.unit} (above 0: helped)" if facts.is_judged else facts.unit_of_row
 
 
 def share(n_shown: int, n_features: int, best: str = "") -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from attributions.methods import kind_of
+from attributions.methods import facts_of
 from attributions.names import find_row, on_one_line
 from attributions.plots.captions import row_label, share, title_of
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-WHOLE = ("predecomp", "saabas", "tree_shap")  # methods that decompose the whole prediction
 SHORT = 10  # letters of a number that is written in full
 DARKEST = 0.35  # the first colour of a swarm on a dark background; others would not be seen
 
@@ -130,7 +129,7 @@ class LocalAttributionDisplay:
     def _total(self) -> str:
         """Say from where to where all contributions lead, if they are a whole prediction."""
         result = self.attribution
-        if kind_of(result.method.split(" of ")[0]) not in WHOLE:
+        if not facts_of(result.method.split(" of ")[0]).is_whole_prediction:
             return ""
         base, moved = result.base_values[self.row], result.values[self.row].sum()
         return (

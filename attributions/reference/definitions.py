@@ -268,7 +268,7 @@ def steps(
     The trees of a forest build on no others. All are judged at what it predicts before any split,
     base_score and the values of all roots, so that the origin of y does not matter.
     """
-    raw_prediction = np.full(len(X), float(ensemble.base_score))
+    raw_prediction = np.zeros(len(X)) + ensemble.base_score  # or a starting value of each row
     if ensemble.is_forest:
         raw_prediction += sum(tree.value[0] for tree in ensemble.trees)
     for tree in ensemble.trees:

@@ -132,7 +132,7 @@ def rounds(
     """
     n_outputs, (n, p) = ensemble.loss.n_outputs, X.shape
     trees = list(ensemble.trees)
-    raw_prediction = np.zeros((n, n_outputs)) + ensemble.base_score
+    raw_prediction = np.zeros((n, n_outputs)) + ensemble.base_score  # or starting values, (n, K)
     work = np.zeros((n, p, n_outputs))
     if ensemble.is_forest:
         for m, tree in enumerate(trees):

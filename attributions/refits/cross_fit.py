@@ -36,6 +36,7 @@ def cross_fit(
     *,
     cv: Any = 5,
     groups: Any = None,
+    init_score: Any = None,
     random_state: Any = 0,
 ) -> GlobalAttribution:
     """Fit a model for each fold on the other folds, judge it on the fold, and sum over the folds.
@@ -58,6 +59,9 @@ def cross_fit(
     groups : array of shape (n,), optional
         Labels of rows that belong together: no group is both fitted and judged, and standard errors
         count groups.
+    init_score : array of shape (n,), or (n, K), optional
+        Raw predictions from which the rows start (``gbt.model.starts``): given to ``fit`` and to
+        the measure under this name, as our estimators and LightGBM's take it.
     random_state : int, RandomState or Generator
         Seed of the folds; not used where a splitter is given.
 
@@ -78,7 +82,9 @@ def cross_fit(
     that uses a feature. Ask about single models.
     """
     refuse_no_estimator(estimator, "estimator")
-    refuse_no_measure(measure, *["groups"] * (groups is not None))
+    beside = {"groups": groups, "init_score": init_score}
+    beside = {name: rows for name, rows in beside.items() if rows is not None}
+    refuse_no_measure(measure, *beside)
     splitter = _splitter(estimator, cv, y, groups, random_state)
     folds = list(splitter.split(X, y, groups))
     judged = np.concatenate([held_out for _, held_out in folds])
@@ -87,7 +93,7 @@ def cross_fit(
             f"{splitter!r} judges {len(judged)} rows of {len(y)}, {len(np.unique(judged))} of them"
             " different; cross_fit needs every row in exactly one fold, as KFold has them."
         )
-    results = [_of_fold(estimator, X, y, measure, groups, fold) for fold in folds]
+    results = [_of_fold(estimator, X, y, measure, beside, fold) for fold in folds]
     total = reduce(added, results)
     name, _, details = total.method.partition("(")
     details = f", {details}" if details else ")"
@@ -95,13 +101,16 @@ def cross_fit(
 
 
 def _of_fold(
-    estimator: Any, X: Any, y: Any, measure: Any, groups: Any, fold: Any
+    estimator: Any, X: Any, y: Any, measure: Any, beside: dict[str, Any], fold: Any
 ) -> GlobalAttribution:
     """Fit on one side of a fold and judge on the other."""
     fitted_on, held_out = fold
-    training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
-    model = clone(estimator).fit(*training)
-    options = {} if groups is None else {"groups": _safe_indexing(groups, held_out)}
+    training: tuple = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
+    starts = {name: _safe_indexing(beside[name], fitted_on) for name in beside if name != "groups"}
+    model = clone(estimator).fit(*training, **starts)
+    if starts:
+        training = *training, None, starts["init_score"]
+    options = {name: _safe_indexing(rows, held_out) for name, rows in beside.items()}
     options |= needed_option(training, measure, model)
     result = measure(model, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options)
     return replace(result, kurtosis=None)  # that of one model, which tells nothing of several

@@ -32,21 +32,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from attributions.inputs import (
-    as_rows,
-    as_target,
-    as_training,
-    count_seen_rows,
-    trees_of,
-    warn_of_seen_rows,
-)
+from attributions.inputs import as_training
 from attributions.per_row.saabas import saabas
 from attributions.refits.measures import refuse_no_estimator
 from attributions.refits.without_column import clone_for
 from attributions.results import GlobalAttribution
-from attributions.statistics.groups import Groups, labels_of
+from attributions.rows import Intake, Rows
+from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import sum_over_rows
-from gbt.formats import as_ensemble
+from gbt.parallel.chunks import Chunk
 from gbt.tables.given import column_names
 
 
@@ -101,12 +95,10 @@ def given_others(
     </inference>`).
     """
     refuse_no_estimator(regressor, "regressor")
-    ensemble = trees_of(model, training)
-    rows = as_rows(ensemble, X)
-    target = as_target(model, ensemble, y, len(rows))
-    n_seen = count_seen_rows(ensemble, rows, target, n_jobs)
-    warn_of_seen_rows(n_seen, len(rows), stacklevel=2)
-    X_fit, y_fit, _ = as_training(training)
+    rows = Rows.of(Intake.of_model(model, training), Chunk(X, y, groups=groups))
+    ensemble, n_rows = rows.ensemble, len(rows.X)
+    rows.warn_if_seen(n_jobs, stacklevel=2)
+    X_fit, y_fit, *_ = as_training(training)
     n_features = ensemble.n_features
     if n_features < 2:
         raise ValueError("X has one column; what it says beyond others needs at least two.")
@@ -115,7 +107,7 @@ def given_others(
         for table in (X_fit, X)
     )
     names = column_names(X_fit) or ensemble.feature_names
-    product = np.zeros((len(rows), n_features))
+    product = np.zeros((n_rows, n_features))
     for k in np.unique(ensemble.feature[ensemble.left >= 0]):
         others = [j for j in range(n_features) if j != k]
         own_fit, own = (_safe_indexing(table, others, axis=1) for table in (X_fit, X))
@@ -126,15 +118,14 @@ def given_others(
             said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
             own_part = rid_of(contributed[:, k, output] - said, predicted[:, output])
             product[:, k] += own_part * rid_of(left[:, output], predicted[:, output])
-    groups = Groups.of(groups, len(rows))
-    sums = sum_over_rows(lambda block: (product[block], None), len(rows), 1, groups)
+    sums = sum_over_rows(lambda block: (product[block], None), n_rows, 1, rows.groups)
     return GlobalAttribution(
         values=sums.total,
         standard_error=sums.standard_error,
-        n_samples=len(rows),
+        n_samples=n_rows,
         feature_names=ensemble.feature_names,
         method="given_others(saabas)",
-        groups=labels_of(groups),
+        groups=labels_of(rows.groups),
     )
 
 
@@ -151,10 +142,8 @@ def _residuals(model: Any, X: Any, y: Any, n_jobs: int | None) -> tuple[np.ndarr
     Predictions are means or probabilities, in which the derivative of the squared, the logistic and
     the Poisson loss is a straight line.
     """
-    ensemble = as_ensemble(model)
-    rows = as_rows(ensemble, X)
-    target = as_target(model, ensemble, y, len(rows))
-    raw_prediction = ensemble.raw_predict(rows, n_jobs)
-    gradient, _ = ensemble.loss.gradient_hessian(target, raw_prediction)
-    prediction = ensemble.loss.inverse_link(raw_prediction)
-    return -gradient.reshape(len(rows), -1), prediction.reshape(len(rows), -1)
+    rows = Rows.of(Intake.of_model(model), Chunk(X, y))
+    raw_prediction = rows.ensemble.raw_predict(rows.X, n_jobs)
+    gradient, _ = rows.ensemble.loss.gradient_hessian(rows.y, raw_prediction)
+    prediction = rows.ensemble.loss.inverse_link(raw_prediction)
+    return -gradient.reshape(len(rows.X), -1), prediction.reshape(len(rows.X), -1)

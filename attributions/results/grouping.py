@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.methods import ADDITIVE, kind_of
+from attributions.methods import facts_of, those
 from attributions.statistics.row_sums import RowSums
 
 
@@ -34,10 +34,10 @@ def grouped(result: Any, members: Mapping[str, Iterable[str]]) -> Any:
     GlobalAttribution
         The groups first, in their order.
     """
-    if kind_of(result.method) not in ADDITIVE:
+    if not facts_of(result.method).adds_up_features:
         raise ValueError(
             f"{result.method} does not add up over features. Measures that do are"
-            f" {', '.join(ADDITIVE)}."
+            f" {those('adds_up_features')}."
         )
     names, belongs = _membership(result.feature_names, members)
     rows, moments = result.contributions, result.second_moments

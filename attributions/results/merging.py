@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.methods import ADDITIVE_OVER_MODELS, NOT_SUMS, kind_of
+from attributions.methods import facts_of, those
 from attributions.names import first_difference
 from attributions.statistics.groups import check_apart, merge_groups
 from attributions.statistics.powers_of_two import exponent_of
@@ -47,8 +47,8 @@ def merged(one: Any, other: Any) -> Any:
     -------
     GlobalAttribution
     """
-    if kind_of(one.method) in NOT_SUMS:
-        raise ValueError(f"{one.method} cannot be merged: {NOT_SUMS[kind_of(one.method)]}.")
+    if no_sum := facts_of(one.method).no_sum:
+        raise ValueError(f"{one.method} cannot be merged: {no_sum}.")
     return replace(_summed(one, other), percent_of_one=None)  # the best constant is another
 
 
@@ -57,10 +57,10 @@ def added(one: Any, other: Any) -> Any:
 
     Per cent are then those of the loss of two constants, each the best on rows of its own.
     """
-    if kind_of(one.method) not in ADDITIVE_OVER_MODELS:
+    if not facts_of(one.method).adds_up_models:
         raise ValueError(
             f"{one.method} of several models cannot be added; measures that can are"
-            f" {', '.join(ADDITIVE_OVER_MODELS)}."
+            f" {those('adds_up_models')}."
         )
     units = one.percent_of_one, other.percent_of_one
     together = None if None in units else 1 / sum(1 / unit for unit in units if unit)

@@ -15,16 +15,10 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from attributions.inputs import as_weight
-from attributions.methods import (
-    ASKED_WITHOUT_ERROR,
-    NO_ERROR,
-    NOT_SUMS,
-    SHOWN_IN_PERCENT,
-    TESTABLE,
-    kind_of,
-)
+from attributions.methods import facts_of, those
 from attributions.names import find_feature
 from attributions.results import tables
+from attributions.results.feature_table import is_testable, shows_percent, table_of
 from attributions.results.merging import merged
 from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.statistics.bootstrap import symmetric_t
@@ -37,9 +31,11 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-    from attributions.plots import ImportanceDisplay
+    from attributions.plots import BoostingDisplay, ImportanceDisplay
 
 N_SHOWN = 12  # features in the text of a result
+N_CURVES = 6  # that can be told apart
+N_WORST = 3  # of these, where there are more and a feature can have done harm
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,30 +135,16 @@ class GlobalAttribution(tables.ShownAsTable):
             standard error, p-value and doubt (`is_reliable`). ``to_frame`` has the same numbers to
             calculate with.
         """
-        shown = self.ranking()[: tables.as_count(n)]
-        columns = [
-            tables.Column("rank", [str(rank) for rank in range(1, len(shown) + 1)]),
-            tables.words("feature", [self.feature_names[k] for k in shown]),
-            tables.numbers("value", self.values[shown]),
-        ]
-        if self._shows_percent:
-            columns.insert(2, tables.per_cent("per cent", self.percent()[shown]))
-        if self.standard_error is not None:
-            columns.append(tables.numbers("standard error", self.standard_error[shown]))
-            if self._is_testable:
-                columns.append(tables.p_values("p-value", self.p_values()[shown]))
-        if self.is_reliable is not None:
-            doubts = ["" if reliable else "unreliable" for reliable in self.is_reliable[shown]]
-            columns.append(tables.words("", doubts))
-        title = f"{self.method}, {len(self)} features"
-        if kind_of(self.method) not in NOT_SUMS:
-            title += f", sum over {self.n_samples:,} rows"
-        if self.groups is not None:
-            title += f", {self.n_draws:,} group{'s' * (self.n_draws != 1)}"
-        if self.groups is not None and self.n_draws == 1:
-            title += ": no standard errors"
-        hidden = len(self) - len(shown)
-        return tables.Table(title, columns, note=tables.more(hidden, "feature"))
+        return table_of(self, np.arange(min(tables.as_count(n), len(self))))
+
+    def _shown(self) -> tables.Table:
+        """Return the best and the worst features, or all where they are few."""
+        p, n_best = len(self), N_SHOWN - N_WORST
+        if p <= N_SHOWN + 1:
+            return self.head(p)
+        if not is_testable(self):
+            return self.head()
+        return table_of(self, np.r_[:n_best, p - N_WORST : p], note_after=n_best)
 
     @classmethod
     def from_rows(
@@ -303,10 +285,10 @@ class GlobalAttribution(tables.ShownAsTable):
         * "Not significant" is not "noise": a weak but real feature may be missed, and a value below
           0 can come from overfitting a useful feature.
         """
-        if not self._is_testable:
+        if not is_testable(self):
             raise ValueError(
                 f"{self.method} has no p-values: a feature without effect can have a value above 0"
-                f" for other reasons than chance. Use {', '.join(TESTABLE)} on held-out rows."
+                f" for other reasons than chance. Use {those('is_testable')} on held-out rows."
             )
         standard_error = self._standard_error("p-values")
         warn_of_few_groups(self.groups, stacklevel=2)
@@ -419,13 +401,13 @@ class GlobalAttribution(tables.ShownAsTable):
         """
         pandas = tables.import_pandas(".values and .feature_names")
         columns = {"value": self.values}
-        if self._shows_percent:
+        if shows_percent(self):
             columns["percent"] = self.percent()
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
         if level is not None:
             columns["lower"], columns["upper"] = self.confidence_interval(level).T
-        if self.standard_error is not None and self._is_testable:
+        if self.standard_error is not None and is_testable(self):
             columns["p_value"] = self.p_values()
         if self.is_reliable is not None:
             columns["is_reliable"] = self.is_reliable
@@ -439,8 +421,11 @@ class GlobalAttribution(tables.ShownAsTable):
         ax: "Axes | None" = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-    ) -> "ImportanceDisplay":
+    ) -> "ImportanceDisplay | BoostingDisplay":
         """Draw the best features as bars, with 95 % intervals where there are standard errors.
+
+        A result with ``per_tree`` is drawn as curves along boosting, of which at most six are
+        named.
 
         Parameters
         ----------
@@ -456,25 +441,20 @@ class GlobalAttribution(tables.ShownAsTable):
 
         Returns
         -------
-        ImportanceDisplay
-            With ``ax_``, ``figure_`` and ``bars_``. ``attributions.plots`` has more pictures.
+        ImportanceDisplay or BoostingDisplay
+            With ``ax_``, ``figure_`` and ``bars_`` or ``lines_``. ``attributions.plots`` has more
+            pictures.
         """
-        from attributions.plots import ImportanceDisplay
+        from attributions.plots import BoostingDisplay, ImportanceDisplay
 
+        if self.per_tree is not None:
+            n_named = N_CURVES if max_display is None else min(max_display, N_CURVES)
+            return BoostingDisplay.from_attribution(
+                self, max_display=n_named, ax=ax, title=title, figsize=figsize
+            )
         return ImportanceDisplay.from_attribution(
             self, max_display=max_display, ax=ax, title=title, figsize=figsize
         )
-
-    @property
-    def _shows_percent(self) -> bool:
-        """Whether tables have values in per cent beside the values."""
-        return self.percent_of_one is not None and kind_of(self.method) in SHOWN_IN_PERCENT
-
-    @property
-    def _is_testable(self) -> bool:
-        """Whether no effect means a value of 0 or less, so that there are p-values."""
-        is_of_targets = kind_of(self.method) == "forest_inner" and self.method.endswith(", target)")
-        return kind_of(self.method) in TESTABLE and not is_of_targets
 
     def _kept_contributions(self, wanted: str) -> np.ndarray:
         """Return what every row contributes, or raise an error that says which results keep it."""
@@ -488,10 +468,9 @@ class GlobalAttribution(tables.ShownAsTable):
     def _standard_error(self, wanted: str) -> np.ndarray:
         """Return the standard error, or raise an error that says why there is none."""
         if self.standard_error is None:
-            kind, draw = kind_of(self.method), "row" if self.groups is None else "group"
-            reason = ASKED_WITHOUT_ERROR.get(kind, "it was computed with standard_error=False")
-            if self.n_draws == 1:
+            facts, draw = facts_of(self.method), "row" if self.groups is None else "group"
+            reason = facts.without_errors if facts.has_errors else facts.no_sum
+            if self.n_draws == 1 and facts.has_errors:
                 reason = f"it was computed from a single {draw}"
-            reason = NO_ERROR.get(kind, reason)
             raise ValueError(f"{self.method} has no standard errors, so no {wanted}: {reason}.")
         return self.standard_error

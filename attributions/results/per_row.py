@@ -171,7 +171,7 @@ class LocalAttribution(tables.ShownAsTable):
             if n_hidden
         ]
         return tables.Table(
-            f"{self.method}, {n_rows:,} rows, {n_features} features",
+            f"{self.method}, {n_rows:,} row{'s' * (n_rows != 1)}, {n_features} features",
             [*left, *(shown[k] for k in sorted(shown))],
             note=" and ".join(hidden),
         )

@@ -47,11 +47,15 @@ class Table:
     title: str
     columns: Sequence[Column]
     note: str = ""
+    note_after: int | None = None  # so many rows; after all of them otherwise
 
     def __repr__(self) -> str:
         lines = zip(*(column.lines() for column in self.columns), strict=True)
         rows = ["  " + "  ".join(cells).rstrip() for cells in lines]
-        return "\n".join([self.title, *rows, *([f"  ... {self.note}"] if self.note else [])])
+        if self.note:
+            place = len(rows) if self.note_after is None else 1 + self.note_after
+            rows.insert(place, f"  ... {self.note}")
+        return "\n".join([self.title, *rows])
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook, names in full."""
@@ -62,24 +66,32 @@ class Table:
             cells = zip(line, sides, strict=True)
             rows.append("".join(f"<{tag}{side}>{escape(text)}</{tag}>" for text, side in cells))
             tag = "td"
-        body = "\n".join(f"<tr>{row}</tr>" for row in rows[1:])
+        body = [f"<tr>{row}</tr>" for row in rows[1:]]
         note = f"\n<p>... {escape(self.note)}</p>" if self.note else ""
+        if note and self.note_after is not None:
+            gap = f'<tr><td colspan="{len(self.columns)}">... {escape(self.note)}</td></tr>'
+            body.insert(self.note_after, gap)
+            note = ""
+        lines_of_body = "\n".join(body)
         return (
             f'<table>\n<caption style="text-align: left">{escape(self.title)}</caption>\n'
-            f"<thead>\n<tr>{rows[0]}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{note}"
+            f"<thead>\n<tr>{rows[0]}</tr>\n</thead>\n<tbody>\n{lines_of_body}\n</tbody>\n</table>{note}"
         )
 
 
 class ShownAsTable:
-    """A result shown as the table of its ``head``; to NumPy it is its values."""
+    """A result shown as a table, that of its ``head``; to NumPy it is its values."""
 
     values: np.ndarray
 
     def __repr__(self) -> str:
-        return repr(self.head())
+        return repr(self._shown())
 
     def _repr_html_(self) -> str:
-        return self.head()._repr_html_()
+        return self._shown()._repr_html_()
+
+    def _shown(self) -> Table:
+        return self.head()
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype)

@@ -34,11 +34,11 @@ import numpy as np
 
 from attributions.inputs import warn_of_seen_rows
 from attributions.results import GlobalAttribution
+from attributions.rows import Intake
 from attributions.unbiased.closed_forms import Splits
 from attributions.unbiased.in_chunks import SplitTable
 from attributions.unbiased.node_sums import SplitRows
 from attributions.unbiased.subsets import Sampler, gain_of_subsets, mean_ratio
-from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import Chunk
@@ -57,6 +57,8 @@ def unbiased_gain(
     sample_weight_train: Any = None,
     sample_weight_valid: Any = None,
     groups_valid: Any = None,
+    init_score_train: Any = None,
+    init_score_valid: Any = None,
     min_samples: int = 5,
     per_tree: bool = False,
     standard_error: bool = True,
@@ -87,6 +89,8 @@ def unbiased_gain(
     groups_valid : array of shape (n',), optional
         Labels of validation rows that belong together, such as those of one patient. Standard
         errors then count groups as independent, not rows; values do not change.
+    init_score_train, init_score_valid : arrays of shape (n,) and (n',), or (., K), optional
+        Raw predictions from which the rows start, if the model was fitted with such.
     min_samples : int
         Validation rows that either child needs, or the split counts 0; 5 in the authors' code. A
         rule that looks at sizes alone leaves expectations of 0 as they are.
@@ -118,11 +122,12 @@ def unbiased_gain(
         raise ValueError(f"form must be one of {FORMS}; got {form!r}.")
     if not min_samples >= 1:
         raise ValueError(f"min_samples={min_samples!r}; either child needs at least 1 row.")
-    ensemble = as_ensemble(model)
-    given_train = Chunk(X_train, y_train, sample_weight_train)
-    given_valid = Chunk(X_valid, y_valid, sample_weight_valid, groups_valid)
-    train = SplitTable.of(model, ensemble, "train", given_train, n_jobs)
-    valid = SplitTable.of(model, ensemble, "valid", given_valid, n_jobs)
+    intake = Intake.of_model(model)
+    ensemble = intake.ensemble
+    given_train = Chunk(X_train, y_train, sample_weight_train, None, init_score_train)
+    given_valid = Chunk(X_valid, y_valid, sample_weight_valid, groups_valid, init_score_valid)
+    train = SplitTable.named("train", intake, given_train, n_jobs)
+    valid = SplitTable.named("valid", intake, given_valid, n_jobs)
     if form != "symmetric":
         valid.in_memory()  # refuses chunks before any work is done
     has_errors = standard_error and form != "sampled"

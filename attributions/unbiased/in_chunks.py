@@ -13,21 +13,19 @@ looked at; rows in memory once.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from attributions.results import GlobalAttribution
+from attributions.rows import AllRows, Intake
 from attributions.statistics.groups import labels_of
 from attributions.unbiased.node_sums import SplitRows
-from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
-from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
-
-Part = TypeVar("Part")
+from gbt.parallel.chunks import Chunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ class NodeTotals:
     ) -> "NodeTotals":
         """Send rows down all trees; ``keep`` see `SplitRows.node_sums`."""
         return cls(
-            rows.node_sums(n_jobs, keep),
+            rows.node_sums(n_jobs, keep and not rows.is_part),  # chunks are taken in anew
             len(rows.y),
             0 if seen is None else seen.count(rows.X, rows.y, n_jobs),
             (float(rows.y.min()), float(rows.y.max())),
@@ -82,55 +80,16 @@ class NodeTotals:
 
 
 @dataclass(frozen=True, eq=False)
-class Intake:
-    """Makes `SplitRows` of what a public function was given; is sent to where chunks are.
+class SplitTable(AllRows):
+    """Training or validation rows; ``which`` of them, "train" or "valid", is said in errors."""
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-    classes_ : array or None
-        The labels of a classifier.
-    """
-
-    ensemble: Ensemble
-    classes_: Any
-
-    def take(self, chunk: Chunk) -> SplitRows:
-        """Check and convert some rows."""
-        return SplitRows.of(self, self.ensemble, chunk)
-
-
-@dataclass(frozen=True, eq=False)
-class SplitTable:
-    """Training or validation rows, and how many threads may look at them.
-
-    Parameters
-    ----------
-    intake : Intake
-    which : str
-        Whose rows they are: "train" or "valid".
-    given : Chunk
-        The rows as the caller gave them.
-    rows : SplitRows or None
-        The same, checked and converted; None if they are Dask's.
-    n_jobs : int or None
-    """
-
-    intake: Intake
-    which: str
-    given: Chunk
-    rows: SplitRows | None
-    n_jobs: int | None
+    which: str = ""
 
     @classmethod
-    def of(
-        cls, model: Any, ensemble: Ensemble, which: str, given: Chunk, n_jobs: int | None
-    ) -> "SplitTable":
+    def named(cls, which: str, model: Intake, given: Chunk, n_jobs: int | None) -> "SplitTable":
         """Take in the rows if they are in memory."""
-        intake = Intake(ensemble, getattr(model, "classes_", None))
         with _named(which):
-            rows = None if any(map(is_in_chunks, given)) else intake.take(given)
-        return cls(intake, which, given, rows, n_jobs)
+            return replace(cls.of(SplitRows, model, given, n_jobs), which=which)
 
     def in_memory(self) -> SplitRows:
         """Return the rows, for forms of gain that look at all rows of a node together."""
@@ -143,10 +102,9 @@ class SplitTable:
 
     def node_totals(self, seen: SeenRows | None = None, standard_error: bool = False) -> NodeTotals:
         """Add the rows up; count those that were ``seen``; say if `standard_error` will follow."""
-        keep = standard_error and self.rows is not None  # chunks are taken in anew
-        totals = self._over(partial(NodeTotals.of, seen, keep), NodeTotals.merge)
+        totals = self.over(partial(NodeTotals.of, seen, standard_error), NodeTotals.merge)
         least, largest = totals.targets
-        if self.intake.ensemble.loss.name == "half_logistic" and least == largest:
+        if self.model.ensemble.loss.name == "half_logistic" and least == largest:
             raise ValueError(
                 f"y_{self.which} holds one class only; how gradients differ between the"
                 " children of a split would then be the model's doing alone. Give rows of both"
@@ -156,20 +114,13 @@ class SplitTable:
 
     def standard_error(self, feature: np.ndarray, part: np.ndarray) -> np.ndarray | None:
         """Return the standard error of what rows bring parts to, see `SplitRows.sum_parts`."""
-        moved = self._over(partial(_moved, feature, part), GlobalAttribution.merge)
+        moved = self.over(partial(_moved, feature, part), GlobalAttribution.merge)
         return moved.standard_error
 
-    def _over(
-        self,
-        part_of: Callable[[SplitRows, int | None], Part],
-        merge: Callable[[Part, Part], Part],
-    ) -> Part:
+    def over(self, part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
         """Make a part of all rows, or of every chunk where it lies, and merge these."""
-        if self.rows is not None:
-            return part_of(self.rows, self.n_jobs)
-        of_chunk = partial(_part_of_chunk, self.intake, part_of, self.n_jobs)
-        with _named(self.which):
-            return over_chunks(of_chunk, merge, self.given)
+        with _named(self.which) if self.rows is None else nullcontext():
+            return super().over(part_of, merge)
 
 
 @contextmanager
@@ -179,17 +130,6 @@ def _named(which: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise ValueError(f"Of X_{which}, y_{which}, sample_weight_{which}: {error}") from error
-
-
-def _part_of_chunk(
-    intake: Intake,
-    part_of: Callable[[SplitRows, int | None], Part],
-    n_jobs: int | None,
-    chunk: Chunk,
-) -> Part | None:
-    """Make the part of a chunk; one in which all rows weigh nothing has none."""
-    rows = intake.take(chunk)
-    return part_of(rows, chunk.n_jobs(n_jobs)) if len(rows.y) else None
 
 
 def _moved(

@@ -17,11 +17,10 @@ it is done here. Rows in chunks are walked chunk by chunk, see ``attributions.un
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from attributions.inputs import as_rows, as_target, as_weight
 from attributions.kernels.contrasts import (
     MAX_ODDS,
     N_ENDS,
@@ -35,13 +34,12 @@ from attributions.kernels.contrasts import (
     find_spots,
 )
 from attributions.kernels.paths import add_up_leaves
-from attributions.statistics.groups import Groups
+from attributions.rows import Rows
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.rows.descent import N_PLACES, N_TOP, Links
-from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import columns_of, transposed
-from gbt.model.stages import stages, start_of
+from gbt.model.stages import stages
 from gbt.parallel.chunks import Chunk
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
 
@@ -50,36 +48,18 @@ MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 tak
 
 
 @dataclass(eq=False)
-class SplitRows:
+class SplitRows(Rows):
     """Rows that go down the trees of a model, and what is added up of them.
 
     ``kept`` holds the spots of all blocks of rows, end to end, once `node_sums` has kept them.
     """
 
-    ensemble: Ensemble
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    groups: Groups | None
     kept: np.ndarray | None = None
 
     @classmethod
-    def of(cls, model: Any, ensemble: Ensemble, rows: Chunk) -> "SplitRows":
-        """Check what the public function was given.
-
-        Rows of weight 0 are left out, so that a chunk may have none.
-        """
-        X = as_rows(ensemble, rows.X)
-        y = as_target(model, ensemble, rows.y, len(X))
-        # Others' memory is another type to kernels.
-        weight = np.array(as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part))
-        groups = Groups.of(rows.groups, len(X))
-        if not weight.all():
-            kept = weight > 0
-            X, y, weight = X[kept], y[kept], weight[kept]
-            if groups is not None:
-                groups = Groups.of(groups.labels[groups.of_row[kept]], len(X))
-        return cls(ensemble, X, y, weight, groups)
+    def of(cls, model: Any, given: Chunk) -> Self:
+        """Check the rows, and leave out those of weight 0, so that a chunk may have none."""
+        return super().of(model, given).without_zero_weight()
 
     @property
     def have_one_hessian(self) -> bool:
@@ -177,7 +157,9 @@ class SplitRows:
         self, block: np.ndarray, rows: slice
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield the derivatives of some rows before each tree, with its number."""
-        for output, trees, gradient, hessian in stages(self.ensemble, block, self.y[rows]):
+        for output, trees, gradient, hessian in stages(
+            self.ensemble, block, self.y[rows], self.start(rows)
+        ):
             for t, g, h in zip(trees, gradient, hessian, strict=True):
                 yield t * self.ensemble.n_outputs + output, g, h
 
@@ -201,7 +183,7 @@ class SplitRows:
         """Call a kernel that takes rows from tree to tree, and their derivatives with them."""
         ensemble = self.ensemble
         y = self.y[rows]
-        state = np.full(len(y), start_of(ensemble)[0])
+        state = self.start(rows)[0]
         if ensemble.loss.kind == HALF_LOGISTIC:
             state = _odds(state)
         hessian = None if ensemble.loss.kind == HALF_SQUARED_ERROR else np.empty(len(y))

@@ -16,7 +16,6 @@ import numpy as np
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.unbiased.closed_forms import Splits
 from attributions.unbiased.node_sums import SplitRows
-from gbt.model.stages import start_of
 from gbt.model.statistics import along_rounds
 
 N_DRAWS = 100  # of the authors' code
@@ -35,9 +34,8 @@ def gain_of_subsets(
     ensemble, offset = valid.ensemble, valid.ensemble.tree_offset
     X = np.asarray(valid.X, dtype=np.float64)
     gain = np.zeros(len(splits.node))
-    rounds = along_rounds(
-        ensemble.trees, X, valid.y, ensemble.loss, start_of(ensemble), ensemble.is_forest
-    )
+    start = valid.start(slice(0, len(X)))
+    rounds = along_rounds(ensemble.trees, X, valid.y, ensemble.loss, start, ensemble.is_forest)
     for m, (tree, leaves, gradient, hessian) in enumerate(rounds):
         order = np.argsort(leaves, kind="stable")
         first = np.searchsorted(leaves[order], np.arange(tree.n_nodes))  # row of every node

@@ -52,7 +52,7 @@ from attributions.per_row.individual import attribute_per_tree
 from benchmarks.study.files import header, without_header
 from gbt import GBTClassifier, GBTRegressor
 from gbt.model.predictor import transposed
-from gbt.model.stages import stages
+from gbt.model.stages import stages, start_of
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results"
@@ -145,7 +145,8 @@ def scores_of_tree_inner(model, X, y, aggregate: str) -> np.ndarray:
             return np.abs(tree_inner_rows(model, X, y, n_jobs=1).values)
     ensemble = model.ensemble_
     total = np.zeros(X.shape)
-    before = [part.gradient.copy() for part in stages(ensemble, transposed(X), y.astype(float))]
+    stages_of_rows = stages(ensemble, transposed(X), y.astype(float), start_of(ensemble, len(X)))
+    before = [part.gradient.copy() for part in stages_of_rows]
     trees = attribute_per_tree(ensemble, X, "predecomp", 1)
     for (_, values), gradient in zip(trees, np.concatenate(before), strict=True):
         total += np.abs(values * gradient[:, np.newaxis])

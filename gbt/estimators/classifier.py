@@ -5,12 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
 from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
+from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import Softmax
 from gbt.other_names import says_what_serves
 from gbt.parallel.chunks import is_in_chunks
@@ -87,10 +89,10 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         Boosting ends with the tree after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
-        all had been grown at once. Rows and their order, targets, weights, loss, learning_rate,
-        reg_lambda, base_score and subsample must be those of the first fit, whose seed is used
-        again; monotone constraints may be lifted, not added. Of rows a model file keeps no trace:
-        after ``gbt.load`` only their number and the base score are compared.
+        all had been grown at once. Rows and their order, targets, weights, starting values, loss,
+        learning_rate, reg_lambda, base_score and subsample must be those of the first fit, whose
+        seed is used again; monotone constraints may be lifted, not added. Of rows a model file
+        keeps no trace: after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -102,6 +104,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     class_weight : dict, "balanced" or None, default=None
         What the weights of the rows of a class are multiplied by; "balanced" gives all classes the
         same sum if rows weigh the same. A class that a dict does not name has 1.
+    loss : object or None, default=None
+        A loss of your own in place of the logistic one and softmax: an object with the methods
+        ``value``, ``gradient_hessian``, ``link`` and ``inverse_link``, see ``gbt.losses.own``.
 
     Attributes
     ----------
@@ -160,6 +165,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         random_state: RandomState = None,
         verbose: int = 0,
         class_weight: Mapping[Any, float] | str | None = None,
+        loss: Any = None,
     ):
         super().__init__(
             n_estimators=n_estimators,
@@ -187,9 +193,12 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             verbose=verbose,
         )
         self.class_weight = class_weight
+        self.loss = loss
 
     def _own_loss(self) -> Loss:
         n_classes = len(self.classes_)
+        if self.loss is not None:
+            return OwnLoss(self.loss, n_classes)
         return LOSSES["half_logistic"] if n_classes == 2 else Softmax(n_classes)
 
     def _learn_target(self, y: Any) -> np.ndarray:
@@ -222,6 +231,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         return weighed
 
     def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
+        if isinstance(self.ensemble_.loss, OwnLoss):
+            return self.classes_[self._probabilities(raw_prediction).argmax(axis=1)]
         if raw_prediction.ndim > 1:
             return self.classes_[raw_prediction.argmax(axis=1)]
         return self.classes_[(raw_prediction > 0).astype(np.intp)]
@@ -230,15 +241,33 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         inverse_link = self.ensemble_.loss.inverse_link
         if raw_prediction.ndim > 1:
             return inverse_link(raw_prediction)
+        if isinstance(self.ensemble_.loss, OwnLoss):
+            of_1 = inverse_link(raw_prediction)
+            return np.column_stack([1 - of_1, of_1])
         return np.column_stack([inverse_link(-raw_prediction), inverse_link(raw_prediction)])
 
     @says_what_serves
-    def decision_function(self, X: Any) -> np.ndarray:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
+        """Return the share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As everywhere in scikit-learn.
+        init_score : optional
+            As for `predict`.
+        """
+        return accuracy_score(y, self.predict(X, init_score), sample_weight=sample_weight)
+
+    @says_what_serves
+    def decision_function(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Return the raw predictions: the log-odds of ``classes_[1]``, or those of K classes.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
 
         Returns
         -------
@@ -248,16 +277,18 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             check_is_fitted(self)
             n_outputs = self.ensemble_.n_outputs
             width = None if n_outputs == 1 else n_outputs
-            return self._lazily("decision_function", X, np.float64, width)
-        return self._raw_predict(X)
+            return self._lazily("decision_function", X, init_score, np.float64, width)
+        return self._raw_predict(X, init_score)
 
     @says_what_serves
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Return the probability of each class for every row.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
 
         Returns
         -------
@@ -266,21 +297,24 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         """
         if is_in_chunks(X):
             check_is_fitted(self)
-            return self._lazily("predict_proba", X, np.float64, len(self.classes_))
-        return self._probabilities(self._raw_predict(X))
+            n_classes = len(self.classes_)
+            return self._lazily("predict_proba", X, init_score, np.float64, n_classes)
+        return self._probabilities(self._raw_predict(X, init_score))
 
     @says_what_serves
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
         """Yield the probabilities after the first tree, after two, ... after all trees.
 
         Parameters
         ----------
         X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
 
         Yields
         ------
         float64 array of shape (n, K)
         """
         if is_in_chunks(X):
-            return (stage.predict_proba(X) for stage in self._stages())
-        return map(self._probabilities, self._staged_raw_predict(X))
+            return (stage.predict_proba(X, init_score) for stage in self._stages())
+        return map(self._probabilities, self._staged_raw_predict(X, init_score))

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 
 from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.robust import warn_of_short_steps
+from gbt.other_names import says_what_serves
 from gbt.splitting.frontier import Policy
 from gbt.training.evaluation import Callback, Metric
 from gbt.training.sampling import RandomState
@@ -64,8 +66,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         goes with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).
     loss : str, object or None, default=None
-        "half_squared_error" (None), "poisson", "gamma", "tweedie" (three that predict exp of the
-        raw prediction), "squared_log_error", "quantile", "absolute", "huber" or "pseudo_huber".
+        "half_squared_error" (None), "cross_entropy" (the logistic loss, of targets from 0 to 1),
+        "poisson", "gamma", "tweedie" (three that predict exp of the raw prediction),
+        "squared_log_error", "quantile", "absolute", "huber" or "pseudo_huber".
         ``gbt.losses`` and ``gbt.losses.amounts`` have them as classes with their parameters, such
         as ``Quantile(alpha=0.9)``. Or an object of your own with the methods value,
         gradient_hessian, link and inverse_link, in NumPy. Leaf values are -learning_rate G/(H +
@@ -87,10 +90,10 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Boosting ends with the tree after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
-        all had been grown at once. Rows and their order, targets, weights, loss, learning_rate,
-        reg_lambda, base_score and subsample must be those of the first fit, whose seed is used
-        again; monotone constraints may be lifted, not added. Of rows a model file keeps no trace:
-        after ``gbt.load`` only their number and the base score are compared.
+        all had been grown at once. Rows and their order, targets, weights, starting values, loss,
+        learning_rate, reg_lambda, base_score and subsample must be those of the first fit, whose
+        seed is used again; monotone constraints may be lifted, not added. Of rows a model file
+        keeps no trace: after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -191,6 +194,19 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         target = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         self._own_loss().check_target(target)
         return target
+
+    @says_what_serves
+    def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
+        """Return R^2 of the predictions.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As everywhere in scikit-learn.
+        init_score : optional
+            As for `predict`.
+        """
+        return r2_score(y, self.predict(X, init_score), sample_weight=sample_weight)
 
     def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
         return self.ensemble_.loss.inverse_link(raw_prediction)

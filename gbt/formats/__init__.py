@@ -30,7 +30,9 @@ _TAKEN = (
 )
 
 
-def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None) -> Ensemble:
+def as_ensemble(
+    model: Any, X: Any = None, y: Any = None, sample_weight: Any = None, init_score: Any = None
+) -> Ensemble:
     """Return the trees of a model.
 
     Parameters
@@ -49,6 +51,10 @@ def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = N
     sample_weight : array of shape (n,), optional
         Their weights, times those of their classes if these had any. Without, they are those that
         the model's ``class_weight="balanced"`` gives them, if it has that, else 1.
+    init_score : array of shape (n,), or (n, K), optional
+        Raw predictions from which they started: XGBoost's ``base_margin``, LightGBM's
+        ``init_score``. No library keeps them with its model. The ensemble then has starting values
+        (``gbt.model.starts``), and every prediction needs those of its rows.
 
     Returns
     -------
@@ -74,10 +80,15 @@ def as_ensemble(model: Any, X: Any = None, y: Any = None, sample_weight: Any = N
     """
     imported = import_model(model, X)
     if X is not None and y is not None:
-        return complete(imported, unwrapped(model), X, y, sample_weight)
+        if init_score is not None:
+            imported = imported.with_starts()
+        return complete(imported, unwrapped(model), X, y, sample_weight, init_score)
     is_of_levels = X is not None and imported.has_levels_of_rows
-    if (X is not None and not is_of_levels) or y is not None or sample_weight is not None:
-        raise ValueError("Training rows need both X and y; sample_weight goes with them.")
+    alone = (y, sample_weight, init_score)
+    if (X is not None and not is_of_levels) or any(given is not None for given in alone):
+        raise ValueError(
+            "Training rows need both X and y; sample_weight and init_score go with them."
+        )
     return imported.ensemble
 
 
@@ -88,7 +99,8 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
     leaf. Float64 numbers are rounded to float32 by XGBoost, and may then be on the other side of a
     threshold that is as near as that. Classes are numbered in the order of ``classes_``, and levels
     of a categorical column in that of ``Ensemble.categories``: give XGBoost the rows that
-    ``Ensemble.as_input`` returns, with ``feature_types``. Gradients, learning rate and lambda are
+    ``Ensemble.as_input`` returns, with ``feature_types``. Starting values are its ``base_margin``,
+    which it is to be given once more. Gradients, learning rate and lambda are
     no part of such a file; `gbt.formats.xgboost.from_xgboost` reads G and H back if it is given the
     latter two. Needs XGBoost 3.1 or later to be read.
 

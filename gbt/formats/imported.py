@@ -46,6 +46,14 @@ class Imported:
         if about is not None:
             object.__setattr__(self, "ensemble", replace(self.ensemble, about_gradients=about))
 
+    def with_starts(self) -> "Imported":
+        """Return the same for a model that was trained from starting values of its rows."""
+        if self.ensemble.has_init_score is not None:
+            return self  # one of ours, which knows
+        nothing = np.zeros(self.ensemble.n_outputs) if self.ensemble.n_outputs > 1 else 0.0
+        ensemble = replace(self.ensemble, base_score=nothing, has_init_score=True)
+        return replace(self, ensemble=ensemble, has_hidden_start=False)
+
 
 _KEPT: dict[int, tuple[ref, Hashable, Imported]] = {}  # by id, because not all models are hashable
 

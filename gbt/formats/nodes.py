@@ -196,6 +196,7 @@ def to_ensemble(
         **arrays,
         tree_offset=nodes.tree_offset,
         statistics=frozenset(name for name, is_known in known.items() if is_known),
+        has_init_score=None,  # no library says so
         **others,
     )
     ensemble.validate()

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.formats.nodes import EPS_32, Preorder
+from gbt.losses.half import HalfLogistic, HalfSquaredError
 from gbt.losses.loss import Loss
 
 
@@ -48,7 +49,7 @@ def contradiction(
         return _against_squared_error(nodes, G, H, values, start)
     if loss.name == "softmax":
         return _against_softmax(nodes, G, loss.n_outputs, start)
-    if loss.name != "half_logistic":
+    if not isinstance(loss, HalfLogistic):
         return None  # no trace of other losses is known
     p = float(loss.inverse_link(np.array(start.base_score)))
     weight = H[: nodes.tree_offset[1]] / (p * (1 - p))  # of the first tree's nodes
@@ -112,7 +113,7 @@ def doubt_of(nodes: Preorder, G: np.ndarray, H: np.ndarray, loss: Loss, start: S
         return None
     if loss.name == "softmax":
         return "rows were sampled, or the loss is another" if start.may_be_sampled else None
-    if loss.name not in ("half_squared_error", "half_logistic"):
+    if not isinstance(loss, HalfSquaredError | HalfLogistic):
         return None
     if loss.name == "half_squared_error":
         sampled = np.ptp(H[roots]) > 64 * EPS_32 * H[roots].max()

@@ -29,7 +29,9 @@ KEPT_WITHIN = 1e-3  # of the sums of a tree; with another loss or sample they ar
 LEAST_HESSIAN = 1e-9  # of the largest of a tree: float64 knows what is more within KEPT_WITHIN
 
 
-def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any) -> Ensemble:
+def complete(
+    imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any, init_score: Any = None
+) -> Ensemble:
     """Return the ensemble with all statistics, those of the rows where it lacks or contradicts."""
     ensemble = imported.ensemble
     if is_in_chunks(X) or is_in_chunks(y):
@@ -53,23 +55,23 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
         )
     if imported.has_hidden_start:
         ensemble = _start_from_mean(ensemble, target, weight, imported.weight_of_1)
-    of_rows = ensemble.refit_statistics(X, target, weight)
+    of_rows = ensemble.refit_statistics(X, target, weight, init_score)
     if not weight.all():
-        of_rows = _counted_alike(ensemble, of_rows, X, target)
+        of_rows = _counted_alike(ensemble, of_rows, X, target, init_score)
     facts = ensemble.statistics & {"counts"} if imported.has_dropped else ensemble.statistics
     facts = facts.union({"steps"} if imported.leaves_are_steps else ())
     as_trained = of_rows
     if imported.trained_on is not None:
         own = replace(ensemble, loss=imported.trained_on(weight[weight > 0]))
-        as_trained = own.refit_statistics(X, target, weight)
+        as_trained = own.refit_statistics(X, target, weight, init_score)
     wrong = discrepancy(ensemble, as_trained, np.abs(target).max(initial=0.0), facts)
     if wrong is not None:
         warnings.warn(
             f"The {imported.library} model is not what these rows make of it: {wrong}. It was"
             " trained on other rows or weights (scale_pos_weight is one), on samples of them, with"
-            " another loss (an objective of one's own), or from other predictions (a base margin)"
-            " than it says. Its G, H and counts are now those of these rows under"
-            f" {ensemble.loss.name}, along its own predictions.",
+            " another loss (an objective of one's own), or from other predictions than it says (a"
+            " base margin, which init_score is for). G, H and counts are now those of these rows"
+            f" under {ensemble.loss.name}, along its own predictions.",
             UserWarning,
             stacklevel=3,
         )
@@ -90,9 +92,11 @@ def complete(imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any)
     )
 
 
-def _counted_alike(ensemble: Ensemble, of_rows: Ensemble, X: Any, target: np.ndarray) -> Ensemble:
+def _counted_alike(
+    ensemble: Ensemble, of_rows: Ensemble, X: Any, target: np.ndarray, init_score: Any
+) -> Ensemble:
     """Return the statistics of rows with those of weight 0 counted, if the library does."""
-    of_all = ensemble.refit_statistics(X, target).n_samples
+    of_all = ensemble.refit_statistics(X, target, None, init_score).n_samples
     if np.array_equal(ensemble.n_samples, of_all):  # LightGBM counts rows of weight 0, too
         return replace(of_rows, n_samples=of_all)
     return of_rows

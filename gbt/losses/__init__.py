@@ -5,6 +5,7 @@ loss                          value                        gradient g    hessian
 ============================  ===========================  ============  ===============  =========
 ``HalfSquaredError``          (y - f)^2 / 2                f - y         1                mean
 ``HalfLogistic``, y in 0, 1   log(1 + exp(f)) - y f        p - y         p (1 - p)        log-odds
+``CrossEntropy``, y 0 to 1    the same                     p - y         p (1 - p)        log-odds
 ``Poisson``, y >= 0           exp(f) - y f                 m - y         max(m, y)        log mean
 ``Gamma``, y > 0              y exp(-f) + f                1 - y / m     max(1, y / m)    log mean
 ``Quantile(a)``               a (y-f)+ + (1-a) (f-y)+      -a or 1 - a   1                quantile
@@ -49,13 +50,14 @@ formulas in ``gbt.kernels.rows.derivatives``, too, under a ``kind`` of its own.
 """
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import HalfLogistic, HalfSquaredError
+from gbt.losses.half import CrossEntropy, HalfLogistic, HalfSquaredError
 from gbt.losses.loss import GivenLoss, Loss
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 
 __all__ = [
     "Absolute",
+    "CrossEntropy",
     "Gamma",
     "GivenLoss",
     "HalfLogistic",

@@ -69,6 +69,29 @@ class HalfLogistic:
             raise ValueError(f"y must hold 0 and 1 only; it holds {y[~np.isin(y, (0, 1))][0]:g}.")
 
 
+class CrossEntropy(HalfLogistic):
+    """Log loss of a share or probability between 0 and 1, the same formulas as for labels.
+
+    A row of target y is as good as two rows, of label 1 with weight y and of 0 with weight 1 - y.
+    """
+
+    name = "cross_entropy"
+
+    def link(self, prediction: float) -> float:
+        if not 0 < prediction < 1:
+            raise ValueError(
+                f"A probability between 0 and 1 is where boosting starts under {self.name}; got"
+                f" {prediction:g}: y has no other number, or base_score is outside of (0, 1)."
+            )
+        return super().link(prediction)
+
+    def check_target(self, y: np.ndarray) -> None:
+        if (wrong := (y < 0) | (y > 1)).any():
+            raise ValueError(
+                f"y must be within [0, 1] under {self.name}; it holds {y[wrong][0]:g}."
+            )
+
+
 def _derivatives(
     kind: int, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None
 ) -> Pair:

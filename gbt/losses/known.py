@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import LOSSES, HalfLogistic, HalfSquaredError
+from gbt.losses.half import LOSSES, CrossEntropy, HalfLogistic, HalfSquaredError
 from gbt.losses.loss import GivenLoss, Loss
 from gbt.losses.overflow import refusing_overflow
 from gbt.losses.own import OF_A_LOSS, OwnLoss
@@ -16,6 +16,7 @@ from gbt.losses.several_outputs import OneOutput
 # What a regressor takes as ``loss=`` by name, and what model files may name.
 OF_REGRESSION: dict[str, Callable[..., Loss]] = {
     "half_squared_error": HalfSquaredError,
+    "cross_entropy": CrossEntropy,
     "poisson": Poisson,
     "gamma": Gamma,
     "tweedie": Tweedie,
@@ -45,6 +46,11 @@ def is_loss(loss: Any) -> bool:
     return all(map(callable, methods)) and not of_classes
 
 
+def is_own(loss: Any) -> bool:
+    """Say whether a loss is an object of the user's, which no name stands for."""
+    return not (isinstance(loss, str) or is_known(loss))
+
+
 def parameters_of(loss: Loss) -> dict[str, Any]:
     """Return the arguments with which one of our losses was made."""
     return asdict(loss) if hasattr(loss, "__dataclass_fields__") else {}  # type: ignore[call-overload]
@@ -53,7 +59,10 @@ def parameters_of(loss: Loss) -> dict[str, Any]:
 def is_same(loss: Loss, other: Loss) -> bool:
     """Say whether two losses are the same; a user's own are if their classes are."""
     is_own = isinstance(loss, OwnLoss)
-    return loss.name == other.name and (is_own or parameters_of(loss) == parameters_of(other))
+    is_alike = loss.n_outputs == other.n_outputs and (
+        is_own or parameters_of(loss) == parameters_of(other)
+    )
+    return loss.name == other.name and is_alike
 
 
 def is_known(loss: Any) -> bool:
@@ -65,7 +74,8 @@ def is_known(loss: Any) -> bool:
 def describe_loss(loss: Loss) -> str | dict[str, Any]:
     """Return what a model file says of a loss; ``gbt.loading`` reads it again."""
     if isinstance(loss, OwnLoss):
-        return {OWN: type(loss.loss).__name__}
+        of_classes = {"n_classes": loss.n_classes} if loss.n_classes else {}
+        return {OWN: type(loss.loss).__name__, **of_classes}
     parameters = parameters_of(loss)
     return {"name": loss.name, **parameters} if parameters else loss.name
 

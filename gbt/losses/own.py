@@ -7,6 +7,11 @@ It has four methods in plain NumPy::
     link(prediction)                      a number to a raw prediction
     inverse_link(raw_prediction)          raw predictions to predictions
 
+A classifier's has targets that are numbers of classes, 0 .. K - 1. Of two classes a raw prediction
+is one number a row, and ``inverse_link`` returns the probability of 1. Of more, raw predictions,
+gradients and hessians have the shape (n, K), ``link`` takes K probabilities, and ``inverse_link``
+returns those of every row.
+
 It then works wherever a loss does. A model file has nothing of it but the name of its class. What
 ``value`` and ``gradient_hessian`` are given are the caller's targets and the predictions that
 boosting goes on with, so these two methods can only read them.
@@ -35,11 +40,23 @@ class OwnLoss(GivenLoss):
     """A loss of the user's: an object with the methods ``OF_A_LOSS``, in plain NumPy.
 
     What it returns is checked here, because boosting and attributions trust every loss.
+
+    Parameters
+    ----------
+    loss : object
+    n_classes : int
+        Of a classifier; 0 for a regressor.
     """
 
     loss: Any
+    n_classes: int = 0
 
     metric = "loss"
+
+    @property
+    def n_outputs(self) -> int:  # type: ignore[override]
+        """One for numbers and for two classes."""
+        return max(1, self.n_classes) if self.n_classes != 2 else 1
 
     @property
     def name(self) -> str:
@@ -49,11 +66,11 @@ class OwnLoss(GivenLoss):
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the loss of every row, checked."""
         value = self.loss.value(read_only(y), read_only(raw_prediction))
-        return self._checked("value", value, raw_prediction.shape)
+        return self._checked("value", value, raw_prediction.shape[:1])
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         """Return gradients and hessians, checked."""
-        if raw_prediction.ndim > 1:  # before each of T trees; a user's loss knows one dimension
+        if raw_prediction.ndim > 1 + (self.n_outputs > 1):  # before each of T trees: it knows one
             pairs = [self.derivatives(y, of_tree) for of_tree in raw_prediction]
             shape = raw_prediction.shape
             gradient, hessian = (np.reshape(part, shape) for part in zip(*pairs, strict=True))
@@ -68,16 +85,41 @@ class OwnLoss(GivenLoss):
             )
         return gradient, hessian
 
-    def link(self, prediction: float) -> float:
-        """Turn a prediction into a raw prediction."""
-        return float(self.loss.link(prediction))
+    def check_shape(self, y: np.ndarray, raw_prediction: np.ndarray) -> None:
+        """Raise ValueError unless every row has its raw predictions."""
+        shape = y.shape if self.n_outputs == 1 else (len(y), self.n_outputs)
+        if raw_prediction.shape[-len(shape) :] != shape:
+            raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
+
+    def link(self, prediction: Any) -> Any:
+        """Turn a prediction into a raw prediction, K probabilities into K."""
+        if self.n_outputs == 1:
+            return float(self.loss.link(prediction))
+        link = self.loss.link(np.asarray(prediction, dtype=np.float64))
+        return self._checked("link", link, (self.n_outputs,), "one a class").copy()
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         """Turn raw predictions into predictions."""
-        return self.loss.inverse_link(np.array(raw_prediction))  # which it may return as it is
+        found = self.loss.inverse_link(np.array(raw_prediction))  # which it may return as it is
+        if not self.n_classes:
+            return found
+        found = self._checked("inverse_link", found, raw_prediction.shape, "one a row and class")
+        if found.size and not 0 <= found.min() <= found.max() <= 1:
+            raise ValueError(
+                f"inverse_link of {self.name} must return probabilities, within [0, 1]; got"
+                f" {found.min():g} to {found.max():g}."
+            )
+        return found
 
-    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
-        """Return where the gradients add up to 0, near the mean of the targets."""
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> Any:
+        """Return where the gradients add up to 0, near the mean of the targets.
+
+        Of several classes, the link of their shares.
+        """
+        if self.n_outputs > 1:
+            each = np.broadcast_to(weight, y.shape)
+            shares = np.bincount(y.astype(np.intp), each, minlength=self.n_outputs)
+            return self.link(shares / shares.sum())
         slope = sum_of_gradients(self, y, weight)
         start = self.link(mean(y, weight))
         low, high = start, start
@@ -91,11 +133,13 @@ class OwnLoss(GivenLoss):
             f"Found no constant where the gradients of {self.name} add up to 0. Give base_score."
         )
 
-    def _checked(self, method: str, array: Any, shape: tuple[int, ...]) -> np.ndarray:
+    def _checked(
+        self, method: str, array: Any, shape: tuple[int, ...], each: str = "one a row"
+    ) -> np.ndarray:
         array = np.asarray(array, dtype=np.float64)
         if array.shape not in (shape, ()) or not np.isfinite(array).all():
             raise ValueError(
-                f"{method} of {self.name} must return finite numbers, one a row, {shape}; got shape"
+                f"{method} of {self.name} must return finite numbers, {each}, {shape}; got shape"
                 f" {array.shape}."
             )
         return np.broadcast_to(array, shape)

@@ -4,8 +4,9 @@ This is all that passes between the two packages: ``gbt`` grows an `Ensemble`, `
 reads it. Read ``tree`` (nodes in preorder, and what a node keeps), then ``ensemble`` (all trees end
 to end), then ``predictor`` (how rows go down them). ``stages`` takes rows through boosting once
 more for their derivatives before each tree, ``statistics`` says which sums of nodes are known and
-what follows from them, and ``seen_rows`` remembers which rows the model was trained on;
-``known_by_leaves`` tells these rows by the leaves that they fill, where nothing remembers them.
+what follows from them, ``starts`` where boosting begins, and ``seen_rows`` remembers which rows the
+model was trained on; ``known_by_leaves`` tells these rows by the leaves that they fill, where
+nothing remembers them.
 """
 
 from gbt.model.ensemble import Ensemble

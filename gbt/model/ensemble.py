@@ -37,12 +37,14 @@ from gbt.files.saving import save
 from gbt.losses.known import describe_loss, is_known
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import OneOutput
+from gbt.model.frame import frame_of_nodes
 from gbt.model.predictor import Predictor
 from gbt.model.seen_rows import SeenRows
+from gbt.model.starts import checked_init_score, raw_before
 from gbt.model.statistics import gain_by_feature, node_step, refit
 from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, preorder_links, sealed
 from gbt.parallel.chunks import Chunk, refuse_chunks
-from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode, level_names
+from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode
 from gbt.tables.given import Table, refuse_other_columns
 from gbt.tables.level_sets import LevelSets, n_words_for
 
@@ -91,6 +93,9 @@ class Ensemble(Nodes):
         predicts before any split, see ``gbt.model.stages``.
     zero_is_missing : bool
         Whether 0 is a missing value, too, as libraries for sparse tables can be told.
+    has_init_score : bool or None
+        Whether the trees start from a value of each row (``gbt.model.starts``) and not from the
+        base score, which is then 0. None is unknown: so it is with models of other libraries.
     seen_rows : SeenRows or None
         Fingerprints of the rows that the model has seen, see ``gbt.model.seen_rows``; None is
         unknown, as for imported models and those read from a file.
@@ -117,6 +122,7 @@ class Ensemble(Nodes):
     statistics: frozenset[str] = frozenset(STATISTICS)
     is_forest: bool = False
     zero_is_missing: bool = False
+    has_init_score: bool | None = False
     seen_rows: SeenRows | None = None
     about_gradients: str | None = None
     categories: Categories | None = None
@@ -332,6 +338,7 @@ class Ensemble(Nodes):
             "statistics": [name for name in STATISTICS if name in self.statistics],
             "is_forest": self.is_forest,
             "zero_is_missing": self.zero_is_missing,
+            **({} if self.has_init_score is False else {"has_init_score": self.has_init_score}),
             **self._describe_categories(),
             **{name: getattr(self, name).tolist() for name in (*NODE_DTYPES, "tree_offset")},
         }
@@ -414,22 +421,35 @@ class Ensemble(Nodes):
             self.level_sets,
         )
 
-    def raw_predict(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Return the raw prediction of every row, float64 of shape (n,), or (n, n_outputs)."""
-        if self.n_outputs > 1:
-            X, outputs = self.as_input(X), self.outputs
-            raw = [o.predictor.raw_predict(X, o.base_score, n_jobs) for o in outputs]
-            return np.column_stack(raw)
-        return self.predictor.raw_predict(self.as_input(X), self.base_score, n_jobs)
+    def raw_predict(
+        self, X: Any, n_jobs: int | None = None, init_score: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Return the raw prediction of every row, float64 of shape (n,), or (n, n_outputs).
 
-    def staged_raw_predict(self, X: Any, n_jobs: int | None = None) -> Iterator[np.ndarray]:
+        Rows of a model that was fitted with starting values have theirs in ``init_score``.
+        """
+        X = self.as_input(X)
+        start = self._start(len(X), init_score)
+        raw = [
+            output.predictor.raw_predict(X, of_output, n_jobs)
+            for output, of_output in zip(self.outputs, start, strict=True)
+        ]
+        return raw[0] if self.n_outputs == 1 else np.column_stack(raw)
+
+    def staged_raw_predict(
+        self, X: Any, n_jobs: int | None = None, init_score: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each round in turn, each time a new array."""
         X = np.asarray(self.as_input(X), dtype=np.float64)
-        out = np.repeat(np.atleast_1d(self.base_score)[:, np.newaxis], len(X), axis=1)
+        out = self._start(len(X), init_score)
         for m, tree in enumerate(self.trees):
             tree.add_values(X, out[m % self.n_outputs], n_jobs)
             if (m + 1) % self.n_outputs == 0:
                 yield out[0].copy() if self.n_outputs == 1 else out.T.copy()
+
+    def _start(self, n_rows: int, init_score: ArrayLike | None) -> np.ndarray:
+        """Return the raw predictions before the first tree, (K, n)."""
+        return raw_before(self.base_score, n_rows, checked_init_score(self, init_score, n_rows))
 
     def apply(self, X: Any, n_jobs: int | None = None) -> np.ndarray:
         """Return the number, within its tree, of every leaf reached: int32 of shape (n, M)."""
@@ -448,24 +468,7 @@ class Ensemble(Nodes):
         with categories has a column ``levels_left``, tuples of levels, where others have
         thresholds, and one of several outputs a column ``output``.
         """
-        import pandas as pd
-
-        is_inner, sizes = self.left >= 0, np.diff(self.tree_offset)
-        depths = [tree.depth for tree in self.trees]
-        return pd.DataFrame(
-            {
-                "tree": np.repeat(np.arange(self.n_trees), sizes),
-                **({"output": np.repeat(self.tree_output, sizes)} if self.n_outputs > 1 else {}),
-                "node": np.arange(len(self.feature)) - np.repeat(self.tree_offset[:-1], sizes),
-                "depth": np.concatenate([np.empty(0, np.int64), *depths]),
-                "feature": np.where(
-                    is_inner, np.array(self.feature_names, dtype=object)[self.feature], None
-                ),
-                "threshold": np.where(is_inner & ~self.has_set, self.threshold, np.nan),
-                **({} if self.categories is None else {"levels_left": self._levels_left()}),
-                **{name: getattr(self, name) for name in [*NODE_DTYPES][2:]},
-            }
-        )
+        return frame_of_nodes(self)
 
     @property
     def has_set(self) -> np.ndarray:
@@ -474,15 +477,12 @@ class Ensemble(Nodes):
             return np.zeros(len(self.feature), dtype=bool)
         return self.level_sets.of_node >= 0
 
-    def _levels_left(self) -> list[tuple | None]:
-        """Return the levels that go left at each node, None where it has no set."""
-        return [
-            level_names(self.categories, self.level_sets, k, t) if has_set else None
-            for t, (k, has_set) in enumerate(zip(self.feature, self.has_set, strict=True))
-        ]
-
     def refit_statistics(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        init_score: ArrayLike | None = None,
     ) -> "Ensemble":
         """Return the same splits and values with the G, H, counts and gains of other rows.
 
@@ -492,7 +492,7 @@ class Ensemble(Nodes):
         are not counted. Rows may be those of a Dask array or frame: sums of its chunks are added
         up, see ``gbt.parallel.chunks``.
         """
-        statistics: dict[str, Any] = refit(self, Chunk(X, y, sample_weight))
+        statistics: dict[str, Any] = refit(self, Chunk(X, y, sample_weight, None, init_score))
         if "values" not in self.statistics:
             step = node_step(statistics["sum_gradient"], statistics["sum_hessian"], self.reg_lambda)
             statistics["value"] = np.where(self.left < 0, self.value, self.learning_rate * step)

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.model.ensemble import Ensemble
+from gbt.model.starts import raw_before
 from gbt.model.statistics import along_rounds
 
 N_DRAWS = 300
@@ -44,11 +45,12 @@ WITHIN = 1e-4
 
 
 class Rows(NamedTuple):
-    """Rows as kernels take them, the targets that the loss takes, and weights or None."""
+    """Rows as kernels take them, targets that the loss takes, weights and starting values."""
 
     X: np.ndarray
     y: np.ndarray
     weight: np.ndarray | None = None
+    init_score: np.ndarray | None = None  # (n, K)
 
 
 # Makes a part of every chunk of rows and merges the parts; may be asked again and again.
@@ -79,11 +81,10 @@ class Cells(NamedTuple):
     @classmethod
     def of(cls, ensemble: Ensemble, rows: Rows) -> "Cells":
         """Send rows down all trees of a model."""
-        X, y, weight = _of_weight(rows)
+        start = raw_before(ensemble.base_score, len(rows.y), rows.init_score)
+        X, y, weight, start = _of_weight(rows, start)
         key, amount, gradient = [_classes(y)], [], []
-        along = along_rounds(
-            ensemble.trees, X, y, ensemble.loss, ensemble.base_score, ensemble.is_forest
-        )
+        along = along_rounds(ensemble.trees, X, y, ensemble.loss, start, ensemble.is_forest)
         for _, leaves, g, hessian in along:
             gradient.append(weight * g)
             key.append(leaves.astype(np.int64))
@@ -209,25 +210,34 @@ def may_be_training_rows(ensemble: Ensemble, amount: float) -> bool:
     return bool(_agree(amount, made_of, _within(ensemble) * abs(made_of)))
 
 
-def amount_at_root(ensemble: Ensemble, y: np.ndarray, weight: np.ndarray | None) -> float:
+def amount_at_root(
+    ensemble: Ensemble,
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    init_score: np.ndarray | None = None,
+) -> float:
     """Return what rows add to the root of the first tree: their number, or their hessian."""
     weight = np.broadcast_to(1.0, len(y)) if weight is None else weight
     if _counts_rows(ensemble):
         return float(np.count_nonzero(weight))
     if ensemble.loss.has_one_hessian:
         y = y[:1]  # its hessian is that of all
-    base_score = np.asarray(ensemble.base_score)
-    raw = np.broadcast_to(base_score, (len(y), *base_score.shape))
-    _, hessian = ensemble.loss.gradient_hessian(y, raw)
+        init_score = None if init_score is None else init_score[:1]
+    raw = raw_before(ensemble.base_score, len(y), init_score)
+    _, hessian = ensemble.loss.gradient_hessian(y, raw[0] if len(raw) == 1 else raw.T)
     return float(np.sum(weight * (hessian if hessian.ndim == 1 else hessian[:, 0])))
 
 
-def _of_weight(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rows that weigh something, which alone are trained on."""
+def _of_weight(
+    rows: Rows, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rows that weigh something, which alone are trained on, and their start, (K, n)."""
     X, y = np.asarray(rows.X, dtype=np.float64), rows.y
     weight = np.ones(len(y)) if rows.weight is None else np.asarray(rows.weight)
     kept = weight > 0
-    return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+    if kept.all():
+        return X, y, weight, start
+    return X[kept], y[kept], weight[kept], start[:, kept]
 
 
 def _classes(y: np.ndarray) -> np.ndarray:

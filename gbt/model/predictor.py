@@ -56,9 +56,11 @@ class Predictor:
         """Number of trees."""
         return len(self.tree_offset) - 1
 
-    def raw_predict(self, X: np.ndarray, base_score: float, n_jobs: int | None) -> np.ndarray:
-        """Return base score and values of the leaves reached, added up for every row of floats."""
-        out = np.full(len(X), base_score)
+    def raw_predict(
+        self, X: np.ndarray, start: float | np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        """Return start and values of the leaves reached, added up for every row of floats."""
+        out = np.full(len(X), start)
 
         def add(block: np.ndarray, rows: slice) -> None:
             self.add_values(block, out[rows])
@@ -108,24 +110,24 @@ class Predictor:
         descent.predict_before(columns_of(block), links, self.reached_value, raw_prediction, before)
 
     def sum_gradients(
-        self, block: np.ndarray, start: float, loss: int, y: np.ndarray, weight: np.ndarray
+        self, block: np.ndarray, start: np.ndarray, loss: int, y: np.ndarray, weight: np.ndarray
     ) -> np.ndarray:
         """Return the sum of w g over the rows that reach each node or place that `links` number.
 
         The rows are a `transposed` block, with float64 targets and weights; g is taken at the
-        prediction before the tree, ``start`` before the first one and before all of a forest.
+        prediction before the tree, ``start`` (n,) before the first one and before all of a forest.
         `of_nodes` turns it into sums of leaves. ``loss`` is the kind, see
         ``gbt.kernels.rows.derivatives``.
         """
         links, value = self.links_for(block), self.reached_value
         if self.is_forest:
             gradient, hessian = np.empty((2, len(y)))
-            write_derivatives(loss, y, np.full(len(y), start), gradient, hessian)
+            write_derivatives(loss, y, start, gradient, hessian)
             leaves = self.find_leaves(block, range(self.n_trees)).astype(np.int64)
             gradient = np.broadcast_to(weight * gradient, leaves.shape)
             return np.bincount(leaves.ravel(), gradient.ravel(), minlength=len(value))
         sums = np.zeros((4, len(value)))
-        raw_prediction = np.full(len(y), start)
+        raw_prediction = start.copy()
         descent.add_up_gradients(
             columns_of(block), links, value, loss, y, weight, raw_prediction, sums
         )

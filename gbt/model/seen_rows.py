@@ -65,12 +65,15 @@ class SeenRows:
         tuned: tuple[np.ndarray, np.ndarray] | None,
         n_jobs: int | None,
         weight: np.ndarray | None = None,
+        init_score: np.ndarray | None = None,
     ) -> "SeenRows":
         """Remember the rows and targets of trees, and those of early stopping if there are any.
 
-        With the weights of the former, of which one may stand for all, their order, too.
+        With the weights of the former, of which one may stand for all, their order, too, and which
+        starting values they had, (n, K).
         """
-        return cls.of_hashes(hash_rows(*trained, n_jobs), tuned, n_jobs, weight)
+        hashes = hash_rows(*trained, n_jobs)
+        return cls.of_hashes(hashes, tuned, n_jobs, weight, init_score)
 
     @classmethod
     def of_hashes(
@@ -79,10 +82,14 @@ class SeenRows:
         tuned: tuple[np.ndarray, np.ndarray] | None,
         n_jobs: int | None,
         weight: np.ndarray | None,
+        init_score: np.ndarray | None = None,
     ) -> "SeenRows":
         """Do the same, given the hashes of the rows of trees, which are sorted in place."""
         none = np.empty(0, dtype=np.uint64)
         in_order = None if weight is None else number_of(hashes, weight)
+        if in_order is not None and init_score is not None:
+            for_each = hash_rows(init_score, np.empty((len(init_score), 0)), n_jobs)
+            in_order ^= number_of(hashes ^ for_each, np.zeros(1))
         hashes.sort()
         return cls(
             hashes, none if tuned is None else _sorted_hashes(*tuned, n_jobs), in_order=in_order

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.model.ensemble import Ensemble
+from gbt.model.starts import raw_before
 
 TREES_AT_ONCE = 32  # one float64 for each of 32 trees and 1008 rows takes 260 kB
 
@@ -41,14 +42,16 @@ class Stage(NamedTuple):
     hessian: np.ndarray
 
 
-def stages(ensemble: Ensemble, block: np.ndarray, y: np.ndarray) -> Iterator[Stage]:
+def stages(
+    ensemble: Ensemble, block: np.ndarray, y: np.ndarray, raw: np.ndarray
+) -> Iterator[Stage]:
     """Yield the derivatives of a `transposed` block of rows before all trees, some trees at a time.
 
-    The next trees are written to the same arrays, because new memory takes longer to fill.
+    ``raw`` are their raw predictions at the start, see `start_of`, and go on from there. The next
+    trees are written to the same arrays, because new memory takes longer to fill.
     """
     n_outputs = ensemble.n_outputs
     at_once = max(1, TREES_AT_ONCE // n_outputs)
-    raw = np.repeat(start_of(ensemble)[:, np.newaxis], len(y), axis=1)
     room = np.empty((3 if n_outputs == 1 else n_outputs, at_once, len(y)))
     for trees in tree_blocks(ensemble.n_rounds, at_once):
         if n_outputs == 1:
@@ -63,10 +66,16 @@ def stages(ensemble: Ensemble, block: np.ndarray, y: np.ndarray) -> Iterator[Sta
             yield Stage(k, trees, *(np.ascontiguousarray(part[..., k]) for part in pair))
 
 
-def start_of(ensemble: Ensemble) -> np.ndarray:
-    """Return the raw prediction at which the first trees are judged, float64 of shape (K,)."""
+def start_of(ensemble: Ensemble, n_rows: int, init_score: np.ndarray | None = None) -> np.ndarray:
+    """Return the raw predictions at which the first trees are judged, float64 of shape (K, n).
+
+    ``init_score`` are starting values as ``gbt.model.starts`` checks them, (n, K), if rows have
+    some.
+    """
     of_rounds = values_in_start(ensemble).reshape(ensemble.n_rounds, ensemble.n_outputs)
-    return np.atleast_1d(ensemble.base_score) + of_rounds.sum(axis=0)
+    return (
+        raw_before(ensemble.base_score, n_rows, init_score) + of_rounds.sum(axis=0)[:, np.newaxis]
+    )
 
 
 def values_in_start(ensemble: Ensemble) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 from gbt.kernels.rows import walk
 from gbt.losses.loss import Loss
 from gbt.losses.sums import exact_sums
+from gbt.model.starts import checked_init_score, raw_before
 from gbt.parallel.chunks import Chunk, over_chunks
 from gbt.tables.targets import as_target, as_weight
 
@@ -112,12 +113,12 @@ def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
     X = np.asarray(model.as_input(rows.X), dtype=np.float64)
     y = as_target(model, model, rows.y, len(X))
     weight = as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part)
+    init_score = checked_init_score(model, rows.init_score, len(X))
+    start = raw_before(model.base_score, len(X), init_score)
     is_seen = weight > 0
     if not is_seen.all():  # other rows are dropped in training, too
-        X, y, weight = X[is_seen], y[is_seen], weight[is_seen]
-    along = along_rounds(
-        model.trees, X, y, model.loss, model.base_score, model.is_forest, rows.n_jobs(None)
-    )
+        X, y, weight, start = X[is_seen], y[is_seen], weight[is_seen], start[:, is_seen]
+    along = along_rounds(model.trees, X, y, model.loss, start, model.is_forest, rows.n_jobs(None))
     of_trees = [
         node_sums(tree.left, tree.right, leaves, weight * gradient, weight * hessian)
         for tree, leaves, gradient, hessian in along
@@ -130,16 +131,17 @@ def along_rounds(
     X: np.ndarray,
     y: np.ndarray,
     loss: Loss,
-    base_score: float | np.ndarray,
+    start: np.ndarray,
     is_forest: bool,
     n_jobs: int | None = None,
 ) -> Iterator[tuple[Any, np.ndarray, np.ndarray, np.ndarray]]:
     """Yield every tree, the leaves that rows reach in it, and their derivatives before it.
 
-    The trees of a round, one an output, have the same predictions before them.
+    The trees of a round, one an output, have the same predictions before them; ``start`` are those
+    before the first, (K, n).
     """
     n_outputs = loss.n_outputs
-    raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(X), axis=1)  # (K, n)
+    raw = start.copy()
     for m, tree in enumerate(trees):
         k = m % n_outputs
         if k == 0:

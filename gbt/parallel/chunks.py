@@ -23,7 +23,7 @@ from uuid import uuid4
 import numpy as np
 
 FAN_IN = 8
-BESIDE = ("y", "sample_weight", "groups")  # of a row
+BESIDE = ("y", "sample_weight", "groups", "init_score")  # of a row
 Part = TypeVar("Part")
 
 
@@ -33,7 +33,7 @@ class Chunk(NamedTuple):
     Parameters
     ----------
     X : table of shape (n, p)
-    y, sample_weight, groups : one entry a row, or None
+    y, sample_weight, groups, init_score : one entry a row, or None
     number : int
         Which chunk of the table it is, from 0.
     is_part : bool
@@ -44,6 +44,7 @@ class Chunk(NamedTuple):
     y: Any = None
     sample_weight: Any = None
     groups: Any = None
+    init_score: Any = None
     number: int = 0
     is_part: bool = False
 
@@ -131,7 +132,7 @@ def each_chunk(
 
 
 def measure_chunk(
-    part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, Any, Any, Any], number: int
+    part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, ...], number: int
 ) -> Any:
     """Make the part of one chunk: a task of Dask's."""
     rows = Chunk(*chunk)._replace(number=number, is_part=True)

@@ -241,6 +241,7 @@ def boost(
     n_estimators: int = 100,
     base_score: float | None = None,
     sample_weight: ArrayLike | None = None,
+    init_score: ArrayLike | None = None,
     **parameters: Any,
 ) -> "Model":
     """Fit boosted trees.
@@ -256,6 +257,8 @@ def boost(
         The prediction (a mean, a probability) before the first tree; None is the best constant.
     sample_weight : array of shape (n,) or None
         Rows of weight 0 are dropped.
+    init_score : array of shape (n,) or None
+        A raw prediction of each row from which boosting starts; base_score is then 0.
     **parameters
         See ``Parameters``.
 
@@ -265,11 +268,16 @@ def boost(
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-    if base_score is None:  # where sum w g = 0: the weighted mean, for both losses
-        base_score = math.fsum(weight * y) / math.fsum(weight)
-    model = Model(LINK[loss](base_score), trees=[])
-    raw_prediction = np.full(len(y), model.base_score)
+    is_seen = weight > 0
+    X, y, weight = X[is_seen], y[is_seen], weight[is_seen]
+    if init_score is None:
+        if base_score is None:  # where sum w g = 0: the weighted mean, for both losses
+            base_score = math.fsum(weight * y) / math.fsum(weight)
+        model = Model(LINK[loss](base_score), trees=[])
+        raw_prediction = np.full(len(y), model.base_score)
+    else:
+        model = Model(0.0, trees=[])
+        raw_prediction = np.array(init_score, dtype=np.float64)[is_seen]
     for _ in range(n_estimators):
         gradient, hessian = DERIVATIVES[loss](y, raw_prediction)
         tree = grow(X, gradient, hessian, weight, **parameters)
@@ -310,7 +318,7 @@ def boost_classes(
 
 @dataclass
 class Model:
-    """The raw prediction before the first tree, and the trees."""
+    """The raw prediction before the first tree, 0 where each row has its own, and the trees."""
 
     base_score: float
     trees: list[list[Node]]

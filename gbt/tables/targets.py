@@ -108,6 +108,25 @@ def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> 
     return weight
 
 
+def as_init_score(init_score: Any, n_rows: int, n_outputs: int) -> np.ndarray:
+    """Return starting values of rows as float64 of shape (n, K): a raw prediction an output."""
+    refuse_other_targets(init_score, "init_score")
+    start = check_array(
+        init_score,
+        dtype=np.float64,
+        ensure_2d=False,
+        ensure_min_samples=0,  # the shape is compared below
+        input_name="init_score",
+    )
+    shape = (n_rows,) if n_outputs == 1 else (n_rows, n_outputs)
+    if start.shape not in (shape, (n_rows, n_outputs)):
+        raise ValueError(
+            f"init_score has shape {start.shape}; it needs one raw prediction a row"
+            f"{' and class' * (n_outputs > 1)}, {shape}."
+        )
+    return start.reshape(n_rows, n_outputs)
+
+
 def weigh_classes(
     weight: np.ndarray, target: np.ndarray, classes: np.ndarray, class_weight: Any
 ) -> np.ndarray:

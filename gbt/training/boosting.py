@@ -25,6 +25,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
+from gbt.model.starts import raw_before
 from gbt.splitting.frontier import Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
 from gbt.tables.columns import Columns
@@ -104,14 +105,16 @@ def boost(
     seed: int,
     n_jobs: int | None,
     categories: Categories | None = None,
+    init_score: np.ndarray | None = None,
     start: Ensemble | None = None,
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
     Rows are in memory, or in shares (``gbt.training.shares``), and the ensemble is the same.
     Columns that have ``categories`` hold the numbers of their levels. One weight stands for all.
-    ``base_score`` is in link space; None is the loss's best constant. Losses on the evaluation sets
-    are recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
+    ``base_score`` is in link space; None is the loss's best constant, or 0 where every row has a
+    starting value of its own, ``init_score`` of shape (n, K). Losses on the evaluation sets are
+    recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
     ends when that many trees brought nothing better, and the trees after the best are dropped.
 
     With ``start``, a model of these very rows, its trees are the first, and counted. The ensemble
@@ -119,15 +122,7 @@ def boost(
     """
     # A read-only array is another type to Numba, for which the kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
-    if base_score is None:
-        with refusing_overflow_of(loss):
-            base_score = loss.best_constant(y, sample_weight)
-        if not np.isfinite(base_score).all():
-            raise SumsOverflowError("the base score is infinite")
-    if np.abs(y).max() < SMALL / sample_weight.max():
-        raw = np.repeat(np.atleast_1d(base_score)[np.newaxis], len(y), axis=0)
-        gradient, _ = loss.gradient_hessian(y, raw[:, 0] if loss.n_outputs == 1 else raw)
-        refuse_vanishing_squares((gradient.T * sample_weight).T)
+    base_score, raw = _first_predictions(loss, y, sample_weight, base_score, init_score)
     n, p = X.shape
     patience = parameters.early_stopping_rounds
     plan = parameters.plan(loss, n_jobs, seed)
@@ -139,14 +134,15 @@ def boost(
         outputs = SharedOutputs(loss, base_score, y, sample_weight, X, plan, draws)
     else:
         columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
-        outputs = Outputs(loss, base_score, y, sample_weight, columns, splitter, plan)
+        outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
     watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
     callbacks = parameters.callbacks or ()
     trees = GrownTrees(start)
     if start is not None:
-        rows = SeenRows.of((X, y), None, n_jobs, sample_weight).in_order
+        rows = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score).in_order
         _check_start(start, loss, base_score, parameters, feature_names, rows)
-        outputs.go_on_from(start.raw_predict(EncodedRows.of(X, start.categories), n_jobs))
+        encoded = EncodedRows.of(X, start.categories)
+        outputs.go_on_from(start.raw_predict(encoded, n_jobs, init_score))
         watch.record_all(start, n_jobs)
     # A tree of other rows or columns may have a split where this one found none.
     ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
@@ -170,6 +166,7 @@ def boost(
     ensemble = Ensemble(
         **trees.arrays(),
         base_score=base_score,
+        has_init_score=init_score is not None,
         learning_rate=parameters.learning_rate,
         reg_lambda=parameters.reg_lambda,
         loss=loss,
@@ -183,6 +180,28 @@ def boost(
         best_iteration,
         trees.sum_of_scores((best_iteration + 1) * loss.n_outputs),
     )
+
+
+def _first_predictions(
+    loss: Loss,
+    y: np.ndarray,
+    sample_weight: np.ndarray,
+    base_score: Any,
+    init_score: np.ndarray | None,
+) -> tuple[Any, np.ndarray]:
+    """Return the base score and the raw predictions before the first tree, (K, n)."""
+    if init_score is not None:
+        base_score = np.zeros(loss.n_outputs) if loss.n_outputs > 1 else 0.0
+    elif base_score is None:
+        with refusing_overflow_of(loss):
+            base_score = loss.best_constant(y, sample_weight)
+        if not np.isfinite(base_score).all():
+            raise SumsOverflowError("the base score is infinite")
+    raw = raw_before(base_score, len(y), init_score)
+    if np.abs(y).max() < SMALL / sample_weight.max():
+        gradient, _ = loss.gradient_hessian(y, raw[0] if loss.n_outputs == 1 else raw.T)
+        refuse_vanishing_squares((gradient.T * sample_weight).T)
+    return base_score, raw
 
 
 def _check_start(

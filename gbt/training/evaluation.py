@@ -24,15 +24,17 @@ from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 from gbt.losses.known import refusing_overflow_of
 from gbt.losses.loss import Loss, mean
 from gbt.losses.overflow import refusing_overflow
-from gbt.losses.own import is_name_of_error, read_only
+from gbt.losses.own import OwnLoss, is_name_of_error, read_only
 from gbt.model.ensemble import Ensemble
+from gbt.model.starts import raw_before
 from gbt.model.tree import Tree
 
 # What get_scorer, make_scorer and check_scoring return; the last may ask for an own score.
 SCORER = type(get_scorer("r2")) | type(check_scoring(DummyRegressor()))
 SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 
-EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+# X, y, weight and, where rows have them, starting values, (n, K).
+EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
 Metric = Callable[..., float]
 
 
@@ -150,12 +152,13 @@ class _Watched:
         X: np.ndarray,
         y: np.ndarray,
         sample_weight: np.ndarray | None,
+        init_score: np.ndarray | None = None,
     ):
         self.loss = loss
         self.X = X
         self.y = y
         self.sample_weight = sample_weight
-        self.of_outputs = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(y), axis=1)
+        self.of_outputs = raw_before(base_score, len(y), init_score)
 
     @property
     def raw_prediction(self) -> np.ndarray:
@@ -180,7 +183,9 @@ class _Watched:
             prediction = read_only(self.loss.inverse_link(self.raw_prediction))
         y = read_only(self.y)
         if isinstance(metric, str | SCORER):
-            is_of_classes = self.loss.name in ("half_logistic", "softmax")
+            is_of_classes = self.loss.name in ("half_logistic", "softmax") or (
+                isinstance(self.loss, OwnLoss) and self.loss.n_classes > 0
+            )
             stage = _ClassifierStage if is_of_classes else _RegressorStage
             try:
                 return float(get_scorer(metric)(stage(prediction), self.X, y, **weights))
@@ -239,10 +244,10 @@ class _ClassifierStage(ClassifierMixin, BaseEstimator):
 
 
 def refuse_other_eval_sets(eval_set: Any) -> None:
-    """Raise ValueError unless evaluation sets are a list of pairs, or of triples with weights."""
+    """Raise ValueError unless evaluation sets are a list of pairs, with what may follow these."""
     is_listed = isinstance(eval_set, tuple | list)
     if isinstance(eval_set, list) and all(
-        isinstance(part, tuple | list) and len(part) in (2, 3) for part in eval_set
+        isinstance(part, tuple | list) and len(part) in (2, 3, 4) for part in eval_set
     ):
         return
     kinds = [
@@ -251,8 +256,8 @@ def refuse_other_eval_sets(eval_set: Any) -> None:
     ]
     parts = f" of {len(eval_set)} parts: {', '.join(kinds)}" if is_listed else ""
     raise ValueError(
-        "eval_set must be a list of (X, y) or (X, y, sample_weight); got"
-        f" {type(eval_set).__name__}{parts}. Write"
+        "eval_set must be a list of (X, y), (X, y, sample_weight) or (X, y, sample_weight,"
+        f" init_score); got {type(eval_set).__name__}{parts}. Write"
         " eval_set=[(X_valid, y_valid)], for one pair, too."
     )
 

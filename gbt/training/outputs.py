@@ -17,7 +17,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -46,8 +45,8 @@ class Outputs:
     Parameters
     ----------
     loss : Loss
-    base_score : float, or float64 array of shape (K,)
-        In link space.
+    start : float64 array of shape (K, n)
+        Raw predictions before the first tree.
     y, sample_weight : float64 arrays
         Of all rows; one weight may stand for all.
     columns : Columns
@@ -58,7 +57,7 @@ class Outputs:
     def __init__(
         self,
         loss: Loss,
-        base_score: Any,
+        start: np.ndarray,
         y: np.ndarray,
         sample_weight: np.ndarray,
         columns: Columns,
@@ -70,7 +69,7 @@ class Outputs:
         is_ours = type(splitter) in POLICIES.values()
         self.guard: Callable[[], AbstractContextManager[None]]
         self.guard = refusing_overflow if is_ours else nullcontext
-        self.raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(y), axis=1)
+        self.raw = start
         n_threads = effective_n_jobs(plan.n_jobs)
         n_values = columns.n_rows * columns.n_columns * loss.n_outputs
         n_beside = min(loss.n_outputs, threads_for(n_values, LEAST_VALUES_PER_THREAD, n_threads))

@@ -234,6 +234,7 @@ def test_standard_errors_of_merged_chunks_are_compared(find):
 # ---------------------------------------------------------------------------- how it is reported
 
 
+@pytest.mark.slow
 def test_the_smallest_tree_is_shown(search):
     """A split on x0 that sends missing values the wrong way needs one split and one row."""
 
@@ -304,12 +305,14 @@ def test_a_check_that_fails_stops_the_others(find):
         check_attribution(halves)
 
 
+@pytest.mark.slow
 def test_checks_may_be_left_out():
     check_attribution(halves, leave_out=[check_additivity])
     with pytest.raises(ValueError, match=r"'additivity'.*check_additivity, check_unused"):
         check_attribution(halves, leave_out=["additivity"])
 
 
+@pytest.mark.slow
 def test_models_may_be_given():
     seen = []
 

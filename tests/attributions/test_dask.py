@@ -653,6 +653,7 @@ def _sum_of(chunk):
     return chunk.X.sum()
 
 
+@pytest.mark.slow
 def test_dask_is_not_imported_for_rows_in_memory():
     program = (
         "import sys, numpy as np, attributions, gbt\n"
@@ -686,6 +687,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_chunks():
     """Chunks of 6.4 MB: 4 of them, then 64, which together are 400 MB."""
     peaks = [int(subprocess.check_output([sys.executable, "-c", MEMORY, str(n)])) for n in (4, 64)]
@@ -724,6 +726,7 @@ def rows_elsewhere(X, y, n_chunks=6):
     return table[:, :-1], table[:, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_a_cluster_gives_the_answer_of_one_process(measure, client):
@@ -750,6 +753,7 @@ def test_a_chunk_goes_down_the_trees_in_one_thread(monkeypatch):
     assert set(asked) == {1, None}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_explains_shuffles_and_refits_rows(client):
     ensemble, X, y = fitted_rows(N)
@@ -767,6 +771,7 @@ def test_a_cluster_explains_shuffles_and_refits_rows(client):
     assert_same(refitted.sum_gradient, ensemble.refit_statistics(*here).sum_gradient)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(client):
     xgboost = peer("xgboost")

@@ -39,6 +39,7 @@ def test_levels_are_equally_likely():
         assert (np.abs(share - 1 / (j + 1)) < 5 * sd).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "shift"), [("code", 0.0), ("text", -1.0)])
 def test_labels_follow_their_probability(protocol, shift):
     data = simulated(n_train=200_000, n_valid=2, protocol=protocol, random_state=3)

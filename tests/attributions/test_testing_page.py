@@ -31,6 +31,7 @@ def test_the_drawn_example_is_true(page):
     page["test_leaves_of_a_path_are_where_shares_end"]()
 
 
+@pytest.mark.slow
 def test_the_failure_reads_as_on_the_page(page):
     """But for the numbers, which depend on what Hypothesis tries first."""
     settings.register_profile("page", max_examples=500, deadline=None, derandomize=True)

@@ -58,6 +58,7 @@ def test_what_the_page_says_of_rankings(published):
     assert never_far == ["partial_inner"]
 
 
+@pytest.mark.slow
 def test_a_quick_run(capsys):
     assert main(["--quick", "simulated", "--jobs", "1"]) == 0
     printed = capsys.readouterr().out
@@ -79,6 +80,7 @@ def test_noise_is_planted_as_promised(name):
     assert set(np.unique(drawn.y)) == {0, 1} if drawn.is_class else len(np.unique(drawn.y)) > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("relevant", "low", "high"), [("low", 0.93, 0.96), ("all", 0.47, 0.53)], ids=["low", "all"]
 )

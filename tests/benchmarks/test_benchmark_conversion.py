@@ -14,6 +14,7 @@ def few_rows(monkeypatch):
     monkeypatch.setattr(conversion, "N_ROWS", 300)
 
 
+@pytest.mark.slow
 def test_every_library_has_a_row(few_rows, monkeypatch, tmp_path, capsys):
     path = tmp_path / "conversion.csv"
     asked = ["conversion", "--trees", "3", "--repeats", "1", "--out", str(path)]

@@ -165,6 +165,7 @@ def test_what_the_page_says_of_other_importances_of_amazon(published):
     assert shares(TREE_INNER, "gain")[0] < 0.0005
 
 
+@pytest.mark.slow
 def test_the_pictures_are_those_of_the_files(published, tmp_path):
     """What was published has as many marks; the bytes depend on the version of matplotlib."""
     draw(published, tmp_path)
@@ -254,6 +255,7 @@ def test_shap_values_of_libraries_add_up(method):
     assert same == 0
 
 
+@pytest.mark.slow
 def test_a_quick_run(capsys):
     assert main(["--quick", "null", "power", "criterion", "--jobs", "1"]) == 0
     printed = capsys.readouterr().out

@@ -234,6 +234,7 @@ def test_what_was_not_measured_is_not_claimed():
 # -------------------------------------------------------------------------------- files and page
 
 
+@pytest.mark.slow
 def test_the_command_from_end_to_end(tmp_path, capsys):
     assert growth.main(["--quick", "--out", str(tmp_path / "picture.svg")]) == 0
     printed = capsys.readouterr().out
@@ -270,6 +271,7 @@ def files(tmp_path, monkeypatch):
     return measure
 
 
+@pytest.mark.slow
 def test_everything_is_written(files, tmp_path):
     assert growth.main(["--write"]) == 0
     written = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -288,6 +290,7 @@ def test_everything_is_written(files, tmp_path):
     assert lines[-1] == "first-call,filled,0,0,seconds,1.33333"
 
 
+@pytest.mark.slow
 def test_one_part_leaves_the_others(files):
     growth.main(["time", "--write"])
     page = growth.PAGE.read_text()

@@ -209,6 +209,7 @@ def test_skewed_noise_is_lognormal_with_mean_0_and_the_variance_of_the_setting()
     assert abs(noise.mean()) < 4 / np.sqrt(len(y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARTS)
 def test_a_replication_has_a_stream_of_its_own(name, small_tables):
     part = PARTS[name]

@@ -44,6 +44,7 @@ def drawn_problems(draw):
     return Problem(X, -gradient * UNIT, [gradient], depth, reg_lambda)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rung", RUNGS[1:], ids=lambda rung: rung.name)
 @given(problem=drawn_problems())
 def test_a_rung_grows_the_trees_of_the_page(rung, problem):
@@ -81,6 +82,7 @@ def test_a_tree_by_hand():
     assert_close(tree.gain, [10 / 3, 0.0, 0.0], [10 / 3, 0.0, 0.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
 def test_threads_do_not_change_trees(n_threads, monkeypatch):
     problem = problem_of(500, 5, 1)
@@ -144,6 +146,7 @@ def test_another_rule_about_ties_is_noticed():
         verify(tree, other_tie(X, gradient, 1, 0.0), X, gradient)
 
 
+@pytest.mark.slow
 def test_a_bound_that_is_too_low_is_noticed_and_nothing_is_timed(monkeypatch):
     survey = rung_6_bounds.survey
 
@@ -179,6 +182,7 @@ def test_lines_of_code_by_hand(tmp_path):
     assert report.code_lines(path) == 1 + 3 + 2
 
 
+@pytest.mark.slow
 def test_files_used_by_a_rung():
     names = {path.name for path in report.files_used_by("benchmarks.ladder.rung_3_compiled")}
     assert names == {"__init__.py", "rung_1_page.py", "rung_3_compiled.py"}
@@ -241,6 +245,7 @@ def without_indent(text):
     return "\n".join(line.strip() for line in text.strip().splitlines())
 
 
+@pytest.mark.slow
 def test_the_command_runs(monkeypatch, capsys):
     monkeypatch.setattr(ladder, "SIZES", (Size(60, 2),))
     monkeypatch.setattr(ladder, "verify_on_drawn_problems", lambda: None)  # has tests above

@@ -62,6 +62,7 @@ def test_halves_have_as_many_rows_of_each_class():
     assert n_apart >= 3
 
 
+@pytest.mark.slow
 def test_training_rows_are_counted():
     peer("xgboost")
     peer("lightgbm")

@@ -98,6 +98,7 @@ def test_levels_are_whole_and_uneven():
 EXPECTED_LINES = {"search": 4, "policies": 4, "rows": 4, "hundred": 4, "levels": 8}
 
 
+@pytest.mark.slow
 def test_every_table_is_made_and_written(tmp_path, capsys):
     peer("lightgbm")
     peer("xgboost")

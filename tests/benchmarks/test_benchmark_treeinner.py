@@ -459,6 +459,7 @@ def test_results_do_not_depend_on_jobs(tmp_path, monkeypatch):
     assert csv_files(tmp_path / "1") == csv_files(tmp_path / "2")
 
 
+@pytest.mark.slow
 def test_everything_at_once(tmp_path, capsys, monkeypatch):
     """Sweeps of two values: all figures, the control and the cross-fits."""
     monkeypatch.delenv("GBT_DATA", raising=False)
@@ -646,6 +647,7 @@ def test_the_figures_are_those_of_the_paper():
     assert [figures.FIGURES[n][0] for n in (5, 10, 15, 20, 25)] == list(SWEEPS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 9])
 def test_a_figure_shows_means_and_errors(number, tmp_path):
     sweep, _ = figures.FIGURES[number]

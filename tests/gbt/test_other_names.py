@@ -22,8 +22,8 @@ y = X[:, 0]
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 
 OF_FIT = {
-    "init_score": "there is no starting value of each row",
-    "base_margin": "there is no starting value of each row",
+    "base_margin": "The nearest here is init_score",
+    "eval_init_score": r"starting values of an evaluation set stand last: eval_set=\[",
     "xgb_model": "warm_start=True, a parameter of the constructor, adds trees",
     "group": "there is no ranking",
     "qid": "there is no ranking",
@@ -41,7 +41,7 @@ OF_FIT = {
     "eval_sets": "The nearest here is eval_set",
     "sample_weight_eval_set": r"weights of an evaluation set stand behind its targets: eval_set=\[",
     "X_val": r"an evaluation set is a pair in a list: eval_set=\[",
-    "nonsense": "It takes X, y, sample_weight, eval_set",
+    "nonsense": "It takes X, y, sample_weight, eval_set, init_score",
 }
 OF_PREDICT = {
     "output_margin": r"ensemble_\.raw_predict\(X\), or decision_function\(X\) of a classifier",
@@ -54,7 +54,7 @@ OF_PREDICT = {
     "approx_contribs": r"attributions\.saabas\(model, X\)",
     "pred_interactions": "there are no interaction values of a row",
     "pred_leaf": r"apply\(X\) returns the leaf",
-    "base_margin": "there is no starting value of each row",
+    "base_margin": "(The nearest here is init_score|it is an argument of fit)",
     "n_jobs": "n_jobs is a parameter of the constructor",
     "thread_count": "n_jobs is a parameter of the constructor",
     "sample_weight": "it is an argument of fit",
@@ -92,12 +92,18 @@ def test_predictions_say_what_serves_in_place_of_an_argument(estimator, method, 
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: GBTRegressor().fit(X), "GBTRegressor.fit(X, y, sample_weight, eval_set): missing"),
         (
-            lambda: GBTClassifier().fit(X, y, y, [], 3),
+            lambda: GBTRegressor().fit(X),
+            "GBTRegressor.fit(X, y, sample_weight, eval_set",
+        ),
+        (
+            lambda: GBTClassifier().fit(X, y, None, [], None, 3),
             "GBTClassifier.fit(X, y, sample_w",
         ),
-        (lambda: GBTRegressor().predict(), "GBTRegressor.predict(X): missing a required"),
+        (
+            lambda: GBTRegressor().predict(),
+            "GBTRegressor.predict(X, init_score): missing a",
+        ),
         (lambda: GBTRegressor().save(), "GBTRegressor.save(path): missing a required"),
     ],
 )
@@ -114,7 +120,7 @@ def test_methods_show_their_own_signature_and_their_own_words():
     assert str(inspect.signature(fit)) == "(self, X, y=3)"
     assert (fit.__name__, fit.__doc__) == ("fit", "Fit.")
     assert list(inspect.signature(GBTRegressor.fit).parameters) == [
-        "self", "X", "y", "sample_weight", "eval_set",
+        "self", "X", "y", "sample_weight", "eval_set", "init_score",
     ]  # fmt: skip
 
 

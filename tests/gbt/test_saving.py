@@ -395,6 +395,7 @@ model.save({target!r})
 """
 
 
+@pytest.mark.slow
 def test_what_a_killed_save_left_behind_is_removed_by_the_next(model, tmp_path):
     source, target = tmp_path / "source.json", tmp_path / "model.json"
     model.save(source)
@@ -752,6 +753,7 @@ def preorder_walk(left, right):
 OTHER_VALUES = [GONE, None, True, "", "a", [], {}, [[]], -1, 0, 1, 3, 0.5, -2.5, 1e300, 10**30]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [REGRESSOR, CLASSIFIER], ids=["regressor", "classifier"])
 def test_every_single_change_is_harmless(text, path):
     document = json.loads(text)

@@ -174,5 +174,5 @@ def test_methods_that_are_extended_take_what_ours_take():
     model = Told(n_estimators=2).fit(X, X[:, 0], note="first", eval_set=[(X, X[:, 0])])
     assert model.note == "first"
     assert list(model.evals_result_) == ["eval_0"]
-    with pytest.raises(TypeError, match=r"^Told\.fit takes no 'init_score'"):
-        model.fit(X, X[:, 0], init_score=X[:, 0])
+    with pytest.raises(TypeError, match=r"^Told\.fit takes no 'base_margin'"):
+        model.fit(X, X[:, 0], base_margin=X[:, 0])

@@ -31,6 +31,7 @@ FLOORS_OF_GBT = [
 FLOORS_OF_ATTRIBUTIONS = [
     {"kernels", "names", "methods"},
     {"statistics", "inputs", "simulated"},
+    {"rows"},
     {"plots"},
     {"results"},
     {"per_row"},
@@ -295,6 +296,7 @@ print(sum(lines))
 MOST_LINES = 100_300 if sys.version_info < (3, 13) else 100_500
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 def test_a_first_fit_compiles_no_more_than_its_budget(tmp_path):
     """What compiles takes time before the first model; only less code makes it less."""
@@ -317,6 +319,7 @@ def test_importing_a_package_alone_is_light(package):
     assert loaded.stdout.split() == []
 
 
+@pytest.mark.slow
 def test_fitting_and_explaining_needs_no_extra():
     program = (
         "import sys, numpy as np, gbt, attributions\n"
@@ -350,6 +353,7 @@ print(len({modules}))
 """
 
 
+@pytest.mark.slow
 def test_tests_and_benchmarks_are_collected_without_the_peers():
     """README runs the tests with the extra ``test`` alone; see ``tests.asserts.peer``."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

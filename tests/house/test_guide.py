@@ -14,7 +14,7 @@ import pytest
 from tests.asserts import peer
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS / "start.md", *sorted(DOCS.glob("guide/*.md"))]
+PAGES = [DOCS / "start.md", DOCS / "teachers.md", *sorted(DOCS.glob("guide/*.md"))]
 PEERS = ("catboost", "dask", "lightgbm", "shap", "xgboost")
 
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)

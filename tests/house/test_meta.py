@@ -442,6 +442,7 @@ SEARCH = settings(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branch", BRANCHES, ids=" ".join)
 def test_strategies_reach(branch):
     strategy, is_hit = BRANCHES[branch]

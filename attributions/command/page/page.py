@@ -11,6 +11,7 @@ import numpy as np
 import attributions.command.page.figures as figures
 import attributions.command.page.tables as tables
 from attributions.command.cautions import cautions, named
+from attributions.command.independence.said import compared
 from attributions.command.page.cells import predicted_class
 from attributions.command.page.contents import MOST_ROWS, N_SAMPLED, Report
 from attributions.command.page.markup import Markup, data, element, join
@@ -95,6 +96,8 @@ def _summary(report: Report) -> Markup:
             lines.append(none)
     if unused := report.found.with_verdict(UNUSED):
         lines.append(f"Not used: {named(report.found, unused)}.")
+    if both := compared(report.found):
+        lines.append(both)
     n_warnings = len(cautions(report.found))
     if n_warnings:
         lines.append(

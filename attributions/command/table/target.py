@@ -6,7 +6,7 @@ of few different values are classes more often than amounts, but not always.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from attributions.names import elided
 
 CLASSES_OR_NUMBERS = (
     f"words, two different values, and whole numbers of which at most {FEW} are different, are"
-    " classes; other numbers are regressed"
+    " classes, unless they count from 0 on and few rows have the largest; other numbers are"
+    " regressed"
 )
+RARE = 0.05  # the share of rows that have the largest of numbers that count
 MOST_CLASSES = 50  # every one has a tree in each of 400 rounds
 LARGEST = 1e100  # sums of squares of targets up to this do not overflow
 
@@ -57,7 +59,8 @@ def read_target(
     if column.kind == "dates":
         raise UnusableTableError(
             f"The target {name} holds {reason_to_leave_out(column)}; it must hold classes or"
-            " numbers: choose another column."
+            " numbers. Choose another column, or add one that holds what you want to know of the"
+            " date: the days until then, the year, or whether it was before a certain day."
         )
     if column.n_strays:
         raise UnusableTableError(
@@ -72,6 +75,9 @@ def read_target(
         )
     is_asked = task is not None or positive is not None
     names: tuple[str, ...] = ()
+    single = ""
+    if task != "regression" and positive is None and classes is None:
+        column, single = _without_single_rows(column, is_asked)
     if task == "regression" or not (is_asked or _looks_like_classes(column)):
         if column.kind == "words":
             raise UnusableTableError(
@@ -99,14 +105,54 @@ def read_target(
     why = f"because it holds {column.n_distinct:,} different {column.kind}"
     rule = f" (The rule: {CLASSES_OR_NUMBERS}; --task says otherwise.)"
     why, rule = ("as asked for", "") if is_asked else (why, rule)
-    return Target(y, y is not column.numbers, f"Task: {what}, {why}.{rule}", names)
+    return Target(y, y is not column.numbers, f"Task: {what}, {why}.{rule}{single}", names)
 
 
 def _looks_like_classes(column: Column) -> bool:
     """Say whether values are classes by the rule."""
     known = column.numbers[~np.isnan(column.numbers)]
     is_few = column.n_distinct <= FEW and bool((known == np.floor(known)).all())
-    return column.kind == "words" or column.n_distinct == 2 or is_few
+    if column.kind == "words" or column.n_distinct == 2:
+        return True
+    return is_few and not looks_like_counts(known)
+
+
+def looks_like_counts(numbers: np.ndarray) -> bool:
+    """Say whether whole numbers count something: from 0 on, and the larger the rarer.
+
+    Visits to a doctor are 0, 1, 2, ..., 6, hardly ever the largest. Classes that are numbered from
+    0 have no such tail; beyond the most frequent value the counts of amounts fall, but for chance.
+    """
+    if numbers.min() != 0 or (numbers != np.floor(numbers)).any() or numbers.max() > len(numbers):
+        return False
+    counts = np.bincount(numbers.astype(np.int64))
+    tail = counts[counts.argmax() :]
+    chance = 2 * np.sqrt(tail[1:] + tail[:-1])  # two standard errors of a difference of counts
+    falls = bool((np.diff(tail) <= chance).all())
+    return len(counts) >= 4 and len(tail) >= 3 and falls and counts[-1] <= RARE * counts.sum()
+
+
+def _without_single_rows(column: Column, is_asked: bool) -> tuple[Column, str]:
+    """Leave out classes of a single row, which cannot be in both halves, and say so."""
+    values, place, counts = np.unique(
+        column.numbers[~np.isnan(column.numbers)], return_inverse=True, return_counts=True
+    )
+    is_single = counts < 2
+    n_left = len(values) - int(is_single.sum())
+    if not is_single.any() or n_left < 2 or not (is_asked or _looks_like_classes(column)):
+        return column, ""
+    if n_left > MOST_CLASSES:
+        return column, ""
+    numbers = column.numbers.copy()
+    known = np.flatnonzero(~np.isnan(numbers))
+    numbers[known[is_single[place.reshape(-1)]]] = np.nan
+    _, labels = _values_and_labels(column)
+    gone = [label for label, single in zip(labels, is_single, strict=True) if single]
+    said = (
+        f" {listed(gone)} {'is' if len(gone) == 1 else 'are'} in one row alone, and a class is"
+        f" needed in both halves: {'this row is' if len(gone) == 1 else 'these rows are'} left out."
+    )
+    return replace(column, numbers=numbers, n_distinct=n_left), said
 
 
 def _two_classes(column: Column, positive: str | None) -> tuple[np.ndarray, str]:
@@ -125,7 +171,6 @@ def _several_classes(
     """Return the number of each row's class, nan where missing, and the classes in words."""
     values, labels = _values_and_labels(column)
     name = repr(elided(column.name))
-    counts = np.unique(column.numbers[~np.isnan(column.numbers)], return_counts=True)[1]
     if classes is None:
         others = "choose --positive LABEL, one class against the rest"
         others += ", or, if they are amounts, --task regression" * (column.kind == "numbers")
@@ -133,12 +178,6 @@ def _several_classes(
             raise UnusableTableError(
                 f"The target {name} holds {len(labels):,} classes: {listed(labels)}. At most"
                 f" {MOST_CLASSES} are told apart; {others}."
-            )
-        if (counts < 2).any():
-            raise UnusableTableError(
-                f"The target {name} holds {elided(labels[counts.argmin()])!r} in one row alone: a"
-                " class is needed in both halves. Empty this cell to leave the row out, or"
-                f" {others}."
             )
         classes = labels
     unknown = [label for label in labels if label not in classes]
@@ -155,7 +194,9 @@ def _several_classes(
 def _values_and_labels(column: Column) -> tuple[np.ndarray, list[str]]:
     """Return the different values of a column, ascending, and how a file would write them."""
     values = np.unique(column.numbers[~np.isnan(column.numbers)])
-    return values, list(column.words) or [f"{value:.15g}" for value in values]
+    if column.words:
+        return values, [column.words[int(value)] for value in values]
+    return values, [f"{value:.15g}" for value in values]
 
 
 def _place(label: str, labels: list[str], name: str) -> int:

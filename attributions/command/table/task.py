@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from attributions.command.table.arrow import BatchFile
+from attributions.command.table.belonging import labels_of_groups
 from attributions.command.table.cells import Cells
 from attributions.command.table.columns import (
     LEFT_OUT,
@@ -22,6 +23,7 @@ from attributions.command.table.columns import (
     reason_to_leave_out,
 )
 from attributions.command.table.file import SEPARATORS, Table
+from attributions.command.table.halves import halves_in_time, halves_of_groups, random_halves
 from attributions.command.table.target import Target, read_target
 from attributions.command.table.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
@@ -43,6 +45,12 @@ class Question:
         None for what the target's values say.
     positive : str or None
         The class whose probability is modelled, against all others.
+    groups : str or None
+        The column whose values hold rows together.
+    time : str or None
+        The column in whose order the earlier rows are fitted and the later ones judge.
+    looks_for_groups : bool
+        Whether rows that belong together are looked for, where no column is named.
     classes : sequence of str or None
         What a given model calls its classes, where it has more than two.
     keep, drop : collections of str
@@ -58,6 +66,9 @@ class Question:
     drop: Collection[str] = ()
     seed: int = 0
     classes: Sequence[str] | None = None
+    groups: str | None = None
+    time: str | None = None
+    looks_for_groups: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +101,10 @@ class Task:
         Columns that became no features, and why.
     held_out : int64 array
         Which rows of the columns are those of X_valid.
+    groups : int64 array or None
+        Of every held-out row what it shares with rows that belong to it.
+    grouped_by, in_time : str
+        The columns that say so, and that gives the order; or nothing.
     """
 
     description: list[str]
@@ -107,6 +122,9 @@ class Task:
     columns: Mapping[str, Column] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    groups: np.ndarray | None = None
+    grouped_by: str = ""
+    in_time: str = ""
 
     @property
     def features(self) -> list[Column]:
@@ -114,44 +132,122 @@ class Task:
         return [self.columns[name] for name in self.feature_names if name in self.columns]
 
 
-def table_task(table: Table, question: Question) -> Task:
-    """Make of a table what is asked."""
-    columns, target = _read(table, question)
+def table_task(
+    table: Table, question: Question, read: tuple[dict[str, Column], Target] | None = None
+) -> Task:
+    """Make of a table what is asked; ``read`` is what `read_columns` has made of it."""
+    columns, target = read or read_columns(table, question)
     features, reasons = _features(columns, question)
-    labelled = np.flatnonzero(~np.isnan(target.y))
-    X = np.column_stack([column.numbers for column in features])[labelled]
-    y = target.y[labelled]
-    train, valid = halves(y, target.is_classification, question.seed)
+    labelled, train, valid, how = _split(table, columns, target, question)
+    y = target.y
+    y, classes, rare = _without_rare(target, y, train, valid)
+    train, valid = train[~np.isnan(y[train])], valid[~np.isnan(y[valid])]
     if not all(len(half) and np.ptp(y[half]) for half in (train, valid)):
+        kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
         raise UnusableTableError(
-            f"{table.path} has {len(y):,} rows with a target: too few to have"
-            f" {'every class' if target.is_classification else 'different values'} in both halves;"
-            " it needs more rows."
+            f"{table.path} has {len(labelled):,} rows with a target: too few to have"
+            f" {'every class' if target.is_classification else 'different values'} in both"
+            f" halves{kept}; it needs more rows."
         )
-    n_unlabelled = len(target.y) - len(y)
+    n_unlabelled = len(target.y) - len(labelled)
+    X_train, X_valid = (
+        np.column_stack([column.numbers[half] for column in features]) for half in (train, valid)
+    )
     return Task(
         description=[
             *_what_is_there(table, target, len(columns)),
-            f"Rows: {len(train):,} to train on and {len(valid):,} held out, at random (seed"
-            f" {question.seed})"
-            + ", with the same share of each class" * target.is_classification
-            + f"; {n_unlabelled:,} without a target are left out" * (n_unlabelled > 0)
-            + ".",
-            *_what_became_of(table, columns[question.target], features, reasons, question.drop),
+            f"Rows: {len(train):,} to train on and {len(valid):,} held out, {how}"
+            f"{f'; {n_unlabelled:,} without a target are left out' * (n_unlabelled > 0)}.",
+            *rare,
+            *_what_became_of(table, columns[question.target], features, reasons, question),
         ],
         is_classification=target.is_classification,
-        X_train=X[train],
+        X_train=X_train,
         y_train=y[train],
-        X_valid=X[valid],
+        X_valid=X_valid,
         y_valid=y[valid],
         feature_names=tuple(column.name for column in features),
-        classes=target.classes,
+        classes=classes,
         path=table.path,
         target=columns[question.target],
         columns=columns,
         left_out={**dict.fromkeys(question.drop, "as asked for"), **reasons},
-        held_out=labelled[valid],
+        held_out=valid,
+        groups=_groups_of(columns, question, valid),
+        grouped_by=question.groups or "",
+        in_time=question.time or "",
     )
+
+
+def _groups_of(
+    columns: Mapping[str, Column], question: Question, rows: np.ndarray
+) -> np.ndarray | None:
+    """Return what rows share with those that belong to them, if a column says so."""
+    if question.groups is None:
+        return None
+    return labels_of_groups(columns[question.groups])[rows]
+
+
+def _split(
+    table: Table, columns: Mapping[str, Column], target: Target, question: Question
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    """Return the rows with a target, those to train on, those held out, and how they were split."""
+    labelled = np.flatnonzero(~np.isnan(target.y))
+    y = target.y[labelled]
+    if question.time is not None:
+        times = columns[question.time].numbers
+        if columns[question.time].kind == "words" or columns[question.time].n_distinct < 2:
+            raise UnusableTableError(
+                f"--time {question.time}: {table.path} has {columns[question.time].n_distinct:,}"
+                f" different {columns[question.time].kind} there; it takes a column of dates or"
+                " numbers, by which rows can be put in order."
+            )
+        labelled = labelled[~np.isnan(times[labelled])]
+        train, valid = halves_in_time(times[labelled])
+        how = f"the earlier and the later ones by {elided(question.time)}"
+    elif question.groups is not None:
+        groups = labels_of_groups(columns[question.groups])[labelled]
+        train, valid = halves_of_groups(groups, y, target.is_classification, question.seed)
+        n_each = [len(np.unique(groups[half])) for half in (train, valid)]
+        how = (
+            f"{n_each[0]:,} and {n_each[1]:,} whole values of {elided(question.groups)}, at random"
+            f" (seed {question.seed})"
+        )
+    else:
+        train, valid = random_halves(y, target.is_classification, question.seed)
+        how = f"at random (seed {question.seed})"
+        how += ", with the same share of each class" * target.is_classification
+    return labelled, labelled[train], labelled[valid], how
+
+
+def _without_rare(
+    target: Target, y: np.ndarray, train: np.ndarray, valid: np.ndarray
+) -> tuple[np.ndarray, tuple[str, ...], list[str]]:
+    """Leave out the rows of classes that are in one half alone; number the others anew.
+
+    Returns targets, nan where left out, the classes where they are more than two, and what is said.
+    """
+    if not target.classes:
+        return y, target.classes, []
+    counts = [
+        np.bincount(y[half].astype(np.int64), minlength=len(target.classes))
+        for half in (train, valid)
+    ]
+    is_rare = (counts[0] == 0) | (counts[1] == 0)
+    if not is_rare.any():
+        return y, target.classes, []
+    number = np.where(is_rare, np.nan, np.cumsum(~is_rare) - 1.0)
+    left = np.full(len(y), np.nan)
+    known = ~np.isnan(y)
+    left[known] = number[y[known].astype(np.int64)]
+    names = tuple(c for c, rare in zip(target.classes, is_rare, strict=True) if not rare)
+    n_rows = int((counts[0] + counts[1])[is_rare].sum())
+    rare = listed([c for c, is_it in zip(target.classes, is_rare, strict=True) if is_it])
+    said = (
+        f"Classes that have no rows in one of the halves are left out, {n_rows:,}"
+        f" row{'s' * (n_rows > 1)}: {rare}."
+    )
+    return left, names if len(names) > 2 else (), [said]
 
 
 def task_of_model(table: Table, question: Question, model: Ensemble) -> Task:
@@ -161,7 +257,7 @@ def task_of_model(table: Table, question: Question, model: Ensemble) -> Task:
     columns takes the table's columns in their order, if there are as many. Words are looked up
     among the levels that the model has learned.
     """
-    columns, target = _read(table, question)
+    columns, target = read_columns(table, question)
     task, labelled = task_without_rows(table, question, model, [*columns], target)
     X, unseen = as_model_takes([columns[name] for name in task.feature_names], table.cells, model)
     reasons = dict.fromkeys(columns.keys() - {*task.feature_names, question.target})
@@ -176,6 +272,8 @@ def task_of_model(table: Table, question: Question, model: Ensemble) -> Task:
             **{name: "the model does not take it" for name in columns if name in reasons},
         },
         held_out=labelled,
+        groups=_groups_of(columns, question, labelled),
+        grouped_by=question.groups or "",
     )
 
 
@@ -219,15 +317,7 @@ def _what_is_there(table: Table | BatchFile, target: Target, n_columns: int) -> 
     return [f"{table.path.name}: {size} (read as {table.read_as}).", target.description]
 
 
-def halves(y: np.ndarray, is_classification: bool, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Split rows at random into two halves, each class for itself; return ascending indices."""
-    order = np.random.default_rng(seed).permutation(len(y))
-    if is_classification:
-        order = order[np.argsort(y[order], kind="stable")]
-    return np.sort(order[::2]), np.sort(order[1::2])
-
-
-def _read(table: Table, question: Question) -> tuple[dict[str, Column], Target]:
+def read_columns(table: Table, question: Question) -> tuple[dict[str, Column], Target]:
     """Return all columns of a table by name, and what is to be predicted."""
     check_names(table.path, [*table.cells], question)
     columns = {
@@ -245,6 +335,8 @@ def check_names(path: Path, names: Sequence[str], question: Question) -> None:
         ("--target", [question.target]),
         ("--keep", question.keep),
         ("--drop", question.drop),
+        ("--groups", [question.groups] if question.groups is not None else []),
+        ("--time", [question.time] if question.time is not None else []),
     ):
         for name in asked:
             if name not in names:
@@ -258,6 +350,12 @@ def check_names(path: Path, names: Sequence[str], question: Question) -> None:
     for name in question.drop:
         if name == question.target or name in question.keep:
             raise UnusableTableError(f"--drop {name!r}: the same column is asked for; choose one.")
+    for option, column in (("--groups", question.groups), ("--time", question.time)):
+        if column == question.target:
+            raise UnusableTableError(
+                f"{option} {column!r} is the target; name the column that says"
+                f" {'which rows belong together' if option == '--groups' else 'when a row was'}."
+            )
 
 
 def _features(
@@ -267,6 +365,8 @@ def _features(
     others = [column for column in columns.values() if column.name != question.target]
     reasons = {c.name: reason_to_leave_out(c) for c in others if c.name not in question.keep}
     reasons = {name: why for name, why in reasons.items() if why and name not in question.drop}
+    if question.groups is not None and question.groups not in (*question.keep, *question.drop):
+        reasons[question.groups] = "it says which rows belong together"
     features = [c for c in others if c.name not in reasons and c.name not in question.drop]
     if not features:
         reasons |= dict.fromkeys(question.drop, "--drop")
@@ -334,7 +434,7 @@ def _what_became_of(
     target: Column,
     features: Sequence[Column],
     reasons: dict[str, str],
-    dropped: Collection[str],
+    question: Question,
 ) -> list[str]:
     """Say how cells became features, and which columns became none."""
     lines = []
@@ -368,8 +468,13 @@ def _what_became_of(
     dates = [elided(column.name) for column in features if column.kind == "dates"]
     if dates:
         lines.append(f"Dates became seconds since 1970: {', '.join(dates)}.")
-    if dropped:
-        lines.append(f"Left out, as asked for: {', '.join(map(elided, dropped))}.")
+    if question.drop:
+        lines.append(f"Left out, as asked for: {', '.join(map(elided, question.drop))}.")
+    if question.groups in reasons:
+        lines.append(
+            f"{elided(str(question.groups))} says which rows belong together, so it is no feature."
+        )
+    reasons = {name: why for name, why in reasons.items() if name != question.groups}
     if reasons:
         left_out = "; ".join(f"{elided(name)} ({reason})" for name, reason in reasons.items())
         lines.append(

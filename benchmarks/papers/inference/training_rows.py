@@ -23,11 +23,12 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from attributions import tree_inner
-from attributions.inputs import count_seen_rows
+from attributions.rows import Intake, Rows
 from benchmarks.study.one_table import run
 from benchmarks.study.tables import chosen, markdown
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
+from gbt.parallel.chunks import Chunk
 from gbt.tables.targets import as_target
 
 SEED, N_MODELS = 354, 300
@@ -75,7 +76,7 @@ def answers(model, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
     """Say of rows whether they are told as those of training, by both rules; nan is no answer."""
     ensemble = replace(as_ensemble(model), seen_rows=None)  # as a model from a file
     rows, target = ensemble.as_input(X), as_target(model, ensemble, y, len(X))
-    told = count_seen_rows(ensemble, rows, target, n_jobs=1) > 0
+    told = Rows.of(Intake(ensemble, None), Chunk(rows, target)).count_seen(n_jobs=1) > 0
     by_gain = np.nan
     if {"gradients", "hessians", "values"} <= ensemble.statistics:
         gain = ensemble.total_gain()

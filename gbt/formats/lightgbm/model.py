@@ -45,7 +45,7 @@ from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
 from gbt.formats.nodes import Preorder, to_ensemble
 from gbt.formats.origin import Start, contradiction
 from gbt.losses.amounts import Gamma, Poisson, Tweedie
-from gbt.losses.half import LOSSES
+from gbt.losses.half import LOSSES, CrossEntropy
 from gbt.losses.loss import Loss
 from gbt.losses.robust import Absolute, Huber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
@@ -55,7 +55,7 @@ from gbt.model.statistics import node_step
 LOSS_OF_OBJECTIVE = {
     "regression": "half_squared_error",
     "binary sigmoid:1": "half_logistic",
-    "cross_entropy": "half_logistic",
+    "cross_entropy": "cross_entropy",
 }
 OF_CLASSES = ("multiclass", "multiclassova")
 OTHERS = (*OF_CLASSES, "poisson", "gamma", "tweedie", "quantile", "regression_l1", "huber")
@@ -281,6 +281,8 @@ def _loss_of(parts: Text, name: str, n_classes: int) -> Loss:
         return (Quantile if name == "quantile" else Huber)(parameter(parts, "alpha", 0.9))
     if name in ("gamma", "regression_l1"):
         return Gamma(is_newton=True) if name == "gamma" else Absolute()
+    if name == "cross_entropy":
+        return CrossEntropy()
     return LOSSES[LOSS_OF_OBJECTIVE[parts.head["objective"]]]
 
 

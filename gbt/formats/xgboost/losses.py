@@ -20,7 +20,7 @@ objective                             loss
 from typing import Any
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import LOSSES
+from gbt.losses.half import LOSSES, CrossEntropy
 from gbt.losses.loss import Loss
 from gbt.losses.robust import Absolute, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
@@ -28,7 +28,7 @@ from gbt.losses.several_outputs import SeveralTargets, Softmax
 LOSS_OF_OBJECTIVE = {
     "reg:squarederror": "half_squared_error",
     "binary:logistic": "half_logistic",
-    "reg:logistic": "half_logistic",  # the same, with another metric
+    "reg:logistic": "half_logistic",  # of several targets; a single one may be a share
     "binary:logitraw": "half_logistic",  # the prediction, and with it base_score, is raw
 }
 OTHERS = (
@@ -47,7 +47,7 @@ def loss_of(
     objective: str, numbers: dict[str, list[float]], n_classes: int, n_targets: int
 ) -> Loss:
     """Return the loss of an objective; ``numbers`` are its parameters."""
-    if objective in LOSS_OF_OBJECTIVE:
+    if objective in LOSS_OF_OBJECTIVE and not (objective == "reg:logistic" and n_targets < 2):
         name = LOSS_OF_OBJECTIVE[objective]
         return LOSSES[name] if n_targets < 2 else SeveralTargets(n_targets, name)
     if n_targets > 1:
@@ -72,6 +72,7 @@ def loss_of(
     if objective == "reg:quantileerror":
         return Quantile(only("quantile_alpha", 0.5))
     others: dict[str, Loss] = {
+        "reg:logistic": CrossEntropy(),
         "reg:gamma": Gamma(is_newton=True),
         "reg:squaredlogerror": SquaredLogError(),
         "reg:absoluteerror": Absolute(),

@@ -54,6 +54,7 @@ NOT_IN_NAMES = ("[", "]", "<")
 OBJECTIVES = {  # by the name of a loss: the objective, and where its parameters stand in the file
     "half_squared_error": ("reg:squarederror", "reg_loss_param"),
     "half_logistic": ("binary:logistic", "reg_loss_param"),
+    "cross_entropy": ("reg:logistic", "reg_loss_param"),
     "softmax": ("multi:softprob", "softmax_multiclass_param"),
     "poisson": ("count:poisson", "poisson_regression_param"),
     "gamma": ("reg:gamma", "reg_loss_param"),

@@ -340,6 +340,7 @@ def chunk_of_days(rng, n_days, n_rows=10):
     return errors, days
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("days_a_chunk", [1, 4])
 def test_intervals_cover_where_days_differ(days_a_chunk):
     """Whole days lie in a chunk, one or several; a chunk of one day cannot tell their spread."""

@@ -271,6 +271,7 @@ def test_a_saved_model_of_several_classes(run, tmp_path):
     assert "1 of 3 classes have fewer than 30 held-out rows, the rarest 0" in Page(text).text
 
 
+@pytest.mark.slow
 def test_a_model_of_several_classes_of_xgboost_has_their_numbers(run, tmp_path):
     xgboost = peer("xgboost")
     rng = np.random.default_rng(2)
@@ -362,6 +363,7 @@ def test_a_model_of_counts_is_scored_by_its_own_loss(run, tmp_path):
     assert "root mean squared error" not in page.text
 
 
+@pytest.mark.slow
 def test_a_model_of_xgboost(run, tmp_path):
     xgboost = peer("xgboost")
     X, y, training, new = model_and_rows(tmp_path, "classifier")
@@ -516,6 +518,7 @@ def test_rows_to_look_at_are_the_extremes_and_some_others():
     assert few.tolist() == [*range(30)]
 
 
+@pytest.mark.slow
 def test_the_size_does_not_grow_with_rows_and_is_bounded_for_500_columns(tmp_path, run):
     rng = np.random.default_rng(0)
     sizes = []

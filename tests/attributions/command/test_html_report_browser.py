@@ -218,6 +218,7 @@ def test_all_words_stand_out_from_what_is_behind_them(browser, report, dark):
     assert (paper == "rgb(255, 255, 255)") == (not dark)
 
 
+@pytest.mark.slow
 def test_the_page_is_read_aloud_with_names(browser, report):
     """Every control, picture and region has a name in what a screen reader is given."""
     browser.open(report)
@@ -233,6 +234,7 @@ def test_the_page_is_read_aloud_with_names(browser, report):
     assert any("share of total gain" in name for name in roles["image"])
 
 
+@pytest.mark.slow
 def test_a_row_of_several_classes_adds_up_to_the_predicted_one(browser, tmp_path):
     path, out = write_csv(tmp_path / "t.csv", several_classes()), tmp_path / "out.html"
     assert main(["--data", str(path), "--target", "kind", "--report", str(out)]) == 0

@@ -89,6 +89,7 @@ def small_batches(monkeypatch):
     monkeypatch.setattr("attributions.held_out.constant_loss.MOST_DISTINCT", 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 def test_batches_give_what_the_whole_table_gives(estimator, run, path, tmp_path, small_batches):
     train, new = frame_of(seed=1), frame_of()
@@ -125,6 +126,7 @@ def test_batches_give_what_the_whole_table_gives(estimator, run, path, tmp_path,
     assert ("no better than the constant" in out) == (saved <= 0)
 
 
+@pytest.mark.slow
 def test_several_classes_in_batches(run, path, tmp_path, small_batches):
     """A class of which some batches have no row is still the model's, by its name."""
     train, new = frame_of(seed=1), frame_of().sort_values("amount", ignore_index=True)
@@ -181,6 +183,7 @@ def test_levels_are_looked_up_as_they_are_written_and_then_as_numbers():
         assert (reader.n_known[0], reader.n_unseen[0]) == (9, 2)
 
 
+@pytest.mark.slow
 def test_words_of_digits_are_found_in_batches_and_in_memory(run, tmp_path):
     """Of a file of text, too, whose column of such words has become one of numbers."""
     rng, n = np.random.default_rng(0), 400
@@ -203,6 +206,7 @@ def test_words_of_digits_are_found_in_batches_and_in_memory(run, tmp_path):
         assert_close(found / found.sum(), whole / whole.sum(), 100.0)
 
 
+@pytest.mark.slow
 def test_a_column_of_unseen_levels_is_warned_of(run, tmp_path):
     train, new = frame_of(seed=1), frame_of()
     GBTRegressor(n_estimators=5, splitter="greedy").fit(as_fitted(train), train.amount).save(

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from attributions.command.table.cells import Cells
 from attributions.command.table.columns import column_of
 from attributions.command.table.file import Table, read_table
+from attributions.command.table.halves import random_halves
 from attributions.command.table.target import read_target
-from attributions.command.table.task import Question, halves, table_task, task_of_model
+from attributions.command.table.task import Question, table_task, task_of_model
 from attributions.command.table.unusable import UnusableTableError
 from gbt import GBTRegressor
 from tests.asserts import assert_same
@@ -104,9 +105,38 @@ def test_too_many_classes_are_refused_with_what_to_do(regress):
     assert ("--task regression" in message) == regress
 
 
-def test_a_class_of_one_row_is_refused():
-    with pytest.raises(UnusableTableError, match="holds 'c' in one row alone: a class is needed"):
-        target([*many("a", "b"), "c"])
+def test_a_class_of_one_row_is_left_out_and_told():
+    found = target([*many("a", "b", "d"), "c"])
+    assert found.classes == ("a", "b", "d")
+    assert np.isnan(found.y[-1])
+    assert "'c' is in one row alone, and a class is needed in both halves: this row" in (
+        found.description
+    )
+    found = target([*many("a", "b"), "c"])  # two are left
+    assert found.classes == ()
+    assert_same(found.y, [0.0, 1.0] * 20 + [np.nan])
+    assert "'b' (50.0 % of rows) against 'a'" in found.description
+
+
+def test_counts_with_a_thin_tail_are_amounts():
+    visits = np.repeat(range(7), [300, 150, 80, 30, 8, 2, 1]).astype(str)
+    found = target(visits)
+    assert not found.is_classification
+    assert found.y.max() == 6
+    assert "unless they count from 0 on" in found.description
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [100, 90, 110, 100],  # digits
+        [700, 70, 150, 25, 20],  # grades of a disease
+        [300, 200, 100],  # three kinds
+        [100, 50, 20, 20],  # the last is no thin tail
+    ],
+)
+def test_numbered_classes_are_no_counts(counts):
+    assert target(np.repeat(range(len(counts)), counts).astype(str)).is_classification
 
 
 def test_classes_of_a_model_are_found_by_name():
@@ -149,7 +179,10 @@ def test_the_task_that_is_asked_for():
     [
         (["5", "5.0"], "one value alone, '5'"),
         (["", "NA"], "holds no value"),
-        (["2020-01-01", "2020-01-02"], "holds dates such as '2020-01-01'"),
+        (
+            ["2020-01-01", "2020-01-02"],
+            "holds dates such as '2020-01-01'.* add one that .* the days until then",
+        ),
         (
             [*map(str, range(30)), "many"],
             "numbers, and 1 times something else, such as 'many'",
@@ -167,7 +200,7 @@ def test_targets_that_cannot_be_predicted(cells, why):
 
 def test_classes_are_shared_out_equally():
     y = np.repeat([0.0, 1.0], [971, 29])  # sorted by the target
-    train, valid = halves(y, True, seed=0)
+    train, valid = random_halves(y, True, seed=0)
     assert_same(np.sort([*train, *valid]), np.arange(1000))
     assert {y[train].sum(), y[valid].sum()} == {14.0, 15.0}
     assert_same(len(train), 500)
@@ -177,15 +210,15 @@ def test_classes_are_shared_out_equally():
 @pytest.mark.parametrize("is_classification", [False, True])
 def test_rows_are_shuffled_before_they_are_split(is_classification):
     y = np.arange(1000.0) >= 500 if is_classification else np.arange(1000.0)
-    train, valid = halves(y, is_classification, seed=0)
+    train, valid = random_halves(y, is_classification, seed=0)
     for half in (train, valid):
         # of each quarter of the file about half: 125 +- 5 * sqrt(250 / 4)
         counts = np.histogram(half, bins=[0, 250, 500, 750, 1000])[0]
         assert (np.abs(counts - 125) < 40).all()
     assert np.ptp(np.diff(train)) > 0
-    other, _ = halves(y, is_classification, seed=1)
+    other, _ = random_halves(y, is_classification, seed=1)
     assert not np.array_equal(train, other)
-    assert_same(train, halves(y, is_classification, seed=0)[0])
+    assert_same(train, random_halves(y, is_classification, seed=0)[0])
 
 
 N = 40

@@ -477,6 +477,7 @@ def test_row_parts_are_derivatives():
         assert_close((up - down) / (2 * step), parts[i], np.abs(parts).sum(), eps=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [None, "quantile", "classes"])
 def test_the_standard_error_is_the_spread_over_tables(loss):
     def draw(seed, n):
@@ -609,6 +610,7 @@ def kurtosis_of(numbers):
     return np.divide(fourth, second**2, out=np.zeros(numbers.shape[1]), where=second > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [None, "quantile", "classes"])
 def test_the_larger_kurtosis_counts(loss):
     X, y = some_rows(9, n=1500)

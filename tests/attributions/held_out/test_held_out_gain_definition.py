@@ -222,6 +222,7 @@ def test_words_are_looked_up():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(N_MODELS))
 def test_rows_of_drawn_models_reach_their_leaves(number):
     model, X = drawn(number)[1:3]

@@ -136,6 +136,7 @@ def test_tree_inner_is_its_definition(case, ifa):
     assert_close(unweighted.values, by_loops, case.terms)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ifa", INDIVIDUAL)
 @given(case=judged())
 def test_without_standard_errors_the_values_are_the_same(case, ifa):
@@ -519,6 +520,7 @@ def test_a_feature_that_no_tree_splits_on_is_exactly_zero():
         assert_same(result.standard_error[2:], [0.0, 0.0])
 
 
+@pytest.mark.slow
 def test_a_million_rows_in_chunks():
     ensemble, X, y = fitted_rows(1_000_000)
     at_once = tree_inner(ensemble, X, y, per_tree=True)

@@ -68,6 +68,7 @@ def test_given_others_is_its_definition(name):
     assert_close(result.values, q.sum(axis=0), 80 * np.abs(q).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_cross_fitting_is_the_sum_of_out_of_fold_rows(name):
     values = np.empty(X.shape)

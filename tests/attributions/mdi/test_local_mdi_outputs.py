@@ -163,6 +163,7 @@ def expected_of_labels(coefficients_of):
     return np.mean(parts, axis=0), np.mean(starts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [0.2, 5.0])
 def test_logistic_ridge_of_a_forest_is_that_of_scikit_learn(penalty):
     def fit(columns, target, weight):

@@ -163,6 +163,7 @@ def fitted_case(seed, raw=True, n=240, folds=3, p=6):
     return case_of(tree.ensemble_.trees[0], X, y, grown, weight, raw, edges)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raw", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_elastic_net_chooses_as_scikit_learn_does(seed, raw):
@@ -249,6 +250,7 @@ def test_logistic_ridge_is_that_of_scikit_learn(raw, penalty):
     np.testing.assert_allclose(found, peer.decision_function(columns), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_leaving_out_a_label_is_nearly_leaving_out_a_row():
     case = fitted_case(3, n=60)
     labels = (case.y > np.median(case.y)).astype(float)

@@ -91,6 +91,7 @@ def targets_of(case):
     return np.array(["a", "b", "c"])[np.digitize(SIGNAL, cuts)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [ALIKE, UNLIKE], ids=["alike", "weighted"])
 @pytest.mark.parametrize("case", STEPS)
 def test_the_rows_that_a_model_was_fitted_on(case, weight):
@@ -100,6 +101,7 @@ def test_the_rows_that_a_model_was_fitted_on(case, weight):
     assert len([*TrainingTrees.of(model, X, y, weight)]) == as_ensemble(model).n_trees
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [ALIKE, UNLIKE], ids=["alike", "weighted"])
 @pytest.mark.parametrize("case", STEPS)
 def test_targets_of_other_rows(case, weight):
@@ -112,6 +114,7 @@ def test_targets_of_other_rows(case, weight):
         local_mdi(model, X, y[::-1], sample_weight=weight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", STEPS)
 def test_weights_that_are_left_out(case):
     y = targets_of(case)
@@ -185,6 +188,7 @@ BALANCED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", BALANCED)
 def test_balanced_classes_weigh_as_in_training(library):
     y = SIGNAL > 1

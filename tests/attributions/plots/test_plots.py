@@ -127,6 +127,13 @@ def test_intervals_of_what_is_no_sum_are_named_too():
     assert "drop of the score, 95 % intervals (dots: single shuffles)" in words
 
 
+def test_a_result_along_boosting_is_drawn_as_curves():
+    display = importance(per_tree=PER_TREE).plot()
+    assert isinstance(display, BoostingDisplay)
+    for line, terms in zip(display.lines_, PER_TREE.T, strict=True):
+        assert list(line.get_ydata()) == [0.0, *np.cumsum(terms)]
+
+
 def test_curves_add_up_the_trees():
     display = BoostingDisplay.from_attribution(importance(per_tree=PER_TREE), max_display=2)
     words = words_on(display.figure_)
@@ -264,6 +271,7 @@ def test_a_missing_value_is_a_red_point():
     assert_same(display.ax_.collections[place].get_facecolors()[0], to_rgba(VERMILION))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "draw",
     [
@@ -298,6 +306,7 @@ ALL_KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", ALL_KINDS.values(), ids=ALL_KINDS)
 def test_every_picture_takes_the_same_options(draw):
     display = draw(title="Mine", figsize=(5.0, 4.0), max_display=2)
@@ -410,6 +419,7 @@ def test_points_of_a_swarm_do_not_coincide():
     assert np.abs(offsets).max() <= 0.38 + 1e-12
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_only_to_draw():
     code = (
         "import sys, attributions.plots;"
@@ -419,6 +429,7 @@ def test_matplotlib_is_imported_only_to_draw():
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_pictures_are_reached_from_the_package():
     code = (
         "import attributions as A, sys;"

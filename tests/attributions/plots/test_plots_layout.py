@@ -215,6 +215,7 @@ def test_white_on_white_is_seen():
 # ------------------------------------------------------------- names
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
 def test_texts_are_within_the_figure_and_apart(draw, names):
@@ -225,6 +226,7 @@ def test_texts_are_within_the_figure_and_apart(draw, names):
     assert_apart(texts)
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("size", [(4.0, 3.0), (9.0, 2.5), (3.5, 8.0)])
 def test_small_figures_can_be_read_too(draw, size):
@@ -235,6 +237,7 @@ def test_small_figures_can_be_read_too(draw, size):
     assert min(text.get_fontsize() for text in texts) >= 5.9
 
 
+@pytest.mark.slow
 @every_kind
 def test_names_are_drawn_as_they_are(draw):
     words = " | ".join(words_on(draw(MATH).figure_))
@@ -300,6 +303,7 @@ def test_in_a_figure_without_a_layout_names_take_the_room_that_there_is():
     assert len(tick_labels(ax.yaxis)[0]) > len(in_left[0].get_text())
 
 
+@pytest.mark.slow
 def test_of_too_many_names_the_best_are_shown_and_counted():
     names = NAMES["hundred"]
     display = bars(names, figsize=(5, 3), max_display=None)
@@ -344,6 +348,7 @@ def test_what_is_blue_is_said_below_the_title_where_there_is_no_room_beside():
 CHINESE = ("年龄", "收入", "age", "入年")
 
 
+@pytest.mark.slow
 @every_kind
 def test_letters_come_from_any_font_that_has_them(draw, chinese_font):
     figure = draw(CHINESE, title="收入 in $").figure_
@@ -362,6 +367,7 @@ def test_squares_are_drawn_for_the_letters_of_squares(chinese_font):
     assert (pixels < 128).mean() > 0.5
 
 
+@pytest.mark.slow
 @every_kind
 def test_letters_that_no_font_has_become_column_numbers(draw, only_dejavu):
     figure = draw(CHINESE, title="入 in $").figure_
@@ -392,6 +398,7 @@ def test_a_style_may_name_fonts_that_are_not_there(only_dejavu):
 STYLES = ["dark_background", "ggplot", "Solarize_Light2", "grayscale", "seaborn-v0_8-darkgrid"]
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("style", STYLES)
 def test_every_style_can_be_read(draw, style):
@@ -402,6 +409,7 @@ def test_every_style_can_be_read(draw, style):
         assert contrast_on(figure, text) >= 3, f"{text.get_text()!r} is not seen"
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("dark", ["figure", "axes"])
 def test_axes_of_ones_own_colors_can_be_read(draw, dark):
@@ -412,6 +420,7 @@ def test_axes_of_ones_own_colors_can_be_read(draw, dark):
         assert contrast_on(figure, text) >= 3, f"{text.get_text()!r} is not seen"
 
 
+@pytest.mark.slow
 def test_axes_made_in_a_dark_style_stay_dark_outside_it():
     with pyplot.style.context("dark_background"):
         figure, ax = pyplot.subplots(layout="constrained")
@@ -456,6 +465,7 @@ def test_what_is_seen_through_transparent_faces():
 SKEWED = np.array([5000.0, *np.linspace(-0.002, 0.002, 11)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [curves, used, swarm], ids=["curves", "used", "swarm"])
 def test_values_at_the_origin_are_spread_on_a_symlog_axis(draw):
     display = draw(NAMES["short"], SKEWED)
@@ -491,6 +501,7 @@ def test_ordinary_values_keep_a_linear_axis():
         assert "symlog" not in ax.get_xlabel() + ax.get_ylabel()
 
 
+@pytest.mark.slow
 def test_bars_too_short_to_be_seen_have_numbers():
     display = bars(NAMES["short"], SKEWED)
     assert display.ax_.get_xscale() == "linear"  # lengths are what bars say
@@ -501,6 +512,7 @@ def test_bars_too_short_to_be_seen_have_numbers():
     assert not any(":" in name for name in tick_labels(bars(NAMES["short"]).ax_.yaxis))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bars", "curves", "used", "swarm", "row", "pairs"])
 def test_a_model_of_nothing_says_so(kind):
     display = KINDS[kind](NAMES["short"], np.zeros(12))

@@ -123,6 +123,7 @@ def test_trees_of_models_have_their_numbers_and_names():
             TreeDisplay.from_model(ensemble, number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [0, 1, 4, 7])
 def test_trees_can_be_read_and_what_is_cut_is_counted(depth):
     tree = grown(max(depth, 1)).trees[0] if depth else _root_only()

@@ -118,6 +118,7 @@ def test_a_copy_is_spared_and_what_matters_is_found():
     assert found[1, 1:].max() <= 2
 
 
+@pytest.mark.slow
 def test_noise_keeps_its_level_where_rows_are_few():
     """Of 30 rows, and y that is noise, p < .05 had .20 and value/SE a mean of .73, before residuals
     were rid of the prediction: it follows the noise of the rows that the contributions follow, too.
@@ -192,6 +193,7 @@ OF_COLUMN_1 = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parameter", "value", "moved"), OF_COLUMN_1)
 @pytest.mark.parametrize("kind", ["array", "names", "numbers", "pyarrow"])
 def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, kind):

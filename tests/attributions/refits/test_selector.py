@@ -36,6 +36,7 @@ from tests.asserts import assert_close, assert_same
 MODEL = GBTRegressor(n_estimators=30, max_depth=2, splitter="greedy")
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         HeldOutSelector(GBTRegressor(n_estimators=5, splitter="greedy")),

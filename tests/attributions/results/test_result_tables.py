@@ -53,6 +53,27 @@ def test_a_doubt_has_a_column():
     assert [line.endswith("unreliable") for line in doubted[2:]] == [True, False, False]
 
 
+def test_the_worst_features_are_seen():
+    names = [f"x{k}" for k in range(30)]
+    many = GlobalAttribution(np.arange(30.0) - 4, None, 1, names, "tree_inner(predecomp)")
+    lines = repr(many).splitlines()[2:]
+    ranks = [line.split()[0] for line in lines]
+    assert ranks == [*map(str, range(1, 10)), "...", "28", "29", "30"]
+    assert [line.split()[1] for line in lines[-3:]] == ["x2", "x1", "x0"]
+    assert lines[9] == "  ... 18 more features"
+    html = many._repr_html_()
+    assert html.index("x21") < html.index("... 18 more features") < html.index("x2<")
+    assert html.count("18 more features") == 1
+
+
+def test_one_feature_is_not_left_out_alone():
+    values, names = np.arange(13.0), [f"x{k}" for k in range(13)]
+    for method in ("tree_inner(predecomp)", "total_gain"):
+        shown = repr(GlobalAttribution(values, None, 1, names, method))
+        assert len(shown.splitlines()) == 15
+        assert "more" not in shown
+
+
 def test_the_head_is_as_long_as_asked_for():
     names = [f"x{k}" for k in range(30)]
     many = GlobalAttribution(np.arange(30.0), None, 1, names, "total_gain")

@@ -146,6 +146,7 @@ def test_moments_of_pieces_merge(numbers, data):
         assert_close(kurtosis[0], 0.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [tree_inner, partial_inner, forest_inner])
 def test_the_kurtosis_is_that_of_the_training_rows(measure):
     ensemble, X, y = fitted_rows(2 * ROWS_PER_BLOCK + 30)

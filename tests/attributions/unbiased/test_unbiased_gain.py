@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from attributions import SeenRowsWarning, total_gain, unbiased_gain
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.reference import definitions as reference
+from attributions.rows import Intake
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
 from attributions.unbiased import (
@@ -199,6 +200,7 @@ def test_the_standard_error_is_that_of_the_derivatives(form, of_split, case):
     assert_close(result.standard_error, expected, 4 * len(y) * case.terms(1, form))
 
 
+@pytest.mark.slow
 @both_losses
 def test_the_standard_error_is_the_spread_over_validation_tables(loss):
     rng = np.random.default_rng(3)
@@ -227,7 +229,7 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
         model = GBTRegressor(
             n_estimators=3, max_depth=depth, min_child_weight=0.0, splitter="greedy"
         ).fit(X, X[:, 0])
-        rows = split_rows.SplitRows(model.ensemble_, X, X[:, 1].copy(), weight, None)
+        rows = split_rows.SplitRows(Intake(model.ensemble_, None), X, X[:, 1].copy(), weight, None)
         sums = rows.node_sums(1)
         before, leaf = rows.ensemble.base_score, rows.ensemble.apply(X)
         for m, tree in enumerate(rows.ensemble.trees):
@@ -241,6 +243,7 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
             before = before + tree.value[leaf[:, m]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [HalfSquaredError(), HalfLogistic(), Poisson()])
 @pytest.mark.parametrize("max_leaves", [2, 5, 30, 300])
 def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
@@ -279,7 +282,7 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
     size = 5 * np.abs(part).max() * (1 + np.exp(np.abs(raw)).max())
     for keep, most_kept in ((False, 2**29), (True, 2**29), (True, 0)):
         monkeypatch.setattr(split_rows, "MOST_KEPT", most_kept)
-        rows = split_rows.SplitRows(ensemble, X, y, weight, groups)
+        rows = split_rows.SplitRows(Intake(ensemble, None), X, y, weight, groups)
         rows.node_sums(1, keep)
         assert (rows.kept is not None) == (keep and most_kept > 0 and loss.name in LOSSES)
         if rows.kept is not None:
@@ -379,6 +382,7 @@ def some_data(rng, n, loss, signal=0.0):
     return X, (y > 0).astype(float) if loss == "half_logistic" else y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [[], [1, 2, 3]], ids=["numbers", "levels"])
 @both_losses
 def test_one_tree_fitted_to_noise_has_gains_around_0(loss, levels):
@@ -614,6 +618,7 @@ def test_the_expansion_where_one_row_is_left_out():
     assert found == pytest.approx(left_out, rel=1e-3)
 
 
+@pytest.mark.slow
 @both_losses
 def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
     monkeypatch.setattr(subset_ratios, "N_DRAWS", 5_000)

@@ -138,6 +138,7 @@ def test_nodes_split_the_levels_that_catboost_lists_for_their_hashes(policy, tmp
     assert sorted(ours) == sorted(expected)
 
 
+@pytest.mark.slow
 @every_policy
 def test_sums_are_those_of_the_training_rows(policy):
     model, frame, y, kept = fitted("RMSE", policy)

@@ -209,6 +209,7 @@ def test_others_take_unseen_levels_for_missing(name):
     assert_close(ensemble.raw_predict(rows), raw, terms)
 
 
+@pytest.mark.slow
 def test_scikit_learn_on_an_array_of_numbers():
     """Columns of categories come first to scikit-learn; negative and unseen ones are missing."""
     frame, y = table()

@@ -350,6 +350,7 @@ DEFECTS = {
 HAS_NONE_MISSING = ("gradient boosting",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("defect", DEFECTS)
 @pytest.mark.parametrize("library", SMALL)
 def test_a_defect_of_an_importer_is_found(monkeypatch, library, defect):

@@ -505,6 +505,7 @@ def test_the_text_of_a_booster_is_as_lightgbm_has_it(n_rounds, monkeypatch, tmp_
     assert text_of(booster) == expected
 
 
+@pytest.mark.slow
 def test_the_door_does_not_import_lightgbm():
     code = "import sys, gbt.formats.lightgbm; assert 'lightgbm' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

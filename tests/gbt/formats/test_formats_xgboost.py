@@ -1161,6 +1161,7 @@ def test_a_dict_is_the_json_of_xgboost():
     imported_without_gradients(json_of(train({"reg_lambda": 3})), "do not add up .*reg_lambda=1")
 
 
+@pytest.mark.slow
 def test_the_door_does_not_import_xgboost():
     code = (
         "import sys; import gbt.formats.xgboost as module\n"

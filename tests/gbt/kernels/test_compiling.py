@@ -66,6 +66,7 @@ def said_by(program, *arguments, **environment):
     return run.stderr
 
 
+@pytest.mark.slow
 @compiled
 def test_compilation_is_announced_once_a_process_and_reading_from_disk_is_not(tmp_path):
     call = CALL_A_KERNEL.format(calls="[(0, 1), (4, 2)]")  # two layouts, each compiled by itself
@@ -90,6 +91,7 @@ assert halve({name}(3.0)) == 1.5
 """
 
 
+@pytest.mark.slow
 @compiled
 def test_after_a_record_was_renamed_kernels_are_compiled_anew(tmp_path):
     call = "import sys; sys.path.insert(0, sys.argv[1]); import halving"
@@ -111,6 +113,7 @@ exec(call)
 """
 
 
+@pytest.mark.slow
 @compiled
 def test_a_process_and_its_children_announce_compilation_once(tmp_path):
     """All three compile, the children at the same time, and before the one that began them."""
@@ -199,6 +202,7 @@ print(sum(map(len, warm.values())) > 20)
 """
 
 
+@pytest.mark.slow
 @compiled
 def test_nothing_is_compiled_after_warming_up():
     """Nor for another type, layout or kind of memory than it has met."""

@@ -42,6 +42,7 @@ def tables(draw):
     return Columns.from_table(X, n_levels=n_levels)
 
 
+@pytest.mark.slow
 @given(tables(), st.data(), parameters_of_trees(), st.sampled_from([0.0, 3.0, 20.0]))
 def test_trees_are_those_of_the_common_road(columns, data, parameters, smoothing):
     n, p = columns.n_rows, columns.n_columns

@@ -337,6 +337,7 @@ def way_taken(column, n_rows, n_own, n_all):
     return min(times, key=times.get)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_constant", [True, False])
 @pytest.mark.parametrize("n_missing", [0, 20])
 @pytest.mark.parametrize(
@@ -362,6 +363,7 @@ def test_every_way_of_refining(n_table, n_rows, way, n_missing, is_constant):
     assert case.as_seen_here(0, column.refine(expected[0])) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.large
 def test_no_more_rows_are_sorted_than_there_is_room_for():
     """1100 rows in question, which the times alone would have sorted."""

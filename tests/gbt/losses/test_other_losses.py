@@ -580,6 +580,7 @@ PEERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PEERS)
 def test_about_as_good_as_scikit_learn(name):
     """No leaf is refitted to its quantile here; with the same number of trees that costs little."""

@@ -77,6 +77,7 @@ def test_doubtful_gradients_are_used_with_a_warning(tmp_path):
     assert load(tmp_path / "model.json").about_gradients is None  # a file does not tell
 
 
+@pytest.mark.slow
 def test_training_rows_settle_it():
     for model in (unknown(), doubtful()):
         with pytest.warns(UserWarning, match="not what these rows make of it"):  # all, not a sample

@@ -109,6 +109,7 @@ def told_by_leaves(model, X, y):
     return are_training_rows(ensemble, lambda part_of, merge: part_of(rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_rows_of_training_and_as_many_others(library, task):
@@ -143,6 +144,7 @@ MEASURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_all_measures_of_held_out_rows_warn(measure):
     X, y = table("two classes")
@@ -193,6 +195,7 @@ def test_what_cannot_be_told():
     assert not is_told(sampled, X[:N], y[:N])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_chunks", [False, True])
 @pytest.mark.parametrize("measure", [tree_inner, held_out_gain])
 def test_weights(measure, in_chunks):
@@ -214,6 +217,7 @@ def test_weights(measure, in_chunks):
     assert is_told(counting, X_seen, y_seen, measure, sample_weight=weight_seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [tree_inner, held_out_gain, partial(permutation, n_repeats=1)])
 def test_chunks_are_told_together(measure):
     array = peer("dask.array")

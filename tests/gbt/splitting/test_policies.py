@@ -177,6 +177,7 @@ def noise_scores(policy, n_repetitions):
     return scores
 
 
+@pytest.mark.slow
 def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
     """The score of Algorithm 2 at the root has mean 0; merged parts have chosen the feature.
 
@@ -266,6 +267,7 @@ def test_fits_do_not_depend_on_threads_and_follow_their_seed(policy):
     assert (fit(random_state=1, n_jobs=1) != first).any()
 
 
+@pytest.mark.slow
 def test_scores_of_noise_add_up_to_nothing_because_negative_ones_count():
     """One tree of one question, so that every candidate is a root: Algorithm 2 has mean 0 there."""
     scores = np.empty((500, 3))

@@ -163,6 +163,7 @@ def test_a_value_of_many_rows_has_a_bin_of_its_own():
         assert columns.one_value[0, b] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_heavy_values_do_not_make_too_many_bins(seed):
     """Whatever the numbers of rows of the values; here each is heavy, or every other one."""

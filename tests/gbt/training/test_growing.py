@@ -153,6 +153,7 @@ def test_trees_with_large_nodes_are_those_of_the_page(growth):
     assert_same_tree(tree, page(columns.table, gradient, hessian, **parameters))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["one", "any"])
 @pytest.mark.parametrize("max_leaves", [None, 12])
 def test_large_nodes_on_many_levels(kind, max_leaves):
@@ -176,6 +177,7 @@ def test_large_nodes_on_many_levels(kind, max_leaves):
     assert_same_tree(tree, page(X, gradient, hessian, **parameters))
 
 
+@pytest.mark.slow
 @pytest.mark.large
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["one", "any"])
@@ -199,6 +201,7 @@ def test_large_nodes_whose_columns_are_alike(kind, n_jobs):
     assert_same_tree(tree, page(X, gradient, hessian, **parameters))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["one", "any"])
 def test_small_nodes_that_are_siblings_of_large_ones(kind):
     """Their histograms are filled bin by bin, to be subtracted, and then put together to groups."""
@@ -311,6 +314,7 @@ def test_one_number_stands_for_all_rows(growth, weight, are_some):
         assert_same(leaves, found[0][1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [2, 4])
 def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
     """Rows 4 to 9 of 12; those that go right wait in the buffer, in the node's own places."""

@@ -202,6 +202,7 @@ def test_best_first_growth_splits_what_is_worth_most_on_the_page():
     assert max(split) >= 5  # else the first nodes in preorder would do
 
 
+@pytest.mark.slow
 @pytest.mark.large
 def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
     """At the root of the first tree: the mean is 0, and half of the scores are above it."""

@@ -341,6 +341,7 @@ else:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_pool", [True, False])
 @pytest.mark.parametrize("way", ["a thread", "atexit"])
 def test_all_is_done_after_the_main_thread_has_ended(way, has_pool):

@@ -274,11 +274,13 @@ def constrained(seed):
     return replace(given, directions=tuple(rng.integers(-1, 2, given.X.shape[1]).tolist()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(240))
 def test_monotone_trees_are_those_of_xgboost(seed):
     compare_trees(constrained(seed))
 
 
+@pytest.mark.slow
 def test_few_trees_differ_at_all():
     """Below a node that is excused nothing is compared; 30 of the 1,100 trees above have any."""
     for make in (problem, constrained):

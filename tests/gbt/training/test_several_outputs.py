@@ -147,6 +147,7 @@ def test_the_plain_page_grows_the_same_trees(seed, n_classes, weighted):
     assert_close(ensemble.raw_predict(X), raw, np.abs(raw) + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [3, 7])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_parity_with_xgboost(n_classes, weighted):

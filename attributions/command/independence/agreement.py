@@ -1,0 +1,131 @@
+"""Whether errors of a model agree within groups of rows, or from one row to the next.
+
+A person's rows have errors in common that a model cannot learn from other persons. Of the errors r
+of rows in G groups the analysis of variance compares what varies between the groups with what
+varies within them:
+
+    F = B / W      B = sum_g n_g (mean_g - mean)^2 / (G - 1)      W = sum (r - mean_g)^2 / (n - G)
+
+and (B - W) / (B + (m - 1) W), m rows a group, is the share of the errors' variance that rows of a
+group have in common. The rows must be of groups that the model has not seen: on those that it has
+seen it may have learned the persons.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import f as f_distribution
+from scipy.stats import norm
+
+from attributions.command.table.belonging import Belonging
+from gbt.model.ensemble import Ensemble
+
+CHANCE = 1e-3  # p-values above it are taken for chance
+LEAST_SHARE = 0.03  # a smaller share does no harm that could be seen
+FEWEST_GROUPS = 5
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far errors agree: the share of their variance that is common, and its p-value."""
+
+    share: float = 0.0
+    p_value: float = 1.0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is there beyond chance, and large enough to matter."""
+        return self.p_value < CHANCE and self.share >= LEAST_SHARE
+
+
+def errors_of(model: Ensemble, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return what predictions leave unexplained of every row, (n, K): negative gradients."""
+    gradient, _ = model.loss.gradient_hessian(y, model.raw_predict(X))
+    return -gradient.reshape(len(y), -1)
+
+
+def agreement_within(errors: np.ndarray, groups: np.ndarray) -> Agreement:
+    """Return how far errors agree within groups; of several outputs those that agree most."""
+    places = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    sizes = np.bincount(places).astype(np.float64)
+    n, n_groups = len(places), len(sizes)
+    if n_groups < FEWEST_GROUPS or n <= n_groups:
+        return Agreement()
+    mean_size = (n - (sizes**2).sum() / n) / (n_groups - 1)
+    found = []
+    for r in (errors - errors.mean(axis=0)).T:
+        sums = np.bincount(places, weights=r)
+        between = (sums**2 / sizes).sum()
+        within = max((r @ r - between) / (n - n_groups), 1e-12 * max(r @ r, 1e-300))
+        between /= n_groups - 1
+        share = (between - within) / (between + (mean_size - 1) * within)
+        p_value = f_distribution.sf(between / within, n_groups - 1, n - n_groups)
+        found.append(Agreement(float(share), min(1.0, float(p_value) * errors.shape[1])))
+    return min(found, key=lambda each: (each.p_value, -each.share))
+
+
+def agreement_along(errors: np.ndarray, order: np.ndarray) -> Agreement:
+    """Return how far errors of neighbours agree, where rows are put in ascending ``order``."""
+    n = len(order)
+    if n < 10 * FEWEST_GROUPS:
+        return Agreement()
+    ordered = (errors - errors.mean(axis=0))[np.argsort(order, kind="stable")]
+    found = []
+    for r in ordered.T:
+        share = float(r[1:] @ r[:-1] / max(r @ r, 1e-300))
+        p_value = float(norm.sf(share * np.sqrt(n))) * errors.shape[1]
+        found.append(Agreement(share, min(1.0, p_value)))
+    return min(found, key=lambda each: (each.p_value, -each.share))
+
+
+@dataclass(frozen=True)
+class Together:
+    """Rows that belong together: by which column, what speaks for it, and whether it was heeded.
+
+    Parameters
+    ----------
+    column : Belonging
+    agreement : Agreement
+        Of errors within its values.
+    is_heeded : bool
+        Whether the rows of a value were kept in one half, and count as one draw.
+    is_found : bool
+        Whether nobody asked for it.
+    """
+
+    column: Belonging
+    agreement: Agreement
+    is_heeded: bool = False
+    is_found: bool = True
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether rows are judged so without being asked: errors agree, and the column tells why.
+
+        Places alone do not: towns share what a model has not learned of their region.
+        """
+        column = self.column
+        is_panel = bool(column.times) and (column.is_place or bool(column.constant))
+        return self.agreement.is_clear and (column.is_person or is_panel)
+
+    @property
+    def is_worth_saying(self) -> bool:
+        """Whether a reader should know: a person's name, a panel's shape, or errors that agree.
+
+        Towns that lie in one region are none yet: their rows may be as independent as others.
+        """
+        column = self.column
+        if column.is_person or (column.constant and column.times):
+            return True
+        return self.agreement.is_clear and (column.is_place or column.is_built)
+
+
+@dataclass(frozen=True)
+class InTime:
+    """Rows that may be in the order of time: by which columns, how far neighbours' errors agree.
+
+    Without a column the order is that of the file.
+    """
+
+    columns: tuple[str, ...]
+    agreement: Agreement

@@ -1,0 +1,160 @@
+"""A table is judged with halves drawn at random, and where rows belong together, by groups as well.
+
+Whether they do is asked of the columns first (``attributions.command.table.belonging``). Then a
+model is fitted to half of the values of the column that tells most, and its errors on the other
+values say whether rows of one have something in common. Where name or table and errors agree, the
+verdicts by groups are the report's, and those of random halves stand beside them.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from attributions.command.findings import Findings, findings_of
+from attributions.command.independence.agreement import (
+    InTime,
+    Together,
+    agreement_along,
+    agreement_within,
+    errors_of,
+)
+from attributions.command.table.belonging import Belonging, belonging, columns_of_time
+from attributions.command.table.columns import Column
+from attributions.command.table.file import Table
+from attributions.command.table.target import Target
+from attributions.command.table.task import Question, Task, read_columns, table_task
+from attributions.command.table.unusable import UnusableTableError
+from gbt.model.ensemble import Ensemble
+
+MOST_TRIED = 3  # columns for which a model is fitted
+LEAST_ALONG = 0.1  # correlation of neighbours' errors in the file that is worth a word
+SORTED = 0.9  # correlation of neighbours' targets with which a file is sorted by its target
+Fit = Callable[[Task], Ensemble]
+
+
+def judged(
+    table: Table, question: Question, fit: Fit, announce: Callable[[Task], None]
+) -> Findings:
+    """Return the findings of a table; ``announce`` says what is done, once it is known."""
+    read = read_columns(table, question)
+    plain = table_task(table, replace(question, groups=None, time=None), read)
+    if question.groups is not None or question.time is not None:
+        task = table_task(table, question, read)
+        announce(task)
+        return _as_asked(task, plain, fit)
+    columns, _ = read
+    said, task, model = None, plain, None
+    for candidate in belonging(columns, question.target)[:MOST_TRIED] * question.looks_for_groups:
+        with_groups = _by_groups(table, question, candidate, read)
+        if with_groups is None:
+            continue
+        fitted = fit(with_groups)
+        errors = errors_of(fitted, with_groups.X_valid, with_groups.y_valid)
+        together = Together(candidate, agreement_within(errors, _groups(with_groups)))
+        if together.is_strong:
+            said, task, model = replace(together, is_heeded=True), with_groups, fitted
+            break
+        if said is None and together.is_worth_saying:
+            said = together
+    announce(task)
+    at_random = findings_of(fit(plain), plain)
+    if model is None:
+        return with_time(replace(at_random, together=said))
+    found = findings_of(model, task)
+    return with_time(replace(found, together=said, beside=without_rows(at_random)))
+
+
+def _by_groups(
+    table: Table,
+    question: Question,
+    candidate: Belonging,
+    read: tuple[dict[str, Column], Target],
+) -> Task | None:
+    """Return the task in which rows of a value are kept in one half; None if that cannot be."""
+    try:
+        return table_task(table, replace(question, groups=candidate.name), read)
+    except UnusableTableError:  # it is the only feature, or too few values have a target
+        return None
+
+
+def _as_asked(task: Task, plain: Task, fit: Fit) -> Findings:
+    """Judge by the groups or the time that were asked for, and at random beside them."""
+    at_random = findings_of(fit(plain), plain)
+    found = findings_of(fit(task), task)
+    if task.grouped_by:
+        name, values = task.grouped_by, task.columns[task.grouped_by]
+        n_rows = int((~np.isnan(values.numbers)).sum())
+        column = next(
+            (c for c in belonging(task.columns, task.target.name) if c.name == name),
+            Belonging(name, max(values.n_distinct, 1), n_rows, False, False),
+        )
+        errors = errors_of(found.model, task.X_valid, task.y_valid)
+        agreement = agreement_within(errors, _groups(task))
+        together = Together(column, agreement, is_heeded=True, is_found=False)
+        found = replace(found, together=together)
+    else:
+        found = with_hint(found)
+    return replace(found, beside=without_rows(at_random))
+
+
+def of_given_model(found: Findings) -> Findings:
+    """Say what the rows that judge a given model have in common; nothing is fitted."""
+    if not len(found.task.X_valid) or found.on_training_rows:
+        return found
+    return with_time(found if found.task.grouped_by else with_hint(found))
+
+
+def with_hint(found: Findings) -> Findings:
+    """Say which rows may belong together, where all that is known of it are this model's errors."""
+    task = found.task
+    errors = errors_of(found.model, task.X_valid, task.y_valid)
+    said = None
+    for candidate in belonging(task.columns, task.target.name)[:MOST_TRIED]:
+        values = task.columns[candidate.name].numbers[task.held_out]
+        known = ~np.isnan(values)
+        together = Together(candidate, agreement_within(errors[known], values[known]))
+        if together.is_worth_saying and (said is None or together.is_strong):
+            said = together
+    return replace(found, together=said)
+
+
+def with_time(found: Findings) -> Findings:
+    """Add what is found of the order of time, or of the file."""
+    task = found.task
+    errors = errors_of(found.model, task.X_valid, task.y_valid)
+    named = columns_of_time(task.columns, task.target.name)
+    if named:
+        of_named = []
+        for name in named:
+            times = task.columns[name].numbers[task.held_out]
+            known = ~np.isnan(times)
+            of_named.append(agreement_along(errors[known], times[known]))
+        clearest = min(of_named, key=lambda agreement: agreement.p_value)
+        return replace(found, in_time=InTime(tuple(named), clearest))
+    along = agreement_along(errors, task.held_out)
+    is_told = along.is_clear and along.share >= LEAST_ALONG and found.together is None
+    if is_told and not _is_sorted(task):
+        return replace(found, in_time=InTime((), along))
+    return found
+
+
+def _groups(task: Task) -> np.ndarray:
+    """Return the groups of the held-out rows of a task that has them."""
+    assert task.groups is not None
+    return task.groups
+
+
+def _is_sorted(task: Task) -> bool:
+    """Say whether the file is in the order of its target, which makes neighbours' errors alike."""
+    y = task.y_valid[np.argsort(task.held_out)]
+    if task.is_classification:
+        return bool((np.diff(y) != 0).mean() < 1 - SORTED)
+    steps, spread = np.diff(y), y.std()
+    return bool((steps @ steps) / (2 * len(steps) * max(spread, 1e-300) ** 2) < 1 - SORTED)
+
+
+def without_rows(found: Findings) -> Findings:
+    """Return findings that stand beside others: their rows are not needed any more."""
+    nothing = np.empty((0, found.task.X_valid.shape[1]))
+    return replace(found, task=replace(found.task, X_train=nothing, X_valid=nothing))

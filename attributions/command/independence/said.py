@@ -1,0 +1,112 @@
+"""What is said of rows that are not independent: of one person, one place, one stretch of time."""
+
+from collections.abc import Iterator
+
+from attributions.command.findings import Findings
+from attributions.command.verdicts import HELPS
+from attributions.command.wording import option, shown_names
+from attributions.names import elided
+
+FEW_GROUPS = 30
+
+
+def about_belonging(found: Findings) -> Iterator[str]:
+    """Warn of rows that belong together, or say what was made of them."""
+    if found.in_time is not None and found.in_time.columns and not found.task.in_time:
+        yield from _about_time(found)
+    elif found.in_time is not None and not found.in_time.columns:
+        yield (
+            "Rows that stand below each other in the file have alike errors (correlation"
+            f" {found.in_time.agreement.share:.2f}), as rows of one person, one place or one"
+            " stretch of time do. No column says which. If there is one, add it to the table and"
+            " name it: --groups NAME, or --time NAME. Until then take every verdict for too good."
+        )
+    together = found.together
+    if together is None:
+        return
+    name, reasons = elided(together.column.name), together.column.reasons
+    if together.agreement.is_clear:
+        share = 100 * together.agreement.share
+        reasons += f"; the model's errors agree within one ({share:.0f} % of their variance)"
+    if not together.is_heeded:
+        what = "Errors are counted as those of independent rows"
+        if not found.model_file:
+            what = "Here such rows stand in both halves, so that the model may know them again"
+        yield (
+            f"Rows with the same {name!r} may belong together ({reasons}). {what}, and verdicts may"
+            f" be too good. {option('--groups', together.column.name)} judges on values that the"
+            " model has not seen."
+        )
+        return
+    yield (
+        f"Rows with the same {name!r} belong together ({reasons}). So all rows of a value were kept"
+        " in one half, and count as one draw."
+        + _beside(found)
+        + " --no-groups judges with random halves alone." * together.is_found
+    )
+    n_groups = found.useful.n_draws
+    if n_groups < FEW_GROUPS:
+        yield (
+            f"Only {n_groups} values of {name!r} are held out, each of which counts as one draw:"
+            f" with fewer than {FEW_GROUPS} little can be told, and intervals are too narrow."
+        )
+
+
+def compared(found: Findings) -> str:
+    """Say how random halves judge where rows were split otherwise; nothing where they were not."""
+    other = found.beside
+    if other is None:
+        return ""
+    which = f"later rows by {elided(found.task.in_time)}"
+    if found.task.grouped_by and not found.task.in_time:
+        which = f"values of {elided(found.task.grouped_by)} that it has not seen"
+    return (
+        f"With random halves {_saves(other)}, and {_help(other)}. On {which} {_saves(found)}, and"
+        f" {_help(found)}."
+    )
+
+
+def _beside(found: Findings) -> str:
+    """Say which of both verdicts counts for what."""
+    if found.beside is None:
+        return ""
+    return (
+        f" {compared(found)} The second is what to expect of values that are not in the table; the"
+        " first only of more rows of those that are."
+    )
+
+
+def _saves(found: Findings) -> str:
+    """Say how good the model is."""
+    if found.saved <= 0:
+        return "the model is no better than a constant"
+    return f"the model is {found.saved:.1f} % better than a constant"
+
+
+def _help(found: Findings) -> str:
+    told = found.with_verdict(HELPS)
+    names = [found.task.feature_names[k] for k in told]
+    count = f"{len(told)} of {len(found.useful)} features help"
+    return f"{count} ({shown_names(names)})" if told else "no feature can be told to help"
+
+
+def _about_time(found: Findings) -> Iterator[str]:
+    """Say that rows have times, and how to judge on the later ones."""
+    in_time = found.in_time
+    assert in_time is not None
+    names = shown_names(in_time.columns)
+    agree = (
+        f", and rows that follow each other have alike errors (correlation"
+        f" {in_time.agreement.share:.2f})"
+        if in_time.agreement.is_clear
+        else ""
+    )
+    remedy = (
+        f"{option('--time', in_time.columns[0])} fits on the earlier rows and judges on the later."
+    )
+    if found.model_file:
+        remedy = "Judge it on rows that are later than those of its training."
+    yield (
+        f"Rows have a time ({names}){agree}. If the model is to predict what comes later, rows"
+        f" drawn at random are too easy. {remedy}"
+    )

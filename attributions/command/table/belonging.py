@@ -1,0 +1,253 @@
+"""Rows that belong together: which column says so, by what its values do in the table.
+
+Ten years of one person are not ten persons. Where rows of a person stand in both halves, a model
+can know the person again, and everything looks better than it is for persons not in the table.
+Four things in a table tell such a column, each beyond what chance would do:
+
+*constant*    other columns never change within its values, as a birth year does not
+*times*       no value has the same year, day or visit twice, although years come many times
+*in a row*    the rows of a value stand below each other in the file
+*alike*       every value stands in as many rows
+
+and its name, if it is that of a person (``PERSONS``) or of a place or group (``PLACES``). Whether
+errors of a model agree within its values is asked later (``attributions.command.independence``).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attributions.command.table.columns import NAME_PARTS, Column
+from attributions.names import elided
+
+PERSONS = {
+    "id", "ident", "idcode", "pid", "uid", "hhid", "subject", "subj", "person", "patient",
+    "participant", "respondent", "individual", "child", "infant", "mother", "father", "twin",
+    "twins", "pair", "couple", "family", "household", "hh", "animal", "rat", "mouse", "dog",
+    "cow", "pig", "sheep", "bird", "fish", "chick", "monkey", "tree", "customer", "client",
+    "user", "worker", "employee", "student", "pupil", "player", "driver", "doctor", "teacher",
+    "litter",
+}  # fmt: skip
+PLACES = {
+    "state", "country", "county", "city", "town", "village", "province", "district", "region",
+    "municipality", "school", "classroom", "hospital", "clinic", "center", "centre", "site",
+    "station", "plot", "block", "farm", "field", "pond", "lake", "river", "firm", "company",
+    "industry", "plant", "bank", "store", "shop", "branch", "airline", "team", "club", "batch",
+    "lot", "cluster", "group", "grp", "psu", "ward", "department", "precinct", "neighborhood",
+    "neighbourhood", "judge", "product",
+}  # fmt: skip
+TIMES = {
+    "year", "yr", "month", "date", "day", "week", "quarter", "time", "wave", "round", "period",
+    "visit", "hour", "occasion", "trial",
+}  # fmt: skip
+FEWEST_VALUES = 10
+FEWEST_SHARING = 0.1  # of rows that have a value which other rows have, too
+LEAST_CHANCE = 20  # collisions that chance would make, below which their absence says nothing
+NEARLY_ALL_CONSTANT, RARE_BY_CHANCE = 0.98, 0.3
+N_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Belonging:
+    """A column whose values may hold rows together.
+
+    Parameters
+    ----------
+    name : str
+    n_values : int
+    n_rows : int
+        That have one of them.
+    is_person, is_place : bool
+        What the name says.
+    constant : tuple of str
+        Columns that never change within its values.
+    times : str
+        The column of times of which no value has one twice, or nothing.
+    is_in_a_row, is_alike : bool
+    """
+
+    name: str
+    n_values: int
+    n_rows: int
+    is_person: bool
+    is_place: bool
+    constant: tuple[str, ...] = ()
+    times: str = ""
+    is_in_a_row: bool = False
+    is_alike: bool = False
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the table itself shows it; of names that say nothing more is asked."""
+        if self.is_person or self.is_place:
+            return bool(self.constant or self.times or self.is_in_a_row or self.is_alike)
+        return bool(self.constant or self.times)
+
+    @property
+    def strength(self) -> tuple[int, int, int]:
+        """How much speaks for it, for the choice of one of several."""
+        signs = bool(self.constant) + bool(self.times) + self.is_in_a_row + self.is_alike
+        return 2 * self.is_person + self.is_place + signs, len(self.constant), self.n_values
+
+    @property
+    def reasons(self) -> str:
+        """What speaks for it, in words."""
+        each = self.n_rows / self.n_values
+        rows = f"{each:.1f}".removesuffix(".0")
+        said = [
+            f"each of its {self.n_values:,} values stands in {rows} rows"
+            if self.is_alike
+            else f"its {self.n_values:,} values stand in {rows} rows each on average"
+        ]
+        if self.constant:
+            names = ", ".join(map(elided, self.constant[:N_SHOWN]))
+            more = f" and {len(self.constant) - N_SHOWN} more" * (len(self.constant) > N_SHOWN)
+            change = "changes" if len(self.constant) == 1 else "change"
+            said.append(f"{names}{more} never {change} within one")
+        if self.times:
+            said.append(f"none has the same {elided(self.times)} twice")
+        if self.is_in_a_row:
+            said.append("the rows of one stand below each other")
+        return "; ".join(said)
+
+
+def belonging(columns: Mapping[str, Column], target: str) -> list[Belonging]:
+    """Return the columns that may hold rows together, the most telling first."""
+    others = {name: _places(column) for name, column in columns.items() if name != target}
+    found = []
+    for name in others:
+        column = columns[name]
+        if not _may_hold_together(column):
+            continue
+        parts = {part.casefold() for part in NAME_PARTS.findall(name)}
+        if parts & TIMES:
+            continue
+        is_person = bool(parts & PERSONS)
+        values = others[name]
+        known = values >= 0
+        sizes = np.bincount(values[known])
+        candidate = Belonging(
+            name,
+            n_values=len(sizes),
+            n_rows=int(known.sum()),
+            is_person=is_person,
+            is_place=bool(parts & PLACES),
+            constant=tuple(_constant_within(columns, others, name, is_a_number=not is_person)),
+            times=next(_times_within(columns, others, name), ""),
+            is_in_a_row=1 + (np.diff(values) != 0).sum() <= 1.1 * len(sizes),
+            is_alike=bool(sizes.max() == sizes.min()),
+        )
+        if candidate.is_person or candidate.is_place or candidate.is_built:
+            found.append(candidate)
+    return sorted(found, key=lambda c: c.strength, reverse=True)
+
+
+def columns_of_time(columns: Mapping[str, Column], target: str) -> list[str]:
+    """Return the columns by which rows may be in the order of time: dates, years, days."""
+    return [
+        name
+        for name, column in columns.items()
+        if name != target
+        and column.n_distinct >= FEWEST_VALUES // 2
+        and (
+            column.kind == "dates"
+            or (
+                column.kind == "numbers"
+                and {part.casefold() for part in NAME_PARTS.findall(name)} & TIMES
+                and _are_whole(column)
+            )
+        )
+    ]
+
+
+def labels_of_groups(column: Column) -> np.ndarray:
+    """Return a number a row that rows share if they belong together; missing cells stand alone."""
+    values = _places(column)
+    alone = values < 0
+    values[alone] = values.max(initial=-1) + 1 + np.arange(alone.sum())
+    return values
+
+
+def _may_hold_together(column: Column) -> bool:
+    """Say whether values are many, and shared by several rows: whole numbers or words."""
+    known = column.numbers[~np.isnan(column.numbers)]
+    if column.kind == "dates" or not FEWEST_VALUES <= column.n_distinct < len(known):
+        return False
+    if column.kind == "numbers" and not _are_whole(column):
+        return False
+    sizes = np.unique(known, return_counts=True)[1]
+    return bool(sizes[sizes > 1].sum() >= FEWEST_SHARING * len(column.numbers))
+
+
+def _are_whole(column: Column) -> bool:
+    known = column.numbers[~np.isnan(column.numbers)]
+    return bool((known == np.floor(known)).all())
+
+
+def _places(column: Column) -> np.ndarray:
+    """Return the place of every row's value among the sorted ones; -1 where it is missing."""
+    known = ~np.isnan(column.numbers)
+    values = np.full(len(known), -1, dtype=np.int64)
+    values[known] = np.unique(column.numbers[known], return_inverse=True)[1].reshape(-1)
+    return values
+
+
+def _constant_within(
+    columns: Mapping[str, Column], others: Mapping[str, np.ndarray], name: str, is_a_number: bool
+) -> Iterator[str]:
+    """Yield columns that are constant within the values of one, where chance would not make them.
+
+    A number may be coded once more in another column, as ages are in classes of age: each value of
+    that one then has an interval of the numbers, which says nothing. Nor does a twin.
+    """
+    values = others[name]
+    order = np.argsort(values, kind="stable")
+    order = order[values[order] >= 0]
+    starts = np.flatnonzero(np.append(True, np.diff(values[order]) > 0))
+    sizes = np.diff(np.append(starts, len(order)))
+    is_shared = sizes > 1
+    for other, codes in others.items():
+        n_codes = int(codes.max(initial=0)) + 1
+        if other == name or n_codes < 2:
+            continue
+        lowest = np.minimum.reduceat(codes[order], starts)
+        is_constant = lowest == np.maximum.reduceat(codes[order], starts)
+        if is_constant[is_shared].mean() < NEARLY_ALL_CONSTANT:
+            continue
+        shares = np.bincount(codes + 1) / len(codes)
+        different, n_of_size = np.unique(sizes[is_shared], return_counts=True)
+        by_chance = (shares ** different[:, np.newaxis]).sum(axis=1) @ n_of_size / is_shared.sum()
+        is_twin = len(np.unique(lowest)) == len(lowest)
+        is_coded = (
+            is_a_number
+            and columns[name].kind == "numbers"
+            and (1 + (np.diff(lowest) != 0).sum() <= len(np.unique(lowest)))
+        )
+        if by_chance <= RARE_BY_CHANCE and not is_twin and not is_coded:
+            yield other
+
+
+def _times_within(
+    columns: Mapping[str, Column], others: Mapping[str, np.ndarray], name: str
+) -> Iterator[str]:
+    """Yield columns of time of which no value has one twice, where chance would make many so."""
+    values = others[name]
+    for other in columns_of_time({n: columns[n] for n in others}, name):
+        times = others[other]
+        known = (values >= 0) & (times >= 0)
+        both = values[known] * (times.max() + 1) + times[known]
+        by_chance = _pairs(values[known]) * _pairs(times[known]) / max(known.sum() ** 2 / 2, 1)
+        if by_chance >= LEAST_CHANCE and _pairs(both) <= 0.02 * by_chance:
+            yield other
+
+
+def _pairs(values: np.ndarray) -> float:
+    """Return how many pairs of rows have the same value."""
+    sizes = np.unique(values, return_counts=True)[1].astype(np.float64)
+    return float((sizes * (sizes - 1)).sum() / 2)
+
+
+def named_columns(candidates: Iterable[Belonging]) -> str:
+    """Return the names of some candidates for a sentence."""
+    return ", ".join(repr(elided(candidate.name)) for candidate in candidates)

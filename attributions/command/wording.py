@@ -1,0 +1,32 @@
+"""How sentences name features and columns: on one line, the first of many, fit for a shell."""
+
+import shlex
+from collections.abc import Sequence
+from textwrap import TextWrapper
+
+from attributions.names import cut_in_the_middle, on_one_line
+
+N_NAMED = 8
+NAME_WIDTH = 40
+WIDTH = 100  # of a line in the terminal
+
+
+def shown_names(names: Sequence[str]) -> str:
+    """Return names for a sentence, the first of many; long ones without their middle."""
+    names = [on_one_line(name) for name in names]
+    shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
+    more = f" and {len(shown) - N_NAMED} more" * (len(shown) > N_NAMED)
+    return ", ".join(shown[:N_NAMED]) + more
+
+
+def option(name: str, column: str) -> str:
+    """Return an option with a column's name as a shell takes it."""
+    return f"{name} {shlex.quote(on_one_line(column))}"
+
+
+def lines_of(text: str, first: str = "", others: str = "") -> list[str]:
+    """Return a text as lines of the terminal; options and names are not cut at their hyphens."""
+    wrapper = TextWrapper(
+        WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
+    )
+    return wrapper.wrap(text)

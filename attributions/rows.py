@@ -1,0 +1,259 @@
+"""Rows that a measure is given: checked once, and what only all of them together can tell.
+
+All measures take rows in alike, from a table in memory or, chunk by chunk, from one of Dask::
+
+    model  ->  Intake  --.                    the trees, and the labels of their targets
+                          }-->  Rows          checked and converted: X, y, weight, ...
+    Chunk of a table   --'       |
+                                 +-> Tally    how many, whether any counts, how many were seen
+
+`AllRows` has both kinds of tables behind one method: rows in memory are checked once, chunks where
+they lie, whenever they are asked for. A measure that needs more of its model than an `Intake` has
+inherits from it, and so does one that needs more of its rows than `Rows`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import nan
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from attributions.inputs import as_rows, as_weight, trees_of, warn_of_seen_rows
+from attributions.statistics.groups import Groups
+from gbt.model import known_by_leaves
+from gbt.model.ensemble import Ensemble
+from gbt.model.known_by_leaves import Cells, amount_at_root, are_training_rows, may_be_training_rows
+from gbt.model.stages import start_of
+from gbt.model.starts import checked_init_score
+from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
+from gbt.tables.targets import as_target
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """A model that takes rows in; it holds none, and is sent to where they are.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    classes_ : array or None
+        The labels of a classifier.
+    """
+
+    ensemble: Ensemble
+    classes_: Any
+
+    @classmethod
+    def of_model(cls, model: Any, training: Any = None) -> "Intake":
+        """Take the model, and rows that may supply what it lacks, of a public function."""
+        return Intake(trees_of(model, training), getattr(model, "classes_", None))
+
+
+@dataclass(eq=False)
+class Rows:
+    """Some rows as a model takes them.
+
+    Parameters
+    ----------
+    model : Intake
+    X : array of shape (n, p)
+    y : float64 array of shape (n,), or (n, K) for K targets
+        Empty where no target is needed.
+    weight : float64 array of shape (n,)
+    groups : Groups or None
+    init_score : float64 array of shape (n, K), or None
+        Starting values of the rows, if the model has such (``gbt.model.starts``).
+    is_part : bool
+        Whether they are a chunk, which is taken in anew for every walk.
+    """
+
+    model: Any
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    groups: Groups | None = None
+    init_score: np.ndarray | None = None
+    is_part: bool = False
+
+    need_targets: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, model: Any, given: Chunk) -> Self:
+        """Check the rows, and what stands beside them."""
+        X = as_rows(model.ensemble, given.X)
+        n = len(X)
+        return cls(
+            model,
+            X,
+            as_target(model, model.ensemble, given.y, n) if cls.need_targets else np.empty(0),
+            as_weight(given.sample_weight, n, may_be_zero=given.is_part),
+            Groups.of(given.groups, n),
+            checked_init_score(model.ensemble, given.init_score, n) if cls.need_targets else None,
+            given.is_part,
+        )
+
+    @property
+    def ensemble(self) -> Ensemble:
+        """The trees."""
+        return self.model.ensemble
+
+    def start(self, rows: slice) -> np.ndarray:
+        """Return the raw predictions at which the first trees are judged, (K, n); a new array."""
+        init_score = None if self.init_score is None else self.init_score[rows]
+        return start_of(self.ensemble, rows.stop - rows.start, init_score)
+
+    def without_zero_weight(self) -> Self:
+        """Return those that weigh something; of a chunk there may be none."""
+        kept = self.weight > 0
+        if kept.all():
+            return self
+        groups = self.groups
+        if groups is not None:
+            groups = Groups.of(groups.labels[groups.of_row[kept]], int(kept.sum()))
+        X, y, weight = self.X[kept], self.y[kept], self.weight[kept]
+        start = None if self.init_score is None else self.init_score[kept]
+        return replace(self, X=X, y=y, weight=weight, groups=groups, init_score=start)
+
+    def for_leaves(self) -> known_by_leaves.Rows:
+        """Return them as `known_by_leaves` takes them."""
+        return known_by_leaves.Rows(self.X, self.y, self.weight, self.init_score)
+
+    @property
+    def at_root(self) -> float:
+        """What they add to the root of the first tree."""
+        return amount_at_root(self.ensemble, self.y, self.weight, self.init_score)
+
+    def count_seen(self, n_jobs: int | None) -> int:
+        """Return how many are among those that the model was trained or tuned on.
+
+        Models remember a hash of each row that they have seen (``gbt.model.seen_rows``), unless
+        they come from a file or from another library. Of these it is told whether the rows, all
+        together, are those that fill their leaves (``gbt.model.known_by_leaves``).
+        """
+        ensemble, n_rows = self.ensemble, len(self.X)
+        if not self.need_targets:
+            return 0
+        if ensemble.seen_rows is not None:
+            return ensemble.seen_rows.count(self.X, self.y, n_jobs)
+        if not may_be_training_rows(ensemble, self.at_root):
+            return 0
+        rows = self.for_leaves()
+        return n_rows * are_training_rows(ensemble, lambda part_of, merge: part_of(rows))
+
+    def warn_if_seen(self, n_jobs: int | None, stacklevel: int) -> None:
+        """Warn if the model has seen some of them."""
+        warn_of_seen_rows(self.count_seen(n_jobs), len(self.X), stacklevel + 1)
+
+
+class Tally(NamedTuple):
+    """What only all rows together can tell, added up over chunks.
+
+    ``at_root`` is what they add to the root of the model's first tree; nan where nobody asks.
+    """
+
+    n_rows: int
+    n_seen: int
+    has_weight: bool
+    at_root: float
+
+    @classmethod
+    def of(cls, rows: Rows, n_jobs: int | None) -> "Tally":
+        """Count some rows."""
+        ensemble, at_root = rows.ensemble, nan
+        if rows.is_part and rows.need_targets and ensemble.seen_rows is None:
+            at_root = rows.at_root
+        return cls(len(rows.X), rows.count_seen(n_jobs), bool(rows.weight.any()), at_root)
+
+    def merge(self, other: "Tally") -> "Tally":
+        """Return that of the rows of both."""
+        return Tally(
+            self.n_rows + other.n_rows,
+            self.n_seen + other.n_seen,
+            self.has_weight or other.has_weight,
+            self.at_root + other.at_root,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AllRows:
+    """All rows that a public function was given, and how many threads may look at them.
+
+    Parameters
+    ----------
+    kind : type
+        `Rows`, or what a measure has made of them.
+    model : Intake
+    given : Chunk
+        The rows as the caller gave them.
+    rows : Rows or None
+        The same, checked and converted; None if they are Dask's.
+    n_jobs : int or None
+    """
+
+    kind: type[Rows]
+    model: Any
+    given: Chunk
+    rows: Any
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, kind: type[Rows], model: Any, given: Chunk, n_jobs: int | None) -> Self:
+        """Take in the rows if they are in memory."""
+        rows = None if any(map(is_in_chunks, given)) else kind.of(model, given)
+        return cls(kind, model, given, rows, n_jobs)
+
+    def over(self, part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
+        """Make ``part_of(rows, n_jobs)`` of all rows, or of every chunk, and merge the parts."""
+        if self.rows is not None:
+            return part_of(self.rows, self.n_jobs)
+        of_chunk = partial(_part_of_chunk, self.kind, self.model, part_of, self.n_jobs)
+        return over_chunks(of_chunk, merge, self.given)
+
+    def sum(
+        self, measure: Callable[..., Any], merge: Callable[..., Any], stacklevel: int = 2
+    ) -> Any:
+        """Return what a measure of rows adds up to; `check` what all of them tell."""
+        result, tally = self.over(partial(_counted, measure), partial(_merged, merge))
+        self.check(tally, stacklevel + 1)
+        return result
+
+    def check(self, tally: Tally, stacklevel: int) -> None:
+        """Refuse rows of which none weighs anything; warn of those that the model has seen."""
+        if not tally.has_weight:
+            raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
+        n_seen = tally.n_seen or tally.n_rows * self._are_training_rows(tally.at_root)
+        warn_of_seen_rows(n_seen, tally.n_rows, stacklevel + 1)
+
+    def _are_training_rows(self, at_root: float) -> bool:
+        """Say whether chunks are, all together, those of the fit, which no chunk knows."""
+
+        def fold(part_of: Callable, merge: Callable[[Cells, Cells], Cells]) -> Cells:
+            return self.over(partial(_of_leaves, part_of), merge)
+
+        ensemble = self.model.ensemble
+        return may_be_training_rows(ensemble, at_root) and are_training_rows(ensemble, fold)
+
+
+def _part_of_chunk(
+    kind: type[Rows], model: Any, part_of: Callable, n_jobs: int | None, chunk: Chunk
+) -> Any:
+    """Make the part of a chunk; one without rows that count has none."""
+    rows = kind.of(model, chunk)
+    return part_of(rows, chunk.n_jobs(n_jobs)) if len(rows.X) else None
+
+
+def _counted(measure: Callable, rows: Rows, n_jobs: int | None) -> tuple[Any, Tally]:
+    """Measure some rows, and count them."""
+    return measure(rows, n_jobs), Tally.of(rows, n_jobs)
+
+
+def _merged(merge: Callable, one: tuple[Any, Tally], other: tuple[Any, Tally]) -> tuple[Any, Tally]:
+    """Merge what was measured of some rows and of the next."""
+    return merge(one[0], other[0]), one[1].merge(other[1])
+
+
+def _of_leaves(part_of: Callable, rows: Rows, n_jobs: int | None) -> Cells:
+    """Make a part of rows as `known_by_leaves` takes them."""
+    return part_of(rows.for_leaves())

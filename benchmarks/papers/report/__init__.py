@@ -1,0 +1,1 @@
+"""How often the command is right about tables whose truth is known; see __main__."""

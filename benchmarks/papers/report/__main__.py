@@ -1,0 +1,23 @@
+"""How often the command is right about drawn tables whose truth is known.
+
+``panels`` are tables in which rows of one subject belong together, ``apart`` such in which no rows
+do: how often does the command speak of rows that belong together, and how often rightly?
+
+    python -m benchmarks.papers.report --write
+"""
+
+import sys
+
+from benchmarks.papers.report.belonging import APART, PANELS
+from benchmarks.study import command
+
+STUDY = command.Study("report", __doc__, {part.name: part for part in (PANELS, APART)})
+
+
+def main(arguments=None) -> int:
+    """Run parts and print their tables; return the exit code."""
+    return command.main(STUDY, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,226 @@
+"""Measures of models with starting values ask at the true predictions.
+
+Two oracles: a model that goes on from the raw predictions of another is the rest of a longer model,
+whose measures tree by tree are known; and with the squared error, starting values may as well be
+taken off the targets. The plain pages take a starting value of each row as ``base_score``.
+"""
+
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attributions import (
+    SeenRowsWarning,
+    cross_fit,
+    forest_inner,
+    held_out_gain,
+    held_out_gain_rows,
+    partial_inner,
+    partial_inner_rows,
+    permutation,
+    predecomp,
+    saabas,
+    total_gain,
+    tree_inner,
+    tree_inner_pairs,
+    tree_inner_rows,
+    tree_shap,
+    unbiased_gain,
+)
+from attributions.reference import definitions as plain
+from attributions.reference.held_out import error_of_held_out_gain
+from attributions.reference.held_out import held_out_gain as plain_held_out_gain
+from gbt import GBTRegressor
+from tests.asserts import assert_close, assert_same, peer
+from tests.gbt.training.test_starts import KINDS, N, rows_of
+
+numbers = st.integers(0, 999)
+kinds = st.sampled_from(sorted(KINDS))
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::attributions.inputs.SeenRowsWarning"),
+    pytest.mark.filterwarnings("ignore::attributions.held_out.tree_inner.LevelWarning"),
+]
+
+
+def fitted(kind, seed, n_trees=3):
+    """Return a model with starting values, and its rows, targets as the loss takes them, ..."""
+    X, y, weight, start = rows_of(kind, seed)
+    model = KINDS[kind](n_estimators=n_trees, max_depth=3, learning_rate=0.5)
+    model.fit(X, y, weight, init_score=start)
+    target = np.searchsorted(model.classes_, y) * 1.0 if "classes" in kind else y
+    return model, X, y, target, weight, start
+
+
+def size_of(model, target, start, weight):
+    """Return a bound of the terms that measures add up."""
+    step = np.abs(model.ensemble_.value).max() + 1
+    return (2 * weight.sum() + N) * step**2 * np.exp(np.abs(start).max() + step) * 10
+
+
+@given(numbers, kinds)
+def test_proposition_1_what_features_and_the_base_value_add_to_the_start(seed, kind):
+    model, X, *_, start = fitted(kind, seed)
+    raw = model.ensemble_.raw_predict(X, init_score=start)
+    for attribution in (predecomp, saabas, tree_shap):
+        result = attribution(model, X)
+        total = result.values.sum(axis=1) + result.base_values
+        assert_close(total, raw - start, 99 * (1 + np.abs(start)))
+
+
+@given(numbers, kinds)
+def test_proposition_3_on_training_rows_tree_inner_is_total_gain(seed, kind):
+    model, X, y, target, weight, start = fitted(kind, seed)
+    expected, size = total_gain(model).values, size_of(model, target, start, weight)
+    asked = {"sample_weight": weight, "init_score": start}
+    for standard_error in (True, False):
+        result = tree_inner(model, X, y, standard_error=standard_error, **asked)
+        assert_close(result.values, expected, size)
+    assert_close(tree_inner_pairs(model, X, y, **asked).importance(), expected, size)
+    refitted = model.ensemble_.refit_statistics(X, target, weight, start)
+    assert_close(refitted.sum_gradient, model.ensemble_.sum_gradient, size)
+    assert_same(refitted.n_samples, model.ensemble_.n_samples)
+
+
+@given(numbers, kinds)
+def test_a_model_that_goes_on_from_another_is_the_rest_of_a_longer_one(seed, kind):
+    X, y, weight, _ = rows_of(kind, seed)
+    both = KINDS[kind](n_estimators=4, max_depth=3).fit(X, y, weight)
+    start = both.ensemble_.truncate(2).raw_predict(X)
+    rest = KINDS[kind](n_estimators=2, max_depth=3).fit(X, y, weight, init_score=start)
+    n_first = 2 * both.ensemble_.n_outputs
+    size = size_of(both, y, start, weight)
+    for options in ({}, {"standard_error": False}, {"ifa": "tree_shap"}):
+        measure = partial(tree_inner, X=X, y=y, sample_weight=weight, per_tree=True, **options)
+        expected = measure(both).per_tree[n_first:]
+        assert_close(measure(rest, init_score=start).per_tree, expected, size)
+    for form in ("symmetric", "paper") if kind == "squared" else ("symmetric",):
+        measure = partial(
+            unbiased_gain, X_train=X, y_train=y, X_valid=X, y_valid=y, form=form, per_tree=True,
+            sample_weight_valid=weight, min_samples=1,
+        )  # fmt: skip
+        starts = {"init_score_train": start, "init_score_valid": start}
+        assert_close(measure(rest, **starts).per_tree, measure(both).per_tree[n_first:], size)
+
+
+@given(numbers)
+def test_with_the_squared_error_starts_may_be_taken_off_the_targets(seed):
+    X, y, weight, start = rows_of("squared", seed)
+    asked = {"n_estimators": 4, "max_depth": 3}
+    model = GBTRegressor(**asked).fit(X, y, weight, init_score=start)
+    other = GBTRegressor(base_score=0.0, **asked).fit(X, y - start, weight)
+    size = size_of(model, y, start, weight)
+    for measure in (
+        held_out_gain,
+        tree_inner,
+        partial_inner,
+        forest_inner,
+        held_out_gain_rows,
+        tree_inner_rows,
+        partial_inner_rows,
+        partial(permutation, random_state=0),
+    ):
+        result, expected = measure(model, X, y, init_score=start), measure(other, X, y - start)
+        assert_close(result.values, expected.values, size)
+        if getattr(result, "standard_error", None) is not None:
+            assert_close(result.standard_error, expected.standard_error, 1e3 * size)
+    told = tree_inner(model, X, y, init_score=start, training=(X, y, weight, start)).kurtosis
+    expected = tree_inner(other, X, y - start, training=(X, y - start, weight)).kurtosis
+    assert_close(told, expected, 1e6 * (1 + expected))
+
+
+def as_plain(model, start):
+    """Return what the plain pages ask of a model, with the starting values as base score."""
+    names = ("trees", "loss", "learning_rate", "is_forest", "statistics")
+    return SimpleNamespace(
+        **{name: getattr(model.ensemble_, name) for name in names}, base_score=start
+    )
+
+
+@given(numbers, kinds)
+def test_held_out_gain_is_that_of_the_plain_page(seed, kind):
+    model, X, y, target, weight, start = fitted(kind, seed)
+    result = held_out_gain(model, X, y, sample_weight=weight, init_score=start)
+    of_page, size = as_plain(model, start.reshape(N, -1)), size_of(model, target, start, weight)
+    assert_close(result.values, plain_held_out_gain(of_page, X, target, weight), size)
+    expected = error_of_held_out_gain(of_page, X, target, weight)
+    assert_close(result.standard_error, expected, 1e3 * size)
+
+
+@given(numbers, st.sampled_from(["squared", "poisson", "huber", "two classes"]))
+def test_tree_inner_and_its_partial_form_are_those_of_the_plain_page(seed, kind):
+    model, X, y, target, weight, start = fitted(kind, seed)
+    of_page, size = as_plain(model, start), size_of(model, target, start, weight)
+    result = tree_inner(model, X, y, init_score=start)
+    assert_close(result.values, plain.tree_inner(of_page, X, target), size)
+    result = partial_inner(model, X, y, init_score=start)
+    assert_close(result.values, plain.partial_inner(of_page, X, target), size)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_chunks_of_dask_have_their_starting_values(kind):
+    dask, da = peer("dask"), peer("dask.array")
+    model, X, y, _, weight, start = fitted(kind, 8)
+    chunks = (17, 1, 22, 20)
+    X_chunks, y_chunks = da.from_array(X, chunks=(chunks, 3)), da.from_array(y, chunks=(chunks,))
+    of_start = da.from_array(start, chunks=(chunks, 3)[: start.ndim])
+    with dask.config.set(scheduler="synchronous"):
+        for measure in (held_out_gain, tree_inner):
+            expected = measure(model, X, y, sample_weight=weight, init_score=start)
+            for given_start in (start, of_start):
+                asked = {"sample_weight": weight, "init_score": given_start}
+                result = measure(model, X_chunks, y_chunks, **asked)
+                size = size_of(model, y, start, weight)
+                assert_close(result.values, expected.values, size)
+                assert_close(result.standard_error, expected.standard_error, 1e3 * size)
+        starts = {"init_score_train": of_start, "init_score_valid": of_start}
+        result = unbiased_gain(model, X_chunks, y_chunks, X_chunks, y_chunks, **starts)
+        starts = {"init_score_train": start, "init_score_valid": start}
+        expected = unbiased_gain(model, X, y, X, y, **starts)
+        assert_close(result.values, expected.values, size)
+        if kind == "squared":
+            rows = tree_inner_rows(model, X_chunks, y_chunks, init_score=of_start).compute()
+            assert_same(rows.values, tree_inner_rows(model, X, y, init_score=start).values)
+
+
+def test_folds_have_their_starting_values():
+    X, y, _, start = rows_of("squared", 12)
+    asked = {"cv": 3, "random_state": 1}
+    for measure in (held_out_gain, partial(tree_inner, ifa="saabas")):
+        result = cross_fit(GBTRegressor(4), X, y, measure, init_score=start, **asked)
+        expected = cross_fit(GBTRegressor(4, base_score=0.0), X, y - start, measure, **asked)
+        assert_close(result.values, expected.values, 1e4)
+        assert_close(result.standard_error, expected.standard_error, 1e6)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        held_out_gain, held_out_gain_rows, tree_inner, tree_inner_rows, tree_inner_pairs,
+        partial_inner, partial_inner_rows, forest_inner, permutation,
+        lambda model, X, y: unbiased_gain(model, X, y, X, y),
+    ],
+)  # fmt: skip
+def test_measures_without_the_starting_values_are_refused(measure):
+    model, X, y, *_ = fitted("squared", 9)
+    with pytest.raises(ValueError, match="was fitted with starting values"):
+        measure(model, X, y)
+
+
+@pytest.mark.filterwarnings("default::attributions.inputs.SeenRowsWarning")
+@pytest.mark.parametrize("kind", ["squared", "two classes"])
+def test_rows_of_training_are_told_of_a_model_that_does_not_remember_them(kind):
+    model, X, _, target, weight, start = fitted(kind, 10)
+    of_file = replace(model.ensemble_, seen_rows=None)
+    without_counts = replace(
+        of_file,
+        n_samples=np.zeros_like(of_file.n_samples),
+        statistics=of_file.statistics - {"counts"},
+    )
+    for ensemble in (of_file, without_counts):
+        with pytest.warns(SeenRowsWarning):
+            held_out_gain(ensemble, X, target, sample_weight=weight, init_score=start)
