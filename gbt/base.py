@@ -390,7 +390,7 @@ class BaseGBT(ChecksTables):
         """
         check_is_fitted(self)
         if is_in_chunks(X):
-            return self._lazily("apply", X, np.int32, self.ensemble_.n_trees)
+            return self._lazily("apply", X, None, np.int32, self.ensemble_.n_trees)
         return self.ensemble_.apply(self._check_table(X, reset=False), self.n_jobs)
 
     @property

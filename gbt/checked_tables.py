@@ -37,6 +37,8 @@ class ChecksTables(NamedParameters):
     max_leaves: int | None
     warm_start: bool
     n_jobs: int | None
+    callbacks: Any
+    eval_metric: Any
     categorical_features: Any
     n_features_in_: int
     _categories: Categories | None = None  # levels by column, as the model has them
@@ -125,7 +127,9 @@ class ChecksTables(NamedParameters):
             )
         validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
         self._labels, self._categories = table.names, None
-        return SharedRows(X, partial(_rows_of_chunk, copy(self)), self.n_jobs)
+        checker = copy(self)
+        checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
+        return SharedRows(X, partial(_rows_of_chunk, checker), self.n_jobs)
 
     @staticmethod
     def _names_of(table: Table) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 import platform
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from hashlib import sha256
+from importlib.metadata import version
 from typing import Any
 from uuid import uuid4
 
@@ -12,7 +14,6 @@ from gbt.training.shares.share import Share
 from gbt.training.shares.team import LostMemberError
 
 SECONDS_BETWEEN_LOOKS = 1.0  # at whether all members are still there
-CHECKED = ("exp", "log", "log1p", "hypot")
 
 
 def client_in_use() -> Any:
@@ -115,8 +116,8 @@ class Cluster:
     def close(self) -> None:
         """Let the actors go."""
         self._actors = []
-        for future in getattr(self, "_futures", []):
-            future.release()
+        if futures := getattr(self, "_futures", []):
+            self.client.cancel(futures)  # actors that answers still refer to end, too
         self._futures = []
 
 
@@ -137,25 +138,11 @@ class Member(Share):
 
 def machine() -> tuple:
     """Return versions, and what functions give for some numbers, as a hash."""
-    import numba
-    import scipy
-
     x = np.random.default_rng(0).uniform(0, 20, 4096)
-    numbers = b"".join(
-        getattr(np, name)(x).tobytes() if name != "hypot" else np.hypot(x, 1.0).tobytes()
-        for name in CHECKED
-    )
-    return (
-        f"Python {platform.python_version()}", f"NumPy {np.__version__}",
-        f"SciPy {scipy.__version__}", f"Numba {numba.__version__}", f"functions {hash_of(numbers)}",
-    )  # fmt: skip
-
-
-def hash_of(text: bytes) -> str:
-    """Return a short hash."""
-    from hashlib import sha256
-
-    return sha256(text).hexdigest()[:12]
+    numbers = [np.exp(-x), np.log(x), np.log1p(x), np.hypot(x, 1.0)]
+    versions = [f"{name} {version(name)}" for name in ("numpy", "scipy", "numba")]
+    functions = sha256(b"".join(part.tobytes() for part in numbers)).hexdigest()[:12]
+    return f"Python {platform.python_version()}", *versions, f"functions {functions}"
 
 
 def _where_they_lie(client: Any, futures: Sequence[Any], addresses: list[str]) -> list[list[int]]:
