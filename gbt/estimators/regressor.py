@@ -186,7 +186,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     def _learn_target(self, y: Any) -> np.ndarray:
         target = self._as_target(y)
         warn_of_short_steps(
-            self._own_loss(), target, self.n_estimators, self.learning_rate, stacklevel=5
+            self._own_loss(), target, self.n_estimators, self.learning_rate, stacklevel=6
         )
         return target
 
