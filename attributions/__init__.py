@@ -6,6 +6,8 @@
 ``held_out_gain``, ``held_out_gain_rows``                  which features help on new rows
 ``tree_inner``, ``partial_inner``, ``forest_inner``        the same by the paper and its relatives
 ``tree_inner_rows``, ``partial_inner_rows``                for which rows a feature helped or hurt
+``tree_shap_pairs``                                        the last of these by pairs of features
+``partial_dependence``                                     predictions by the value of one feature
 ``tree_inner_pairs``                                       below splits on which other it helped
 ``total_gain``, ``absolute``, ``permutation``              the classics
 ``unbiased_gain``, ``mdi_plus``, ``mdi_oob``               gain without its bias
@@ -13,6 +15,8 @@
 ``given_others``                                           what a column says that others do not
 ``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  what the above return
 ``PairAttribution``                                        the same for pairs of features
+``LocalPairAttribution``                                   the same for pairs of features of rows
+``FeatureCurve``                                           the same for the values of one feature
 ``ChunkedAttribution``                                     the first of these, of rows of Dask
 ``SeenRowsWarning``                                        rows for judging were trained on
 ``LevelWarning``                                           p-values of a measure are too small here
@@ -31,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attributions import plots
     from attributions.classic.absolute import absolute
+    from attributions.classic.partial_dependence import partial_dependence
     from attributions.classic.permutation import permutation
     from attributions.classic.total_gain import total_gain
     from attributions.held_out.gain import held_out_gain, held_out_gain_rows
@@ -48,10 +53,17 @@ if TYPE_CHECKING:
     from attributions.per_row.predecomp import predecomp
     from attributions.per_row.saabas import saabas
     from attributions.per_row.tree_shap import tree_shap
+    from attributions.per_row.tree_shap_pairs import tree_shap_pairs
     from attributions.refits.cross_fit import cross_fit
     from attributions.refits.given_others import given_others
     from attributions.refits.selector import HeldOutSelector
-    from attributions.results import GlobalAttribution, LocalAttribution, PairAttribution
+    from attributions.results import (
+        FeatureCurve,
+        GlobalAttribution,
+        LocalAttribution,
+        LocalPairAttribution,
+        PairAttribution,
+    )
     from attributions.results.in_chunks import ChunkedAttribution
     from attributions.statistics.groups import FewGroupsWarning
     from attributions.unbiased.gain import unbiased_gain
@@ -60,6 +72,7 @@ _HOME = {
     "predecomp": "attributions.per_row",
     "saabas": "attributions.per_row",
     "tree_shap": "attributions.per_row",
+    "tree_shap_pairs": "attributions.per_row",
     "local_mdi": "attributions.mdi",
     "held_out_gain": "attributions.held_out",
     "held_out_gain_rows": "attributions.held_out",
@@ -70,6 +83,7 @@ _HOME = {
     "partial_inner": "attributions.held_out",
     "forest_inner": "attributions.held_out",
     "absolute": "attributions.classic",
+    "partial_dependence": "attributions.classic",
     "permutation": "attributions.classic",
     "mdi_plus": "attributions.mdi",
     "mdi_oob": "attributions.mdi",
@@ -81,6 +95,8 @@ _HOME = {
     "LocalAttribution": "attributions.results",
     "GlobalAttribution": "attributions.results",
     "PairAttribution": "attributions.results",
+    "LocalPairAttribution": "attributions.results",
+    "FeatureCurve": "attributions.results",
     "ChunkedAttribution": "attributions.results.in_chunks",
     "FewGroupsWarning": "attributions.statistics",
     "LevelWarning": "attributions.held_out",
@@ -92,6 +108,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "predecomp",
     "saabas",
     "tree_shap",
+    "tree_shap_pairs",
     "local_mdi",
     "held_out_gain",
     "held_out_gain_rows",
@@ -103,6 +120,7 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "forest_inner",
     "absolute",
     "permutation",
+    "partial_dependence",
     "mdi_plus",
     "mdi_oob",
     "total_gain",
@@ -113,6 +131,8 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "LocalAttribution",
     "GlobalAttribution",
     "PairAttribution",
+    "LocalPairAttribution",
+    "FeatureCurve",
     "ChunkedAttribution",
     "FewGroupsWarning",
     "SeenRowsWarning",

@@ -64,6 +64,8 @@ METHODS = {
     "forest_inner": SUM_OF_ALL._replace(
         title="ForestInner", unit="inner product per unit of learning rate"
     ),
+    "tree_shap_pairs": Method("TreeSHAP by pairs"),
+    "partial_dependence": Method("Partial dependence"),
     "permutation": Method(
         "Permutation importance",
         "drop of the score",

@@ -28,6 +28,7 @@ from gbt.model.known_by_leaves import Cells, amount_at_root, are_training_rows, 
 from gbt.model.stages import start_of
 from gbt.model.starts import checked_init_score
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
+from gbt.tables.sparse_rows import take
 from gbt.tables.targets import as_target
 
 
@@ -58,7 +59,7 @@ class Rows:
     Parameters
     ----------
     model : Intake
-    X : array of shape (n, p)
+    X : array of shape (n, p), or SparseRows
     y : float64 array of shape (n,), or (n, K) for K targets
         Empty where no target is needed.
     weight : float64 array of shape (n,)
@@ -70,7 +71,7 @@ class Rows:
     """
 
     model: Any
-    X: np.ndarray
+    X: Any
     y: np.ndarray
     weight: np.ndarray
     groups: Groups | None = None
@@ -112,7 +113,7 @@ class Rows:
         groups = self.groups
         if groups is not None:
             groups = Groups.of(groups.labels[groups.of_row[kept]], int(kept.sum()))
-        X, y, weight = self.X[kept], self.y[kept], self.weight[kept]
+        X, y, weight = take(self.X, kept), self.y[kept], self.weight[kept]
         start = None if self.init_score is None else self.init_score[kept]
         return replace(self, X=X, y=y, weight=weight, groups=groups, init_score=start)
 

@@ -35,9 +35,11 @@ def warm_up() -> None:
         attributions.mdi_plus(grown, X, y)
     for model, y in ((regressor, X[:, 1]), (classifier, (X[:, 1] > 0).astype(int))):
         model.set_params(n_estimators=2)
-        for rows in (X.astype(np.float64), X):
-            model.set_params(subsample=0.5).fit(rows, y)
-            model.set_params(subsample=1.0).fit(rows, y)
+        for splitter in ("unbiased", "greedy"):  # by default either, for few rows and for many
+            model.set_params(splitter=splitter)
+            for rows in (X.astype(np.float64), X):
+                model.set_params(subsample=0.5).fit(rows, y)
+                model.set_params(subsample=1.0).fit(rows, y)
         model.ensemble_.refit_statistics(X, y)
         for rows in (X, X.astype(np.float64)):
             model.predict(rows)

@@ -8,7 +8,7 @@ or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields, replace
 from numbers import Integral
@@ -19,30 +19,37 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.checked_tables import ChecksTables
+from gbt.constraints import (
+    Constraints,
+    InteractionConstraints,
+    MonotoneConstraints,
+    refuse_other_trees,
+    refuse_what_splitter_does_not_keep,
+)
+from gbt.defaults import as_checked, chosen
 from gbt.files.saving import describe_estimator, kind_of, save
-from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.other_names import says_what_serves
-from gbt.parallel.chunks import is_in_chunks, map_chunks
+from gbt.parallel.chunks import is_in_chunks
 from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, check_value
+from gbt.predictions import Predicts
 from gbt.splitting.frontier import Policy
-from gbt.splitting.monotone import directions, refuse_new_directions
+from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy, describe_policy
+from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
-from gbt.training.evaluation import Callback, EvalSet, Metric
-from gbt.training.sampling import RandomState, Sampling, hold_out, seed_of
+from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
+from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
 from gbt.training.shares.table import SharedRows
 
-MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 
-class BaseGBT(ChecksTables):
+class BaseGBT(Predicts):
     """What the two estimators share, parameters included; see `gbt.estimators`."""
 
     _allowed: ClassVar[dict[str, Allowed]] = OF_REGRESSOR
@@ -50,29 +57,37 @@ class BaseGBT(ChecksTables):
     evals_result_: dict[str, list[float]]
     best_iteration_: int
     split_scores_: np.ndarray | None
+    splitter_: str | Policy
     _sampling: Sampling
-    _kept_directions: np.ndarray | None = None  # the monotone constraints of all trees
+    _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
+    _kept_constraints: Constraints = Constraints()  # by all trees
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int | None = None,
         learning_rate: float = 0.1,
         max_depth: int | None = 6,
         max_leaves: int | None = None,
-        min_child_weight: float = 1.0,
-        min_samples_leaf: int = 1,
+        min_child_weight: float | None = None,
+        min_samples_leaf: int | None = None,
         reg_lambda: float = 1.0,
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
         base_score: float | None = None,
-        splitter: str | Policy = "greedy",
+        splitter: str | Policy = "auto",
         categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 20.0,
+        categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         early_stopping_rounds: int | None = None,
+        min_delta: float = 0.0,
         validation_fraction: float = 0.1,
-        eval_metric: str | Metric | None = None,
+        refit: bool = False,
+        eval_metric: Metrics = None,
+        train_score: bool = False,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -89,14 +104,20 @@ class BaseGBT(ChecksTables):
         self.min_split_gain = min_split_gain
         self.subsample = subsample
         self.colsample = colsample
+        self.colsample_bylevel = colsample_bylevel
+        self.colsample_bynode = colsample_bynode
         self.base_score = base_score
         self.splitter = splitter
         self.categorical_features = categorical_features
         self.categorical_smoothing = categorical_smoothing
         self.monotone_constraints = monotone_constraints
+        self.interaction_constraints = interaction_constraints
         self.early_stopping_rounds = early_stopping_rounds
+        self.min_delta = min_delta
         self.validation_fraction = validation_fraction
+        self.refit = refit
         self.eval_metric = eval_metric
+        self.train_score = train_score
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -108,6 +129,7 @@ class BaseGBT(ChecksTables):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -118,23 +140,16 @@ class BaseGBT(ChecksTables):
         given = self._all_parameters()
         for name, allowed in self._allowed.items():
             check_value(name, given[name], allowed)
-        may_lose = getattr(as_policy(self.splitter), "judges_by_other_rows", False)
+        may_lose = getattr(as_checked(self.splitter), "judges_by_other_rows", False)
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
             raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
-        self._refuse_constraints()
-        effective_n_jobs(self.n_jobs)
-
-    def _refuse_constraints(self) -> None:
-        """Raise ValueError if the splitter cannot keep the monotone constraints."""
-        asked = self.monotone_constraints
-        of_columns = asked.values() if isinstance(asked, Mapping) else asked
-        is_asked = of_columns is not None and any(of_columns)
-        if is_asked and not getattr(as_policy(self.splitter), "keeps_directions", False):
+        if self.refit and self.warm_start:
             raise ValueError(
-                f"monotone_constraints go with splitter='greedy'; splitter={self.splitter!r} does"
-                " not keep them."
+                "refit=True grows the trees anew and warm_start=True keeps them: leave out one."
             )
+        refuse_what_splitter_does_not_keep(self)
+        effective_n_jobs(self.n_jobs)
 
     @says_what_serves
     def fit(
@@ -144,6 +159,9 @@ class BaseGBT(ChecksTables):
         sample_weight: Any = None,
         eval_set: Any = None,
         init_score: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
     ) -> Self:
         """Fit the trees.
 
@@ -151,7 +169,8 @@ class BaseGBT(ChecksTables):
         ----------
         X : table of shape (n, p)
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
-            missing value, infinities are refused.
+            missing value, infinities are refused. Of sparse matrices what is not stored is 0.
+            Rows of an array or frame of Dask stay where they are (docs/guide/dask.md).
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
@@ -164,26 +183,49 @@ class BaseGBT(ChecksTables):
             A raw prediction of each row from which boosting starts, in place of a base score; every
             prediction is then asked for with those of its rows (``gbt.model.starts``). Without
             ``eval_set``, rows that are held out for early stopping keep theirs.
+        X_val, y_val, sample_weight_val : optional
+            One more evaluation set, after those of ``eval_set``, in the form in which a Pipeline
+            can transform it: ``Pipeline(..., transform_input=["X_val"])``.
 
         Returns
         -------
         self
         """
+        watched = (eval_set, X_val, y_val, sample_weight_val)
         attempt = copy(self)
-        attempt._fit(X, y, sample_weight, eval_set, init_score)
+        if is_in_chunks(X):
+            self.check_parameters()
+            self._refuse_in_shares(init_score)
+        with attempt._opened(X) as rows:
+            attempt._fit(rows, y, sample_weight, init_score, watched)
+        if self.refit and self.early_stopping_rounds is not None:
+            evals_result = attempt.evals_result_
+            attempt = self._as_many_rounds(attempt)
+            with attempt._opened(X) as rows:
+                attempt._fit(rows, y, sample_weight, init_score, (None,) * 4)
+            attempt.evals_result_ = evals_result
+            attempt.__dict__ |= self._all_parameters()
         self.__dict__ = dict(vars(attempt))
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, init_score: Any) -> None:
-        self.check_parameters()
-        if is_in_chunks(X):
-            self._refuse_in_shares(init_score)
-            with self._share_rows(X) as rows:
-                self._fit_rows(rows, y, sample_weight, eval_set, None)
-        else:
-            self._fit_rows(X, y, sample_weight, eval_set, init_score)
+    def _as_many_rounds(self, fitted: Self) -> Self:
+        """Return a copy that is about to grow as many rounds as another, at the same rates."""
+        again, rates = copy(self), fitted._learning_rates
+        again.__dict__ |= chosen(self._all_parameters(), fitted._sampling.n_seen)
+        again.n_estimators, again.early_stopping_rounds = fitted.best_iteration_ + 1, None
+        again.train_score, again.callbacks = False, None
 
-    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, init_score: Any) -> None:
+        def follow(told: Round) -> None:
+            told.learning_rate = rates[min(told.number + 1, len(rates) - 1)]
+
+        if len(set(rates)) > 1:
+            again.callbacks = [follow]
+        return again
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, init_score: Any, watched: tuple[Any, ...]
+    ) -> None:
+        self.check_parameters()
         start = self if self.warm_start and hasattr(self, "ensemble_") else None
         X, y, weight = self._check_rows(X, y, sample_weight, reset=start is None)
         n_rows = len(y)
@@ -192,21 +234,25 @@ class BaseGBT(ChecksTables):
         weight = self._weigh(weight, is_seen, target)
         if init_score is not None:
             init_score = self._check_init_score(init_score, n_rows)
-        eval_sets = self._check_eval_set(eval_set, has_init_score=init_score is not None)
+        eval_sets = self._check_eval_sets(init_score is not None, *watched)
+        if self.refit and self.early_stopping_rounds is not None and eval_sets:
+            raise ValueError(
+                "refit=True gives back the rows that validation_fraction holds out, and with"
+                " evaluation sets none are. Leave out refit; or give all rows to fit, and no"
+                " evaluation set."
+            )
         seed = seed_of(self.random_state) if start is None else self._sampling.seed
         if self.early_stopping_rounds is not None and not eval_sets:
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
             start_of_held_out = None if init_score is None else init_score[held_out_rows]
-            eval_sets = [
-                (X[held_out_rows], target[held_out], weight[held_out_rows], start_of_held_out)
-            ]
+            of_held_out = target[held_out], weight[held_out_rows], start_of_held_out
+            eval_sets = [(take(X, held_out_rows), *of_held_out)]
             is_seen[held_out_rows] = False
             target = target[kept]
-        is_shared = isinstance(X, SharedRows)
-        X = X if is_shared else np.asarray(X)
+        X = X if isinstance(X, SharedRows | SparseRows) else np.asarray(X)
         if not is_seen.all():
-            X, weight = X[is_seen], weight[is_seen]
+            X, weight = take(X, is_seen), weight[is_seen]
             init_score = None if init_score is None else init_score[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
@@ -220,24 +266,23 @@ class BaseGBT(ChecksTables):
         older = None if start is None else start.ensemble_
         boosted = self._boost(X, target, weight, init_score, eval_sets, seed, older)
         tuned = eval_sets[-1][:2] if self.early_stopping_rounds else None
-        if is_shared:
-            seen_rows = SeenRows.of_hashes(X.hash_rows(target), tuned, self.n_jobs, weight)
-        else:
-            seen_rows = SeenRows.of((X, target), tuned, self.n_jobs, weight, init_score)
+        trained = X.hash_rows(target) if isinstance(X, SharedRows) else (X, target)
+        seen_rows = SeenRows.of(trained, tuned, self.n_jobs, weight, init_score)
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
+        self._learning_rates = boosted.learning_rates
         scores = [None if start is None else start.split_scores_, boosted.split_scores]
         told = [of_trees for of_trees in scores if of_trees is not None]
         if boosted.best_iteration + 1 < n_older:
             told = []  # nobody knows what the trees that are kept have of the older sum
         self.split_scores_ = np.sum(told, axis=0) if told else None
-        self._kept_directions = self._directions(boosted.ensemble.loss)
+        self._kept_constraints = self._constraints(boosted.ensemble.loss)
         self.best_iteration_ = boosted.best_iteration
         self._sampling = sampling
 
     def _boost(
         self,
-        X: np.ndarray,
+        X: Any,
         target: np.ndarray,
         weight: np.ndarray,
         init_score: np.ndarray | None,
@@ -251,10 +296,15 @@ class BaseGBT(ChecksTables):
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in self._all_parameters().items()
         }
-        base_score = asked["base_score"]
-        asked["monotone_constraints"] = now = self._directions(loss)
+        asked = chosen(asked, sample_size(len(target), asked["subsample"]))
+        self.splitter_, base_score = asked["splitter"], asked["base_score"]
+        if isinstance(X, SharedRows) and type(as_policy(self.splitter_)) is not Greedy:
+            X = self._gathered(X)
+        constraints = self._constraints(loss)
+        asked["monotone_constraints"] = constraints.directions
+        asked["interaction_constraints"] = constraints.groups
         if start is not None:
-            refuse_new_directions(self.monotone_constraints, now, self._kept_directions)
+            constraints.refuse_to_follow(self._kept_constraints, self)
         try:
             return boost(
                 X,
@@ -265,7 +315,7 @@ class BaseGBT(ChecksTables):
                     **{field.name: asked[field.name] for field in fields(Parameters)}
                 ),
                 base_score=None if base_score is None else loss.link(base_score),
-                splitter=as_policy(self.splitter),
+                splitter=as_policy(asked["splitter"]),
                 eval_sets=eval_sets,
                 feature_names=self._column_names(),
                 seed=seed,
@@ -283,115 +333,17 @@ class BaseGBT(ChecksTables):
                 + (steep if rate > 1 else "")
             ) from error
 
-    def _directions(self, loss: Loss) -> np.ndarray | None:
-        """Return the direction to keep with every column, None if all are free."""
-        found = directions(self.monotone_constraints, self._column_names(), self._categories)
-        if found is not None and loss.n_outputs > 1:
-            raise ValueError(
-                f"monotone_constraints need one raw prediction a row; with {loss.n_outputs} classes"
-                " the probability of one can fall where its own raw prediction rises. Fit one class"
-                " against the others."
-            )
-        return found
+    def _constraints(self, loss: Loss) -> Constraints:
+        """Return what the parameters ask of all trees."""
+        return Constraints.asked(self, loss, self._column_names(), self._categories)
 
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""
         raise NotImplementedError
 
-    def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return the predictions that follow from raw predictions."""
-        raise NotImplementedError
-
     def _weigh(self, weight: np.ndarray, is_seen: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return what rows weigh in training; the targets are of those that are seen."""
         return weight
-
-    def _lazily(
-        self, method: str, X: Any, init_score: Any, dtype: Any, width: int | None = None
-    ) -> Any:
-        """Return what a method gives for a table of Dask, as an array of Dask that is lazy, too."""
-        check_is_fitted(self)
-        if init_score is not None:
-            raise ValueError("init_score goes with rows in memory: X.compute().")
-        model = copy(self)
-        model.n_jobs = 1 if self.n_jobs is None else self.n_jobs  # other tasks run beside it
-        return map_chunks(getattr(model, method), X, dtype, width)
-
-    def _stages(self) -> Iterator[Self]:
-        """Yield the model of the first round, of the first two, ... of all."""
-        check_is_fitted(self)
-        for m in range(self.ensemble_.n_rounds):
-            stage = copy(self)
-            stage.ensemble_ = self.ensemble_.truncate(m + 1)
-            yield stage
-
-    def _type_of_prediction(self) -> Any:
-        """Return the dtype of what ``predict`` returns."""
-        return getattr(self, "classes_", np.empty(0)).dtype
-
-    def _raw_predict(self, X: Any, init_score: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = self._check_table(X, reset=False)
-        return self.ensemble_.raw_predict(X, self.n_jobs, init_score)
-
-    def _staged_raw_predict(self, X: Any, init_score: Any) -> Iterator[np.ndarray]:
-        check_is_fitted(self)
-        X = self._check_table(X, reset=False)
-        return self.ensemble_.staged_raw_predict(X, self.n_jobs, init_score)
-
-    @says_what_serves
-    def predict(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Predict the target of every row, a classifier its most probable label.
-
-        Parameters
-        ----------
-        X : table of shape (n, p)
-        init_score : array of shape (n,), or (n, K), optional
-            The rows' starting values, if ``fit`` was given those of its rows.
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        if is_in_chunks(X):
-            return self._lazily("predict", X, init_score, self._type_of_prediction())
-        return self._decide(self._raw_predict(X, init_score))
-
-    @says_what_serves
-    def staged_predict(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the prediction of the first tree, of the first two, ... of all trees.
-
-        Parameters
-        ----------
-        X : table of shape (n, p)
-        init_score : optional
-            As for `predict`.
-
-        Yields
-        ------
-        array of shape (n,)
-        """
-        if is_in_chunks(X):
-            return (stage.predict(X, init_score) for stage in self._stages())
-        return map(self._decide, self._staged_raw_predict(X, init_score))
-
-    @says_what_serves
-    def apply(self, X: Any) -> np.ndarray:
-        """Return the leaf that every row reaches in every tree.
-
-        Parameters
-        ----------
-        X : table of shape (n, p)
-
-        Returns
-        -------
-        int32 array of shape (n, M)
-            Numbers of nodes within their tree, in preorder; the root is 0.
-        """
-        check_is_fitted(self)
-        if is_in_chunks(X):
-            return self._lazily("apply", X, None, np.int32, self.ensemble_.n_trees)
-        return self.ensemble_.apply(self._check_table(X, reset=False), self.n_jobs)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -412,10 +364,21 @@ class BaseGBT(ChecksTables):
         None if the fit had no evaluation set.
         """
         check_is_fitted(self)
-        if not self.evals_result_:
+        if self.evals_result_.keys() <= {TRAIN}:
             return None
         *_, deciding = self.evals_result_.values()
         return deciding[self.best_iteration_]
+
+    @property
+    def train_score_(self) -> np.ndarray:
+        """Mean loss of the training rows after every tree, if ``train_score`` is set."""
+        check_is_fitted(self)
+        if TRAIN not in self.evals_result_:
+            raise AttributeError(
+                "train_score_ is there after a fit with train_score=True: the loss of the training"
+                " rows after every tree takes time of its own."
+            )
+        return np.array(self.evals_result_[TRAIN])
 
     @says_what_serves
     def sampled_rows(self, m: int) -> np.ndarray:
@@ -467,15 +430,6 @@ class BaseGBT(ChecksTables):
 
     def _refuse_other_trees(self) -> None:
         """Raise ValueError if parameters that were set after the fit misstate its trees."""
-        loss, of_trees = self._own_loss(), self.ensemble_.loss
-        now, kept = self._directions(loss), self._kept_directions
-        for name, is_so in (
-            ("loss", is_same(loss, of_trees)),
-            ("monotone_constraints", now is None or (kept is not None and (now == kept).all())),
-        ):
-            if not is_so:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} was set after the fit, and the trees were"
-                    " grown otherwise: a file would misstate them. Fit once more or set it back, or"
-                    " save the trees alone: model.ensemble_.save(path)."
-                )
+        loss = self._own_loss()
+        asked = self._constraints(loss)
+        refuse_other_trees(self, loss, self.ensemble_.loss, asked, self._kept_constraints)

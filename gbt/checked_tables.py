@@ -6,23 +6,26 @@ table of a fit says what the columns are called and which levels they have, and 
 compared with that.
 """
 
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
+from gbt.defaults import LARGEST_UNBIASED, as_checked
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.parallel.chunks import in_memory, is_in_chunks
 from gbt.parameters import NamedParameters
 from gbt.splitting.greedy import Greedy
-from gbt.splitting.policies import as_policy
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
+from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.targets import as_init_score, as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 from gbt.training.shares.table import SharedRows
@@ -33,8 +36,10 @@ class ChecksTables(NamedParameters):
 
     base_score: float | None
     splitter: Any
+    subsample: float
     monotone_constraints: Any
     max_leaves: int | None
+    train_score: bool
     warm_start: bool
     n_jobs: int | None
     callbacks: Any
@@ -78,6 +83,7 @@ class ChecksTables(NamedParameters):
                 self,
                 table.given,
                 y,
+                accept_sparse="csr",
                 dtype=(np.float64, np.float32),
                 ensure_all_finite="allow-nan",
                 **options,
@@ -90,7 +96,7 @@ class ChecksTables(NamedParameters):
             # Here, because scikit-learn refuses other names in its own words, if it keeps them.
             refuse_other_columns(table, self._column_names())
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
-        rows = EncodedRows.of(rows, self._categories)
+        rows = EncodedRows.of(SparseRows.of(rows), self._categories)
         return (rows, *target) if target else rows
 
     def _refuse_in_shares(self, init_score: Any) -> None:
@@ -99,22 +105,32 @@ class ChecksTables(NamedParameters):
             raise ValueError("init_score goes with rows in memory: X.compute().")
         own_loss = isinstance(as_loss(getattr(self, "loss", None)), OwnLoss)
         for name, is_other in (
-            ("splitter", type(as_policy(self.splitter)) is not Greedy),
+            ("splitter", type(as_checked(self.splitter)) is not Greedy),
             ("monotone_constraints", self.monotone_constraints is not None),
             ("max_leaves", self.max_leaves is not None),
             ("warm_start", bool(self.warm_start)),
+            ("train_score", bool(self.train_score)),
             ("loss", own_loss),
         ):
             if is_other:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} is not for tables of Dask, on which trees grow"
-                    ' with splitter="greedy", depth by depth, under a loss of ours and from the'
-                    " first tree on. Change it, or fit in memory: X.compute()."
+                    ' with splitter="greedy" or "auto", depth by depth, under a loss of ours and'
+                    " from the first tree on. Change it, or fit in memory: X.compute()."
                 )
+
+    def _opened(self, X: Any) -> AbstractContextManager:
+        """Return the table that a fit works on: as it is, or of Dask's the rows in shares."""
+        return self._share_rows(X) if is_in_chunks(X) else nullcontext(X)
 
     def _share_rows(self, X: Any) -> SharedRows:
         """Learn what the columns of a table of Dask are called, and put its rows in shares."""
         of_frame = hasattr(X, "columns")
+        if issparse(X._meta):
+            raise ValueError(
+                "Chunks of sparse rows are not trained on where they are. Make them dense:"
+                " X.map_blocks(lambda chunk: chunk.toarray()); or fit in memory: X.compute()."
+            )
         table = Table(X._meta if of_frame else np.empty((1, X.shape[1]), X.dtype))
         named = self.categorical_features not in (None, "from_dtype")
         levels = table.of_categories() if self.categorical_features == "from_dtype" else ()
@@ -130,6 +146,16 @@ class ChecksTables(NamedParameters):
         checker = copy(self)
         checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
         return SharedRows(X, partial(_rows_of_chunk, checker), self.n_jobs)
+
+    def _gathered(self, rows: SharedRows) -> np.ndarray:
+        """Return the few rows of a table on which "auto" grows trees that are not greedy."""
+        if self.subsample < 1.0 and len(rows) > LARGEST_UNBIASED:
+            raise ValueError(
+                f'subsample={self.subsample} leaves so few rows to a tree that splitter="auto"'
+                " grows unbiased trees, which need all rows in memory. Say splitter=\"greedy\", whose"
+                " trees grow where the rows are, or fit in memory: X.compute()."
+            )
+        return rows.in_memory()
 
     @staticmethod
     def _names_of(table: Table) -> tuple[str, ...]:
@@ -169,17 +195,26 @@ class ChecksTables(NamedParameters):
             )
         return as_init_score(init_score, n_rows, self._own_loss().n_outputs)
 
-    def _check_eval_set(self, eval_set: Any, has_init_score: bool) -> list[EvalSet]:
+    def _check_eval_sets(
+        self, has_init_score: bool, eval_set: Any, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> list[EvalSet]:
         """Return the evaluation sets as (rows of floats, targets, weights, starting values)."""
-        if eval_set is None:
-            return []
-        refuse_other_eval_sets(eval_set)
+        given = {}
+        if eval_set is not None:
+            refuse_other_eval_sets(eval_set)
+            given = {f"eval_set[{i}]": rows for i, rows in enumerate(eval_set)}
+        if X_val is not None and y_val is not None:
+            given["X_val, y_val"] = (X_val, y_val, sample_weight_val)
+        elif not all(part is None for part in (X_val, y_val, sample_weight_val)):
+            raise ValueError(
+                "X_val and y_val belong together, and sample_weight_val goes with them: give both."
+            )
         checked: list[EvalSet] = []
-        for i, (X, y, *others) in enumerate(eval_set):
+        for place, (X, y, *others) in given.items():
             weight, start = (*others, None, None)[:2]
             if (start is not None) != has_init_score:
                 raise ValueError(
-                    f"eval_set[{i}] and the rows of the fit must both have starting values, or"
+                    f"{place} and the rows of the fit must both have starting values, or"
                     " neither: fit(X, y, eval_set=[(X_valid, y_valid, sample_weight, init_score)],"
                     " init_score=...); sample_weight may be None."
                 )
@@ -191,7 +226,7 @@ class ChecksTables(NamedParameters):
                     start = as_init_score(start, len(y), self._own_loss().n_outputs)
                 checked.append((X, self._as_target(y), w, start))
             except ValueError as error:
-                raise ValueError(f"eval_set[{i}]: {error}") from error
+                raise ValueError(f"{place}: {error}") from error
         return checked
 
 
@@ -199,4 +234,7 @@ def _rows_of_chunk(estimator: ChecksTables, chunk: Any) -> np.ndarray:
     """Return a chunk as rows of floats, checked as rows to be predicted are."""
     if not len(chunk):
         return np.empty((0, estimator.n_features_in_), dtype=np.float32)
-    return np.asarray(estimator._check_table(chunk, reset=False))
+    try:
+        return np.asarray(estimator._check_table(chunk, reset=False))
+    except ValueError as error:
+        raise ValueError(f"In one of the chunks: {error}") from error

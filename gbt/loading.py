@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gbt.defaults import chosen
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.files.documents import (
     InvalidModelError,
@@ -23,7 +24,14 @@ from gbt.files.documents import (
     read_json,
     shown,
 )
-from gbt.files.saving import ADDED_LATER, FORMAT, KINDS, LABEL_DTYPES, VERSION
+from gbt.files.saving import (
+    ADDED_LATER,
+    FORMAT,
+    FORMER_DEFAULTS,
+    KINDS,
+    LABEL_DTYPES,
+    VERSION,
+)
 from gbt.losses.amounts import Gamma, Poisson, Tweedie
 from gbt.losses.half import LOSSES
 from gbt.losses.known import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
@@ -258,7 +266,7 @@ def _rebuild_estimator(
     given, where = record["parameters"], "estimator.parameters"
     absent = set(ADDED_LATER).difference(given if isinstance(given, dict) else ())
     names = [name for name in cls().get_params() if name not in absent]
-    parameters = dict(as_record(given, where, names))
+    parameters = {**FORMER_DEFAULTS, **as_record(given, where, names)}
     try:
         if isinstance(parameters.get("class_weight"), list):
             parameters["class_weight"] = dict(parameters["class_weight"])
@@ -287,10 +295,11 @@ def _rebuild_estimator(
     if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
     try:
-        model._kept_directions = model._directions(own_loss)
+        model._kept_constraints = model._constraints(own_loss)
     except ValueError as error:
         raise InvalidModelError(f"{where}: {error}") from error
-    model._sampling = _rebuild_sampling(record["sampling"])
+    model._sampling = sampling = _rebuild_sampling(record["sampling"])
+    model.splitter_ = chosen(model._all_parameters(), sampling.n_seen)["splitter"]
     _check_counts(model._sampling, ensemble)
     return model
 

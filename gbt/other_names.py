@@ -30,9 +30,9 @@ OTHER_NAMES = {
     "min_split_gain": ("gamma", "min_split_loss", "min_gain_to_split", "min_impurity_decrease"),
     "subsample": ("bagging_fraction", "sub_row", "max_samples"),
     "colsample": (
-        "colsample_bytree", "colsample_bylevel", "colsample_bynode", "feature_fraction",
-        "feature_fraction_bynode", "rsm", "max_features", "sub_feature",
+        "colsample_bytree", "feature_fraction", "rsm", "sub_feature",
     ),
+    "colsample_bynode": ("feature_fraction_bynode", "max_features"),
     "base_score": ("init", "boost_from_average"),
     "splitter": ("criterion",),
     "categorical_features": (
@@ -40,6 +40,7 @@ OTHER_NAMES = {
     ),
     "categorical_smoothing": ("cat_smooth",),
     "monotone_constraints": ("monotonic_cst", "monotone_constraint", "monotonic_constraints"),
+    "interaction_constraints": ("interaction_cst",),
     "early_stopping_rounds": (
         "early_stopping_round", "early_stopping", "n_iter_no_change", "od_wait", "od_pval",
     ),
@@ -75,9 +76,6 @@ OTHER_NAMES = {
     " but attributions explain those of scikit-learn": (
         "num_parallel_tree", "bootstrap", "oob_score", "multi_strategy",
     ),
-    "there are no interaction constraints; only max_depth=1 rules interactions out": (
-        "interaction_constraints", "interaction_cst",
-    ),
     "leaf values have no bound; a smaller learning_rate or a larger reg_lambda shortens them": (
         "max_delta_step",
     ),
@@ -101,16 +99,14 @@ OTHER_NAMES = {
         "max_cat_to_onehot", "max_cat_threshold", "min_data_per_group", "cat_l2",
         "one_hot_max_size",
     ),
-    "early stopping counts every improvement, however small": (
-        "tol", "min_delta", "early_stopping_min_delta",
-    ),
-    "the learning rate is the same for all trees": ("learning_rates",),
+    "min_delta": ("tol", "early_stopping_min_delta"),
+    "a callback sets the learning rate of the next tree: callbacks=[...]": ("learning_rates",),
     "leaves hold constants, no linear models": ("linear_tree", "linear_lambda"),
     "trees are not pruned; a split needs more gain than min_split_gain": ("ccp_alpha",),
     "classes are found in y, labels of any type": (
         "num_class", "n_classes", "use_label_encoder", "classes_count",
     ),
-    "it is an argument of fit": ("sample_weight", "eval_set", "init_score"),
+    "it is an argument of fit": ("sample_weight", "eval_set", "init_score", "X_val", "y_val"),
 }  # fmt: skip
 
 # Arguments of fit, predict and their like that no constructor has.
@@ -124,12 +120,13 @@ OTHER_ARGUMENTS = {
     "there is no ranking": (
         "group", "qid", "group_id", "subgroup_id", "pairs", "eval_group", "eval_qid", "eval_at",
     ),
-    "an evaluation set is a pair in a list: eval_set=[(X_valid, y_valid)]": (
-        "X_val", "y_val", "X_valid", "y_valid", "eval_X", "eval_y", "validation_data",
-    ),
+    "X_val": ("X_valid", "eval_X", "X_validation"),
+    "y_val": ("y_valid", "eval_y", "y_validation"),
+    "sample_weight_val": ("sample_weight_valid", "weight_val"),
+    "an evaluation set is a pair in a list: eval_set=[(X_valid, y_valid)]": ("validation_data",),
     "weights of an evaluation set stand behind its targets:"
     " eval_set=[(X_valid, y_valid, sample_weight)]": (
-        "sample_weight_eval_set", "eval_sample_weight", "sample_weight_val", "eval_class_weight",
+        "sample_weight_eval_set", "eval_sample_weight", "eval_class_weight",
     ),
     "starting values of an evaluation set stand last:"
     " eval_set=[(X_valid, y_valid, sample_weight, init_score)], where sample_weight may be None": (
@@ -160,8 +157,9 @@ OTHER_ARGUMENTS = {
     "attributions.saabas(model, X) returns what each feature contributed, along the row's path": (
         "approx_contribs",
     ),
-    "there are no interaction values of a row; attributions.tree_inner_pairs(model, X, y) says"
-    " below splits on which other features a feature helped": ("pred_interactions",),
+    "attributions.tree_shap_pairs(model, X) returns what pairs of features contributed": (
+        "pred_interactions",
+    ),
     "apply(X) returns the leaf that each row reaches in each tree": ("pred_leaf",),
     "every table is checked": ("validate_features", "check_input", "predict_disable_shape_check"),
     "the result has one entry a row": ("strict_shape",),
@@ -269,14 +267,16 @@ def explain_loss(value: Any) -> str:
 
 def explain_metric(value: Any) -> str:
     """Say which scorer of scikit-learn is the metric of another library; nothing if none is."""
-    near = _METRICS.get(str(value).lower())
-    return f" The nearest here is {near!r}." if near else ""
+    names = map(str, value) if isinstance(value, list | tuple) else (str(value),)
+    near = [_METRICS[name.lower()] for name in names if name.lower() in _METRICS]
+    return f" The nearest here is {' and '.join(map(repr, near))}." if near else ""
 
 
 def _nearest(name: str, names: Collection[str], cutoff: float = 0.75) -> str | None:
     lowered = name.lower()
-    if lowered in names:
-        return lowered
+    for same in (name, lowered):
+        if same in names:
+            return same
     return next(iter(get_close_matches(lowered, [*names], n=1, cutoff=cutoff)), None)
 
 

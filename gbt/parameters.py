@@ -6,19 +6,20 @@ words go into the error message. Names that other libraries have are in ``gbt.ot
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gbt.losses.known import OF_REGRESSION, is_loss, is_own
+from gbt.losses.known import OF_REGRESSION, as_loss, is_loss, is_own
 from gbt.losses.own import OF_A_LOSS
 from gbt.other_names import explain_loss, explain_metric, explain_unknown
+from gbt.splitting.interactions import is_interaction_constraints
 from gbt.splitting.monotone import is_monotone_constraints
-from gbt.splitting.policies import POLICIES
-from gbt.training.evaluation import is_metric
+from gbt.splitting.policies import POLICIES, as_policy
+from gbt.training.evaluation import are_metrics, is_metric
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,15 @@ def number_in(kind: Any, interval: str, *others: Any) -> Allowed:
     return Allowed(" or ".join([f"{noun} in {interval}", *map(repr, others)]), admits)
 
 
+TRUE_OR_FALSE = Allowed("True or False", lambda value: isinstance(value, bool | np.bool_))
+
 OF_REGRESSOR = {
-    "n_estimators": number_in(Integral, "[1, inf)"),
+    "n_estimators": number_in(Integral, "[1, inf)", None),
     "learning_rate": number_in(Real, "(0, inf)"),
     "max_depth": number_in(Integral, "[1, inf)", None),
     "max_leaves": number_in(Integral, "[2, inf)", None),
-    "min_child_weight": number_in(Real, "[0, inf)"),
-    "min_samples_leaf": number_in(Integral, "[1, inf)"),
+    "min_child_weight": number_in(Real, "[0, inf)", None),
+    "min_samples_leaf": number_in(Integral, "[1, inf)", None),
     "reg_lambda": number_in(Real, "[0, inf)"),
     "min_split_gain": Allowed(
         "a number in [0, inf), or with splitter='unbiased', whose gains can be negative, any",
@@ -58,11 +61,15 @@ OF_REGRESSOR = {
     ),
     "subsample": number_in(Real, "(0, 1]"),
     "colsample": number_in(Real, "(0, 1]"),
+    "colsample_bylevel": number_in(Real, "(0, 1]"),
+    "colsample_bynode": number_in(Real, "(0, 1]"),
     "base_score": number_in(Real, "(-inf, inf)", None),
     "splitter": Allowed(
-        "'greedy', 'cross_validated', 'unbiased', or an object with the method split of"
+        "'auto', 'greedy', 'cross_validated', 'unbiased', or an object with the method split of"
         " gbt.splitting.frontier.Policy",
-        lambda value: value in POLICIES if isinstance(value, str) else is_splitter(value),
+        lambda value: (
+            value in ("auto", *POLICIES) if isinstance(value, str) else is_splitter(value)
+        ),
     ),
     "categorical_features": Allowed(
         "'from_dtype', None, or a list of names of columns, of their indices, or of a boolean for"
@@ -73,11 +80,16 @@ OF_REGRESSOR = {
             or is_list_of_columns(value)
         ),
     ),
-    "categorical_smoothing": number_in(Real, "[0, inf)"),
+    "categorical_smoothing": number_in(Real, "[0, inf)", None),
     "monotone_constraints": Allowed(
         "None, a dict of names or indices of columns to -1, 0 or 1, or a list of one of these"
         " numbers for each column",
         is_monotone_constraints,
+    ),
+    "interaction_constraints": Allowed(
+        "None, 'no_interactions', 'pairwise', or a list of lists of names or indices of columns,"
+        " those that may stand on one path",
+        is_interaction_constraints,
     ),
     "loss": Allowed(
         f"None, one of {[*OF_REGRESSION]}, a loss of gbt.losses such as Quantile(alpha=0.9), or an"
@@ -86,20 +98,23 @@ OF_REGRESSOR = {
     ),
     "early_stopping_rounds": number_in(Integral, "[1, inf)", None),
     "validation_fraction": number_in(Real, "(0, 1)"),
+    "min_delta": number_in(Real, "[0, inf)"),
     "eval_metric": Allowed(
         "None, the name of a scikit-learn scorer such as 'neg_mean_absolute_error' or 'roc_auc'"
-        " (sklearn.metrics.get_scorer_names() lists them), or a function (y, prediction) -> number"
+        " (sklearn.metrics.get_scorer_names() lists them), a function (y, prediction) -> number"
         " that is larger for better predictions, which scikit-learn's ..._error, ..._loss and"
-        " ..._deviance are not",
-        lambda value: value is None or is_metric(value),
+        " ..._deviance are not, or a list of such names and functions, no two of one name",
+        lambda value: value is None or is_metric(value) or are_metrics(value),
     ),
+    "train_score": TRUE_OR_FALSE,
+    "refit": TRUE_OR_FALSE,
     "callbacks": Allowed(
         "None or a list of functions that are called after every tree",
         lambda value: (
             value is None or (isinstance(value, list | tuple) and all(map(callable, value)))
         ),
     ),
-    "warm_start": Allowed("True or False", lambda value: isinstance(value, bool | np.bool_)),
+    "warm_start": TRUE_OR_FALSE,
     "n_jobs": number_in(Integral, "(-inf, inf)", None),
     "random_state": Allowed(
         "None, an integer in [0, 4294967295], a numpy RandomState or a numpy Generator",
@@ -194,21 +209,71 @@ class NamedParameters(BaseEstimator):
                 " every parameter."
             ) from error
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; with ``deep`` also those of a loss or splitter.
+
+        The level of ``loss=Quantile(alpha=0.9)`` is ``loss__alpha``.
+        """
+        found = super().get_params(deep)
+        for whole in [*found] if deep else []:
+            if _has_parts(found[whole]):
+                found |= {f"{whole}__{part}": v for part, v in vars(found[whole]).items()}
+        return found
+
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; unknown ones are refused before any is set."""
-        for name in params:
+        """Set parameters by name; unknown ones are refused before any is set.
+
+        Those of a loss or splitter, such as ``loss__alpha``, make a new one: a loss is never
+        changed, because fitted models have it, too. It may have been given by its name.
+        """
+        wholes: dict[str, Any] = {}
+        parts: dict[str, dict[str, Any]] = {}
+        for name, value in params.items():
             whole, _, part = name.partition("__")
             if whole not in self._get_param_names():
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {type(self).__name__}."
                     f" {explain_unknown(name, self._get_param_names())}"
                 )
-            if part and not hasattr(getattr(self, whole), "set_params"):
+            if part:
+                parts.setdefault(whole, {})[part] = value
+            else:
+                wholes[whole] = value
+        for whole, of_whole in [*parts.items()]:
+            value = wholes.get(whole, getattr(self, whole))
+            named = BY_NAME[whole](value) if whole in BY_NAME and isinstance(value, str) else value
+            if _has_parts(named):
+                wholes[whole] = _with_parts(whole, named, parts.pop(whole))
+            elif not hasattr(value, "set_params"):
+                name = f"{whole}__{next(iter(of_whole))}"
                 raise ValueError(
-                    f"{name!r} cannot be set: {whole}={getattr(self, whole)!r} has no parameters of"
-                    f" its own. Set {whole} as a whole, in a search to each of a list of objects."
+                    f"{name!r} cannot be set: {whole}={value!r} has no parameters of its own. Set"
+                    f" {whole} as a whole, in a search to each of a list of objects."
                 )
-        return super().set_params(**params)
+        super().set_params(**wholes)
+        for whole, of_whole in parts.items():
+            getattr(self, whole).set_params(**of_whole)
+        return self
+
+
+BY_NAME: dict[str, Callable[[str], Any]] = {"loss": as_loss, "splitter": as_policy}
+
+
+def _has_parts(value: Any) -> bool:
+    """Say whether the value of a parameter has parameters, as our losses and splitters have."""
+    return is_dataclass(value) and not isinstance(value, type) and bool(fields(value))
+
+
+def _with_parts(whole: str, value: Any, parts: Mapping[str, Any]) -> Any:
+    """Return a new loss or splitter, some of whose parameters are others."""
+    known = [field.name for field in fields(value)]
+    for part in parts:
+        if part not in known:
+            raise ValueError(
+                f"Invalid parameter {whole + '__' + part!r}: {whole}={value!r} has"
+                f" {', '.join(known)}."
+            )
+    return replace(value, **parts)
 
 
 def _parameters_of(cls: type) -> dict[str, inspect.Parameter]:

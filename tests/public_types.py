@@ -9,7 +9,12 @@ import numpy as np
 
 import attributions
 import gbt
-from attributions.plots import ImportanceDisplay, LocalAttributionDisplay, TreeDisplay
+from attributions.plots import (
+    BoostingDisplay,
+    ImportanceDisplay,
+    LocalAttributionDisplay,
+    TreeDisplay,
+)
 from attributions.results import GlobalAttribution, LocalAttribution
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model.ensemble import Ensemble
@@ -25,7 +30,7 @@ def public_types(X: np.ndarray, y: np.ndarray) -> None:
     assert_type(regressor.ensemble_, Ensemble)
     assert_type(regressor.ensemble_.trees[0], Tree)
     assert_type(regressor.ensemble_.trees[:2], list[Tree])
-    assert_type(regressor.n_estimators, int)
+    assert_type(regressor.n_estimators, int | None)
     assert_type(gbt.GBTClassifier(class_weight="balanced").fit(X, y), GBTClassifier)
     assert_type(gbt.GBTClassifier().predict_proba(X), np.ndarray)
     assert_type(gbt.load("model.json"), Ensemble | GBTRegressor | GBTClassifier)
@@ -33,7 +38,8 @@ def public_types(X: np.ndarray, y: np.ndarray) -> None:
     assert_type(attributions.held_out_gain_rows(regressor, X, y), LocalAttribution)
     assert_type(attributions.tree_inner(regressor, X, y), GlobalAttribution)
     assert_type(attributions.predecomp(regressor, X), LocalAttribution)
-    assert_type(attributions.tree_inner(regressor, X, y).plot(), ImportanceDisplay)
+    picture = attributions.tree_inner(regressor, X, y).plot()
+    assert_type(picture, ImportanceDisplay | BoostingDisplay)
     assert_type(attributions.predecomp(regressor, X).plot(row=0), LocalAttributionDisplay)
     assert_type(TreeDisplay.from_model(regressor, 0), TreeDisplay)
     assert_type(boost(X, y, n_estimators=3), Model)

@@ -12,6 +12,7 @@ from gbt.losses.half import LOSSES
 from gbt.model.tree import Tree, arrays_of
 from gbt.splitting.frontier import Limits
 from gbt.splitting.greedy import Greedy
+from gbt.splitting.interactions import groups_of
 from gbt.tables.columns import Columns
 from gbt.training import histogram_growth as greedy_growth
 from gbt.training.boosting import Parameters, boost
@@ -114,6 +115,19 @@ def fit(
         seed=seed,
         n_jobs=n_jobs,
     )
+
+
+@st.composite
+def narrowings(draw, n_columns):
+    """Draw what leaves some columns closed to a node: groups, and shares by level and by node."""
+    columns = st.frozensets(st.integers(0, n_columns - 1), min_size=1, max_size=n_columns)
+    lists = st.lists(columns, max_size=3).map(lambda groups: [sorted(group) for group in groups])
+    asked = draw(st.sampled_from([None, "no_interactions", "pairwise"]) | lists)
+    return {
+        "groups": groups_of(asked, range(n_columns)),
+        "colsample_bylevel": draw(st.sampled_from([1.0, 1.0, 0.5])),
+        "colsample_bynode": draw(st.sampled_from([1.0, 1.0, 0.4])),
+    }
 
 
 @st.composite

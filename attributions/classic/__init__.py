@@ -2,11 +2,13 @@
 
 ``total_gain`` is what splits promised on the training rows, ``absolute`` how far a feature moves
 predictions, right or wrong, ``permutation`` how much the score drops when a feature's values are
-shuffled; ``shuffle_errors`` has the standard error of the last.
+shuffled; ``shuffle_errors`` has the standard error of the last. ``partial_dependence`` is what the
+model predicts, in the mean, where a feature has some value.
 """
 
 from attributions.classic.absolute import absolute
+from attributions.classic.partial_dependence import partial_dependence
 from attributions.classic.permutation import permutation
 from attributions.classic.total_gain import total_gain
 
-__all__ = ["absolute", "permutation", "total_gain"]
+__all__ = ["absolute", "partial_dependence", "permutation", "total_gain"]

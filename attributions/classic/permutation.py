@@ -21,6 +21,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.stats import rankdata
 
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
@@ -37,6 +38,7 @@ from gbt.model.predictor import over_transposed
 from gbt.model.starts import raw_before
 from gbt.parallel.chunks import Chunk, is_in_chunks
 from gbt.tables.given import as_given
+from gbt.tables.sparse_rows import values_at
 
 # Predictions that are kept at once: 64 MB.
 NUMBERS_AT_ONCE = 2**23
@@ -297,7 +299,7 @@ def _shuffled_predictions(
         ) -> None:
             for (k, order), prediction in zip(own, predictions, strict=True):
                 intact = block[:, k].copy()
-                block[0, k] = rows[order[part], k]
+                block[0, k] = values_at(rows, order[part], k)
                 np.fmax(block[0, k], -np.inf, out=block[1, k])
                 for output, of_output in zip(ensemble.outputs, prediction, strict=True):
                     output.predictor.add_values(block, of_output[part])
@@ -308,7 +310,7 @@ def _shuffled_predictions(
 
 
 def _shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
-    """Yield one table, whose columns are shuffled in turn: an array or a pandas.DataFrame."""
+    """Yield one table, whose columns are shuffled in turn: as it was given, or else an array."""
     if hasattr(X, "isetitem"):  # estimators check the names of columns
         table = X.copy()
         for pair in pairs:
@@ -316,6 +318,17 @@ def _shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
             table.isetitem(pair[0], column[orders.of(pair)])
             yield table
             table.isetitem(pair[0], column)
+        return
+    if issparse(X):
+        by_column = X.tocsc()
+        for k, repeat in pairs:
+            # The value of row order[i] comes to row i.
+            place = np.argsort(orders.of((k, repeat)))
+            own = slice(by_column.indptr[k], by_column.indptr[k + 1])
+            table = by_column.copy()
+            table.indices[own] = place[by_column.indices[own]]
+            table.has_sorted_indices = table.has_canonical_format = False
+            yield table.tocsr()
         return
     rows = np.asarray(as_given(X))
     table = rows.copy()

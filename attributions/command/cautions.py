@@ -1,6 +1,6 @@
 """What a reader of the findings should mistrust, in words; every limit stands beside its reason."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,10 +15,12 @@ FEW_OF_A_CLASS = 30
 NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
 # A feature may leak the target if it brings 80 % of what all features bring, and the model saves at
 # least 50 % of the constant model's loss.
-MOST_OF_IT, MUCH = 0.8, 50.0
+# It may also if a model of it alone saves 90 % of that; so may two.
+MOST_OF_IT, MUCH, NEARLY_AS_GOOD = 0.8, 60.0, 0.9
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 N_LOOKED_AT = 256
+SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
 
 
 def cautions(found: Findings) -> list[str]:
@@ -84,27 +86,65 @@ def _about_the_model(found: Findings) -> Iterator[str]:
             "On held-out rows the model is no better than predicting the same for every row, so"
             " nothing is said of features that help."
         )
+    better = [SIMPLER[name] for name in _better_on_the_held_out_rows(found)]
+    if better and saved > 0:
+        yield (
+            f"On held-out rows {' and '.join(better)} predict{'s' * (len(better) == 1)} better than"
+            " the model that is explained here. What is said of features is true of this model; in"
+            " a better one they may do more."
+        )
     if found.doubt:
         yield f"Total gain is doubtful: {found.doubt}."
 
 
+def _better_on_the_held_out_rows(found: Findings) -> list[str]:
+    """Return which simpler models have a smaller error."""
+    error = found.scores[-1]  # the measure of which less is better
+    return [name for name, of_other in error.of_others.items() if of_other < error.of_model]
+
+
 def _about_leaks(found: Findings) -> Iterator[str]:
-    """Say if predictions are too good to be true."""
+    """Say if predictions are too good to be true, or if one or two columns make them."""
     value, saved = found.useful.values, found.saved
-    best, share = int(np.argmax(value)), value.max() / max(value[value > 0].sum(), 1e-300)
+    used = [k for k in found.useful.ranking() if found.is_used[k] and value[k] > 0]
+    if not used:
+        return
+    n_enough = how_many_are_enough(found, used)
+    names = named(found, used[: n_enough or 3])
+    is_one = n_enough == 1 or len(used) == 1
     reason = "Ask whether it is known at the time when the prediction is needed, or comes after it."
+    reason = reason if is_one else reason.replace(" it ", " each ", 1)
     if saved >= NEARLY_PERFECT:
-        top = [k for k in found.useful.ranking()[:3] if value[k] > 0]
         yield (
             f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
-            f" Often a column then gives the answer away; the most important are"
-            f" {named(found, top)}. {reason.replace(' it ', ' each ', 1)}"
+            " Often a column then gives the answer away; the most important"
+            f" {'is' if is_one else 'are'} {names}. {reason}"
         )
-    elif saved >= MUCH and share >= MOST_OF_IT:
+    elif saved >= MUCH and n_enough and found.saved_by_best:
+        best = found.saved_by_best[n_enough - 1]
         yield (
-            f"{named(found, [best])} alone brings {100 * share:.0f} % of what all features that"
-            f" help bring. {reason}"
+            f"{names} {'alone predicts' if is_one else 'together predict'} nearly as well as all"
+            f" features do: a model of {'it' if is_one else 'these two'} saves {best:.0f} % of the"
+            f" constant model's loss, that of all {saved:.0f} %. {reason}"
         )
+    elif saved >= MUCH and n_enough:
+        share = value[used[0]] / value[used].sum()
+        yield (
+            f"{names} alone brings {100 * share:.0f} % of what all features that help bring."
+            f" {reason}"
+        )
+
+
+def how_many_are_enough(found: Findings, used: Sequence[int]) -> int:
+    """Return 1 or 2 if so many columns predict nearly as well as all, else 0.
+
+    Where no model was fitted to them, as where a model is given, their share tells.
+    """
+    if found.saved_by_best:
+        enough = [saved >= NEARLY_AS_GOOD * found.saved for saved in found.saved_by_best]
+        return 1 + enough.index(True) if True in enough else 0
+    value = found.useful.values
+    return int(len(value) > 1 and value[used[0]] >= MOST_OF_IT * value[used].sum())
 
 
 def _about_columns(found: Findings) -> Iterator[str]:

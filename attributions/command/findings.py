@@ -6,8 +6,8 @@ or the shares of the classes there. What a feature brings is its held-out gain
 What its splits promised is its share of the total gain, which the rows of training say.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -42,6 +42,7 @@ class Score:
     name: str
     of_model: float
     of_constant: float
+    of_others: Mapping[str, float] = field(default_factory=dict)  # of simpler models, by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,11 @@ class Findings:
         Absolute contributions to the raw prediction, per held-out row.
     per_cent_of_row : float
         What a held-out gain of 1 of one row is, in per cent of the constant's mean loss of a row.
+    constant_loss : float
+        The constant model's, summed over the held-out rows.
+    saved_by_best : tuple of float
+        What a model of the best feature alone saves, and one of the best two, in per cent; empty
+        where it was not asked.
     n_seen : int
         Held-out rows that equal rows of training, beyond chance.
     on_training_rows : bool
@@ -89,6 +95,8 @@ class Findings:
     gain: GlobalAttribution
     used: GlobalAttribution
     per_cent_of_row: float = 1.0
+    constant_loss: float = 1.0
+    saved_by_best: tuple[float, ...] = ()
     n_seen: int = 0
     on_training_rows: bool = False
     model_file: str = ""
@@ -198,6 +206,7 @@ def findings_in_batches(
         gain=total_gain(model),
         used=_scaled(used, 1 / len(y)),
         per_cent_of_row=per_cent * len(y),
+        constant_loss=float(constant_loss),
         on_training_rows=_are_training_rows(model, y, read),
         model_file=model_file,
         doubt=doubt,

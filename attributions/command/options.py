@@ -103,6 +103,9 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="write a report that a browser shows, one HTML file",
     )
     parser.add_argument(
+        "--open", action="store_true", help="show the report in a browser, once it is written"
+    )
+    parser.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
@@ -151,6 +154,8 @@ def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Na
                 )
     if options.task == "regression" and options.positive is not None:
         parser.error("--positive names a class, so it does not go with --task regression")
+    if options.open and options.report is None:
+        parser.error("--open shows the report; name its file with --report")
     if options.groups is not None and options.no_groups:
         parser.error("--groups and --no-groups contradict each other; choose one")
     if options.model is not None and options.time is not None:

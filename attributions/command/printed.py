@@ -9,7 +9,7 @@ import numpy as np
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
-from attributions.command.wording import lines_of
+from attributions.command.wording import elided_apart, lines_of
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 
@@ -43,15 +43,17 @@ def _score_lines(found: Findings) -> list[str]:
     width = max(len(score.name) for score in found.scores)
     held_out = f"On {len(task.y_valid):,} held-out rows"
     width = max(width + 2, len(held_out))
-    lines = [f"{held_out:{width}}   {'model':>10}   {'constant':>10}"]
+    others = [*found.scores[0].of_others]
+    lines = [
+        f"{held_out:{width}}   {'model':>10}   {'constant':>10}"
+        + "".join(f"   {name:>10}" for name in others)
+    ]
     for score in found.scores:
-        digits = _digits(max(abs(score.of_model), abs(score.of_constant)), 4)
+        numbers = [score.of_model, score.of_constant, *score.of_others.values()]
+        digits = _digits(max(map(abs, numbers[:2])), 4)
         form = f",.{digits}f" if digits <= N_SCORE_DECIMALS else ".3e"
-        of_model, of_constant = (
-            format(round(value, digits) + 0.0, form)  # + 0.0: never -0
-            for value in (score.of_model, score.of_constant)
-        )
-        lines.append(f"  {score.name:{width - 2}}   {of_model:>10}   {of_constant:>10}")
+        cells = (format(round(number, digits) + 0.0, form) for number in numbers)  # never -0
+        lines.append(f"  {score.name:{width - 2}}" + "".join(f"   {text:>10}" for text in cells))
     average = "share of the class" if task.is_classification else "mean"
     average = "shares of the classes" if task.classes else average
     if not task.is_classification and found.loss_name != "squared error":
@@ -69,7 +71,7 @@ def _score_lines(found: Findings) -> list[str]:
 def table_lines(found: Findings) -> list[str]:
     """Return the best and the worst features, and those that gain or the truth puts on top."""
     task, doubtful, order = found.task, found.doubtful, found.order
-    names = [elided(name) for name in task.feature_names]
+    names = elided_apart(task.feature_names)
     gain_rank, errors = ranks(found.gain), np.asarray(found.useful.standard_error)
     used = [k for k in order if found.is_used[k]]
     listed = {*used[:N_LISTED], *used[-N_WORST:], *found.gain.ranking()[:N_TOP]}

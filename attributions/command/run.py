@@ -9,9 +9,11 @@ import platform
 import shlex
 import sys
 import warnings
+import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import file_digest
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -37,14 +39,6 @@ from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model.ensemble import Ensemble
 
-STANDARD: dict[str, Any] = {
-    "n_estimators": 400,
-    "learning_rate": 0.01,
-    "max_depth": 4,
-    "min_child_weight": 1.0,
-    "reg_lambda": 1.0,
-}
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line asks for; return the exit status."""
@@ -69,6 +63,8 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
             text = page(Report.of(found, made, options.seed))
             options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
             _say(f"Report: {options.report}")
+            if options.open and not webbrowser.open(options.report.resolve().as_uri()):
+                _say("No browser was found to show it; open the file yourself.")
     except (UnusableTableError, UnusableModelError) as error:
         print(f"{program_name()}: {error}", file=sys.stderr)
         return 2
@@ -105,7 +101,8 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
         _describe(task)
         model = replace(given.ensemble, feature_names=task.feature_names)
         return of_given_model(findings_of(model, task, given.name, given.doubt))
-    return judged(table, question, fit, _describe)
+    fit_table = partial(fit, parameters={"random_state": options.seed})
+    return judged(table, question, fit_table, _describe)
 
 
 def _describe(task: Task) -> None:
@@ -129,9 +126,9 @@ def _how_made(
     """Say how the report comes about, so that it can be repeated."""
     versions = [f"gbt-attributions {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{p} {version(p)}" for p in ("numpy", "numba", "scipy", "scikit-learn")]
-    fitted = ", ".join(
-        f"{name}={value!r}" for name, value in (STANDARD if options.data else GREEDY).items()
-    )
+    fitted = ", ".join(f"{name}={value!r}" for name, value in GREEDY.items())
+    if options.data is not None:
+        fitted = f"The default parameters of GBTRegressor or GBTClassifier, seed {options.seed}."
     made = {
         "Command": shlex.join([*program_name().split(), *map(str, arguments)]),
         "Date": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -150,8 +147,8 @@ def _say(*lines: str) -> None:
     print(*lines, sep="\n", flush=True)
 
 
-def fit(task: Task, parameters: dict[str, Any] = STANDARD) -> Ensemble:
-    """Fit a model with the names of the table's columns."""
+def fit(task: Task, parameters: dict[str, Any]) -> Ensemble:
+    """Fit a model, with the names of the table's columns; parameters left open are the defaults."""
     words = [k for k, column in enumerate(task.features) if column.words]
     kind = GBTClassifier if task.is_classification else GBTRegressor
     estimator = kind(**parameters, categorical_features=words)

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from textwrap import TextWrapper
 
-from attributions.names import cut_in_the_middle, on_one_line
+from attributions.names import cut_in_the_middle, elided, on_one_line
 
 N_NAMED = 8
 NAME_WIDTH = 40
@@ -17,6 +17,13 @@ def shown_names(names: Sequence[str]) -> str:
     shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
     more = f" and {len(shown) - N_NAMED} more" * (len(shown) > N_NAMED)
     return ", ".join(shown[:N_NAMED]) + more
+
+
+def elided_apart(names: Sequence[str]) -> list[str]:
+    """Return names cut to the width of a table's column; those that would be alike stay whole."""
+    cut = [elided(name) for name in names]
+    whole = {text for text in cut if cut.count(text) > 1}
+    return [on_one_line(n) if c in whole else c for n, c in zip(names, cut, strict=True)]
 
 
 def option(name: str, column: str) -> str:

@@ -54,6 +54,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.parallel.in_order import row_blocks
 from gbt.parallel.threads import over_blocks
+from gbt.tables.sparse_rows import with_zeros
 
 
 def held_out_gain(
@@ -279,7 +280,7 @@ def held_out_gain_rows(
         base_values=np.zeros(len(values)),
         feature_names=steps.ensemble.feature_names,
         method="held_out_gain",
-        data=rows_at_splits.X,
+        data=with_zeros(rows_at_splits.X),
         index=row_labels(X),
         categories=steps.ensemble.categories,
     )

@@ -17,6 +17,7 @@ from attributions.results.in_chunks import explain_rows
 from gbt.parallel.chunks import Chunk
 from gbt.parallel.in_order import row_blocks
 from gbt.parallel.threads import over_blocks
+from gbt.tables.sparse_rows import with_zeros
 
 
 def tree_inner_rows(
@@ -122,7 +123,7 @@ def _as_result(
         base_values=base_values,
         feature_names=judge.ensemble.feature_names,
         method=f"{name}({judge.ifa_name})",
-        data=data,
+        data=with_zeros(data),
         index=index,
         categories=judge.ensemble.categories,
     )

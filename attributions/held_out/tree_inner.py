@@ -84,7 +84,7 @@ def tree_inner(
     boosting step lowered the loss of rows that the model has not seen. On exactly the rows that the
     trees were grown on, and with the weights of the fit (``sample_weight`` times those of
     ``class_weight``), it is the total gain, if ``ifa`` is the default and the model has neither
-    ``subsample`` nor ``monotone_constraints``.
+    ``subsample`` nor ``monotone_constraints`` nor learning rates that a callback has set.
 
     Parameters
     ----------

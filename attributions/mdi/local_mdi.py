@@ -126,6 +126,7 @@ def local_mdi(
     rows: str = "all",
     aggregate: str = "sum",
     sample_weight: Any = None,
+    init_score: Any = None,
     n_jobs: int | None = None,
 ) -> LocalMDI:
     """Explain rows by linear models on the splits of the trees.
@@ -156,6 +157,9 @@ def local_mdi(
         LMDI+ in its experiments is ``"rank_where_used"``.
     sample_weight : array of shape (n,), optional
         The weights that the model was fitted with.
+    init_score : array of shape (n,), or (n, K), optional
+        Raw predictions from which the training rows started, if the model was fitted with such.
+        Predictions are then those of the trees, without them.
     n_jobs : int, optional
         Threads; None for all cores.
 
@@ -174,7 +178,7 @@ def local_mdi(
     """
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate={aggregate!r}; use one of {AGGREGATES}.")
-    training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows, n_jobs)
+    training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows, n_jobs, init_score)
     fitted_by = as_linear_model(linear_model, training)
     fitted = StumpModels.fit(training, fitted_by, raw, n_jobs)
     ensemble = training.ensemble
@@ -184,6 +188,7 @@ def local_mdi(
     if aggregate != "sum":
         values = aggregate_trees(ensemble, explained, fitted, aggregate, n_jobs)
         base_values = np.zeros_like(base_values)
+    of_trees = None if init_score is None else np.zeros((len(values), ensemble.n_outputs))
     return LocalMDI(
         values=values,
         base_values=base_values,
@@ -194,7 +199,7 @@ def local_mdi(
         output_names=names_of_outputs(model, ensemble) if ensemble.n_outputs > 1 else None,
         index=row_labels(X_train if X is None else X),
         surrogate_prediction=signed.base_values + signed.values.sum(axis=1),
-        model_prediction=ensemble.raw_predict(explained, n_jobs),
+        model_prediction=ensemble.raw_predict(explained, n_jobs, of_trees),
         penalty=fitted.penalty,
         aggregate=aggregate,
         is_logistic=fitted_by.is_for_labels,

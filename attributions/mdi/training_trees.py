@@ -18,8 +18,10 @@ from attributions.rows import Intake, Rows
 from gbt.formats import import_model
 from gbt.formats.training_rows import discrepancy
 from gbt.model.ensemble import Ensemble
+from gbt.model.starts import raw_before
 from gbt.model.tree import Tree
 from gbt.parallel.chunks import Chunk
+from gbt.tables.sparse_rows import with_zeros
 
 ROWS = ("all", "inbag", "oob", "uniform")
 # Sums over the rows may differ from the model's by this share of the sum of their absolute terms:
@@ -43,6 +45,8 @@ class TrainingTrees:
         Which of them a linear model is fitted to.
     n_jobs : int, optional
         Threads that find the leaves of rows; None for all cores.
+    init_score : float64 array of shape (n, K), or None
+        Starting values of the rows, if the model was fitted with such (``gbt.model.starts``).
     """
 
     model: Any
@@ -52,6 +56,7 @@ class TrainingTrees:
     weight: np.ndarray
     rows: str
     n_jobs: int | None = None
+    init_score: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -62,20 +67,20 @@ class TrainingTrees:
         sample_weight: Any = None,
         rows: str = "all",
         n_jobs: int | None = None,
+        init_score: Any = None,
     ) -> "TrainingTrees":
         """Check the arguments of the public functions."""
         if rows not in ROWS:
             raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
         imported = import_model(model)
         ensemble = imported.ensemble
-        given = Rows.of(
-            Intake(ensemble, getattr(model, "classes_", None)), Chunk(X, y, sample_weight)
-        )
-        X, target, weight = given.X, given.y, given.weight
+        intake = Intake(ensemble, getattr(model, "classes_", None))
+        given = Rows.of(intake, Chunk(X, y, sample_weight, None, init_score))
+        X, target, weight = with_zeros(given.X), given.y, given.weight
         if imported.leaves_are_steps:
-            of_rows = ensemble.refit_statistics(X, target, weight)
+            of_rows = ensemble.refit_statistics(X, target, weight, given.init_score)
             _refuse_other_rows(discrepancy(ensemble, of_rows, np.abs(target).max(), {"steps"}))
-        found = cls(model, ensemble, X, target, weight, rows, n_jobs)
+        found = cls(model, ensemble, X, target, weight, rows, n_jobs, given.init_score)
         if rows == "oob" and not found.has_fresh_rows:
             raise ValueError(
                 "rows='oob' needs rows that a tree did not see, and every tree saw all of them: the"
@@ -101,8 +106,8 @@ class TrainingTrees:
 
     def __iter__(self) -> Iterator[tuple[Tree, TreeRows]]:
         loss, n_outputs = self.ensemble.loss, self.ensemble.n_outputs
-        start = np.atleast_1d(self.ensemble.base_score)
-        raw_prediction = np.tile(start, (len(self.X), 1))
+        start = raw_before(self.ensemble.base_score, len(self.X), self.init_score)
+        raw_prediction = np.ascontiguousarray(start.T)
         is_in_draws = draws_by_weight(self.model)
         for m, (tree, drawn) in enumerate(zip(self.ensemble.trees, self.drawn(), strict=True)):
             k = m % n_outputs

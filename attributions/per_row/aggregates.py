@@ -81,6 +81,7 @@ def _ranks_where_used(
     ensemble: Ensemble, X: Any, individual: Any, n_jobs: int | None
 ) -> np.ndarray:
     """Return mean ranks over the trees that give a feature something, and 0 without such a tree."""
+    X = finite_rows(ensemble, X)
     shape = (len(X), ensemble.n_features)
     total, n_used = np.zeros(shape), np.zeros(shape[1])
     for _, values in attribute_per_tree(ensemble, X, individual, n_jobs):

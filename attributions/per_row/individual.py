@@ -31,6 +31,7 @@ from gbt.model.stages import TREES_AT_ONCE, tree_blocks
 from gbt.parallel.chunks import Chunk
 from gbt.parallel.threads import over_blocks
 from gbt.tables.categories import EncodedRows
+from gbt.tables.sparse_rows import with_zeros
 
 ROWS_IN_CACHE = (
     480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.rows.descent
@@ -123,7 +124,8 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
     -------
     LocalAttribution
         Of values (n, p), or (n, p, K) for K outputs; the base value is the base score plus the
-        attribution's, tree by tree.
+        attribution's, tree by tree. Starting values of rows (``gbt.model.starts``) are no part of
+        either: both together are what the trees add to them.
     """
     ensemble = as_ensemble(model)
     individual = as_individual(individual)
@@ -169,7 +171,7 @@ def _explained(
         output_names=output_names,
         feature_names=ensemble.feature_names,
         method=method,
-        data=X,
+        data=with_zeros(X),
         index=row_labels(chunk.X),
         categories=ensemble.categories,
     )

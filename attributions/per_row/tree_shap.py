@@ -25,6 +25,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from attributions.inputs import finite_rows
 from attributions.kernels import shap as kernels
@@ -33,6 +34,7 @@ from attributions.per_row.individual import ROWS_IN_CACHE, attribute, node_cover
 from attributions.results import LocalAttribution
 from gbt.kernels.rows.walk import node_sets
 from gbt.model.ensemble import Ensemble
+from gbt.tables.sparse_rows import with_zeros
 
 ROWS_AT_ONCE = 4096  # a table costs as much as a sixteenth of them
 CELLS_AT_ONCE = 2**21  # the rows' two transposed copies and their values take 50 MB a thread
@@ -59,7 +61,9 @@ class TreeShap:
     def name(self) -> str:
         """The method, with what is not its default."""
         if self.background is not None:
-            return f"tree_shap(background of {len(self.background)} rows)"
+            is_sparse = issparse(self.background)  # which has no len
+            n_rows = self.background.shape[0] if is_sparse else len(self.background)
+            return f"tree_shap(background of {n_rows} rows)"
         return "tree_shap" if self.cover == "hessian" else f"tree_shap(cover={self.cover!r})"
 
     def bind(self, ensemble: Ensemble) -> "BoundTreeShap":
@@ -72,7 +76,7 @@ class TreeShap:
             )
             return BoundTreeShap(ensemble, expected[ensemble.tree_offset[:-1]], edge_share=shares)
         rows = finite_rows(ensemble, self.background)
-        background = np.asarray(rows, dtype=np.float64)
+        background = np.asarray(with_zeros(rows), dtype=np.float64)
         if len(background) == 0:
             raise ValueError(
                 "background has no rows; give at least one, or None for path-dependent TreeSHAP."

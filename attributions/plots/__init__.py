@@ -8,12 +8,13 @@ it again, elsewhere if need be, and leaves ``ax_`` and ``figure_``.
 ``BoostingDisplay``          Importance along boosting: one curve a feature
 ``UsedUsefulDisplay``        What the model uses against what that is good for, one point a feature
 ``PairsDisplay``             What features earned below splits on others, one square a pair
+``CurveDisplay``             Predictions by the value of one feature, and how that is distributed
 ``LocalAttributionDisplay``  One row as signed bars, or all rows as a swarm
 ``TreeDisplay``              One tree of a model, with the sums that its nodes remember
 ===========================  =======================================================================
 
-All take ``ax`` (where to draw), ``title`` and ``figsize`` (of a new figure, in inches), and all but
-the last ``max_display`` (how many features to show, or to name, at most).
+All take ``ax`` (where to draw), ``title`` and ``figsize`` (of a new figure, in inches), and those
+of many features ``max_display`` (how many to show, or to name, at most).
 
 Bars and points are hollow where an interval is not to be relied on (``is_reliable``).
 Blue helps or raises, vermilion hurts or lowers; the two are told apart by colour-blind readers too
@@ -24,8 +25,8 @@ since nearly all values would have coincided, its label says so. Matplotlib is i
 something is drawn.
 """
 
-from attributions.plots.boosting import BoostingDisplay
 from attributions.plots.colors import BLUE, GREY, INK, VERMILION
+from attributions.plots.curves import BoostingDisplay, CurveDisplay
 from attributions.plots.importance import ImportanceDisplay
 from attributions.plots.pairs import PairsDisplay
 from attributions.plots.rows import LocalAttributionDisplay
@@ -38,6 +39,7 @@ __all__ = [
     "INK",
     "VERMILION",
     "BoostingDisplay",
+    "CurveDisplay",
     "ImportanceDisplay",
     "LocalAttributionDisplay",
     "PairsDisplay",

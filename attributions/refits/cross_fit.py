@@ -11,20 +11,26 @@ models share training rows, so this holds for large tables and learners that one
 docs/inference.md measures it.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.base import is_classifier
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 
 from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
-from attributions.refits.measures import needed_option, refuse_no_estimator, refuse_no_measure
+from attributions.refits.measures import (
+    Rows,
+    needed_option,
+    refuse_no_estimator,
+    refuse_no_measure,
+)
 from attributions.results import GlobalAttribution
 from attributions.results.merging import added
+from gbt.tables.given import as_given
 from gbt.tables.targets import distinct_labels
 
 
@@ -35,6 +41,7 @@ def cross_fit(
     measure: Any = held_out_gain,
     *,
     cv: Any = 5,
+    sample_weight: Any = None,
     groups: Any = None,
     init_score: Any = None,
     random_state: Any = 0,
@@ -53,9 +60,11 @@ def cross_fit(
         ``absolute``, or ``functools.partial`` of one. As ``training`` it gets the rows that were
         fitted on, if it cannot do without them, or takes them and the estimator's library does not
         keep its sums of gradients.
-    cv : int or splitter of scikit-learn
+    cv : int, splitter of scikit-learn, or list of (rows to fit, rows to judge)
         A number of folds: of shuffled rows, with equal shares of classes for a classifier, or of
-        whole groups where ``groups`` is given. A splitter must put every row into one fold.
+        whole groups where ``groups`` is given. Splits must put every row into one fold.
+    sample_weight : array of shape (n,), optional
+        Not negative; of rows in every fit, and where they judge.
     groups : array of shape (n,), optional
         Labels of rows that belong together: no group is both fitted and judged, and standard errors
         count groups.
@@ -82,9 +91,9 @@ def cross_fit(
     that uses a feature. Ask about single models.
     """
     refuse_no_estimator(estimator, "estimator")
-    beside = {"groups": groups, "init_score": init_score}
-    beside = {name: rows for name, rows in beside.items() if rows is not None}
-    refuse_no_measure(measure, *beside)
+    X = as_given(X)
+    rows = Rows.of(X, y, sample_weight, groups, init_score)
+    refuse_no_measure(measure, *rows.beside)
     splitter = _splitter(estimator, cv, y, groups, random_state)
     folds = list(splitter.split(X, y, groups))
     judged = np.concatenate([held_out for _, held_out in folds])
@@ -93,38 +102,31 @@ def cross_fit(
             f"{splitter!r} judges {len(judged)} rows of {len(y)}, {len(np.unique(judged))} of them"
             " different; cross_fit needs every row in exactly one fold, as KFold has them."
         )
-    results = [_of_fold(estimator, X, y, measure, beside, fold) for fold in folds]
+    results = [_of_fold(estimator, rows, measure, fold) for fold in folds]
     total = reduce(added, results)
     name, _, details = total.method.partition("(")
     details = f", {details}" if details else ")"
     return replace(total, method=f"{name}({len(folds)} fits{details}")
 
 
-def _of_fold(
-    estimator: Any, X: Any, y: Any, measure: Any, beside: dict[str, Any], fold: Any
-) -> GlobalAttribution:
+def _of_fold(estimator: Any, rows: Rows, measure: Any, fold: Any) -> GlobalAttribution:
     """Fit on one side of a fold and judge on the other."""
-    fitted_on, held_out = fold
-    training: tuple = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
-    starts = {name: _safe_indexing(beside[name], fitted_on) for name in beside if name != "groups"}
-    model = clone(estimator).fit(*training, **starts)
-    if starts:
-        training = *training, None, starts["init_score"]
-    options = {name: _safe_indexing(rows, held_out) for name, rows in beside.items()}
-    options |= needed_option(training, measure, model)
-    result = measure(model, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options)
+    fitted_on, held_out = map(rows.some, fold)
+    model = fitted_on.fitted(estimator)
+    options = held_out.beside | needed_option(fitted_on.training, measure, model)
+    result = measure(model, held_out.X, held_out.y, **options)
     return replace(result, kurtosis=None)  # that of one model, which tells nothing of several
 
 
 def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -> Any:
     """Turn a number of folds into a splitter."""
     if not isinstance(cv, int | np.integer):
-        if not hasattr(cv, "get_n_splits"):
+        if isinstance(cv, str) or not (hasattr(cv, "get_n_splits") or isinstance(cv, Iterable)):
             raise TypeError(
-                "cv must be a number of folds or a splitter of scikit-learn, such as GroupKFold(5);"
-                f" got {cv!r}."
+                "cv must be a number of folds, a splitter of scikit-learn, such as GroupKFold(5),"
+                f" or pairs of the rows to fit and those to judge; got {cv!r}."
             )
-        return cv
+        return check_cv(cv)
     if groups is not None:
         return GroupKFold(cv)
     kind = KFold

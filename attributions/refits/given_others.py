@@ -103,7 +103,7 @@ def given_others(
     if n_features < 2:
         raise ValueError("X has one column; what it says beyond others needs at least two.")
     contributed_fit, contributed = (
-        saabas(ensemble, table, n_jobs=n_jobs).values.reshape(len(table), n_features, -1)
+        saabas(ensemble, table, n_jobs=n_jobs).values.reshape(-1, n_features, ensemble.n_outputs)
         for table in (X_fit, X)
     )
     names = column_names(X_fit) or ensemble.feature_names

@@ -1,10 +1,59 @@
-"""What a measure that is handed on must take: a model, rows and targets."""
+"""What a measure that is handed on must take: a model, and rows with what stands beside them."""
 
 from collections.abc import Callable
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from attributions.inputs import has_lost_sums
+from gbt.tables.targets import as_weight
+
+
+class Rows(NamedTuple):
+    """Rows of a table, and what stands beside each; None is nothing."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    init_score: Any = None
+    groups: Any = None
+
+    @classmethod
+    def of(
+        cls, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, init_score: Any = None
+    ) -> "Rows":
+        """Return rows whose weights, if there are any, have been checked."""
+        weight = None if sample_weight is None else as_weight(sample_weight, len(y))
+        return cls(X, y, weight, init_score, groups)
+
+    @property
+    def of_fit(self) -> dict[str, Any]:
+        """What a fit is given by name."""
+        named = {"sample_weight": self.sample_weight, "init_score": self.init_score}
+        return {name: value for name, value in named.items() if value is not None}
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """What a measure is given by name."""
+        return self.of_fit | ({} if self.groups is None else {"groups": self.groups})
+
+    @property
+    def training(self) -> tuple[Any, ...]:
+        """The rows as a measure takes those that a model was fitted on."""
+        if self.init_score is not None:
+            return self[:4]
+        return self[:2] if self.sample_weight is None else self[:3]
+
+    def some(self, places: np.ndarray) -> "Rows":
+        """Return the rows at some places."""
+        return Rows(*(None if part is None else _safe_indexing(part, places) for part in self))
+
+    def fitted(self, estimator: Any) -> Any:
+        """Return a clone of an estimator, fitted to the rows."""
+        return clone(estimator).fit(self.X, self.y, **self.of_fit)
 
 
 def refuse_no_estimator(estimator: Any, name: str) -> None:

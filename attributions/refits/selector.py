@@ -18,17 +18,22 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import false_discovery_control
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
-from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
 from attributions.refits.cross_fit import cross_fit
-from attributions.refits.measures import as_option, refuse_no_estimator, refuse_no_measure
+from attributions.refits.measures import (
+    Rows,
+    as_option,
+    refuse_no_estimator,
+    refuse_no_measure,
+)
 from attributions.results import GlobalAttribution
 from gbt.tables.given import as_given
 from gbt.tables.targets import distinct_labels
@@ -53,7 +58,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     correction : {"bh", "by"}
         Benjamini-Hochberg, or Benjamini-Yekutieli, which holds under any dependence of the p-values
         and keeps fewer features.
-    cv : int, splitter of scikit-learn, or None
+    cv : int, splitter of scikit-learn, list of (rows to fit, rows to judge), or None
         Folds, as for `cross_fit`: as many fits, and every row judges once. None cuts the rows in
         two, for a single fit.
     test_size : float
@@ -93,15 +98,19 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.test_size = test_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> "HeldOutSelector":
+    def fit(
+        self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
+    ) -> "HeldOutSelector":
         """Fit the estimator on some rows and judge its features on others.
 
         Parameters
         ----------
-        X : array or DataFrame of shape (n, p)
+        X : array, DataFrame or sparse matrix of shape (n, p)
         y : array of shape (n,)
         groups : array of shape (n,), optional
             Labels of rows that belong together; groups are not cut in two.
+        sample_weight : array of shape (n,), optional
+            Not negative; of rows in every fit, and where they judge.
 
         Returns
         -------
@@ -112,7 +121,6 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if self.correction not in CORRECTIONS:
             raise ValueError(f"correction={self.correction!r}; use one of {CORRECTIONS}.")
         refuse_no_estimator(self.estimator, "estimator")
-        refuse_no_measure(self.measure, *["groups"] * (groups is not None))
         if hasattr(X, "columns"):  # the estimator shall see the frame, with names and dtypes
             validate_data(self, X, y, skip_check_array=True)
         else:
@@ -120,12 +128,15 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 self,
                 as_given(X),
                 y,
+                accept_sparse="csr",
                 dtype=None,
                 ensure_all_finite="allow-nan" if get_tags(self).input_tags.allow_nan else True,
                 ensure_min_samples=2,
             )
+        rows = Rows.of(X, y, sample_weight, groups)
+        refuse_no_measure(self.measure, *rows.beside)
         if self.cv is None:
-            self.attribution_ = self._judged_by_one_model(X, y, groups)
+            self.attribution_ = self._judged_by_one_model(rows)
         else:
             self.attribution_ = cross_fit(
                 self.estimator,
@@ -133,6 +144,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 y,
                 self.measure,
                 cv=self.cv,
+                sample_weight=rows.sample_weight,
                 groups=groups,
                 random_state=self.random_state,
             )
@@ -141,16 +153,12 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.support_ = adjusted <= self.fdr
         return self
 
-    def _judged_by_one_model(self, X: Any, y: Any, groups: Any) -> GlobalAttribution:
+    def _judged_by_one_model(self, rows: Rows) -> GlobalAttribution:
         """Fit on one side of a cut and judge on the other."""
-        fitted_on, held_out = self._cut(X, y, groups)
-        training = _safe_indexing(X, fitted_on), _safe_indexing(y, fitted_on)
-        self.estimator_ = clone(self.estimator).fit(*training)
-        options = {} if groups is None else {"groups": _safe_indexing(groups, held_out)}
-        options |= as_option(training, self.measure)
-        return self.measure(
-            self.estimator_, _safe_indexing(X, held_out), _safe_indexing(y, held_out), **options
-        )
+        fitted_on, held_out = map(rows.some, self._cut(rows.X, rows.y, rows.groups))
+        self.estimator_ = fitted_on.fitted(self.estimator)
+        options = held_out.beside | as_option(fitted_on.training, self.measure)
+        return self.measure(self.estimator_, held_out.X, held_out.y, **options)
 
     def transform(self, X: Any) -> Any:
         """Return the columns that are kept.
@@ -194,7 +202,6 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         of_estimator = get_tags(self.estimator)
         tags.input_tags = of_estimator.input_tags
-        tags.input_tags.sparse = False  # whatever the estimator takes, fit and transform do not
         tags.target_tags = of_estimator.target_tags
         tags.target_tags.required = True
         tags.target_tags.multi_output = False

@@ -55,6 +55,7 @@ def clone_for(estimator: Any, names: Sequence[str], columns: Sequence[int]) -> A
         return clone(estimator).set_params(
             categorical_features=_categorical(estimator.categorical_features, names, columns),
             monotone_constraints=_directions(estimator.monotone_constraints, names, columns),
+            interaction_constraints=_groups(estimator.interaction_constraints, names, columns),
         )
     for name, value in estimator.get_params().items():
         says_columns = value is not None and not (isinstance(value, str) and value in SAY_NO_COLUMN)
@@ -62,7 +63,7 @@ def clone_for(estimator: Any, names: Sequence[str], columns: Sequence[int]) -> A
             raise ValueError(
                 f"{name}={value!r} of {type(estimator).__name__} says which columns it means, and"
                 " fits without each column in turn would take it for others. Leave it out, or take"
-                " an estimator of ours, whose categorical_features and monotone_constraints are"
+                " an estimator of ours, whose categorical_features and constraints are"
                 " moved; categories can be told by the dtypes of a frame."
             )
     return clone(estimator)
@@ -87,3 +88,16 @@ def _directions(constraints: Any, names: Sequence[str], columns: Sequence[int]) 
             for column, direction in constraints.items()
         }
     return [of_column.get(column, 0) for column in columns]
+
+
+def _groups(constraints: Any, names: Sequence[str], columns: Sequence[int]) -> Any:
+    """Return the parameter ``interaction_constraints`` of ours for some of the columns."""
+    if constraints is None or isinstance(constraints, str):
+        return constraints
+    place = {column: place for place, column in enumerate(columns)}
+    groups = [
+        [list(names).index(k) if isinstance(k, str) else int(k) for k in group]
+        for group in constraints
+    ]
+    left = [sorted(place[k] for k in group if k in place) for group in groups]
+    return [group for group in left if group]

@@ -6,12 +6,23 @@
 ``PairAttribution``    One number a pair of features, see ``attributions.results.per_pair``
 =====================  =============================================================================
 
-Both print as a table, are read by a feature's name, ``result["age"]``, and are drawn by ``plot()``.
+They print as a table, are read by a feature's name, ``result["age"]``, and are drawn by ``plot()``.
+`LocalPairAttribution` has a square of numbers a sample, and `FeatureCurve` is a function of one
+feature.
 """
 
 from attributions.names import UnknownFeatureError
+from attributions.results.curve import FeatureCurve
 from attributions.results.per_feature import GlobalAttribution
 from attributions.results.per_pair import PairAttribution
 from attributions.results.per_row import LocalAttribution
+from attributions.results.per_row_pair import LocalPairAttribution
 
-__all__ = ["GlobalAttribution", "LocalAttribution", "PairAttribution", "UnknownFeatureError"]
+__all__ = [
+    "FeatureCurve",
+    "GlobalAttribution",
+    "LocalAttribution",
+    "LocalPairAttribution",
+    "PairAttribution",
+    "UnknownFeatureError",
+]

@@ -1,11 +1,13 @@
 """Trees of the histogram search, every node of which is compared with the page of plain loops.
 
-The page is ``gbt.reference.policies``, given the bins of the columns and the sets that the tree has
-drawn (``gbt.reference.sets``). A node that is split must be split on the page's feature and send
-the page's rows left; a node that might be split and is not must be a leaf on the page.
+The page is ``gbt.reference.policies``, or for greedy trees ``gbt.reference.splits``, given the bins
+of the columns, the sets that the tree has drawn and the columns that are open to each node
+(``gbt.reference.sets``). A node that is split must be split on the page's feature and send the
+page's rows left; a node that might be split and is not must be a leaf on the page.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,10 @@ import numpy as np
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.reference.policies import cross_validated_cut, unbiased_cut
-from gbt.reference.sets import parts_of
-from gbt.reference.splits import Parameters, goes_left
-from gbt.splitting import CrossValidated, Unbiased
-from gbt.splitting.frontier import Derivatives, Limits
+from gbt.reference.sets import columns_of_level, columns_of_node, parts_of
+from gbt.reference.splits import Cut, Parameters, best_cut, goes_left, may_follow
+from gbt.splitting import CrossValidated, Greedy, Unbiased
+from gbt.splitting.frontier import Derivatives, Groups, Limits
 from gbt.tables.columns import Columns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.growing import growth_of
@@ -39,7 +41,7 @@ def compare(
     leaves: np.ndarray,
     rows: np.ndarray,
     columns: Columns,
-    policy: CrossValidated | Unbiased,
+    policy: CrossValidated | Unbiased | Greedy,
     plan: Plan,
     training: Training,
     number: int = 0,
@@ -55,7 +57,7 @@ def compare(
     rows : int32 array
         These rows, ascending.
     columns : Columns
-    policy : CrossValidated or Unbiased
+    policy : CrossValidated, Unbiased or Greedy
     plan : Plan
     training : Training
         With the derivatives on which the tree was grown.
@@ -74,7 +76,8 @@ def compare(
     bins = np.column_stack([columns.bins(k) for k in range(columns.n_columns)])[rows].astype(int)
     allowed = np.arange(columns.n_columns) if features is None else np.asarray(features)
     is_unbiased = isinstance(policy, Unbiased)
-    parts = parts_of(len(rows), 3 if is_unbiased else policy.n_folds, plan.seed, number)
+    n_parts = policy.n_folds if isinstance(policy, CrossValidated) else 3
+    parts = parts_of(len(rows), n_parts, plan.seed, number)
     least = own.in_units(limits.min_split_gain)
     place = {int(k): i for i, k in enumerate(allowed)}
     parameters = Parameters(
@@ -88,21 +91,20 @@ def compare(
         weight_scale=w_scale,
     )
     found = OfThePage([], {}, np.zeros(columns.n_columns), 0, 0)
+    open_to = open_columns(tree, plan, number, allowed.tolist(), columns.n_columns)
     deepest = np.inf if plan.shape.max_depth is None else plan.shape.max_depth
-    sizes = _sizes_of_branches(tree)
+    sizes = sizes_of_branches(tree)
     for j in range(tree.n_nodes):
         at = np.flatnonzero((leaves >= j) & (leaves < j + sizes[j]))
         if tree.depth[j] >= deepest or len(at) < 2 * limits.min_samples_leaf:
             continue
-        node = x[at][:, allowed], sums[at], parts[at], parameters
-        if is_unbiased:
-            cut = unbiased_cut(*node, policy.merged, bins[at][:, allowed])
-            if cut is not None:
-                found.worth[j] = float(own.from_units(np.float64(cut.gain)))
-                found.scores[allowed[cut.feature]] += found.worth[j]
-                cut = cut if cut.gain >= least else None
-        else:
-            cut = cross_validated_cut(*node, bins[at][:, allowed])
+        of_node = replace(parameters, columns=frozenset(place[k] for k in open_to[j]))
+        node = x[at][:, allowed], sums[at], parts[at], of_node, bins[at][:, allowed]
+        cut = cut_on_page(policy, *node)
+        if is_unbiased and cut is not None:
+            found.worth[j] = float(own.from_units(np.float64(cut.gain)))
+            found.scores[allowed[cut.feature]] += found.worth[j]
+            cut = cut if cut.gain >= least else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits, found.n_leaves = (
             found.n_splits + (cut is not None), found.n_leaves + (cut is None),
@@ -140,7 +142,50 @@ def check_tree(
         raise SystemExit(f"{policy}: not the splits of the page; nothing timed")
 
 
-def _sizes_of_branches(tree: Any) -> np.ndarray:
+def cut_on_page(
+    policy: CrossValidated | Unbiased | Greedy,
+    x: np.ndarray,
+    sums: np.ndarray,
+    parts: np.ndarray,
+    parameters: Parameters,
+    bins: np.ndarray,
+) -> Cut | None:
+    """Return the cut of a node."""
+    if isinstance(policy, Greedy):
+        return best_cut(x, sums, parameters)
+    if isinstance(policy, Unbiased):
+        return unbiased_cut(x, sums, parts, parameters, policy.merged, bins)
+    return cross_validated_cut(x, sums, parts, parameters, bins)
+
+
+def open_columns(
+    tree: Any, plan: Plan, number: int, allowed: list[int], n_columns: int
+) -> dict[int, list[int]]:
+    """Return the columns on which each node may be split, as the page has them."""
+    limits, found = plan.limits, {}
+    groups = groups_on_page(limits.groups, n_columns)
+    waiting: list[tuple[int, str, frozenset[int]]] = [(0, "", frozenset())]
+    while waiting:
+        j, turns, path = waiting.pop()
+        of_level = columns_of_level(
+            allowed, limits.colsample_bylevel, plan.seed, number, len(turns)
+        )
+        may = [k for k in of_level if k in may_follow(path, n_columns, groups)]
+        found[j] = columns_of_node(may, limits.colsample_bynode, plan.seed, number, turns)
+        if tree.left[j] >= 0:
+            below = path | {int(tree.feature[j])}
+            waiting += [(tree.left[j], f"{turns}0", below), (tree.right[j], f"{turns}1", below)]
+    return found
+
+
+def groups_on_page(groups: Groups | None, n_columns: int) -> tuple[frozenset[int], ...]:
+    """Return groups as the page takes them, one by one."""
+    if isinstance(groups, int):
+        return tuple(map(frozenset, combinations(range(n_columns), groups)))
+    return () if groups is None else tuple(groups)
+
+
+def sizes_of_branches(tree: Any) -> np.ndarray:
     """Return how many nodes are in the branch of every node, itself included."""
     sizes = np.ones(tree.n_nodes, dtype=int)
     for j in reversed(range(tree.n_nodes)):

@@ -43,10 +43,10 @@ def add_often(times, packed_bins, rows, entries, pack, histogram):
 
 
 @njit(nogil=True)
-def survey_often(times, histogram, column, bits, is_closed, one_value, terms, floor, scratch):
+def survey_often(times, histogram, column, bits, is_closed, first_code, terms, floor, scratch):
     """Survey one column."""
     for _ in range(times):
-        survey(histogram, column, bits, is_closed, one_value, terms, floor, scratch)
+        survey(histogram, column, bits, is_closed, first_code, terms, floor, scratch)
 
 
 @njit(nogil=True)
@@ -104,9 +104,9 @@ def price_of_survey(n_bins: int, bits: int, n_rows: int, is_closed: bool) -> flo
     terms = Terms(int(g.sum()), n_rows * LAYOUT.hessian, n_rows, 1.0, 1.0, 1, *LAYOUT)
     column, scratch = np.zeros(1, COLUMN)[0], np.zeros(1, SCRATCH)[0]
     column["n_bins"], column["missing_bin"] = n_bins, missing_bin
-    one_value = np.zeros(n_bins, dtype=np.int64)
+    first_code = np.zeros(n_bins + 1, dtype=np.int64)
     return price(
-        survey_often, histogram.ravel(), column, bits, is_closed, one_value, terms, OUT_OF_REACH,
+        survey_often, histogram.ravel(), column, bits, is_closed, first_code, terms, OUT_OF_REACH,
         scratch,
     )  # fmt: skip
 

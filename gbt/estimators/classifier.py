@@ -9,7 +9,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.base import BaseGBT, CategoricalFeatures, MonotoneConstraints
+from gbt.base import BaseGBT, CategoricalFeatures
+from gbt.constraints import InteractionConstraints, MonotoneConstraints
 from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
@@ -19,7 +20,7 @@ from gbt.parallel.chunks import is_in_chunks
 from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.splitting.frontier import Policy
 from gbt.tables.targets import distinct_labels, weigh_classes
-from gbt.training.evaluation import Callback, Metric
+from gbt.training.evaluation import Callback, Metrics
 from gbt.training.sampling import RandomState
 
 
@@ -31,8 +32,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of rounds: of trees, or of K trees for K > 2 classes.
+    n_estimators : int or None, default=None
+        Number of rounds: of trees, or of K trees for K > 2 classes. None is what goes with the
+        splitter: 100 rounds of greedy trees, else 200.
     learning_rate : float, default=0.1
         What the step of every tree is multiplied by.
     max_depth : int or None, default=6
@@ -40,10 +42,12 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     max_leaves : int or None, default=None
         Largest number of leaves of a tree. If given, the split of largest gain is made first.
         max_depth still holds: give max_depth=None for the number of leaves alone to decide.
-    min_child_weight : float, default=1.0
+    min_child_weight : float or None, default=None
         Least sum of weighted hessians in a child: p (1 - p) of two classes, 2 p (1 - p) of more.
-    min_samples_leaf : int, default=1
-        Least number of rows in a child, whatever their weights.
+        None is what goes with the splitter: 1 with ``"greedy"``, .001 with all others.
+    min_samples_leaf : int or None, default=None
+        Least number of rows in a child, whatever their weights. None is what goes with the
+        splitter: 20 where ``"auto"`` grows greedy trees, else 1.
     reg_lambda : float, default=1.0
         Added to the sum of hessians in every gain and every step: L2 penalty of leaf values.
     min_split_gain : float, default=0.0
@@ -51,54 +55,76 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         ``splitter="unbiased"`` it may be negative.
     subsample, colsample : float, default=1.0
         Fraction of rows and of columns that each tree sees, drawn without replacement.
+    colsample_bylevel, colsample_bynode : float, default=1.0
+        Fraction of the tree's columns that is drawn for every depth, and, of what depth and
+        interaction constraints leave open, for every node; one column at least.
     base_score : float or None, default=None
         Probability of ``classes_[1]`` before the first tree; None is its weighted share of the
         rows. With more than two classes it must be None.
-    splitter : {"greedy", "cross_validated", "unbiased"} or object, default="greedy"
+    splitter : {"auto", "greedy", "cross_validated", "unbiased"} or object, default="auto"
         How a node chooses its split: where the gain is largest; on the feature that does best on
-        held-out folds of the node's rows; or by three parts of them. The last two take about
-        as long as XGBoost's exact method. An object is one with options, such as
+        held-out folds of the node's rows; or by three parts of them. With ``"auto"`` trees that
+        see at most 10,000 rows are unbiased, larger ones greedy with 20 rows a leaf, since these
+        predicted best on real tables (docs/accuracy.md); monotone ones are greedy, too. With
+        ``"greedy"`` trees are those of XGBoost's exact method. An object is one with options, as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
         ``gbt.splitting.frontier.Policy``.
     categorical_features : str, list of names, indices or booleans, or None, default="from_dtype"
         Columns whose values are levels, without an order: by default those of categories and of
         words. Levels are kept with the model and looked up by value. With None there are none, and
         categories that are numbers are read as these numbers. Dates are always refused.
-    categorical_smoothing : float, default=20.0
+    categorical_smoothing : float or None, default=None
         Levels are ordered by G / (H + smoothing) before they are cut in two; in a node, those of
         fewer rows than this, and than an eighth of the node's, stay together. Rows count by their
-        weights.
+        weights. None is what goes with the splitter: 20 with greedy trees, else 5.
     monotone_constraints : dict, list or None, default=None
         By name or index of a column, or one number a column: 1 where predictions must not fall as
         its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
         goes with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).
+    interaction_constraints : str, list of lists or None, default=None
+        Names or indices of columns that may stand on one path, as in scikit-learn's
+        ``interaction_cst``; columns in no list make up one more. "pairwise" is all pairs, and with
+        "no_interactions" the model is additive: a sum of functions of one column each. Every
+        splitter keeps them.
     early_stopping_rounds : int or None, default=None
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
+    min_delta : float, default=0.0
+        Only what is better than the best before by more than this is an improvement.
     validation_fraction : float, default=0.1
         Share of the rows, of each class, held out for early stopping if ``fit`` is given no
         ``eval_set``.
-    eval_metric : str, function or None, default=None
+    refit : bool, default=False
+        Whether the rows held out by ``validation_fraction`` are given back: once they have told how
+        many trees are best, as many are grown anew on all rows. ``evals_result_`` stays that of the
+        first fit.
+    eval_metric : str, function, list of these or None, default=None
         What else is recorded on evaluation sets, and decides early stopping in place of the loss:
         the name of a scikit-learn scorer, or a function (y, prediction) -> number; larger is
-        better. A classifier's y are then 0 and 1 and its predictions probabilities. Sets with
-        weights that differ hand them over as ``sample_weight``.
+        better. Of a list all are recorded and the last decides. A classifier's y are then 0 and 1
+        and its predictions probabilities. Sets with weights that differ hand them over as
+        ``sample_weight``.
+    train_score : bool, default=False
+        Whether the mean loss of the training rows after every tree is recorded, as ``train_score_``
+        and in ``evals_result_["train"]``; every tree is then asked for all rows once more.
     callbacks : list of functions or None, default=None
-        Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals.
-        Boosting ends with the tree after which one returns True.
+        Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals,
+        model, and the learning_rate of the next tree, which a callback may set. Boosting ends with
+        the tree after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
         all had been grown at once. Rows and their order, targets, weights, starting values, loss,
         learning_rate, reg_lambda, base_score and subsample must be those of the first fit, whose
-        seed is used again; monotone constraints may be lifted, not added. Of rows a model file
+        seed is used again; constraints may be lifted, not added. Of rows a model file
         keeps no trace: after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of row and column sampling, of the rows held out for early stopping, of the folds of
-        ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. With None these differ
-        from fit to fit; a greedy fit without sampling and early stopping draws nothing.
+        ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. With None these, and so
+        the trees, differ from fit to fit; a greedy fit without sampling and early stopping draws
+        nothing.
     verbose : int, default=0
         Above 0, progress on standard error.
     class_weight : dict, "balanced" or None, default=None
@@ -119,7 +145,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         Normalised total gain; biased, see its own documentation.
     evals_result_ : dict of str to list of float
         Mean loss on ``eval_set[i]``, or on the rows held out, after every tree: key ``"eval_i"``,
-        and, with eval_metric, ``"eval_i_"`` and its name.
+        and, for each eval_metric, ``"eval_i_"`` and its name; ``"train"`` with train_score.
+    train_score_ : array of float
+        Mean loss of the training rows after every tree; only if train_score is set.
     best_iteration_ : int
         Number of the last tree kept, from 0.
     best_score_ : float or None
@@ -129,6 +157,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         None for greedy splits, whose gains the nodes have, and where a warm start with early
         stopping kept fewer trees than there were. With ``splitter="unbiased"`` it is the importance
         of Zhang, Zhang and Li (2023), Algorithm 3.
+    splitter_ : str or object
+        What grew the trees: the splitter, or what ``"auto"`` chose.
     n_features_in_ : int
     feature_names_in_ : array of shape (p,)
         Only if fitted on a data frame with string column names.
@@ -141,24 +171,30 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int | None = None,
         learning_rate: float = 0.1,
         max_depth: int | None = 6,
         max_leaves: int | None = None,
-        min_child_weight: float = 1.0,
-        min_samples_leaf: int = 1,
+        min_child_weight: float | None = None,
+        min_samples_leaf: int | None = None,
         reg_lambda: float = 1.0,
         min_split_gain: float = 0.0,
         subsample: float = 1.0,
         colsample: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
         base_score: float | None = None,
-        splitter: str | Policy = "greedy",
+        splitter: str | Policy = "auto",
         categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float = 20.0,
+        categorical_smoothing: float | None = None,
         monotone_constraints: MonotoneConstraints = None,
+        interaction_constraints: InteractionConstraints = None,
         early_stopping_rounds: int | None = None,
+        min_delta: float = 0.0,
         validation_fraction: float = 0.1,
-        eval_metric: str | Metric | None = None,
+        refit: bool = False,
+        eval_metric: Metrics = None,
+        train_score: bool = False,
         callbacks: Sequence[Callback] | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -178,14 +214,20 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             min_split_gain=min_split_gain,
             subsample=subsample,
             colsample=colsample,
+            colsample_bylevel=colsample_bylevel,
+            colsample_bynode=colsample_bynode,
             base_score=base_score,
             splitter=splitter,
             categorical_features=categorical_features,
             categorical_smoothing=categorical_smoothing,
             monotone_constraints=monotone_constraints,
+            interaction_constraints=interaction_constraints,
             early_stopping_rounds=early_stopping_rounds,
+            min_delta=min_delta,
             validation_fraction=validation_fraction,
+            refit=refit,
             eval_metric=eval_metric,
+            train_score=train_score,
             callbacks=callbacks,
             warm_start=warm_start,
             n_jobs=n_jobs,
@@ -281,6 +323,24 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         return self._raw_predict(X, init_score)
 
     @says_what_serves
+    def staged_decision_function(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
+        """Yield the raw predictions of the first tree, of the first two, ... of all trees.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
+
+        Yields
+        ------
+        float64 array of shape (n,), or (n, K) for more than two classes
+        """
+        if is_in_chunks(X):
+            return (stage.decision_function(X, init_score) for stage in self._stages())
+        return self._staged_raw_predict(X, init_score)
+
+    @says_what_serves
     def predict_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Return the probability of each class for every row.
 
@@ -300,6 +360,27 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
             n_classes = len(self.classes_)
             return self._lazily("predict_proba", X, init_score, np.float64, n_classes)
         return self._probabilities(self._raw_predict(X, init_score))
+
+    @says_what_serves
+    def predict_log_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
+        """Return the logarithm of `predict_proba`, -inf where float64 has 0 for a probability.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
+
+        Returns
+        -------
+        float64 array of shape (n, K)
+        """
+        if is_in_chunks(X):
+            check_is_fitted(self)
+            n_classes = len(self.classes_)
+            return self._lazily("predict_log_proba", X, init_score, np.float64, n_classes)
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, init_score))
 
     @says_what_serves
     def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:

@@ -19,6 +19,7 @@ themselves; ``gbt.loading`` reads it and imports all of them.
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
@@ -31,12 +32,16 @@ from gbt.losses.known import as_loss, describe_loss
 FORMAT = "gbt"
 VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
-# Parameters that were added after the first files. They are written where they differ from their
-# default, so that a file without them, old or new, means the default.
+# What only a further fit asks for: an object among these is left out of the file, with a warning.
+ONLY_FOR_FITS = ("eval_metric", "callbacks", "random_state")
+# Parameters that were added after the first files. They are written where they differ from what a
+# file without them, old or new, means: their default, or what that was when they were added.
 ADDED_LATER = (
     "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
-    "monotone_constraints",
+    "monotone_constraints", "min_delta", "refit", "train_score", "interaction_constraints",
+    "colsample_bylevel", "colsample_bynode",
 )  # fmt: skip
+FORMER_DEFAULTS = {"categorical_smoothing": 20.0}  # of what is added later
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -93,11 +98,22 @@ def describe_estimator(
     model: Any, defaults: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what a fitted estimator is beside its trees, as JSON has it."""
+    left_out = [name for name in ONLY_FOR_FITS if not _is_plain(parameters[name])]
+    if left_out:
+        warnings.warn(
+            "The file holds numbers and names, no objects and no code, so it is without"
+            f" {' and '.join(f'{name}={parameters[name]!r}' for name in left_out)}. Predictions and"
+            " attributions do not need it; before a further fit, set it again.",
+            UserWarning,
+            stacklevel=4,  # where save was called
+        )
+        parameters = {**parameters, **dict.fromkeys(left_out)}
+    absent_means = {**defaults, **FORMER_DEFAULTS}
     description = {
         "parameters": {
             name: _plain(name, value)
             for name, value in parameters.items()
-            if name not in ADDED_LATER or _or_none(value) != _or_none(defaults[name])
+            if name not in ADDED_LATER or _or_none(value) != _or_none(absent_means[name])
         },
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "evals_result": _finite(model.evals_result_),
@@ -108,6 +124,13 @@ def describe_estimator(
     if hasattr(model, "classes_"):
         description["classes"] = _describe_labels(model.classes_)
     return description
+
+
+def _is_plain(value: Any) -> bool:
+    """Say whether JSON has a parameter's value as it is, or as a list of such values."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str | np.generic)
 
 
 def _or_none(value: Any) -> Any:
@@ -129,12 +152,16 @@ def _plain(name: str, value: Any) -> Any:
     if name == "loss" and not isinstance(value, str | None):
         return describe_loss(as_loss(value))
     value = value.item() if isinstance(value, np.generic) else value
+    if name in ONLY_FOR_FITS and isinstance(value, list | tuple):
+        return [*value]
     if isinstance(value, Mapping):
         return [[_plain(name, key), _plain(name, number)] for key, number in value.items()]
     if name in ("categorical_features", "monotone_constraints") and not isinstance(
         value, str | None
     ):
         return np.asarray(value).tolist()
+    if name == "interaction_constraints" and not isinstance(value, str | None):
+        return [np.asarray(list(group)).tolist() for group in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ValueError(

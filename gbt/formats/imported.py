@@ -48,10 +48,15 @@ class Imported:
 
     def with_starts(self) -> "Imported":
         """Return the same for a model that was trained from starting values of its rows."""
-        if self.ensemble.has_init_score is not None:
-            return self  # one of ours, which knows
-        nothing = np.zeros(self.ensemble.n_outputs) if self.ensemble.n_outputs > 1 else 0.0
-        ensemble = replace(self.ensemble, base_score=nothing, has_init_score=True)
+        if self.ensemble.has_init_score is not None and not self.has_hidden_start:
+            return self  # it knows, as ours do
+        given, n_outputs = self.ensemble, self.ensemble.n_outputs
+        value = given.value.copy()
+        if self.has_hidden_start:  # what was taken off the first trees is theirs after all
+            sizes = np.diff(given.tree_offset[: n_outputs + 1])
+            value[: given.tree_offset[n_outputs]] += np.repeat(given.base_score, sizes)
+        nothing = np.zeros(n_outputs) if n_outputs > 1 else 0.0
+        ensemble = replace(given, value=value, base_score=nothing, has_init_score=True)
         return replace(self, ensemble=ensemble, has_hidden_start=False)
 
 

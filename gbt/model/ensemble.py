@@ -14,7 +14,7 @@ with g and h taken at the predictions before the tree was grown. From them follo
 The value of an inner node is what it would predict had growth stopped there; a leaf is a node where
 the walk stops, nothing more. Gain has no factor 1/2, unlike the XGBoost paper's equation 7. Under
 monotone constraints values are kept within bounds, so that not all are what G and H say
-(``gbt.splitting.monotone``); gains are those of the formula all the same.
+(``gbt.splitting.monotone``), but gains are. Of other learning rates, set by callbacks, values tell.
 
 A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. Where a categorical
 column is split, x is the number of a level (``gbt.tables.categories``) and goes left if it is in
@@ -47,6 +47,7 @@ from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode
 from gbt.tables.given import Table, refuse_other_columns
 from gbt.tables.level_sets import LevelSets, n_words_for
+from gbt.tables.sparse_rows import as_float64, as_type, with_zeros_missing
 
 if TYPE_CHECKING:
     import pandas
@@ -385,13 +386,13 @@ class Ensemble(Nodes):
             changed["level_sets"] = self.level_sets.first(stop)
         return replace(self, **changed, tree_offset=self.tree_offset[: n_trees + 1])
 
-    def as_input(self, X: Any) -> np.ndarray:
+    def as_input(self, X: Any) -> Any:
         """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.
 
         They are float32 if the model compares float32 or the table holds it, else float64; what
         is computed from them is float64 either way. Levels of categorical columns are looked up by
         value and become their numbers. Such rows are marked, as `EncodedRows`: given once more,
-        they are not looked up again.
+        they are not looked up again. Sparse matrices become `SparseRows`.
         """
         refuse_chunks(X)
         table = Table(X)
@@ -404,9 +405,8 @@ class Ensemble(Nodes):
                 f" the first of them {self.feature_names[0]!r}."
             )
         single = np.float32 in (self.input_dtype, rows.dtype)
-        rows = np.ascontiguousarray(rows, dtype=np.float32 if single else np.float64)
-        if self.zero_is_missing:
-            rows = np.where(np.abs(rows) <= ZERO_WITHIN, np.nan, rows)
+        rows = as_type(rows, np.float32 if single else np.float64)
+        rows = with_zeros_missing(rows, ZERO_WITHIN) if self.zero_is_missing else rows
         return EncodedRows.of(rows, self.categories)
 
     @cached_property
@@ -440,7 +440,7 @@ class Ensemble(Nodes):
         self, X: Any, n_jobs: int | None = None, init_score: ArrayLike | None = None
     ) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each round in turn, each time a new array."""
-        X = np.asarray(self.as_input(X), dtype=np.float64)
+        X = as_float64(self.as_input(X))
         out = self._start(len(X), init_score)
         for m, tree in enumerate(self.trees):
             tree.add_values(X, out[m % self.n_outputs], n_jobs)

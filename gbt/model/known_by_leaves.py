@@ -35,6 +35,7 @@ import numpy as np
 from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
 from gbt.model.statistics import along_rounds
+from gbt.tables.sparse_rows import as_float64, take
 
 N_DRAWS = 300
 NUMBERS_AT_ONCE = 2**20
@@ -232,12 +233,12 @@ def _of_weight(
     rows: Rows, start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows that weigh something, which alone are trained on, and their start, (K, n)."""
-    X, y = np.asarray(rows.X, dtype=np.float64), rows.y
+    X, y = as_float64(rows.X), rows.y
     weight = np.ones(len(y)) if rows.weight is None else np.asarray(rows.weight)
     kept = weight > 0
     if kept.all():
         return X, y, weight, start
-    return X[kept], y[kept], weight[kept], start[:, kept]
+    return take(X, kept), y[kept], weight[kept], start[:, kept]
 
 
 def _classes(y: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ between its nodes, is made once, when the model first predicts.
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from gbt.kernels.rows.derivatives import write_derivatives
 from gbt.kernels.rows.descent import N_PLACES, N_TOP, Links
 from gbt.parallel.threads import over_blocks
 from gbt.tables.level_sets import LevelSets
+from gbt.tables.sparse_rows import NUMBERS_AT_ONCE, SparseRows
 
 ROWS_AT_ONCE = 480  # see gbt.kernels.rows.descent
 
@@ -213,12 +214,19 @@ def find_leaves_of_tree(
     """Return the leaf of one tree that each row of ``X`` (floats) reaches, int32 of shape (n,)."""
     leaves = np.empty(len(X), dtype=np.int32)
     sets = walk.node_sets(level_sets)
+    rows_at_once, take_rows = ROWS_AT_ONCE, X.__getitem__
+    if isinstance(X, SparseRows):  # of their columns only those that the tree splits on
+        feature, *others = structure
+        used = np.unique(feature[feature >= 0])
+        structure = np.searchsorted(used, feature).astype(feature.dtype), *others
+        rows_at_once = max(1, NUMBERS_AT_ONCE // max(len(used), 1))
+        take_rows = partial(X.some_columns, used)
 
     def find(start: int, stop: int) -> None:
-        for first in range(start, stop, ROWS_AT_ONCE):
-            rows = slice(first, min(first + ROWS_AT_ONCE, stop))
+        for first in range(start, stop, rows_at_once):
+            rows = slice(first, min(first + rows_at_once, stop))
             # A frame's values lie column by column; the kernel takes tables that lie row by row.
-            walk.find_leaves(np.ascontiguousarray(X[rows]), *structure, sets, leaves[rows])
+            walk.find_leaves(np.ascontiguousarray(take_rows(rows)), *structure, sets, leaves[rows])
 
     over_blocks(find, len(X), n_jobs)
     return leaves
@@ -278,13 +286,23 @@ def over_transposed(
 ) -> None:
     """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads.
 
-    A thread gets at least ``min_rows`` of them, see ``gbt.parallel.threads.over_blocks``.
+    A thread gets at least ``min_rows`` of them, see ``gbt.parallel.threads.over_blocks``. Sparse
+    rows are written over zeros, which are put back afterwards; of many columns fewer at once.
     """
+    if isinstance(X, SparseRows):
+        rows_at_once = max(1, min(rows_at_once, NUMBERS_AT_ONCE // max(X.shape[1], 1)))
 
     def over_range(start: int, stop: int) -> None:
         memory = np.empty(2 * X.shape[1] * min(rows_at_once, stop - start), dtype)
         for first in range(start, stop, rows_at_once):
             rows = slice(first, min(first + rows_at_once, stop))
-            work(transposed(X[rows], memory, dtype), rows)
+            if not isinstance(X, SparseRows):
+                work(transposed(X[rows], memory, dtype), rows)
+                continue
+            if first == start or rows.stop - first < rows_at_once:
+                block = transposed(X.zeros(rows.stop - first), memory, dtype)
+            X.write(rows, block)
+            work(block, rows)
+            X.erase(rows, block)
 
     over_blocks(over_range, len(X), n_jobs, min_rows)

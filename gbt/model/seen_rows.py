@@ -28,13 +28,16 @@ found with a probability of .994; fewer would hardly matter.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gbt.parallel.threads import over_blocks
+from gbt.tables.sparse_rows import SparseRows, take
 
 STANDARD_DEVIATIONS = 5.0
 ROWS_ASKED_FIRST = 256
+ROWS_AT_ONCE = 2**12  # of sparse rows
 NUMBERS_AT_ONCE = 2**14  # 128 kB of a block's numbers stay in the cache
 HALF = np.uint64(32)
 FACTOR = 0x9E3779B97F4A7C15  # odd, so that nothing is lost; 2^64 divided by the golden ratio
@@ -61,8 +64,8 @@ class SeenRows:
     @classmethod
     def of(
         cls,
-        trained: tuple[np.ndarray, np.ndarray],
-        tuned: tuple[np.ndarray, np.ndarray] | None,
+        trained: tuple[Any, np.ndarray] | np.ndarray,
+        tuned: tuple[Any, np.ndarray] | None,
         n_jobs: int | None,
         weight: np.ndarray | None = None,
         init_score: np.ndarray | None = None,
@@ -70,22 +73,10 @@ class SeenRows:
         """Remember the rows and targets of trees, and those of early stopping if there are any.
 
         With the weights of the former, of which one may stand for all, their order, too, and which
-        starting values they had, (n, K).
+        starting values they had, (n, K). Hashes may stand for the former; they are sorted in place.
         """
-        hashes = hash_rows(*trained, n_jobs)
-        return cls.of_hashes(hashes, tuned, n_jobs, weight, init_score)
-
-    @classmethod
-    def of_hashes(
-        cls,
-        hashes: np.ndarray,
-        tuned: tuple[np.ndarray, np.ndarray] | None,
-        n_jobs: int | None,
-        weight: np.ndarray | None,
-        init_score: np.ndarray | None = None,
-    ) -> "SeenRows":
-        """Do the same, given the hashes of the rows of trees, which are sorted in place."""
         none = np.empty(0, dtype=np.uint64)
+        hashes = trained if isinstance(trained, np.ndarray) else hash_rows(*trained, n_jobs)
         in_order = None if weight is None else number_of(hashes, weight)
         if in_order is not None and init_score is not None:
             for_each = hash_rows(init_score, np.empty((len(init_score), 0)), n_jobs)
@@ -102,11 +93,11 @@ class SeenRows:
         has_twin = np.append(is_as_before, False) | np.append(False, is_as_before)
         return (int(has_twin.sum()) + 1) / (len(self.trained) + 1)
 
-    def count(self, X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> int:
+    def count(self, X: Any, y: np.ndarray, n_jobs: int | None = None) -> int:
         """Return how many of some rows the model has seen; 0 if chance may have made them equal."""
         if len(y) > ROWS_ASKED_FIRST:
             some = np.random.default_rng(0).integers(len(y), size=ROWS_ASKED_FIRST)
-            if not self._is_among_all(_sorted_hashes(X[some], y[some], n_jobs)).any():
+            if not self._is_among_all(_sorted_hashes(take(X, some), y[some], n_jobs)).any():
                 return 0
         given = _sorted_hashes(X, y, n_jobs)
         if np.array_equal(given, self.trained):
@@ -129,7 +120,7 @@ def _is_among(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
     return others[np.minimum(place, len(others) - 1)] == numbers
 
 
-def _sorted_hashes(X: np.ndarray, y: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def _sorted_hashes(X: Any, y: np.ndarray, n_jobs: int | None) -> np.ndarray:
     hashes = hash_rows(X, y, n_jobs)
     hashes.sort()
     return hashes
@@ -150,15 +141,23 @@ def number_of(hashes: np.ndarray, weight: np.ndarray) -> int:
     return int(mixed.sum())
 
 
-def hash_rows(X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Return a hash for every row of a table of floats and its targets, uint64 of shape (n,).
+def hash_rows(X: Any, y: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Return a hash for every row of floats and its targets, uint64 of shape (n,).
 
-    ``y`` has the shape (n,), or (n, K) for K targets.
+    ``y`` has the shape (n,), or (n, K) for K targets. A 0 counts nothing, so of sparse rows only
+    the values that are stored are looked at.
     """
     n, p = X.shape
     targets = y if y.ndim == 2 else y[:, np.newaxis]
     n_columns = p + targets.shape[1]
     factors = np.cumprod(np.full(n_columns, FACTOR, dtype=np.uint64))  # wraps round
+    if isinstance(X, SparseRows):
+        hashes = mixed(targets.astype(np.float64), factors[p:]).sum(axis=1)
+        for start in range(0, n, ROWS_AT_ONCE):
+            some = X.take(slice(start, start + ROWS_AT_ONCE))
+            of_values = mixed(some.data.astype(np.float64), factors[some.indices])
+            np.add.at(hashes[start:], some.row_of_each(), of_values)
+        return hashes
     hashes = np.empty(n, dtype=np.uint64)
     rows_at_once = max(1, NUMBERS_AT_ONCE // n_columns)
 
@@ -167,13 +166,18 @@ def hash_rows(X: np.ndarray, y: np.ndarray, n_jobs: int | None = None) -> np.nda
             rows = slice(start, min(start + rows_at_once, last))
             numbers = np.empty((rows.stop - start, n_columns))
             numbers[:, :p], numbers[:, p:] = X[rows], targets[rows]
-            numbers += 0.0  # -0 becomes 0
-            np.copyto(numbers, np.nan, where=np.isnan(numbers))
-            bits = numbers.view(np.uint64)
-            bits ^= bits >> HALF
-            bits *= factors
-            bits ^= bits >> HALF
-            bits.sum(axis=1, out=hashes[rows])
+            mixed(numbers, factors).sum(axis=1, out=hashes[rows])
 
     over_blocks(fill, n, n_jobs, min_rows=4 * rows_at_once)
     return hashes
+
+
+def mixed(numbers: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Return numbers mixed with factors, in their own memory; of 0 it is 0."""
+    numbers += 0.0  # -0 becomes 0
+    np.copyto(numbers, np.nan, where=np.isnan(numbers))
+    bits = numbers.view(np.uint64)
+    bits ^= bits >> HALF
+    bits *= factors
+    bits ^= bits >> HALF
+    return bits

@@ -19,6 +19,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.sums import exact_sums
 from gbt.model.starts import checked_init_score, raw_before
 from gbt.parallel.chunks import Chunk, over_chunks
+from gbt.tables.sparse_rows import as_float64, take
 from gbt.tables.targets import as_target, as_weight
 
 TOLD_BY_ROWS = ("sum_gradient", "sum_hessian", "n_samples", "gain")
@@ -110,14 +111,15 @@ def refit(model: Any, rows: Chunk) -> dict[str, np.ndarray]:
 
 def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
     """Return the `node_sums` of all trees, end to end, that some rows make."""
-    X = np.asarray(model.as_input(rows.X), dtype=np.float64)
+    X = as_float64(model.as_input(rows.X))
     y = as_target(model, model, rows.y, len(X))
     weight = as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part)
     init_score = checked_init_score(model, rows.init_score, len(X))
     start = raw_before(model.base_score, len(X), init_score)
     is_seen = weight > 0
     if not is_seen.all():  # other rows are dropped in training, too
-        X, y, weight, start = X[is_seen], y[is_seen], weight[is_seen], start[:, is_seen]
+        X, y = take(X, is_seen), y[is_seen]
+        weight, start = weight[is_seen], start[:, is_seen]
     along = along_rounds(model.trees, X, y, model.loss, start, model.is_forest, rows.n_jobs(None))
     of_trees = [
         node_sums(tree.left, tree.right, leaves, weight * gradient, weight * hessian)

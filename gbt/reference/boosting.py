@@ -42,6 +42,8 @@ from gbt.reference.splits import (  # noqa: F401  (those that are not used here:
     is_monotone,
     least_gain,
     level_cuts,
+    may_follow,
+    open_columns,
     preference,
     score,
     score_of_cut,
@@ -96,6 +98,7 @@ class Branch:
     depth: int
     cut: Cut | None  # None where it must stay a leaf
     bounds: Bounds  # of its step
+    path: frozenset[int]  # the columns above it
     children: tuple["Branch", ...] = ()
 
 
@@ -143,15 +146,17 @@ def grow(
 
     unit = g_scale / h_scale  # of steps
 
-    def within(bounds: Bounds) -> Parameters:
-        return replace(scaled, bounds=(unit * bounds[0], unit * bounds[1]))
+    def within(bounds: Bounds, path: frozenset[int]) -> Parameters:
+        columns = may_follow(path, X.shape[1], given.interactions)
+        return replace(scaled, bounds=(unit * bounds[0], unit * bounds[1]), columns=columns)
 
-    def open_branch(rows: np.ndarray, depth: int, bounds: Bounds) -> Branch:
+    def open_branch(rows: np.ndarray, depth: int, bounds: Bounds, path: frozenset[int]) -> Branch:
         may_split = given.max_depth is None or depth < given.max_depth
-        cut = best_cut(X[rows], sums[rows], within(bounds)) if may_split else None
-        return Branch(rows, depth, cut, bounds)
+        cut = best_cut(X[rows], sums[rows], within(bounds, path)) if may_split else None
+        return Branch(rows, depth, cut, bounds, path)
 
-    branches = [open_branch(np.arange(len(X)), 0, given.bounds)]  # in the order of being opened
+    # In the order of being opened.
+    branches = [open_branch(np.arange(len(X)), 0, given.bounds, frozenset())]
     n_leaves = 1
     while given.max_leaves is None or n_leaves < given.max_leaves:
         waiting = [(b, b.cut) for b in branches if b.cut and not b.children]
@@ -160,9 +165,10 @@ def grow(
         branch, cut = max(waiting, key=lambda pair: pair[1].gain)  # of equals the first
         is_left = np.array([goes_left(X[i], cut) for i in branch.rows])
         sides = branch.rows[is_left], branch.rows[~is_left]
-        below = bounds_of_children(cut, within(branch.bounds))
+        below = bounds_of_children(cut, within(branch.bounds, branch.path))
+        path = branch.path | {cut.feature}
         branch.children = tuple(
-            open_branch(rows, branch.depth + 1, (lowest / unit, highest / unit))
+            open_branch(rows, branch.depth + 1, (lowest / unit, highest / unit), path)
             for rows, (lowest, highest) in zip(sides, below, strict=True)
         )
         branches.extend(branch.children)

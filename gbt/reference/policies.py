@@ -12,6 +12,7 @@ from gbt.reference.splits import (
     best_allowed,
     goes_left,
     least_gain,
+    open_columns,
     score,
     score_of_node,
     step_within,
@@ -53,7 +54,7 @@ def cross_validated_cut(
 
     cuts_of = {
         k: cut
-        for k in range(X.shape[1])
+        for k in open_columns(X, parameters)
         if (cut := best_allowed(k, X, sums, parameters, bins=bins)) is not None
     }
     losses = {k: loss_of(k) for k in cuts_of}
@@ -102,7 +103,7 @@ def unbiased_cut(
         )
 
     best = {}
-    for k in range(X.shape[1]):
+    for k in open_columns(X, parameters):
         cut = best_allowed(k, X, sums, parameters, parts == 0, has_all_parts, bins)
         if cut is not None:
             best[k] = cut

@@ -1,8 +1,9 @@
-"""Sets of rows and bins of values, in plain loops: what the fast search gives the third page.
+"""Sets of rows, bins of values and columns of nodes, in plain loops: what the fast search draws.
 
 ``gbt.reference.policies`` decides on a split, given which set every row of a node is in and, if
 cuts are to lie at the edges of bins, which bin every value is in. Both are settled before a tree
-grows: bins for a fit, sets for a tree.
+grows: bins for a fit, sets for a tree. While it grows, columns may be drawn for every depth and
+every node (``colsample_bylevel``, ``colsample_bynode``).
 """
 
 import math
@@ -35,6 +36,47 @@ def parts_of(n_rows: int, n_parts: int, seed: int, tree: int) -> np.ndarray:
             other = start + (word >> 32) * (place - start + 1) // 2**32
             parts[place], parts[other] = parts[other], parts[place]
     return np.array(parts)
+
+
+def columns_of_level(
+    columns: list[int], share: float, seed: int, tree: int, depth: int
+) -> list[int]:
+    """Return the columns, of those of the tree, on which nodes of one depth may be split."""
+    return drawn_columns(columns, share, key_of_level(seed, tree, depth))
+
+
+def columns_of_node(
+    columns: list[int], share: float, seed: int, tree: int, turns: str
+) -> list[int]:
+    """Return the columns, of those of its depth that may follow on its path, of a node.
+
+    ``turns`` are the sides taken on the way to it: "" at the root, "01" is left, then right.
+    """
+    key = key_of_level(seed, tree, len(turns)) + int(f"1{turns}", base=2)
+    return drawn_columns(columns, share, scrambled(key % WORD))
+
+
+def key_of_level(seed: int, tree: int, depth: int) -> int:
+    """Return what the draws at one depth of a tree follow from."""
+    of_tree = scrambled((scrambled(seed % WORD) + tree) % WORD)
+    return scrambled((of_tree + depth + 1) % WORD)
+
+
+def drawn_columns(columns: list[int], share: float, key: int) -> list[int]:
+    """Draw a share of some columns, one at least, each as likely as another.
+
+    Where so many are wanted of those not yet looked at, the next is taken with this probability
+    (Algorithm S of Knuth, The Art of Computer Programming 2, section 3.4.2).
+    """
+    if share == 1.0:
+        return columns
+    wanted = max(round(share * len(columns)), 1)
+    drawn: list[int] = []
+    for i, k in enumerate(columns):
+        word = scrambled((key + k * 0x9E3779B97F4A7C15) % WORD)
+        if (word >> 32) * (len(columns) - i) // 2**32 < wanted - len(drawn):
+            drawn.append(k)
+    return drawn
 
 
 def bins_of(x: np.ndarray) -> np.ndarray:

@@ -88,6 +88,9 @@ class Parameters:
     # 1 where predictions must rise with a column, -1 where they must fall
     monotone: tuple[int, ...] = ()
     bounds: Bounds = (-math.inf, math.inf)  # of the steps below a node, see bounds_of_children
+    # Groups of columns that may stand on one path; without them all may.
+    interactions: tuple[frozenset[int], ...] = ()
+    columns: frozenset[int] | None = None  # on which a node may be split, see may_follow; all
 
 
 def is_allowed(side: np.ndarray, parameters: Parameters) -> bool:
@@ -182,9 +185,27 @@ def least_gain(sums: np.ndarray, parameters: Parameters) -> float:
     return max(parameters.min_split_gain, rounding)
 
 
+def may_follow(
+    path: frozenset[int], n_columns: int, groups: tuple[frozenset[int], ...]
+) -> frozenset[int]:
+    """Return the columns on which a node may be split, below splits on the columns of its path.
+
+    They are those of the groups that hold all columns of the path. Columns that are in no group
+    make up one group more.
+    """
+    everything = frozenset(range(n_columns))
+    groups = (*groups, everything.difference(*groups))
+    return frozenset().union(*(group for group in groups if path <= group))
+
+
+def open_columns(X: np.ndarray, parameters: Parameters) -> list[int]:
+    """Return the columns on which a node may be split, ascending."""
+    return [k for k in range(X.shape[1]) if parameters.columns is None or k in parameters.columns]
+
+
 def best_cut(X: np.ndarray, sums: np.ndarray, parameters: Parameters) -> Cut | None:
     """Return the best cut of the rows of a node, or None where the node must stay a leaf."""
-    of_features = [best_allowed(k, X, sums, parameters) for k in range(X.shape[1])]
+    of_features = [best_allowed(k, X, sums, parameters) for k in open_columns(X, parameters)]
     allowed = [cut for cut in of_features if cut is not None]
     if not allowed:
         return None

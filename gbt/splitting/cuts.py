@@ -130,7 +130,7 @@ class Cuts:
             return None
         columns, k = self.frontier.columns, self.frontier.features[i]
         is_present = np.zeros(columns.n_values[k] + 1, dtype=bool)
-        is_present[columns.codes[k, self.frontier.rows_of(j)]] = True
+        is_present[columns.codes_of(k)[self.frontier.rows_of(j)]] = True
         goes_left = np.full(len(is_present), self.missing_left[i, j, self.splits])
         first = int((self.frontier.stop[:j] - self.frontier.start[:j]).sum())
         goes_left[is_present] = of_levels[first : first + is_present.sum()]
@@ -201,7 +201,7 @@ def best_cuts(
                 scan_column(by_value, n_present, *of_column, cuts[i], left[i])
                 continue
             column = ValuesOfColumn(
-                by_value, n_present, some, columns.codes[k], int(columns.n_values[k])
+                by_value, n_present, some, columns.codes_of(k), int(columns.n_values[k])
             )
             if is_categorical[i]:
                 scan_levels(column, *of_column, values, levels, cuts[i], left[i], is_left[i])
@@ -211,7 +211,11 @@ def best_cuts(
     n_threads = min(threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs), n_columns)
     edges = [n_columns * t // n_threads for t in range(n_threads + 1)]
     run_all([partial(search, start, stop) for start, stop in pairwise(edges)])
-    code = frontier.columns.codes[frontier.features[:, np.newaxis, np.newaxis], cuts["row"]]
+    if frontier.is_open is not None:
+        cuts["score"][~frontier.is_open.T] = -np.inf
+    code = np.array(
+        [columns.codes_of(k)[of_column] for k, of_column in zip(features, cuts["row"], strict=True)]
+    )
     return Cuts(
         cuts["score"], code.astype(np.int64), cuts["missing_left"] != 0, left, total, frontier,
         sets.splits, is_left,
@@ -292,8 +296,8 @@ def rows_by_value(columns: Columns, k: int, some: np.ndarray) -> tuple[np.ndarra
     some, sorted, where these are so few that a walk through all would take longer.
     """
     if len(some) * PASSED_BY_PER_SORTED_ROW > columns.n_rows:
-        return columns.order[k], columns.n_present[k]
-    keys = np.sort(columns.codes[k, some].astype(np.int64) << 32 | some)
+        return columns.order_of(k), columns.n_present[k]
+    keys = np.sort(columns.codes_of(k)[some].astype(np.int64) << 32 | some)
     code, row = keys >> 32, (keys & 0xFFFFFFFF).astype(np.int32)
     starts = np.append(True, code[1:] != code[:-1])
     n_present = np.searchsorted(code, columns.n_values[k])

@@ -13,6 +13,9 @@ import numpy as np
 
 from gbt.tables.columns import Columns
 
+# Of columns that may stand on one path; a number stands for all groups of so many columns.
+Groups = frozenset[frozenset[int]] | int
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -24,6 +27,10 @@ class Limits:
         The estimator's parameters of these names.
     directions : int8 array of shape (p,), optional
         1, -1 or 0 for every column of the table, where some are to be monotone.
+    groups : frozenset of frozensets of int, or int, optional
+        The columns that may stand on one path, see ``gbt.splitting.interactions``.
+    colsample_bylevel, colsample_bynode : float
+        The estimator's parameters of these names.
     """
 
     reg_lambda: float
@@ -32,6 +39,19 @@ class Limits:
     min_split_gain: float
     categorical_smoothing: float = 0.0
     directions: np.ndarray | None = None  # of all columns, see ``gbt.splitting.monotone``
+    groups: Groups | None = None
+    colsample_bylevel: float = 1.0
+    colsample_bynode: float = 1.0
+
+    @property
+    def narrows(self) -> bool:
+        """Whether a node may be split on fewer columns than its tree."""
+        return self.groups is not None or self.draws_columns
+
+    @property
+    def draws_columns(self) -> bool:
+        """Whether columns are drawn for levels or nodes."""
+        return min(self.colsample_bylevel, self.colsample_bynode) < 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +107,9 @@ class Frontier:
     bounds : float64 array of shape (n_nodes, 2), or None
         Least and largest step of each node, and of those below it, in the integers' units, where
         columns have directions.
+    is_open : bool array of shape (n_nodes, n_features), or None
+        Whether a node may be split on a column; None where each may be on all. `best_cuts` finds
+        none in the others.
     """
 
     columns: Columns
@@ -97,6 +120,7 @@ class Frontier:
     stop: np.ndarray
     random: np.random.Generator
     bounds: np.ndarray | None = None
+    is_open: np.ndarray | None = None
 
     def __len__(self) -> int:
         """Return how many nodes are open."""

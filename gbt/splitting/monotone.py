@@ -55,7 +55,7 @@ def directions(
     found = np.zeros(len(names), dtype=np.int8)
     if isinstance(constraints, Mapping):
         for column, direction in constraints.items():
-            found[_place(column, names)] = direction
+            found[place_of("monotone_constraints", column, names)] = direction
     elif len(constraints) != len(names):
         raise ValueError(
             f"monotone_constraints has {len(constraints)} numbers, and X has {len(names)} columns:"
@@ -72,31 +72,20 @@ def directions(
     return found if found.any() else None
 
 
-def refuse_new_directions(
-    constraints: Any, now: np.ndarray | None, kept: np.ndarray | None
-) -> None:
-    """Raise ValueError if trees that are there do not keep the directions asked for now."""
-    if now is not None and (kept is None or not np.array_equal(now, kept)):
-        raise ValueError(
-            "warm_start adds trees to a model whose trees do not keep monotone_constraints="
-            f"{constraints!r}. Set warm_start=False to begin anew."
-        )
-
-
-def _place(column: Any, names: Sequence[str]) -> int:
-    """Return which column a name or an index means."""
+def place_of(parameter: str, column: Any, names: Sequence[str]) -> int:
+    """Return which column a name or an index means, given as part of a parameter."""
     if isinstance(column, Integral):
         if 0 <= int(column) < len(names):
             return int(column)
         raise ValueError(
-            f"monotone_constraints has column {column}; X has the columns 0 to {len(names) - 1}."
+            f"{parameter} has column {column}; X has the columns 0 to {len(names) - 1}."
         )
     if column not in names:
         shown = ", ".join(map(repr, names[:10])) + ", ..." * (len(names) > 10)
         raise ValueError(
-            f"monotone_constraints names {column!r}, which is no column of X; these are {shown}."
+            f"{parameter} names {column!r}, which is no column of X; these are {shown}."
         )
-    return names.index(column)
+    return list(names).index(column)
 
 
 def is_monotone_constraints(value: Any) -> bool:

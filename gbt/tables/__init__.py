@@ -4,4 +4,10 @@ Read ``given`` first: arrays and frames become rows of floats, nan for a missing
 ``categories`` turns words into the numbers of their levels; ``targets`` does the same for what is
 predicted. Then ``columns`` replaces every value by its rank among the distinct values of its
 column, which is all that growing a tree needs. ``level_sets`` says which levels go left at a split.
+``spelled`` reads numbers that are text, where that is asked for.
+``sparse_rows`` and ``sparse_columns`` are the same two ends for tables that hold little but zeros.
 """
+
+from gbt.tables.spelled import read_numbers
+
+__all__ = ["read_numbers"]

@@ -16,7 +16,6 @@ are named. Columns of booleans are numbers, 0 and 1, unless they are named: ther
 split two levels, and numbers are faster.
 """
 
-import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,6 +27,8 @@ import numpy as np
 
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
+from gbt.tables.sparse_rows import SparseRows
+from gbt.tables.spelled import spells_number
 
 Level = str | int | bool
 Levels = tuple[Level, ...]
@@ -36,7 +37,6 @@ Categories = tuple[Levels | None, ...]
 MOST_LEVELS = 65_536
 KINDS = {"words": str, "booleans": bool, "numbers": int}  # of levels, and their types in Python
 FROM_DTYPE = "from_dtype"
-QUANTITY = re.compile(r"[-+]?[$€£]?-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?%?")
 LEAST_QUANTITIES = 10  # fewer may be sizes or grades
 
 
@@ -52,9 +52,9 @@ class EncodedRows(np.ndarray):
         self.categories = getattr(source, "categories", None)
 
     @classmethod
-    def of(cls, rows: np.ndarray, categories: Categories | None) -> np.ndarray:
-        """Return the rows of a model, marked if it has categories."""
-        if categories is None:
+    def of(cls, rows: Any, categories: Categories | None) -> Any:
+        """Return the rows of a model, marked if it has categories; sparse rows have none."""
+        if categories is None or isinstance(rows, SparseRows):
             return rows
         marked = rows.view(cls)
         marked.categories = categories
@@ -74,6 +74,12 @@ def learn(table: Table, which: Any, names: Sequence[str]) -> tuple[Categories | 
         Of the columns.
     """
     chosen = table.of_categories() if _is_from_dtype(which) else chosen_columns(which, names)
+    if chosen and table.is_sparse:
+        raise ValueError(
+            f"categorical_features names {len(chosen)} columns, and X is sparse: its columns are"
+            " numbers. Give a frame or an array with these columns as categories; or leave it at"
+            " 'from_dtype', and the numbers of the levels are split like other numbers."
+        )
     levels, numbers = {}, {}
     for k in sorted(chosen):
         levels[k], numbers[k] = _levels_and_numbers(table.values(k), names[k])
@@ -101,6 +107,12 @@ def encode(
         return table
     if table.n_columns != len(categories):
         return table
+    if table.is_sparse:
+        k = next(k for k, levels in enumerate(categories) if levels is not None)
+        raise ValueError(
+            f"Column {names[k]!r} of the model is categorical, and X is sparse, whose columns are"
+            " numbers. Give a frame or an array with the levels themselves."
+        )
     unseen = np.nan if unseen_is_missing else np.inf
     return table.with_columns(
         {
@@ -195,8 +207,9 @@ def _warn_of_numbers(levels: Levels, name: str) -> None:
     if len(quantities) >= LEAST_QUANTITIES and len(quantities) > 0.9 * len(levels):
         warnings.warn(
             f"Column {name!r} holds text that spells numbers, such as {quantities[0]!r}: its"
-            f" {len(levels):,} words are taken for categories. Make numbers of it, for instance"
-            " with pandas.to_numeric, or name it in categorical_features if that is meant.",
+            f" {len(levels):,} words are taken for categories. gbt.tables.read_numbers(X) makes"
+            " numbers of it, here and in the tables of later predictions; or name it in"
+            " categorical_features if categories are meant.",
             UserWarning,
             stacklevel=8,  # where fit was called
         )
@@ -207,7 +220,8 @@ def _is_quantity(word: str) -> bool:
 
     Words of digits alone, or of letters between them, are names more often.
     """
-    return QUANTITY.fullmatch(word.strip()) is not None and not word.strip().isdecimal()
+    word = word.strip()
+    return not word.isdecimal() and spells_number(word)
 
 
 def _levels_and_numbers(

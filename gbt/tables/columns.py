@@ -21,7 +21,8 @@ The bins of eight columns are packed into one word a row, so that one read serve
     packed_bins[b, row]    bin of column 8 b, of column 8 b + 1, ..., of column 8 b + 7
 
 Cost: one sort a column; 4 + 4 + 1 bytes a value beside the table itself, which is kept, not copied:
-thresholds are midpoints of its values.
+thresholds are midpoints of its values. Columns that hold little but zeros and come as such take 16
+bytes a value that is not 0 (``gbt.tables.sparse_columns``).
 """
 
 from bisect import bisect_left
@@ -29,6 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +44,7 @@ from gbt.kernels.cuts.ranking import (
     write_keys,
 )
 from gbt.parallel.threads import run_all, threads_for
+from gbt.tables.sparse_rows import SparseRows
 
 # The number of a bin fits into a byte. That of missing values, if any, is one of 16, 32, ...
 MAX_BINS = 256
@@ -59,9 +62,10 @@ class Columns:
 
     Parameters
     ----------
-    table : float64 or float32 array of shape (n, p)
+    table : float64 or float32 array of shape (n, p), or SparseRows
         The values; nan is missing.
     codes : int32 array of shape (p, n)
+        Of sparse rows, here and below, only those columns that are not sparse have a line.
     order : int32 array of shape (p, n)
         Rows by value, missing last, with ~row in place of a row where a new value starts.
     n_values : int64 array of shape (p,)
@@ -76,13 +80,15 @@ class Columns:
         The number of the bin of missing values, no less than ``n_bins[k]``.
     bin_start : int64 array of shape (p, MAX_BINS + 2)
         Bin b of column k owns the positions ``bin_start[k, b]:bin_start[k, b + 1]`` of its order.
-    one_value : int64 array of shape (p, MAX_BINS)
-        Whether all rows of a bin have the same value, 1 or 0.
+    first_code : int64 array of shape (p, MAX_BINS + 1)
+        The code with which each bin begins, and after the last that of missing values.
     n_levels : int64 array of shape (p,)
         Levels of a categorical column, whose values are their numbers; 0 where values are numbers.
+    sparse : SparseColumns, optional
+        The columns of sparse rows that hold little but zeros.
     """
 
-    table: np.ndarray
+    table: np.ndarray | SparseRows
     codes: np.ndarray
     order: np.ndarray
     n_values: np.ndarray
@@ -91,8 +97,9 @@ class Columns:
     n_bins: np.ndarray
     missing_bin: np.ndarray
     bin_start: np.ndarray
-    one_value: np.ndarray
+    first_code: np.ndarray
     n_levels: np.ndarray
+    sparse: Any = None
 
     @classmethod
     def from_table(
@@ -100,30 +107,13 @@ class Columns:
     ) -> "Columns":
         """Rank every column of a table of floats; nan is missing. By default all are numbers."""
         n, p = X.shape
-        columns = cls(
-            table=X,
-            codes=np.empty((p, n), dtype=np.int32),
-            order=np.empty((p, n), dtype=np.int32),
-            n_values=np.empty(p, dtype=np.int64),
-            n_present=np.empty(p, dtype=np.int64),
-            packed_bins=np.zeros((-(-p // LANES), n), dtype=np.uint64),
-            n_bins=np.empty(p, dtype=np.int64),
-            missing_bin=np.empty(p, dtype=np.int64),
-            bin_start=np.full((p, MAX_BINS + 2), n, dtype=np.int64),
-            one_value=np.zeros((p, MAX_BINS), dtype=np.int64),
-            n_levels=np.zeros(p, dtype=np.int64) if n_levels is None else n_levels,
-        )
-
+        columns = cls.unranked(X, np.empty((p, n), dtype=np.int32), n_levels)
         bits = X.view(f"i{X.itemsize}")
-        infinity = int(np.array(np.inf, dtype=X.dtype).view(bits.dtype))
 
         def rank(start: int, stop: int) -> None:
-            keys = np.empty((n, X.itemsize // 4), dtype=np.uint32)
-            counts = np.empty((N_DIGITS, 2**DIGIT_BITS), dtype=np.int32)
+            keys = Keys(n, X.dtype)
             for k, column in _columns_of(bits, start, stop):
-                columns.n_present[k] = n - write_keys(column, infinity, keys)
-                rank_rows(keys, counts, columns.codes[k], columns.order[k])
-                columns._choose_bins(k)
+                columns.rank(k, column, keys)
 
         # Two threads may write bins into the same word at once: each writes its own bytes of it.
         n_threads = min(threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs), max(p, 1))
@@ -131,9 +121,37 @@ class Columns:
         run_all([partial(rank, start, stop) for start, stop in pairwise(edges)])
         return columns
 
-    def _choose_bins(self, k: int) -> None:
-        """Count the values of a column that is ranked, and give it bins."""
-        codes, order, n_present = self.codes[k], self.order[k], int(self.n_present[k])
+    @classmethod
+    def unranked(
+        cls,
+        X: np.ndarray | SparseRows,
+        order: np.ndarray,
+        n_levels: np.ndarray | None = None,
+        sparse: Any = None,
+    ) -> "Columns":
+        """Lay out memory for columns; ``order`` is for those that are not sparse."""
+        n, p = X.shape
+        return cls(
+            table=X,
+            # One line at least: kernels point at the first, and do not read it, for sparse columns.
+            codes=np.empty((max(len(order), 1), n), dtype=np.int32),
+            order=order,
+            n_values=np.empty(p, dtype=np.int64),
+            n_present=np.empty(p, dtype=np.int64),
+            packed_bins=np.zeros((-(-len(order) // LANES), n), dtype=np.uint64),
+            n_bins=np.empty(p, dtype=np.int64),
+            missing_bin=np.empty(p, dtype=np.int64),
+            bin_start=np.full((p, MAX_BINS + 2), n, dtype=np.int64),
+            first_code=np.zeros((p, MAX_BINS + 1), dtype=np.int64),
+            n_levels=np.zeros(p, dtype=np.int64) if n_levels is None else n_levels,
+            sparse=sparse,
+        )
+
+    def rank(self, k: int, column: np.ndarray, keys: "Keys") -> None:
+        """Rank a column that is not sparse, given as the bits of its values, and give it bins."""
+        line = self.line(k)
+        codes, order = self.codes[line], self.order[line]
+        self.n_present[k] = n_present = keys.rank(column, codes, order)
         most = MAX_BINS if n_present == self.n_rows else MAX_BINS_BESIDE_MISSING
         bin_start = np.empty(most, dtype=np.int64)
         n_values = n_bins = 0
@@ -147,26 +165,54 @@ class Columns:
 
     def set_bins(self, k: int, bin_start: np.ndarray) -> None:
         """Start bins of column ``k`` at these positions of its order, where a new value starts."""
-        n_bins = len(bin_start)
+        n_bins, line = len(bin_start), self.line(k)
         self.n_bins[k] = n_bins
         self.bin_start[k, :n_bins] = bin_start
         self.bin_start[k, n_bins] = self.n_present[k]
         self.bin_start[k, n_bins + 1 :] = self.n_rows
-        row, first = self.order[k, bin_start], np.empty(n_bins + 1, dtype=np.int64)
-        first[:-1], first[-1] = self.codes[k, np.maximum(row, ~row)], self.n_values[k]
-        self.one_value[k, :n_bins] = first[1:] - first[:-1] == 1
+        row = self.order[line, bin_start]
+        self.first_code[k, :n_bins] = self.codes[line, np.maximum(row, ~row)]
+        self.first_code[k, n_bins:] = self.n_values[k]
         self.missing_bin[k] = missing_bin_after(n_bins)
-        bin_rows(self.order[k], self.bin_start[k, : n_bins + 2], self.missing_bin[k], self.bins(k))
+        bin_rows(
+            self.order[line], self.bin_start[k, : n_bins + 2], self.missing_bin[k], self.bins(k)
+        )
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.codes.shape[1]
+        return self.table.shape[0]
 
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return self.codes.shape[0]
+        return self.table.shape[1]
+
+    @property
+    def n_stored(self) -> int:
+        """Number of values that a search may have to read: all but the zeros of sparse columns."""
+        return self.order.size + (0 if self.sparse is None else len(self.sparse.stored))
+
+    @property
+    def one_value(self) -> np.ndarray:
+        """Whether all rows of a bin have the same value, of shape (p, MAX_BINS)."""
+        return np.diff(self.first_code, axis=1) == 1
+
+    def line(self, k: int) -> int:
+        """Return the line of codes and order of a column that is not sparse."""
+        return k if self.sparse is None else int(self.sparse.line[k])
+
+    def codes_of(self, k: int) -> np.ndarray:
+        """Return the codes of all rows in a column; of a sparse one they are written down anew."""
+        if self.sparse is not None and self.sparse.is_sparse[k]:
+            return self.sparse.codes_of(k, self.n_rows)
+        return self.codes[self.line(k)]
+
+    def order_of(self, k: int) -> np.ndarray:
+        """Return the order of all rows by a column; of a sparse one it is written down anew."""
+        if self.sparse is not None and self.sparse.is_sparse[k]:
+            return self.sparse.order_of(k, self.n_rows)
+        return self.order[self.line(k)]
 
     @cached_property
     def level_of_code(self) -> dict[int, np.ndarray]:
@@ -174,7 +220,7 @@ class Columns:
         levels = {}
         for k in np.flatnonzero(self.n_levels):
             by_value = self.order[k, : self.n_present[k]]
-            levels[int(k)] = self.table[~by_value[by_value < 0], k].astype(np.int64)
+            levels[int(k)] = self._values_at(~by_value[by_value < 0], k).astype(np.int64)
         return levels
 
     def levels_left(self, k: int, goes_left: np.ndarray, missing_left: bool) -> np.ndarray:
@@ -202,14 +248,36 @@ class Columns:
         feature = nodes["feature"]
         is_split = (feature >= 0) & (self.n_levels[feature] == 0)
         feature, (low, high) = feature[is_split], rows_at_cut[is_split].T
-        below, above = (self.table[rows, feature].astype(np.float64) for rows in (low, high))
+        below, above = (self._values_at(rows, feature) for rows in (low, high))
         threshold = np.where(high < 0, np.finfo(np.float64).max, thresholds_between(below, above))
         nodes["threshold"][is_split] = threshold
 
+    def _values_at(self, rows: np.ndarray, k: Any) -> np.ndarray:
+        """Return some values of the table."""
+        if isinstance(self.table, np.ndarray):
+            return self.table[rows, k].astype(np.float64)
+        return self.table.values_at(rows, k).astype(np.float64)
+
     def bins(self, k: int) -> np.ndarray:
         """Return the bin of every row in one column, a view of one byte in each word."""
-        word, lane = divmod(k, LANES)
+        word, lane = divmod(self.line(k), LANES)
         return self.packed_bins[word].view(np.uint8)[lane::LANES]
+
+
+class Keys:
+    """A thread's own memory for ranking columns of at most so many floats of one type."""
+
+    def __init__(self, n: int, dtype: np.dtype):
+        self.keys = np.empty((n, dtype.itemsize // 4), dtype=np.uint32)
+        self.counts = np.empty((N_DIGITS, 2**DIGIT_BITS), dtype=np.int32)
+        self.infinity = int(np.array(np.inf, dtype=dtype).view(f"i{dtype.itemsize}"))
+
+    def rank(self, column: np.ndarray, codes: np.ndarray, order: np.ndarray) -> int:
+        """Write codes and order of a column, given as bits; return how many values are present."""
+        keys = self.keys[: len(column)]
+        n_missing = write_keys(column, self.infinity, keys)
+        rank_rows(keys, self.counts, codes, order)
+        return len(column) - int(n_missing)
 
 
 def _columns_of(table: np.ndarray, start: int, stop: int) -> Iterator[tuple[int, np.ndarray]]:

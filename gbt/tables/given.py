@@ -5,6 +5,8 @@ them hold what is no number. Everybody behind the door takes the Table::
 
     Table(X)  ->  names  ->  levels become numbers (`gbt.tables.categories`)  ->  rows of floats
 
+Sparse matrices become `SparseRows`, which have no names and hold numbers alone.
+
 NumPy would make floats of much that is no number: of a date the nanoseconds since 1970, of text the
 number that it spells, of a masked entry what lies under the mask. So columns of dates and text are
 refused, by name, and entries under a mask are missing values.
@@ -20,7 +22,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.utils import check_array
+
+from gbt.tables.sparse_rows import SparseRows
 
 # How the names of dtypes that are not numbers begin in NumPy, pandas, pyarrow and polars.
 _NOT_NUMBERS = {
@@ -39,7 +44,8 @@ _ADVICE = {
     " have them taken for categories.",
     "text": "Text that spells numbers becomes numbers by astype(float) or pandas.to_numeric.",
     "date": "Turn dates into numbers that mean something, such as days since an event.",
-    "sparse": "Make sparse columns dense, with X.sparse.to_dense().",
+    "sparse": "Make sparse columns dense, with X.sparse.to_dense(), or give the matrix"
+    " X.sparse.to_coo().",
     "list": "Give each place of a list a column of its own.",
     "other": "A missing value is nan or None; astype('Float64') takes NA among numbers. Any"
     " other cell given as argument must be a string or a number.",
@@ -51,7 +57,7 @@ class Table:
 
     Parameters
     ----------
-    X : frame of pandas or polars, table of pyarrow, array, or list of rows
+    X : frame of pandas or polars, table of pyarrow, array, sparse matrix, or list of rows
         Whatever else people give for a table is refused, with what to do about it.
     """
 
@@ -64,8 +70,13 @@ class Table:
     def cells(self) -> Any:
         """The frame itself, or an array, of which columns are taken by position."""
         X = self.given
-        is_array = is_frame(X) or isinstance(X, np.ndarray)
+        is_array = is_frame(X) or isinstance(X, np.ndarray) or self.is_sparse
         return X if is_array else np.array(X, dtype=object)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the table is a sparse matrix, or was one."""
+        return issparse(self.given) or isinstance(self.given, SparseRows)
 
     @property
     def n_columns(self) -> int:
@@ -185,20 +196,24 @@ class Table:
             error = TypeError if "other" in kinds else ValueError  # as NumPy would raise
             raise error(f"X has columns that are not numbers: {listed}. {advice}")
 
-    def as_floats(self) -> np.ndarray:
+    def as_floats(self) -> np.ndarray | SparseRows:
         """Return rows of float64, or of float32 if the table holds these."""
         X = self.given
-        if isinstance(X, np.ndarray) and X.dtype in (np.float64, np.float32):
+        is_array = isinstance(X, np.ndarray) and X.dtype in (np.float64, np.float32)
+        if is_array or isinstance(X, SparseRows):
             return X
         self.refuse_other_values(categories_are_numbers=True)
         try:
-            return check_array(
-                X,
-                dtype=(np.float64, np.float32),
-                ensure_all_finite=False,
-                ensure_2d=False,
-                ensure_min_samples=0,
-                input_name="X",
+            return SparseRows.of(
+                check_array(
+                    X,
+                    accept_sparse="csr",
+                    dtype=(np.float64, np.float32),
+                    ensure_all_finite=False,
+                    ensure_2d=False,
+                    ensure_min_samples=0,
+                    input_name="X",
+                )
             )
         except (TypeError, ValueError):
             self.refuse_other_values(categories_are_numbers=False)  # names them
@@ -243,8 +258,11 @@ def _unmasked(X: Any) -> Any:
 def as_given(X: Any) -> Any:
     """Return lists and masked arrays as arrays that say the same; anything else as it is.
 
-    NumPy would make words of numbers beside words in a list, and drop the mask.
+    NumPy would make words of numbers beside words in a list, and drop the mask. Of sparse matrices
+    those that cannot be asked for some of their rows become those that can.
     """
+    if issparse(X):
+        return X.tocsr()
     if not isinstance(X, list | tuple):
         return _unmasked(X)
     rows = np.asarray(X)
@@ -341,17 +359,19 @@ def _labels(X: Any) -> list | None:
 
 
 def refuse_infinities(
-    X: np.ndarray, names: tuple[str, ...] | None = None, is_number: ArrayLike = True
+    X: np.ndarray | SparseRows,
+    names: tuple[str, ...] | None = None,
+    is_number: ArrayLike = True,
 ) -> None:
     """Raise ValueError if rows of floats hold an infinity in a column of numbers; say where."""
-    ends = [end.reduce(X, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
+    values = X.data if isinstance(X, SparseRows) else X
+    ends = [end.reduce(values, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
     if np.isinf(ends).any():
-        infinite = np.argwhere(np.isinf(X) & is_number)
-        if len(infinite):
-            row, k = infinite[0]
+        places = np.argwhere(np.isinf(values) & is_number).tolist()
+        for row, k in map(X.place_of, *places[:1]) if isinstance(X, SparseRows) else places[:1]:
             name = k if names is None else repr(names[k])
             raise ValueError(
-                f"X holds {X[row, k]} in row {row}, column {name}; numbers must be"
+                f"X holds {X[row : row + 1][0, k]} in row {row}, column {name}; numbers must be"
                 " finite, or nan where missing."
             )
 

@@ -15,6 +15,7 @@ callback wants to know of every tree. Elsewhere a call grows one tree of each ou
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,10 @@ from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.model.starts import raw_before
-from gbt.splitting.frontier import Limits, Policy
+from gbt.splitting.frontier import Groups, Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
-from gbt.tables.columns import Columns
-from gbt.training.evaluation import Callback, EvalSet, Metric, Watch
+from gbt.tables.sparse_columns import columns_of
+from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, ask, metrics_of
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
 from gbt.training.plan import Plan, Shape
@@ -55,10 +56,15 @@ class Parameters:
     min_split_gain: float = 0.0
     categorical_smoothing: float = 0.0
     monotone_constraints: np.ndarray | None = None  # the direction of every column
+    interaction_constraints: Groups | None = None
     subsample: float = 1.0
     colsample: float = 1.0
+    colsample_bylevel: float = 1.0
+    colsample_bynode: float = 1.0
     early_stopping_rounds: int | None = None
-    eval_metric: Metric | str | None = None
+    min_delta: float = 0.0
+    eval_metric: Metrics = None
+    train_score: bool = False
     callbacks: Sequence[Callback] | None = None
     verbose: int = 0
 
@@ -76,6 +82,9 @@ class Parameters:
             self.min_split_gain,
             self.categorical_smoothing,
             self.monotone_constraints,
+            self.interaction_constraints,
+            self.colsample_bylevel,
+            self.colsample_bynode,
         )
         shape = Shape(self.max_depth, self.max_leaves)
         return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed)
@@ -89,6 +98,7 @@ class Boosted:
     evals_result: dict[str, list[float]]
     best_iteration: int
     split_scores: np.ndarray | None  # see `NewTrees`
+    learning_rates: list[float]  # of every round that this fit has grown, if callbacks were asked
 
 
 def boost(
@@ -128,14 +138,22 @@ def boost(
     plan = parameters.plan(loss, n_jobs, seed)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
-    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample)
+    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample, plan.limits)
     outputs: Outputs | SharedOutputs
     if isinstance(X, SharedRows):
         outputs = SharedOutputs(loss, base_score, y, sample_weight, X, plan, draws)
     else:
-        columns = Columns.from_table(X, n_jobs, count_levels(categories, p))
+        columns = columns_of(X, n_jobs, count_levels(categories, p))
         outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
-    watch = Watch(loss, base_score, eval_sets, parameters.eval_metric, patience)
+    watch = Watch(
+        loss,
+        base_score,
+        eval_sets,
+        metrics_of(parameters.eval_metric),
+        patience,
+        parameters.min_delta,
+        training=(X, y, sample_weight, init_score) if parameters.train_score else None,
+    )
     callbacks = parameters.callbacks or ()
     trees = GrownTrees(start)
     if start is not None:
@@ -144,41 +162,60 @@ def boost(
         encoded = EncodedRows.of(X, start.categories)
         outputs.go_on_from(start.raw_predict(encoded, n_jobs, init_score))
         watch.record_all(start, n_jobs)
+
+    starts = {"base_score": base_score, "has_init_score": init_score is not None}
+    so_far = partial(_model, trees, starts, parameters, loss, feature_names, categories)
     # A tree of other rows or columns may have a split where this one found none.
     ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
-    one_by_one = bool(eval_sets or callbacks or ends_at_stub) or loss.kind == GIVEN
+    one_by_one = bool(watch.evals_result or callbacks or ends_at_stub) or loss.kind == GIVEN
     one_by_one |= parameters.acts_on_every_tree
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
+    rates: list[float] = []
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
             most = 1 if one_by_one else parameters.n_estimators - m
             grown = outputs.grow(m, most, draws, X)
             trees.add(grown)
             number = m // loss.n_outputs  # of the round
-            if eval_sets:
+            if watch.evals_result:
                 watch.record([of_output.to_walk() for of_output in grown], n_jobs)
             progress.show(number, watch.headline)
+            rates.append(outputs.learning_rate)
+            told = Round(number, parameters.n_estimators, watch.latest, rates[-1], so_far)
+            is_ended = ask(callbacks, told)
+            outputs.learning_rate = told.learning_rate
             is_stub = ends_at_stub and trees.last_is_stub(loss.n_outputs)
-            is_ended = watch.ask(callbacks, number, parameters.n_estimators)
             is_over = is_ended or is_stub or watch.is_over
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
-    ensemble = Ensemble(
+    watch.warn_if_useless(y, sample_weight, best_iteration, stacklevel=6)  # where fit was called
+    return Boosted(
+        so_far().truncate(best_iteration + 1),
+        watch.evals_result,
+        best_iteration,
+        trees.sum_of_scores((best_iteration + 1) * loss.n_outputs),
+        rates if callbacks else [],
+    )
+
+
+def _model(
+    trees: GrownTrees,
+    starts: dict[str, Any],
+    parameters: Parameters,
+    loss: Loss,
+    feature_names: tuple[str, ...],
+    categories: Categories | None,
+) -> Ensemble:
+    """Return the model of the trees that have grown so far."""
+    return Ensemble(
         **trees.arrays(),
-        base_score=base_score,
-        has_init_score=init_score is not None,
+        **starts,
         learning_rate=parameters.learning_rate,
         reg_lambda=parameters.reg_lambda,
         loss=loss,
         feature_names=feature_names,
         categories=categories,
         level_sets=None if categories is None else trees.all_level_sets(),
-    )
-    return Boosted(
-        ensemble.truncate(best_iteration + 1),
-        watch.evals_result,
-        best_iteration,
-        trees.sum_of_scores((best_iteration + 1) * loss.n_outputs),
     )
 
 

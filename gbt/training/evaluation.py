@@ -1,8 +1,12 @@
 """Watching a fit: the loss of rows that are not trained on, metrics, callbacks, early stopping.
 
-After every tree its values are added to the raw predictions of each evaluation set, and two numbers
-are noted: the weighted mean loss, and the metric if one was asked for. The last set decides early
-stopping, by the metric if there is one, else by the loss.
+After every tree its values are added to the raw predictions of each evaluation set, and numbers are
+noted: the weighted mean loss, and the metrics that were asked for. The last number of the last set
+decides early stopping: the last metric, or the loss if there is none. A round is better than those
+before it if that number is better than the best of them by more than ``min_delta``.
+
+The rows that are trained on can be watched, too. They stand before all evaluation sets, so they
+decide nothing.
 
 A metric is larger for better predictions, as scikit-learn's scores are and unlike losses. It is a
 function ``(y, prediction) -> number``, or the name of a scikit-learn scorer. A classifier's targets
@@ -12,8 +16,11 @@ the raw prediction, and gets those.
 """
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -33,14 +40,21 @@ from gbt.model.tree import Tree
 SCORER = type(get_scorer("r2")) | type(check_scoring(DummyRegressor()))
 SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 
-# X, y, weight and, where rows have them, starting values, (n, K).
-EvalSet = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
+# X (an array or `SparseRows`), y, weight and, where rows have them, starting values, (n, K).
+EvalSet = tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]
 Metric = Callable[..., float]
+Metrics = Metric | str | list[Metric | str] | tuple[Metric | str, ...] | None
+ROUNDING = 1e-9  # of a mean loss: trees that say what a constant says are not worse than it
+TRAIN = "train"  # in ``evals_result_``, the rows that are trained on
 
 
-@dataclass(frozen=True)
+class WorseThanConstantWarning(UserWarning):
+    """A fit's rows for evaluation are predicted worse than they would be without any tree."""
+
+
+@dataclass
 class Round:
-    """What a callback is told after every tree.
+    """What a callback is told after every tree, and what it may change.
 
     Parameters
     ----------
@@ -50,52 +64,86 @@ class Round:
         How many there may be at most.
     evals : dict of str to float
         The latest numbers, by the names that ``evals_result_`` has.
+    learning_rate : float
+        Of the next tree, and those after it. A callback may set it.
+    make_model : function without arguments
+        Makes ``model``, the `gbt.Ensemble` of the trees so far, which takes a copy of them.
     """
 
     number: int
     n_rounds: int
     evals: dict[str, float]
+    learning_rate: float
+    make_model: Callable[[], Ensemble] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def model(self) -> Ensemble:
+        """The trees so far, made once for all callbacks, and only if one of them asks."""
+        assert self.make_model is not None
+        return self.make_model()
 
 
 Callback = Callable[[Round], bool | None]
 
 
 class Watch:
-    """Some evaluation sets along boosting; see the module's docstring."""
+    """Some evaluation sets along boosting; see the module's docstring.
+
+    Parameters
+    ----------
+    loss : Loss
+    base_score : float, or float64 array of shape (K,)
+    eval_sets : list of (X, y, weight)
+    metrics : list of metrics
+    patience : int or None
+        Rounds without a better number after which boosting ends; None is without end.
+    min_delta : float
+        A number is better if it is so by more than this.
+    training : (X, y, weight), optional
+        The rows that are trained on, if they are to be watched.
+    """
 
     def __init__(
         self,
         loss: Loss,
         base_score: Any,
         eval_sets: Sequence[EvalSet],
-        metric: Metric | str | None,
-        patience: int | None,
+        metrics: Sequence[Metric | str] = (),
+        patience: int | None = None,
+        min_delta: float = 0.0,
+        training: EvalSet | None = None,
     ):
-        self._sets = [_Watched(loss, base_score, *eval_set) for eval_set in eval_sets]
-        self._loss = loss
-        self._metric = metric
-        self._patience = patience
+        self._loss, self._metrics = loss, metrics
+        self._patience, self._min_delta = patience, min_delta
+        named = {TRAIN: training} if training else {}
+        named |= {f"eval_{i}": eval_set for i, eval_set in enumerate(eval_sets)}
+        self._sets = {name: _Watched(loss, base_score, *rows) for name, rows in named.items()}
         self.evals_result: dict[str, list[float]] = {}
-        for i in range(len(eval_sets)):
-            self.evals_result[f"eval_{i}"] = []
-            if metric is not None:
-                self.evals_result[f"eval_{i}_{name_of(metric)}"] = []
+        for name in named:
+            self.evals_result[name] = []
+            self.evals_result |= {f"{name}_{name_of(m)}": [] for m in metrics if name != TRAIN}
+        self.best_iteration = 0  # the number of the best round so far
+        self._best = -np.inf
 
     def record(self, trees: Sequence[Tree], n_jobs: int | None) -> None:
-        """Add the values of a round's trees, one tree an output, and record loss and metric."""
-        for i, watched in enumerate(self._sets):
+        """Add the values of a round's trees, one tree an output, and record losses and metrics."""
+        for name, watched in self._sets.items():
             watched.add(trees, n_jobs)
-            self.evals_result[f"eval_{i}"].append(watched.mean_loss())
-            if self._metric is not None:
-                score = watched.score(self._metric)
-                name = name_of(self._metric)
-                scores = self.evals_result[f"eval_{i}_{name}"]
+            self.evals_result[name].append(watched.mean_loss())
+            for metric in self._metrics if name != TRAIN else ():
+                score = watched.score(metric)
+                scores = self.evals_result[f"{name}_{name_of(metric)}"]
                 if not np.isfinite(score):
                     raise ValueError(
-                        f"eval_metric {name} of eval_set[{i}] is {score} after tree"
+                        f"eval_metric {name_of(metric)} of {name} is {score} after tree"
                         f" {len(scores)}; it must be a finite number."
                     )
                 scores.append(score)
+        if self._sets:
+            *_, deciding = self.evals_result.values()
+            latest = deciding[-1] if self._metrics else -deciding[-1]
+            if latest > self._best + self._min_delta:
+                self._best, self.best_iteration = latest, len(deciding) - 1
 
     def record_all(self, model: Ensemble, n_jobs: int | None) -> None:
         """Add all rounds of a model."""
@@ -107,18 +155,12 @@ class Watch:
         """The latest numbers by their names."""
         return {name: numbers[-1] for name, numbers in self.evals_result.items()}
 
-    def ask(self, callbacks: Sequence[Callback], m: int, n_rounds: int) -> bool:
-        """Call all callbacks after round ``m``; return whether one of them asks to stop."""
-        told = Round(m, n_rounds, self.latest)
-        wishes = [callback(told) for callback in callbacks]
-        return any(wishes)
-
     @property
     def headline(self) -> str:
         """The latest numbers of the last set in words; nothing if none is watched."""
         if not self._sets:
             return ""
-        last = f"eval_{len(self._sets) - 1}"
+        *_, last = self._sets
         words = {last: f"{last} {self._loss.metric}"}
         return "".join(
             f"  {words.get(name, name)} {number:.6g}"
@@ -126,12 +168,36 @@ class Watch:
             if name.startswith(last)
         )
 
-    @property
-    def best_iteration(self) -> int:
-        """Number of the tree after which the deciding number was best, the first of them."""
-        *_, deciding = self.evals_result.values()
-        best = np.argmin if self._metric is None else np.argmax
-        return int(best(deciding))
+    def warn_if_useless(
+        self, y: np.ndarray, sample_weight: np.ndarray, best_iteration: int, stacklevel: int
+    ) -> None:
+        """Warn of each set that the trees that are kept predict worse than a constant does.
+
+        It is the best constant of the rows that were trained on, of which these are the targets and
+        weights. Nothing better can be said of rows unless some feature tells them apart. Rows that
+        have starting values of their own are compared with these alone.
+        """
+        if not self._sets:
+            return
+        with refusing_overflow_of(self._loss):
+            constant = self._loss.best_constant(y, sample_weight)
+        for name, watched in self._sets.items():
+            if name == TRAIN:
+                continue
+            of_trees = self.evals_result[name][best_iteration]
+            without, how = watched.of_starts, "by the starting values alone"
+            if without is None:
+                without = watched.loss_of_constant(constant)
+                how = "where all rows are predicted alike"
+            if of_trees - without > ROUNDING * abs(without):
+                warnings.warn(
+                    f"evals_result_[{name!r}], the mean loss of rows for evaluation, is"
+                    f" {of_trees:.6g} at the end, and it is {without:.6g} {how}: these trees have"
+                    " learned nothing that holds up there. Fewer trees, a smaller learning_rate or"
+                    " a larger min_samples_leaf may do better; or the features say nothing of y.",
+                    WorseThanConstantWarning,
+                    stacklevel=stacklevel + 1,
+                )
 
     @property
     def is_over(self) -> bool:
@@ -142,6 +208,19 @@ class Watch:
         return bool(deciding) and len(deciding) - 1 - self.best_iteration >= self._patience
 
 
+def ask(callbacks: Sequence[Callback], told: Round) -> bool:
+    """Call all callbacks after a round; return whether one of them asks to stop."""
+    wishes = [callback(told) for callback in callbacks]
+    rate = told.learning_rate
+    is_number = isinstance(rate, Real) and not isinstance(rate, bool)
+    if not is_number or not 0 < rate < np.inf:
+        raise ValueError(
+            f"A callback set learning_rate={rate!r} after tree {told.number}; it must be a number"
+            " in (0, inf)."
+        )
+    return any(wishes)
+
+
 class _Watched:
     """The rows of one evaluation set and their raw predictions so far."""
 
@@ -149,7 +228,7 @@ class _Watched:
         self,
         loss: Loss,
         base_score: Any,
-        X: np.ndarray,
+        X: Any,
         y: np.ndarray,
         sample_weight: np.ndarray | None,
         init_score: np.ndarray | None = None,
@@ -157,8 +236,10 @@ class _Watched:
         self.loss = loss
         self.X = X
         self.y = y
-        self.sample_weight = sample_weight
+        of_each = sample_weight is not None and len(sample_weight) == len(y)
+        self.sample_weight = sample_weight if of_each else None  # one weight stands for all
         self.of_outputs = raw_before(base_score, len(y), init_score)
+        self.of_starts = None if init_score is None else self.mean_loss()
 
     @property
     def raw_prediction(self) -> np.ndarray:
@@ -170,8 +251,15 @@ class _Watched:
             tree.add_values(self.X, of_output, n_jobs)
 
     def mean_loss(self) -> float:
+        return self._loss_of(self.raw_prediction)
+
+    def loss_of_constant(self, constant: Any) -> float:
+        raw = np.repeat(np.atleast_1d(constant)[np.newaxis], len(self.y), axis=0)
+        return self._loss_of(raw if raw.shape[1] > 1 else raw[:, 0])
+
+    def _loss_of(self, raw_prediction: np.ndarray) -> float:
         with refusing_overflow_of(self.loss):
-            loss = self.loss.value(self.y, self.raw_prediction)
+            loss = self.loss.value(self.y, raw_prediction)
         with refusing_overflow():
             return mean(loss, self.sample_weight)
 
@@ -286,6 +374,20 @@ def name_of(metric: Metric | str) -> str:
     if isinstance(metric, SCORER):
         return repr(metric)
     return getattr(metric, "__name__", type(metric).__name__)
+
+
+def metrics_of(eval_metric: Metrics) -> Sequence[Metric | str]:
+    """Return metrics in a list: one, several or none."""
+    if eval_metric is None:
+        return ()
+    return eval_metric if isinstance(eval_metric, list | tuple) else (eval_metric,)
+
+
+def are_metrics(value: Any) -> bool:
+    """Say whether something is a list of metrics, whose names differ."""
+    if not isinstance(value, list | tuple) or not all(map(is_metric, value)):
+        return False
+    return len(value) == len(set(map(name_of, value))) > 0
 
 
 def is_metric(value: Any) -> bool:

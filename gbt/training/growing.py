@@ -10,13 +10,13 @@ With a plain scan of every cut, which any policy may use, level by level::
 Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves``) the one of
 largest gain; nothing else differs.
 
-The greedy policy has a histogram search of its own, ``gbt.training.histogram_growth``, which grows
-many trees in one compiled call, from gradients to finished trees. What makes it fast belongs to it
-alone: histograms that are kept from parents to children, and bounds on what a cut may gain. So in a
-fit with the default splitter it is ``gbt.kernels.cuts.search`` that chooses the splits::
+The policies of ours have a histogram search, ``gbt.training.histogram_growth``, which grows many
+trees in one compiled call, from gradients to finished trees. Histograms are kept from parents to
+children; for greedy splits bounds say what a cut may gain (``gbt.kernels.cuts.search``), the other
+two have a histogram for each set of rows (``gbt.kernels.cuts.judging``)::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
-                          \--> HistogramGrowth:  histograms and bounds, many trees a call   (greedy)
+                          \--> HistogramGrowth:  histograms, many trees a call       (ours)
 
 Both write down the same trees to the last bit (``tests/gbt/training/test_growing.py``). In the
 histogram search levels of a categorical column are bins, or are added up from the rows if they are
@@ -25,6 +25,7 @@ scan every cut whatever the policy: there a node also has bounds for its step, a
 within them when the tree is finished (``gbt.splitting.monotone``).
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from gbt.kernels.trees.partition import partition_rows
 from gbt.losses.overflow import refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.splitting.cross_validated import CrossValidated
-from gbt.splitting.frontier import Derivatives, Frontier, Policy
+from gbt.splitting.frontier import Derivatives, Frontier, Policy, Splits
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import clipped
 from gbt.splitting.unbiased import Unbiased
@@ -46,6 +47,7 @@ from gbt.tables.level_sets import LevelSets
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
 from gbt.training.histogram_growth import HistogramGrowth
+from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Growth, Plan
 
 NO_BOUNDS = (-np.inf, np.inf)
@@ -76,6 +78,11 @@ class TreeGrowth:
         self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
         self.weight = to_fixed_point(np.ones(1), training.weight, None, columns.n_rows)
         self.split_scores: np.ndarray | None = None  # of the tree that grows
+        self.open_columns = NodeColumns(columns.n_columns, plan)
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Multiply the steps of the next trees by this."""
+        self.plan = replace(self.plan, learning_rate=rate)
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow one tree, whatever ``most`` is; see ``gbt.training.plan.Growth``."""
@@ -121,6 +128,7 @@ class TreeGrowth:
         random = np.random.default_rng([self.plan.seed, m, DRAWS_OF_POLICY])
         nodes = [_Node(0, len(rows), depth=0, bounds=NO_BOUNDS)]
         opened = nodes[:]
+        self.open_columns.begin(m, features)
         while opened:
             self._find_splits(opened, derivatives, rows, features, random)
             opened = []
@@ -160,6 +168,7 @@ class TreeGrowth:
             stop,
             random,
             None if is_free else np.array([node.bounds for node in asked]),
+            self.open_columns.of([(node.depth, node.state, node.path) for node in asked]),
         )
         splits = self.policy.split(frontier, self.plan.limits, self.plan.n_jobs)
         if splits.candidate is not None:
@@ -168,11 +177,7 @@ class TreeGrowth:
             scores = np.bincount(splits.candidate[judged], gain, minlength=self.columns.n_columns)
             so_far = self.split_scores
             self.split_scores = scores if so_far is None else so_far + scores
-        if not np.isin(splits.feature, [-1, *features]).all():
-            raise ValueError(
-                f"The policy split on the columns {sorted(set(splits.feature.tolist()))}; this tree"
-                f" may split on {features.tolist()}, and -1 stands for a leaf."
-            )
+        _refuse_other_columns(splits, frontier)
         for j, node in enumerate(asked):
             node.feature, node.cut = int(splits.feature[j]), int(splits.cut[j])
             node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])
@@ -196,7 +201,7 @@ class TreeGrowth:
 
     def _split(self, node: "_Node", rows: np.ndarray) -> tuple["_Node", "_Node"]:
         """Partition the rows of a node and return its children."""
-        own, codes = rows[node.start : node.stop], self.columns.codes[node.feature]
+        own, codes = rows[node.start : node.stop], self.columns.codes_of(node.feature)
         missing_code = self.columns.n_values[node.feature]
         if node.goes_left is None:
             n_left, node.low_row, node.high_row = partition_rows(
@@ -212,13 +217,30 @@ class TreeGrowth:
             raise ValueError("The policy returned a split that sends only missing values left.")
         middle, depth = node.start + n_left, node.depth + 1
         left, right = node.bounds_below
-        return _Node(node.start, middle, depth, left), _Node(middle, node.stop, depth, right)
+        sides = _Node(node.start, middle, depth, left), _Node(middle, node.stop, depth, right)
+        state = self.open_columns.after(node.state, node.feature)
+        for turn, side in enumerate(sides):
+            side.state, side.path = state, (2 * node.path + turn) % 2**64
+        return sides
 
     def _level_set(self, node: "_Node") -> np.ndarray | None:
         """Say of every level of a categorical column whether it goes left at the node it splits."""
         if node.left < 0 or node.goes_left is None:
             return None
         return self.columns.levels_left(node.feature, node.goes_left, node.missing_left)
+
+
+def _refuse_other_columns(splits: Splits, frontier: Frontier) -> None:
+    """Raise ValueError if a policy has split a node on a column on which it may not be."""
+    for j, feature in enumerate(splits.feature.tolist()):
+        may_be = frontier.features
+        if frontier.is_open is not None:
+            may_be = may_be[frontier.is_open[j]]
+        if feature not in (-1, *may_be):
+            raise ValueError(
+                f"The policy split a node on column {feature}; it may be split on"
+                f" {may_be.tolist()}, and -1 stands for a leaf."
+            )
 
 
 class _Node:
@@ -230,4 +252,5 @@ class _Node:
         self.goes_left: np.ndarray | None = None  # by code, if a categorical column is split
         self.bounds, self.bounds_below = bounds, (NO_BOUNDS, NO_BOUNDS)
         self.low_row, self.high_row = 0, 0
+        self.state, self.path = 0, 1  # see ``gbt.kernels.trees.node_columns``
         self.left, self.right = -1, -1

@@ -45,8 +45,10 @@ from gbt.kernels.trees.tasks import LARGE
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.parallel.threads import Helpers, threads_for
+from gbt.splitting.interactions import following_of
 from gbt.splitting.judges import Judges
 from gbt.tables.columns import MAX_BINS, Columns
+from gbt.tables.sparse_columns import SparseColumns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
 from gbt.training.histogram_levels import level_sets_of, ways_of_levels
@@ -77,7 +79,7 @@ class HistogramGrowth:
         self.table, n_bins = table_of(columns)
         n_sets = 1 if judges is None else judges.n_sets
         n_bins *= n_sets
-        n_values = n * p
+        n_values = columns.n_stored
         self.ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
         if judges is not None:
             self.ways[self.ways > 0] = BY_ROWS
@@ -100,8 +102,8 @@ class HistogramGrowth:
         for rule, value in _rules_of(plan).items():
             self.rules[rule] = value
         self.rules["width"], self.rules["n_threads"] = width, n_threads
-        self.rules["most_rows_small"] = LARGE * n_bins // max(p, 1)
-        self.rows = _rows_of(n, width, has_levels)
+        self.rules["most_rows_small"] = LARGE * n_bins * n // max(n_values, 1)
+        self.rows = _rows_of(n, width, has_levels or columns.sparse is not None)
         if has_levels:
             self._weigh_levels(training, plan)
         self.leaf_of_row, self.nodes = self.rows.node, records(n_nodes, NODE)
@@ -116,7 +118,7 @@ class HistogramGrowth:
         if judges is None:
             self.searching = _searching_of(n_threads, n_codes)
         else:
-            self.judging = _judging_of(judges, n, p, n_threads, n_trees, plan.seed)
+            self.judging = _judging_of(judges, n, p, n_threads, n_trees)
         work = Work(
             queue=task_queue(n_threads),
             table=self.table,
@@ -129,6 +131,7 @@ class HistogramGrowth:
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
             partials=self.rows.entries.view(np.float64),
+            following=following_of(plan.limits, p, plan.shape.max_depth),
         )
         self.lead, *helpers = [
             partial(grow_trees, thread, work, self.searching, self.judging)
@@ -137,6 +140,10 @@ class HistogramGrowth:
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
         self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Multiply the steps of the next trees by this."""
+        self.rules["learning_rate"] = rate
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.training.plan.Growth``."""
@@ -147,12 +154,11 @@ class HistogramGrowth:
         if features is not self.features:
             self.table.columns["is_allowed"] = 0
             self.table.columns["is_allowed"][features] = 1
+            self.slots.found["is_open"] = self.table.columns["is_allowed"]
             self.features = features
         n_trees = min(most, len(self.grown.sizes))
-        rules["n_listed"], rules["n_trees"] = n_listed, n_trees
+        rules["n_listed"], rules["first_tree"], rules["n_trees"] = n_listed, m, n_trees
         rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
-        if self.judging is not None:
-            self.judging.habits["first_tree"] = m
         while rules["n_grown"][0] < n_trees:
             rules["n_steps"] = self.n_steps
             self.helpers.call()
@@ -193,14 +199,14 @@ def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
     )
 
 
-def _rows_of(n: int, width: int, has_levels: bool) -> Rows:
+def _rows_of(n: int, width: int, has_sides: bool) -> Rows:
     """Lay out what rows carry; ``width`` is how many numbers a bin of a histogram has."""
     return Rows(
         entries=aligned(n * width // 2),
         node=np.empty(n, dtype=np.int32),
         listed=np.empty(n, dtype=np.int32),
         buffer=np.empty(n, dtype=np.int32),
-        side=np.empty(n if has_levels else 0, dtype=np.int32),
+        side=np.empty(n if has_sides else 0, dtype=np.int32),
         weight=np.empty(0, dtype=np.int64),
     )
 
@@ -231,14 +237,13 @@ def _searching_of(n_threads: int, n_codes: int) -> Searching:
 
 
 def _judging_of(
-    judges: Judges, n_rows: int, n_columns: int, n_threads: int, n_trees: int, seed: int
+    judges: Judges, n_rows: int, n_columns: int, n_threads: int, n_trees: int
 ) -> Judging:
     """Lay out what trees need where rows judge splits, so many trees a call."""
     habits = records(1, HABITS)
     habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, judges.n_sets
     habits["n_sums"], habits["n_searched"] = len(judges.sums), judges.n_searched
     habits["splits"], habits["min_rows_of_all"] = judges.splits, judges.min_rows_of_all
-    habits["seed"], habits["first_tree"] = seed % 2**64, 0
     return Judging(
         habits=habits,
         takes=-judges.sums.astype(np.int64),
@@ -279,6 +284,10 @@ def _rules_of(plan: Plan) -> dict[str, float]:
         "max_leaves": _limit(shape.max_leaves),
         "learning_rate": plan.learning_rate,
         "loss": plan.loss,
+        "narrows": limits.narrows,
+        "colsample_bylevel": limits.colsample_bylevel,
+        "colsample_bynode": limits.colsample_bynode,
+        "seed": plan.seed % 2**64,
     }
 
 
@@ -289,27 +298,49 @@ def _limit(number: int | None) -> int:
 
 def table_of(columns: Columns) -> tuple[Table, int]:
     """Return the columns as the kernels take them, their histograms laid out, and bins in all."""
-    p, n_packs = columns.n_columns, len(columns.packed_bins)
-    facts, packs = records(p, COLUMN), records(n_packs, PACK)
-    first_bin = np.cumsum([0, *(columns.missing_bin + 1)])
+    p, n_lines, n_packs = columns.n_columns, len(columns.order), len(columns.packed_bins)
+    sparse = SparseColumns.none(p) if columns.sparse is None else columns.sparse
+    facts, packs = records(p, COLUMN), records(n_packs + len(sparse.packs), PACK)
     facts["n_values"], facts["n_present"] = columns.n_values, columns.n_present
     facts["n_bins"], facts["missing_bin"] = columns.n_bins, columns.missing_bin
-    facts["first_bin"], facts["has_levels"] = first_bin[:-1], 0
-    facts["most_bits"] = np.where(_has_heavy_bins(columns), 0, MOST_GROUP_BITS)
-    packs["start"] = LANES * np.arange(n_packs)
-    packs["stop"] = np.minimum(packs["start"] + LANES, p)
-    packs["first_bin"], packs["last_bin"] = first_bin[packs["start"]], first_bin[packs["stop"]]
-    lane_first_bin = np.full(n_packs * LANES, first_bin[-1], dtype=np.uint64)
-    lane_first_bin[:p] = first_bin[:-1]
-    packs["lane_first_bin"] = lane_first_bin.reshape(n_packs, LANES)
+    facts["has_levels"], facts["line"], facts["is_sparse"] = 0, sparse.line, sparse.is_sparse
+    facts["first_place"] = np.where(
+        sparse.is_sparse, n_lines * columns.n_rows + sparse.first, sparse.line * columns.n_rows
+    )
+    facts["first_stored"], facts["n_stored"] = sparse.first, sparse.n_stored
+    facts["zero_code"], facts["zero_bin"] = sparse.zero_code, sparse.zero_bin
+    is_grouped = (sparse.is_sparse == 0) & ~_has_heavy_bins(columns)
+    facts["most_bits"] = np.where(is_grouped, MOST_GROUP_BITS, 0)
+
+    in_packs = np.concatenate([np.flatnonzero(sparse.is_sparse == 0), *sparse.packs])
+    n_columns = [*np.diff([*range(0, n_lines, LANES), n_lines]), *map(len, sparse.packs)]
+    packs["is_sparse"] = np.arange(len(packs)) >= n_packs
+    packs["line"] = np.maximum(np.arange(len(packs)) - n_packs, 0)
+    packs["stop"] = np.cumsum(n_columns)
+    packs["start"] = packs["stop"] - n_columns
+    # Behind the bins of a sparse pack there is one more, for all rows.
+    pack_of = np.repeat(np.arange(len(packs)), n_columns)
+    is_after = np.maximum(pack_of - n_packs, 0)
+    first_bin = np.cumsum([0, *(columns.missing_bin[in_packs] + 1)])
+    facts["first_bin"][in_packs] = first_bin[:-1] + is_after
+    packs["first_bin"] = first_bin[packs["start"]] + packs["line"]
+    packs["last_bin"] = first_bin[packs["stop"]] + packs["line"] + packs["is_sparse"]
+    last_bin = packs["last_bin"].max(initial=0)
+    lane_first_bin = np.full(len(packs) * LANES, last_bin, dtype=np.uint64)
+    lane_first_bin[:n_lines] = first_bin[:n_lines]
+    packs["lane_first_bin"] = lane_first_bin.reshape(len(packs), LANES)
     table = Table(
         codes=columns.codes,
-        order=columns.order,
+        order=columns.order.ravel() if columns.sparse is None else sparse.all_order,
         packed_bins=columns.packed_bins,
         bin_start=columns.bin_start,
-        one_value=columns.one_value,
+        first_code=columns.first_code,
         columns=facts,
         packs=packs,
+        in_packs=in_packs,
+        stored=sparse.stored,
+        stored_bins=sparse.stored_bins,
+        row_start=sparse.row_start,
     )
     return table, int((columns.n_bins + 1).sum())
 

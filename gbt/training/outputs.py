@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +68,7 @@ class Outputs:
         self.loss, self.y = loss, y
         # A policy of the user's own may overflow as it likes.
         is_ours = type(splitter) in POLICIES.values()
+        self._learning_rate = plan.learning_rate
         self.guard: Callable[[], AbstractContextManager[None]]
         self.guard = refusing_overflow if is_ours else nullcontext
         self.raw = start
@@ -86,11 +88,23 @@ class Outputs:
             )
             self.workers.append((training, growth_of(splitter, columns, training, of_each)))
 
+    @property
+    def learning_rate(self) -> float:
+        """What the step of the next trees is multiplied by."""
+        return self._learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, rate: float) -> None:
+        if rate != self._learning_rate:
+            self._learning_rate = rate
+            for _, growth in self.workers:
+                growth.set_learning_rate(rate)
+
     def go_on_from(self, raw_prediction: np.ndarray) -> None:
         """Take the raw predictions of a model, of shape (n,) or (n, K)."""
         self.raw[:] = raw_prediction.T
 
-    def grow(self, m: int, most: int, draws: Draws, X: np.ndarray) -> list[NewTrees]:
+    def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
         """Grow tree ``m`` and those of its round, or, of one output, as many as ``most``.
 
         ``X`` is the table once more: rows that a tree does not see go down it all the same.

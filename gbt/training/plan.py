@@ -57,3 +57,7 @@ class Growth(Protocol):
         most : int
         """
         ...
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Multiply the steps of the next trees by this."""
+        ...

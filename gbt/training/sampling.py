@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
+from gbt.splitting.frontier import Limits
+
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
@@ -25,6 +27,11 @@ class Sampling:
     subsample: float
     n_rows: int
     left_out: np.ndarray
+
+    @property
+    def n_seen(self) -> int:
+        """How many rows every tree has seen."""
+        return sample_size(self.n_rows - len(self.left_out), self.subsample)
 
     def refuse_to_become(self, other: "Sampling") -> None:
         """Raise ValueError unless trees sampled as ``other`` says may follow trees sampled so."""
@@ -55,13 +62,26 @@ class Draws:
     seed : int
     n_rows, n_columns : int
     subsample, colsample : float
-        The fraction of them that a tree sees. ``are_of_all`` says whether that is all of both.
+        The fraction of them that a tree sees.
+    limits : Limits, optional
+        They say whether a tree draws columns for its nodes. ``are_of_all`` says whether all nodes
+        see all of both.
     """
 
-    def __init__(self, seed: int, n_rows: int, n_columns: int, subsample: float, colsample: float):
-        self.seed, self.n_rows, self.subsample, self._colsample = seed, n_rows, subsample, colsample
+    def __init__(
+        self,
+        seed: int,
+        n_rows: int,
+        n_columns: int,
+        subsample: float,
+        colsample: float,
+        limits: Limits | None = None,
+    ):
+        self.seed, self.n_rows = seed, n_rows
+        self.subsample, self._colsample = subsample, colsample
         shares = ((n_rows, subsample), (n_columns, colsample))
         self.are_of_all = all(sample_size(n, share) == n for n, share in shares)
+        self.are_of_all &= limits is None or not limits.draws_columns
         self._rows = np.arange(n_rows if subsample < 1.0 else 0, dtype=np.int32)
         self._columns = np.arange(n_columns)
 

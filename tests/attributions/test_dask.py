@@ -658,7 +658,7 @@ def test_dask_is_not_imported_for_rows_in_memory():
     program = (
         "import sys, numpy as np, attributions, gbt\n"
         "X = np.arange(40.0).reshape(20, 2)\n"
-        "model = gbt.GBTRegressor(n_estimators=1).fit(X, X[:, 0])\n"
+        "model = gbt.GBTRegressor(n_estimators=1, splitter='greedy').fit(X, X[:, 0])\n"
         "attributions.tree_inner(model, X + 1, X[:, 0]), attributions.predecomp(model, X)\n"
         "assert not {m for m in sys.modules if m.split('.')[0] in ('dask', 'distributed')}\n"
     )
@@ -676,7 +676,7 @@ def load(k):
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 20))
-model = GBTRegressor(n_estimators=2, max_depth=2).fit(X, X[:, 0])
+model = GBTRegressor(n_estimators=2, max_depth=2, splitter="greedy").fit(X, X[:, 0])
 n_chunks = int(sys.argv[1])
 chunks = [da.from_delayed(dask.delayed(load)(k), (40_000, 20), float) for k in range(n_chunks)]
 table = da.concatenate(chunks)

@@ -20,6 +20,7 @@ from attributions import (
     forest_inner,
     held_out_gain,
     held_out_gain_rows,
+    local_mdi,
     partial_inner,
     partial_inner_rows,
     permutation,
@@ -110,7 +111,7 @@ def test_a_model_that_goes_on_from_another_is_the_rest_of_a_longer_one(seed, kin
 @given(numbers)
 def test_with_the_squared_error_starts_may_be_taken_off_the_targets(seed):
     X, y, weight, start = rows_of("squared", seed)
-    asked = {"n_estimators": 4, "max_depth": 3}
+    asked = {"n_estimators": 4, "max_depth": 3, "splitter": "greedy"}
     model = GBTRegressor(**asked).fit(X, y, weight, init_score=start)
     other = GBTRegressor(base_score=0.0, **asked).fit(X, y - start, weight)
     size = size_of(model, y, start, weight)
@@ -187,12 +188,36 @@ def test_chunks_of_dask_have_their_starting_values(kind):
             assert_same(rows.values, tree_inner_rows(model, X, y, init_score=start).values)
 
 
+@pytest.mark.parametrize("kind", ["squared", "three classes"])
+def test_linear_models_of_trees_are_fitted_to_what_the_starts_leave(kind):
+    """Without raw columns and penalties they are the trees themselves, once the rows are right."""
+    X, y, _, start = rows_of(kind, 13)
+    model = KINDS[kind](n_estimators=3, max_depth=2, reg_lambda=0.0).fit(X, y, init_score=start)
+    asked = {"linear_model": "ols", "raw": False, "rows": "inbag"}
+    result = local_mdi(model, X, y, init_score=start, **asked)
+    of_trees = model.ensemble_.raw_predict(X, init_score=np.zeros(start.shape))
+    assert_close(result.model_prediction, of_trees, 9)
+    assert_close(result.surrogate_prediction, of_trees, 1e4)
+    with pytest.raises(ValueError, match="not what the model was fitted on"):
+        local_mdi(model, X, y, init_score=start + 1 + np.arange(start.size).reshape(start.shape))
+    if kind == "squared":
+        other = GBTRegressor(3, max_depth=2, reg_lambda=0.0, base_score=0.0, splitter="greedy").fit(
+            X, y - start
+        )
+        expected = local_mdi(other, X, y - start)
+        assert_close(local_mdi(model, X, y, init_score=start).values, expected.values, 1e6)
+
+
 def test_folds_have_their_starting_values():
     X, y, _, start = rows_of("squared", 12)
     asked = {"cv": 3, "random_state": 1}
     for measure in (held_out_gain, partial(tree_inner, ifa="saabas")):
-        result = cross_fit(GBTRegressor(4), X, y, measure, init_score=start, **asked)
-        expected = cross_fit(GBTRegressor(4, base_score=0.0), X, y - start, measure, **asked)
+        result = cross_fit(
+            GBTRegressor(4, splitter="greedy"), X, y, measure, init_score=start, **asked
+        )
+        expected = cross_fit(
+            GBTRegressor(4, base_score=0.0, splitter="greedy"), X, y - start, measure, **asked
+        )
         assert_close(result.values, expected.values, 1e4)
         assert_close(result.standard_error, expected.standard_error, 1e6)
 

@@ -135,8 +135,8 @@ def test_parts_are_the_sizes_of_the_arrays(n_columns, is_logistic):
     assert parts["codes"] == columns.codes.nbytes
     assert parts["order"] == columns.order.nbytes
     assert parts["packed bins"] == columns.packed_bins.nbytes
-    of_bins = columns.bin_start.nbytes + columns.one_value.nbytes
-    assert parts["where bins start and which hold one value"] == of_bins
+    of_bins = columns.bin_start.nbytes + columns.first_code.nbytes
+    assert parts["where bins start and with which code"] == of_bins
     assert parts["scratch"] == grown.searching.scratch.nbytes
     # A thread's and four nodes', of all that are there; columns have at most so many bins.
     assert len(grown.slots.histogram) > 5

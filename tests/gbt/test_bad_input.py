@@ -104,7 +104,9 @@ TABLES = {
 def test_tables(estimator, table, message):
     with refused(message):
         estimator().fit(table, labels[: len(table)] if estimator is GBTClassifier else y)
-    fitted = estimator(n_estimators=1).fit(X, labels if estimator is GBTClassifier else y)
+    fitted = estimator(n_estimators=1, splitter="greedy").fit(
+        X, labels if estimator is GBTClassifier else y
+    )
     with refused(message):
         fitted.predict(table)
 
@@ -120,14 +122,18 @@ def test_columns_of_other_objects(estimator):
         TypeError,
     ):
         estimator().fit(frame, target)
-    fitted = estimator(n_estimators=1).fit(frame.astype({"age": "Float64"}), target)
+    fitted = estimator(n_estimators=1, splitter="greedy").fit(
+        frame.astype({"age": "Float64"}), target
+    )
     with refused(r"not numbers: 'age' \(object, <NA> in row 5\)", TypeError):
         fitted.ensemble_.raw_predict(frame)
 
 
 @BOTH
 def test_words_where_training_had_none(estimator):
-    fitted = estimator(n_estimators=1).fit(pd.DataFrame({"size": y, "age": np.nan}), y > 3)
+    fitted = estimator(n_estimators=1, splitter="greedy").fit(
+        pd.DataFrame({"size": y, "age": np.nan}), y > 3
+    )
     with refused(r"not numbers: 'age' \(.*\)\. Before fitting, name them in categorical_features"):
         fitted.predict(pd.DataFrame({"size": y, "age": labels}))
 
@@ -145,7 +151,7 @@ def test_categories_that_are_no_numbers_are_not_read_as_numbers(estimator, value
     frame = pd.DataFrame({"size": y, "when": pd.Categorical(values)})
     with refused(rf"not numbers: 'when' \({found}"):
         estimator(categorical_features=None).fit(frame, y > 3)
-    model = estimator(n_estimators=1).fit(X[:, :2], y > 3)
+    model = estimator(n_estimators=1, splitter="greedy").fit(X[:, :2], y > 3)
     with refused(rf"not numbers: 'when' \({found}"):
         model.ensemble_.raw_predict(frame)
 
@@ -155,7 +161,7 @@ def test_categories_that_are_no_numbers_are_not_read_as_numbers(estimator, value
 )
 def test_models_alone_refuse_what_is_no_number(table):
     """With and without an estimator around them."""
-    model = GBTRegressor(n_estimators=1, categorical_features=None).fit(X, y)
+    model = GBTRegressor(n_estimators=1, categorical_features=None, splitter="greedy").fit(X, y)
     for predict in (model.predict, model.ensemble_.raw_predict, model.ensemble_.apply):
         with refused("not numbers: column 0"):
             predict(table)
@@ -168,8 +174,8 @@ def test_entries_under_a_mask_are_missing(estimator, dtype):
     table = X.astype(dtype)
     missing = np.where(mask, np.nan, table.astype(float))
     masked = np.ma.array(table, mask=mask)
-    expected = estimator(n_estimators=3).fit(missing, y > 3)
-    model = estimator(n_estimators=3).fit(masked, y > 3)
+    expected = estimator(n_estimators=3, splitter="greedy").fit(missing, y > 3)
+    model = estimator(n_estimators=3, splitter="greedy").fit(masked, y > 3)
     np.testing.assert_array_equal(model.ensemble_.value, expected.ensemble_.value)
     np.testing.assert_array_equal(model.predict(masked), expected.predict(missing))
     raw = model.ensemble_.raw_predict(masked)
@@ -186,8 +192,23 @@ def test_one_row(estimator):
 
 @BOTH
 def test_sparse_tables(estimator):
-    with refused("Sparse data was passed.*toarray", TypeError):
-        estimator().fit(sparse.csr_array(X), labels == "yes")
+    S, y = sparse.csr_array(X), labels == "yes"
+    with refused("Sparse data was passed for y.*toarray", TypeError):
+        estimator().fit(S, sparse.csr_array(y[:, np.newaxis]))
+    with refused("categorical_features names 1 columns, and X is sparse.*Give a frame"):
+        estimator(categorical_features=[0]).fit(S, y)
+    with refused("X holds inf in row 1, column 0; numbers must be finite"):
+        estimator().fit(sparse.csr_array(np.where(np.arange(len(X))[:, None] == 1, np.inf, X)), y)
+    with refused("X has one dimension"):
+        estimator().fit(sparse.coo_array(X[:, 0]), y)
+    model = estimator(n_estimators=1).fit(S, y)
+    with refused("X has 1 features, but"):
+        model.predict(S[:, :1])
+    with refused("the model needs a table with"):
+        model.ensemble_.raw_predict(S[:, :1])
+    of_levels = estimator(n_estimators=1, categorical_features=[0]).fit(X.round(), y)
+    with refused("Column 'x0' of the model is categorical, and X is sparse"):
+        of_levels.predict(S)
 
 
 @BOTH
@@ -253,15 +274,15 @@ TARGETS = {
 @pytest.mark.parametrize(("target", "message"), TARGETS.values(), ids=TARGETS)
 def test_targets(target, message):
     with refused(message):
-        GBTRegressor().fit(X, target)
+        GBTRegressor(splitter="greedy").fit(X, target)
 
 
 def test_a_learning_rate_that_makes_errors_grow():
     rows, target = np.arange(100.0)[:, None], np.arange(100.0)
     with refused("do not fit into float64.* Or learning_rate=1000 is too large"):
-        GBTRegressor(learning_rate=1000).fit(rows, target)
+        GBTRegressor(learning_rate=1000, splitter="greedy").fit(rows, target)
     with refused(r"do not fit into float64.*Divide them by a constant\.$"):
-        GBTRegressor().fit(rows, target * 1e200)
+        GBTRegressor(splitter="greedy").fit(rows, target * 1e200)
 
 
 LABELS = {
@@ -288,12 +309,12 @@ LABELS = {
 def test_labels(target, message):
     rows = X if target is None or len(target) == 8 else np.zeros((len(target), 1))
     with refused(message):
-        GBTClassifier().fit(rows, target)
+        GBTClassifier(splitter="greedy").fit(rows, target)
 
 
 def test_one_class_of_positive_weight():
     with refused("only the class 'yes' in rows of positive weight"):
-        GBTClassifier().fit(X, labels, sample_weight=labels == "yes")
+        GBTClassifier(splitter="greedy").fit(X, labels, sample_weight=labels == "yes")
 
 
 # Weights --------------------------------------------------------------------------------------
@@ -343,7 +364,7 @@ EVAL_SETS = {
 @pytest.mark.parametrize(("eval_set", "message"), EVAL_SETS.values(), ids=EVAL_SETS)
 def test_evaluation_sets(eval_set, message):
     with refused(message):
-        GBTRegressor().fit(X, y, eval_set=eval_set)
+        GBTRegressor(splitter="greedy").fit(X, y, eval_set=eval_set)
 
 
 @pytest.mark.parametrize(
@@ -356,14 +377,14 @@ def test_evaluation_sets(eval_set, message):
 )
 def test_evaluation_labels_that_training_does_not_know(trained, evaluated, unknown):
     with refused(re.escape(f"eval_set[0]: y has labels {unknown}; the classes in training are")):
-        GBTClassifier().fit(X, trained, eval_set=[(X, evaluated)])
+        GBTClassifier(splitter="greedy").fit(X, trained, eval_set=[(X, evaluated)])
 
 
 @pytest.mark.parametrize(
     ("estimator", "rows", "weight"),
     [
-        (GBTRegressor(), 8, [1.0] + [0.0] * 7),  # one row left
-        (GBTClassifier(), 2, None),  # one of each class
+        (GBTRegressor(splitter="greedy"), 8, [1.0] + [0.0] * 7),  # one row left
+        (GBTClassifier(splitter="greedy"), 2, None),  # one of each class
     ],
 )
 def test_too_few_rows_to_hold_some_out(estimator, rows, weight):
@@ -375,7 +396,9 @@ def test_too_few_rows_to_hold_some_out(estimator, rows, weight):
 
 def test_a_class_of_which_no_row_would_be_left_to_train_on():
     words = np.where(np.arange(300) < 2, "rare", "common")
-    model = GBTClassifier(early_stopping_rounds=2, validation_fraction=0.8, random_state=0)
+    model = GBTClassifier(
+        early_stopping_rounds=2, validation_fraction=0.8, random_state=0, splitter="greedy"
+    )
     with refused("validation_fraction=0.8 holds out all rows of a class.*eval_set"):
         model.fit(np.arange(300.0)[:, np.newaxis], words)
 
@@ -383,22 +406,28 @@ def test_a_class_of_which_no_row_would_be_left_to_train_on():
 # Parameters -----------------------------------------------------------------------------------
 
 PARAMETERS = {
-    "n_estimators": ("an integer in [1, inf)", [0, -1, 1.5, "10", None, True]),
+    "n_estimators": ("an integer in [1, inf) or None", [0, -1, 1.5, "10", True]),
     "learning_rate": ("a number in (0, inf)", [0.0, -0.1, np.inf, np.nan, "0.1", None]),
     "max_depth": ("an integer in [1, inf) or None", [0, 2.5, "6"]),
     "max_leaves": ("an integer in [2, inf) or None", [1, 0, 3.0]),
-    "min_child_weight": ("a number in [0, inf)", [-1, np.nan, np.inf, None]),
-    "min_samples_leaf": ("an integer in [1, inf)", [0, 0.1]),
+    "min_child_weight": ("a number in [0, inf) or None", [-1, np.nan, np.inf]),
+    "min_samples_leaf": ("an integer in [1, inf) or None", [0, 0.1]),
     "reg_lambda": ("a number in [0, inf)", [-1e-9, np.nan, np.inf, [1.0]]),
     "min_split_gain": ("a number in [0, inf)", [-1, np.nan, np.inf]),
     "subsample": ("a number in (0, 1]", [0, 1.01, -0.5, np.nan]),
     "colsample": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
+    "colsample_bylevel": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
+    "colsample_bynode": ("a number in (0, 1]", [0, 1.01, "sqrt"]),
     "splitter": (
-        "'greedy', 'cross_validated', 'unbiased', or an object with the method split",
+        "'auto', 'greedy', 'cross_validated', 'unbiased', or an object with the method split",
         ["best", "greedily", None, 3, type("Policy", (), {"split": print})],
     ),
     "categorical_features": ("'from_dtype', None, or a list", ["auto", 3, [0.5], ["a", 0], [[0]]]),
-    "categorical_smoothing": ("a number in [0, inf)", [-1, None, "much"]),
+    "categorical_smoothing": ("a number in [0, inf) or None", [-1, "much"]),
+    "interaction_constraints": (
+        "None, 'no_interactions', 'pairwise', or a list of lists",
+        ["none", ["x0"], [[]], [[0.5]], {0: 1}],
+    ),
     "monotone_constraints": (
         "None, a dict of names or indices",
         [1, "up", [2], {"a": 0.5}, [True]],
@@ -412,6 +441,9 @@ PARAMETERS = {
         ["rmse", 3, mean_absolute_error, log_loss, mean_poisson_deviance, Fraction],
     ),
     "callbacks": ("None or a list of functions", [print, ["print"], "print", 3]),
+    "min_delta": ("a number in [0, inf)", [-0.1, np.nan, None, "0.1"]),
+    "refit": ("True or False", [None, 1, "all"]),
+    "train_score": ("True or False", [None, 1, "loss"]),
     "warm_start": ("True or False", [None, 1, "yes"]),
     "verbose": ("an integer in [0, inf)", [-1, 0.5, None]),
 }
@@ -434,9 +466,14 @@ def test_parameters(estimator, name, allowed, value):
 )
 def test_losses_of_other_libraries_are_told_what_they_are_called_here(name, here):
     with refused(rf"^loss must be None, one of .*; got '{name}'\. The nearest here is '{here}'\.$"):
-        GBTRegressor(loss=name).fit(X, y)
+        GBTRegressor(loss=name, splitter="greedy").fit(X, y)
     target = (y + 1) / np.max(y + 1)  # some losses take no number below 0, one none above 1
-    assert GBTRegressor(loss=here, n_estimators=1).fit(X, target).ensemble_.loss.name == here
+    assert (
+        GBTRegressor(loss=here, n_estimators=1, splitter="greedy")
+        .fit(X, target)
+        .ensemble_.loss.name
+        == here
+    )
 
 
 UNKNOWN = {
@@ -452,6 +489,8 @@ UNKNOWN = {
     "num_leafs": "The nearest here is max_leaves",
     "min_child_samples": "The nearest here is min_samples_leaf",
     "feature_fraction": "The nearest here is colsample",
+    "max_features": "The nearest here is colsample_bynode",
+    "interaction_cst": "The nearest here is interaction_constraints",
     "iterations": "The nearest here is n_estimators",
     "l2_leaf_reg": "The nearest here is reg_lambda",
     "max_iter": "The nearest here is n_estimators",
@@ -470,30 +509,35 @@ UNKNOWN = {
 def test_unknown_parameters_are_told_what_they_are_called_here(estimator, name, hint):
     with refused(rf"^GBT\w+ has no parameter '{name}'\. {hint}.*[.?]$", TypeError):
         estimator(**{name: 1})
-    model = estimator()
+    model = estimator(n_estimators=100)
     with refused(f"Invalid parameter '{name}' for estimator GBT.*{hint}"):
         model.set_params(n_estimators=3, **{name: 1})
     assert model.n_estimators == 100  # nothing is half done
 
 
-def test_parts_of_a_loss_are_not_set_but_the_loss_is():
-    model = GBTRegressor(loss=Quantile(0.9))
-    with refused(r"^'loss__alpha' cannot be set: loss=Quantile\(alpha=0\.9\) has no parameters of"):
-        model.set_params(n_estimators=3, loss__alpha=0.1)
+def test_parts_that_are_not_there_are_refused_before_any_is_set():
+    model = GBTRegressor(100, loss=Quantile(0.9))
+    with refused(r"^Invalid parameter 'loss__beta': loss=Quantile\(alpha=0\.9\) has alpha\.$"):
+        model.set_params(n_estimators=3, loss__beta=0.1)
+    with refused(r"alpha must be a number in \(0, 1\); got 2\."):
+        model.set_params(n_estimators=3, loss__alpha=2)
     with refused("Set n_estimators as a whole, in a search to each of a list of objects"):
-        model.set_params(n_estimators__x=1)
+        model.set_params(n_estimators=1, n_estimators__x=1)
+    with refused("^'loss__alpha' cannot be set: loss='absolute' has no parameters of its own"):
+        model.set_params(n_estimators=3, loss="absolute", loss__alpha=0.2)
     assert model.n_estimators == 100
+    assert model.loss == Quantile(0.9)
     assert model.set_params(loss=Quantile(0.1)).loss == Quantile(0.1)
 
 
 def test_evaluation_sets_in_the_place_of_weights():
     with refused(r"^sample_weight is a list of tuples, .*eval_set=\[\(X_valid, y_valid\)\]"):
-        GBTRegressor().fit(X, y, [(X, y)])
+        GBTRegressor(splitter="greedy").fit(X, y, [(X, y)])
 
 
 def test_not_all_of_many_unknown_labels_are_shown():
     with refused(r"y has labels \[2\.0, 3\.0, 4\.0, 5\.0, 6\.0\] and 1 more; the classes in"):
-        GBTClassifier().fit(X, y > 3, eval_set=[(X, y + 0.0)])
+        GBTClassifier(splitter="greedy").fit(X, y > 3, eval_set=[(X, y + 0.0)])
 
 
 def test_weights_of_classes_are_for_classifiers():
@@ -501,11 +545,11 @@ def test_weights_of_classes_are_for_classifiers():
         with refused("class_weight is a parameter of GBTClassifier only", TypeError):
             GBTRegressor(**{name: 3})
     with refused("The nearest here is class_weight", TypeError):
-        GBTClassifier(scale_pos_weight=3)
+        GBTClassifier(scale_pos_weight=3, splitter="greedy")
 
 
 def test_what_names_of_other_libraries_mean_is_a_parameter_or_a_sentence():
-    ours = set(GBTClassifier().get_params())
+    ours = set(GBTClassifier(splitter="greedy").get_params())
     assert all(here in {*ours, "loss"} or " " in here for here in OTHER_NAMES)
 
 
@@ -527,41 +571,43 @@ def test_parameters_are_shown_and_may_be_more_in_a_subclass(estimator):
 
 
 def test_every_parameter_has_a_range():
-    assert {*PARAMETERS, "base_score", "loss"} == set(GBTRegressor().get_params())
-    assert {*PARAMETERS, "base_score", "class_weight", "loss"} == set(GBTClassifier().get_params())
+    assert {*PARAMETERS, "base_score", "loss"} == set(GBTRegressor(splitter="greedy").get_params())
+    assert {*PARAMETERS, "base_score", "class_weight", "loss"} == set(
+        GBTClassifier(splitter="greedy").get_params()
+    )
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, "mean"])
 def test_base_score_of_the_regressor(value):
     with refused(re.escape("base_score must be a number in (-inf, inf) or None")):
-        GBTRegressor(base_score=value).fit(X, y)
+        GBTRegressor(base_score=value, splitter="greedy").fit(X, y)
 
 
 @pytest.mark.parametrize("value", [0, 1, 1.0, -0.3, np.nan])
 def test_base_score_of_the_classifier(value):
     with refused(re.escape("base_score must be a number in (0, 1) or None")):
-        GBTClassifier(base_score=value).fit(X, labels)
+        GBTClassifier(base_score=value, splitter="greedy").fit(X, labels)
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "a"])
 def test_no_threads(n_jobs):
     with refused("n_jobs(=0 is not allowed| must be an integer)"):
-        GBTRegressor(n_jobs=n_jobs).fit(X, y)
+        GBTRegressor(n_jobs=n_jobs, splitter="greedy").fit(X, y)
     with refused(f"n_jobs={n_jobs!r} is not allowed"):
-        GBTRegressor().fit(X, y).ensemble_.raw_predict(X, n_jobs)
+        GBTRegressor(splitter="greedy").fit(X, y).ensemble_.raw_predict(X, n_jobs)
 
 
 def test_limits_beyond_everything_are_none():
-    at_most = GBTRegressor(max_depth=10**20, max_leaves=10**20).fit(X, y)
-    unlimited = GBTRegressor(max_depth=None).fit(X, y)
+    at_most = GBTRegressor(max_depth=10**20, max_leaves=10**20, splitter="greedy").fit(X, y)
+    unlimited = GBTRegressor(max_depth=None, splitter="greedy").fit(X, y)
     np.testing.assert_array_equal(at_most.predict(X), unlimited.predict(X))
-    stump = GBTRegressor(min_samples_leaf=10**20).fit(X, y)
+    stump = GBTRegressor(min_samples_leaf=10**20, splitter="greedy").fit(X, y)
     np.testing.assert_array_equal(stump.predict(X), np.full(8, y.mean()))
 
 
 def test_a_class_next_to_which_the_other_weighs_nothing():
     with refused("the base score is infinite"):
-        GBTClassifier().fit(X, labels, np.where(labels == "yes", 1e300, 1.0))
+        GBTClassifier(splitter="greedy").fit(X, labels, np.where(labels == "yes", 1e300, 1.0))
 
 
 # Fitted and unfitted --------------------------------------------------------------------------
@@ -583,14 +629,14 @@ def test_a_class_next_to_which_the_other_weighs_nothing():
 )
 def test_unfitted(use):
     with refused("GBTClassifier instance is not fitted yet"):
-        use(GBTClassifier())
+        use(GBTClassifier(splitter="greedy"))
 
 
 @pytest.mark.parametrize("method", ["predict", "staged_predict", "apply"])
 @BOTH
 def test_other_columns_than_in_fit(estimator, method):
     target = labels if estimator is GBTClassifier else y
-    model = estimator(n_estimators=1).fit(X, target)
+    model = estimator(n_estimators=1, splitter="greedy").fit(X, target)
     with refused("X has 2 features, but GBT.* is expecting 3 features"):
         getattr(model, method)(X[:, :2])
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -605,7 +651,7 @@ def test_other_columns_than_in_fit(estimator, method):
 
 @pytest.mark.parametrize("m", [-1, 2, 1.0, None])
 def test_sampled_rows_of_no_tree(m):
-    model = GBTRegressor(n_estimators=2).fit(X, y)
+    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
     with refused(re.escape(f"m must be the number of a tree, an integer in [0, 2); got {m}")):
         model.sampled_rows(m)
 
@@ -619,7 +665,7 @@ NUMBERED = pd.DataFrame(X, columns=[2005, 2001, 7])
 def test_a_column_that_is_missing_or_added_is_named(estimator, frame):
     """Whatever kinds of columns there are beside it, and whoever reads the table."""
     target = labels if estimator is GBTClassifier else y
-    model = estimator(n_estimators=1).fit(frame, target)
+    model = estimator(n_estimators=1, splitter="greedy").fit(frame, target)
     first = frame.columns[0]
     lacking, more = frame.drop(columns=first), frame.assign(extra="a").rename(columns=str)
     for read in (model.ensemble_.raw_predict, lambda X: tree_inner(model, X, target)):
@@ -638,7 +684,7 @@ def test_a_column_that_is_missing_or_added_is_named(estimator, frame):
 @BOTH
 def test_columns_of_pyarrow_with_words_among_them_have_an_order(estimator):
     table = pa.Table.from_pandas(WORDS)
-    model = estimator(n_estimators=1).fit(table, y > 3)
+    model = estimator(n_estimators=1, splitter="greedy").fit(table, y > 3)
     assert_same(model.predict(table), model.predict(WORDS))
     for read in (model.predict, model.ensemble_.raw_predict):
         with refused("X has the columns of the model in another order"):
@@ -656,7 +702,7 @@ def test_labels_that_are_no_text_are_names_and_have_an_order(estimator, tmp_path
         ([2, 0, 1], ("x2", "x0", "x1")),
     ):
         frame = pd.DataFrame(X, columns=columns)
-        model = estimator(n_estimators=2, min_child_weight=0).fit(frame, target)
+        model = estimator(n_estimators=2, min_child_weight=0, splitter="greedy").fit(frame, target)
         model.save(tmp_path / "model.json")
         for same in (model, load(tmp_path / "model.json")):
             assert same.ensemble_.feature_names == names
@@ -680,8 +726,8 @@ NO_TABLES = {
 @BOTH
 def test_what_has_no_rows_in_memory(estimator, table, message):
     target = labels if estimator is GBTClassifier else y
-    fitted = estimator(n_estimators=1).fit(X, target)
-    of_words = estimator(n_estimators=1).fit(WORDS, target)
+    fitted = estimator(n_estimators=1, splitter="greedy").fit(X, target)
+    of_words = estimator(n_estimators=1, splitter="greedy").fit(WORDS, target)
     for read in (
         lambda: estimator().fit(table, target),
         lambda: fitted.predict(table),
@@ -695,15 +741,19 @@ def test_what_has_no_rows_in_memory(estimator, table, message):
 
 @BOTH
 def test_a_single_row_of_a_frame(estimator):
-    model = estimator(n_estimators=1).fit(WORDS, labels if estimator is GBTClassifier else y)
+    model = estimator(n_estimators=1, splitter="greedy").fit(
+        WORDS, labels if estimator is GBTClassifier else y
+    )
     with refused(r"X has one dimension.*X.iloc\[\[i\]\]"):
         model.predict(WORDS.iloc[0])
 
 
 def test_booleans_among_objects_are_labels():
     given = np.array(labels == labels[0], dtype=object)
-    model = GBTClassifier(n_estimators=2, min_child_weight=0).fit(X, given)
-    same = GBTClassifier(n_estimators=2, min_child_weight=0).fit(X, given.astype(bool))
+    model = GBTClassifier(n_estimators=2, min_child_weight=0, splitter="greedy").fit(X, given)
+    same = GBTClassifier(n_estimators=2, min_child_weight=0, splitter="greedy").fit(
+        X, given.astype(bool)
+    )
     assert model.classes_.dtype == bool
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
     assert tree_inner(model, X + 0.1, given).values.shape == (X.shape[1],)
@@ -731,8 +781,8 @@ def test_numbers_of_either_byte_order_are_numbers(dtype):
     """NumPy calls unsigned ones >u4, and text of four letters >U4."""
     table = (10 * X).astype(dtype)
     plain = table.astype(np.float64)
-    expected = GBTRegressor(n_estimators=2).fit(plain, y).predict(plain)
+    expected = GBTRegressor(n_estimators=2, splitter="greedy").fit(plain, y).predict(plain)
     for given in (table, pd.DataFrame(table, columns=["a", "b", "c"])):
-        model = GBTRegressor(n_estimators=2).fit(given, y.astype(dtype))
+        model = GBTRegressor(n_estimators=2, splitter="greedy").fit(given, y.astype(dtype))
         assert model.ensemble_.categories is None
         np.testing.assert_array_equal(model.predict(given), expected)

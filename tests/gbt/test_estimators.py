@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
+from scipy import special
 from sklearn.base import clone
 from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_predict
@@ -23,7 +24,9 @@ from sklearn.utils.validation import check_is_fitted
 from attributions.testing import problems
 from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.trees.rounds import grow_trees
+from gbt.losses import Huber, Quantile
 from gbt.model.tree import NODE_DTYPES
+from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 from tests.gbt.training.test_growing import ByThePage
@@ -31,9 +34,23 @@ from tests.gbt.training.test_growing import ByThePage
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 
 
-@parametrize_with_checks([GBTRegressor(), GBTClassifier()])
+@parametrize_with_checks([GBTRegressor(splitter="greedy"), GBTClassifier(splitter="greedy")])
 def test_scikit_learn_checks(estimator, check):
     """Not one expected failure; with the tag multi_class those of several classes, too."""
+    check(estimator)
+
+
+# As of scikit-learn's forests: rows that are repeated are drawn apart, a heavy one is drawn once.
+OF_DRAWN_PARTS = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "splits draw rows, whatever they weigh"
+    for kind in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks(
+    [GBTRegressor(), GBTClassifier()], expected_failed_checks=lambda estimator: OF_DRAWN_PARTS
+)
+def test_scikit_learn_checks_of_the_default(estimator, check):
     check(estimator)
 
 
@@ -400,7 +417,9 @@ def test_random_state():
 @BOTH
 def test_threads_change_nothing(estimator):
     X, y = table(n=3000)
-    one, two = (estimator(n_estimators=3, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+    one, two = (
+        estimator(n_estimators=3, n_jobs=n_jobs, splitter="greedy").fit(X, y) for n_jobs in (1, 2)
+    )
     assert_same_model(one, two)
     assert_same(one.predict(X), two.predict(X))
 
@@ -461,7 +480,11 @@ def test_early_stopping_holds_out_rows(estimator):
     X, y = table(n=200)
     w = np.where(np.arange(len(y)) % 10 == 0, 0.0, 1.5)
     model = estimator(
-        n_estimators=200, early_stopping_rounds=3, validation_fraction=0.25, random_state=0
+        n_estimators=200,
+        early_stopping_rounds=3,
+        validation_fraction=0.25,
+        random_state=0,
+        splitter="greedy",
     ).fit(X, y, w)
     seen = model.sampled_rows(0)
     kept = np.flatnonzero(w)
@@ -473,7 +496,7 @@ def test_early_stopping_holds_out_rows(estimator):
         assert abs(y[held_out].mean() - y[kept].mean()) <= 1 / len(held_out)
 
     # The same fit with the rows told apart by hand.
-    expected = estimator(n_estimators=200, early_stopping_rounds=3).fit(
+    expected = estimator(n_estimators=200, early_stopping_rounds=3, splitter="greedy").fit(
         X[seen], y[seen], w[seen], eval_set=[(X[held_out], y[held_out], w[held_out])]
     )
     assert_same_model(model, expected)
@@ -575,7 +598,7 @@ def test_importances_without_splits_are_zero():
 @BOTH
 def test_pickle_and_joblib(estimator):
     X, y = table()
-    model = estimator(n_estimators=3, subsample=0.5, random_state=0).fit(X, y)
+    model = estimator(n_estimators=3, subsample=0.5, random_state=0, splitter="greedy").fit(X, y)
     buffer = BytesIO()
     joblib.dump(model, buffer)
     buffer.seek(0)
@@ -602,15 +625,17 @@ def test_behind_a_transformer_that_sets_output():
 def test_model_selection(estimator):
     X, y = table()
     grid = GridSearchCV(
-        estimator(n_estimators=3),
+        estimator(n_estimators=3, splitter="greedy"),
         {"learning_rate": np.array([0.1, 0.5]), "max_depth": np.array([1, 2])},
         cv=2,
     ).fit(X, y)
     assert grid.best_params_["max_depth"] in (1, 2)
     with joblib.parallel_backend("threading", n_jobs=2):
-        parallel = cross_val_predict(estimator(n_estimators=3), X, y, cv=3)
-    assert_same(parallel, cross_val_predict(estimator(n_estimators=3), X, y, cv=3))
-    selector = SelectFromModel(estimator(n_estimators=3)).fit(X, y)
+        parallel = cross_val_predict(estimator(n_estimators=3, splitter="greedy"), X, y, cv=3)
+    assert_same(
+        parallel, cross_val_predict(estimator(n_estimators=3, splitter="greedy"), X, y, cv=3)
+    )
+    selector = SelectFromModel(estimator(n_estimators=3, splitter="greedy")).fit(X, y)
     assert selector.get_support()[0]
 
 
@@ -637,7 +662,7 @@ def test_progress_goes_to_standard_error(estimator, capfd):
     estimator(n_estimators=2, splitter="greedy").fit(X, y)
     out, err = capfd.readouterr()
     assert (out, "round" in err) == ("", False)  # where kernels are compiled, that is said
-    estimator(n_estimators=2, verbose=True).fit(X, y)
+    estimator(n_estimators=2, verbose=True, splitter="greedy").fit(X, y)
     out, err = capfd.readouterr()
     assert out == ""
     assert "2/2" in err
@@ -653,3 +678,78 @@ def test_every_parameter_is_documented(estimator):
     for head, default in zip(heads, defaults, strict=True):
         for name in head.split(", "):
             assert repr(PARAMETERS[name].default) == default.replace('"', "'")
+
+
+# Parameters of losses and splitters -----------------------------------------------------------
+
+
+def amounts():
+    X, _ = table()
+    return X, np.nan_to_num(X[:, 0]) + np.random.default_rng(1).normal(size=len(X))
+
+
+def test_parameters_of_a_loss_are_got_set_and_cloned():
+    X, y = amounts()
+    mine = Quantile(alpha=0.9)
+    model = GBTRegressor(loss=mine, splitter=CrossValidated(n_folds=3))
+    deep = model.get_params()
+    assert deep["loss__alpha"] == 0.9
+    assert deep["splitter__n_folds"] == 3
+    assert not any("__" in name for name in model.get_params(deep=False))
+    assert clone(model).get_params() == deep
+
+    model.fit(X, y)
+    model.set_params(loss__alpha=0.2, splitter__n_folds=4)
+    assert (model.loss, model.splitter.n_folds) == (Quantile(0.2), 4)
+    assert mine.alpha == model.ensemble_.loss.alpha == 0.9  # nobody else's loss is changed
+    assert model.set_params(**model.get_params()).loss == Quantile(0.2)
+
+
+def test_parameters_of_a_loss_that_has_only_been_named():
+    model = GBTRegressor(loss="quantile").set_params(loss__alpha=0.1)
+    assert model.loss == Quantile(0.1)
+    assert model.set_params(loss="huber", loss__delta=2.0).loss == Huber(delta=2.0)
+    assert model.set_params(splitter="cross_validated", splitter__n_folds=7).splitter.n_folds == 7
+    assert not [name for name in GBTRegressor(loss="quantile").get_params() if "__" in name]
+
+
+def test_a_search_over_the_parameter_of_a_loss():
+    X, y = amounts()
+    grid = {"loss__alpha": [0.1, 0.5, 0.9], "max_depth": [1, 2]}
+    model = GBTRegressor(loss="quantile", n_estimators=5, splitter="greedy")
+    search = GridSearchCV(model, grid, cv=2, scoring="neg_mean_absolute_error").fit(X, y)
+    best = search.best_params_
+    by_hand = GBTRegressor(
+        loss=Quantile(best["loss__alpha"]),
+        n_estimators=5,
+        max_depth=best["max_depth"],
+        splitter="greedy",
+    )
+    assert_same(search.predict(X), by_hand.fit(X, y).predict(X))
+
+
+# More ways to ask a classifier ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_raw_predictions_of_stages_and_logarithms_of_probabilities(n_classes):
+    X, y = amounts()
+    labels = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    model = GBTClassifier(n_estimators=4).fit(X, labels)
+    stages = [*model.staged_decision_function(X)]
+    assert len(stages) == 4
+    assert_same(stages[-1], model.decision_function(X))
+    for raw, probability in zip(stages, model.staged_predict_proba(X), strict=True):
+        assert raw.shape == ((len(X),) if n_classes == 2 else (len(X), 3))
+        share = special.expit(raw) if n_classes == 2 else special.softmax(raw, axis=1)
+        assert_close(probability[:, -1], share if n_classes == 2 else share[:, -1], terms=1.0)
+    expected = [[math.log(p) for p in row] for row in model.predict_proba(X)]
+    assert_close(model.predict_log_proba(X), expected, np.abs(expected))
+
+
+def test_the_logarithm_of_no_probability_is_minus_infinity():
+    X, y = amounts()
+    model = GBTClassifier(n_estimators=1, base_score=0.5, learning_rate=1e6, min_child_weight=0)
+    model.fit(X, y > 0)
+    smallest = model.predict_log_proba(X).min(axis=1)
+    assert (smallest == -np.inf).any()

@@ -40,7 +40,9 @@ OF_FIT = {
     "weight": "The nearest here is sample_weight",
     "eval_sets": "The nearest here is eval_set",
     "sample_weight_eval_set": r"weights of an evaluation set stand behind its targets: eval_set=\[",
-    "X_val": r"an evaluation set is a pair in a list: eval_set=\[",
+    "X_valid": "(Did you mean|The nearest here is) X_val",
+    "eval_y": "The nearest here is y_val",
+    "validation_data": r"an evaluation set is a pair in a list: eval_set=\[",
     "nonsense": "It takes X, y, sample_weight, eval_set, init_score",
 }
 OF_PREDICT = {
@@ -52,7 +54,7 @@ OF_PREDICT = {
     "pred_contrib": r"attributions\.tree_shap\(model, X\)",
     "pred_contribs": r"attributions\.tree_shap\(model, X\)",
     "approx_contribs": r"attributions\.saabas\(model, X\)",
-    "pred_interactions": "there are no interaction values of a row",
+    "pred_interactions": "attributions.tree_shap_pairs",
     "pred_leaf": r"apply\(X\) returns the leaf",
     "base_margin": "(The nearest here is init_score|it is an argument of fit)",
     "n_jobs": "n_jobs is a parameter of the constructor",
@@ -93,18 +95,21 @@ def test_predictions_say_what_serves_in_place_of_an_argument(estimator, method, 
     ("call", "told"),
     [
         (
-            lambda: GBTRegressor().fit(X),
+            lambda: GBTRegressor(splitter="greedy").fit(X),
             "GBTRegressor.fit(X, y, sample_weight, eval_set",
         ),
         (
-            lambda: GBTClassifier().fit(X, y, None, [], None, 3),
+            lambda: GBTClassifier(splitter="greedy").fit(X, y, None, [], None, X, y, y, 3),
             "GBTClassifier.fit(X, y, sample_w",
         ),
         (
-            lambda: GBTRegressor().predict(),
+            lambda: GBTRegressor(splitter="greedy").predict(),
             "GBTRegressor.predict(X, init_score): missing a",
         ),
-        (lambda: GBTRegressor().save(), "GBTRegressor.save(path): missing a required"),
+        (
+            lambda: GBTRegressor(splitter="greedy").save(),
+            "GBTRegressor.save(path): missing a required",
+        ),
     ],
 )
 def test_arguments_too_many_or_too_few_are_those_of_the_users_class(call, told):
@@ -120,7 +125,8 @@ def test_methods_show_their_own_signature_and_their_own_words():
     assert str(inspect.signature(fit)) == "(self, X, y=3)"
     assert (fit.__name__, fit.__doc__) == ("fit", "Fit.")
     assert list(inspect.signature(GBTRegressor.fit).parameters) == [
-        "self", "X", "y", "sample_weight", "eval_set", "init_score",
+        "self", "X", "y", "sample_weight", "eval_set", "init_score", "X_val", "y_val",
+        "sample_weight_val",
     ]  # fmt: skip
 
 
@@ -129,7 +135,8 @@ def test_every_public_method_says_what_serves():
         for name, method in inspect.getmembers(estimator, inspect.isfunction):
             if not name.startswith("_") and method.__module__.startswith("gbt."):
                 has_arguments = len(inspect.signature(method).parameters) > 1
-                assert hasattr(method, "__wrapped__") == has_arguments or name == "set_params"
+                is_of_parameters = name in ("get_params", "set_params")
+                assert hasattr(method, "__wrapped__") == has_arguments or is_of_parameters
 
 
 NONE_HERE = {
@@ -137,8 +144,6 @@ NONE_HERE = {
     "boosting_type": "there is no DART",
     "rate_drop": "there is no DART",
     "num_parallel_tree": "no random forests are grown",
-    "interaction_constraints": "there are no interaction constraints",
-    "interaction_cst": "there are no interaction constraints",
     "tree_method": "splitter='greedy' finds the best of all cuts",
     "max_delta_step": "leaf values have no bound",
     "device": "on no GPU",
@@ -164,7 +169,7 @@ def test_parameters_without_a_like_are_told_so(estimator, name, told):
 )
 def test_losses_that_are_no_loss_here_are_told_no_other(name):
     with pytest.raises(ValueError, match=rf"^loss must be None, one of .*; got '{name}'\.$"):
-        GBTRegressor(loss=name).fit(X, y)
+        GBTRegressor(loss=name, splitter="greedy").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +179,7 @@ def test_metrics_of_other_libraries_are_told_what_scikit_learn_calls_them(name, 
     assert here in get_scorer_names()
     told = rf"^eval_metric must be None, .*; got '{name}'\. The nearest here is '{here}'\.$"
     with pytest.raises(ValueError, match=told):
-        GBTRegressor(eval_metric=name).fit(X, y)
+        GBTRegressor(eval_metric=name, splitter="greedy").fit(X, y)
 
 
 @pytest.mark.parametrize("table", [OTHER_NAMES, OTHER_ARGUMENTS, OTHER_LOSSES, OTHER_METRICS])
@@ -182,7 +187,7 @@ def test_every_name_of_others_is_told_one_thing_and_is_none_of_ours(table):
     others = [name for names in table.values() for name in names]
     assert len(others) == len(set(others))
     if table is not OTHER_METRICS:
-        assert not {*others} & {*GBTClassifier().get_params(), "loss"}
+        assert not {*others} & {*GBTClassifier(splitter="greedy").get_params(), "loss"}
 
 
 def test_whatever_a_sentence_names_is_there():
@@ -196,9 +201,14 @@ def test_whatever_a_sentence_names_is_there():
     for call in re.findall(r"gbt\.[\w.]+\(\w+=[\d.]+\)", sentences):
         module, name, argument, value = re.fullmatch(r"(.*)\.(\w+)\((\w+)=(.*)\)", call).groups()
         loss = getattr(import_module(module), name)(**{argument: float(value)})
-        assert GBTRegressor(loss=loss, n_estimators=1).fit(X, y - y.min() + 1).n_features_in_ == 3
+        assert (
+            GBTRegressor(loss=loss, n_estimators=1, splitter="greedy")
+            .fit(X, y - y.min() + 1)
+            .n_features_in_
+            == 3
+        )
 
-    model = GBTClassifier(n_estimators=2).fit(X, y > 0)
+    model = GBTClassifier(n_estimators=2, splitter="greedy").fit(X, y > 0)
     for method in ("ensemble_.truncate", "ensemble_.raw_predict", "staged_predict_proba", "apply"):
         assert f"{method}(" in sentences
     plain = re.sub(r"(gbt|attributions)\.[\w.]+(\([^)]*\))?", "", sentences)
@@ -208,5 +218,5 @@ def test_whatever_a_sentence_names_is_there():
             thing = getattr(thing, part)
         assert callable(thing), chain
     set_here = {*re.findall(r"\b(\w+)=", plain)}
-    assert {"warm_start", "max_depth"} <= set_here
+    assert {"warm_start", "splitter"} <= set_here
     assert set_here <= {*model.get_params(), "loss", "eval_set"}

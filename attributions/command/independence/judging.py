@@ -19,6 +19,7 @@ from attributions.command.independence.agreement import (
     agreement_within,
     errors_of,
 )
+from attributions.command.simpler import beside_simpler, with_given_away
 from attributions.command.table.belonging import Belonging, belonging, columns_of_time
 from attributions.command.table.columns import Column
 from attributions.command.table.file import Table
@@ -27,7 +28,7 @@ from attributions.command.table.task import Question, Task, read_columns, table_
 from attributions.command.table.unusable import UnusableTableError
 from gbt.model.ensemble import Ensemble
 
-MOST_TRIED = 3  # columns for which a model is fitted
+MOST_TRIED = 2  # columns for which a model is fitted
 LEAST_ALONG = 0.1  # correlation of neighbours' errors in the file that is worth a word
 SORTED = 0.9  # correlation of neighbours' targets with which a file is sorted by its target
 Fit = Callable[[Task], Ensemble]
@@ -60,9 +61,15 @@ def judged(
     announce(task)
     at_random = findings_of(fit(plain), plain)
     if model is None:
-        return with_time(replace(at_random, together=said))
+        return _completed(with_time(replace(at_random, together=said)), fit)
     found = findings_of(model, task)
-    return with_time(replace(found, together=said, beside=without_rows(at_random)))
+    found = with_time(replace(found, together=said, beside=without_rows(at_random)))
+    return _completed(found, fit)
+
+
+def _completed(found: Findings, fit: Fit) -> Findings:
+    """Add what simpler models predict, and what the best columns predict alone."""
+    return with_given_away(beside_simpler(found), fit)
 
 
 def _by_groups(
@@ -95,7 +102,7 @@ def _as_asked(task: Task, plain: Task, fit: Fit) -> Findings:
         found = replace(found, together=together)
     else:
         found = with_hint(found)
-    return replace(found, beside=without_rows(at_random))
+    return _completed(replace(found, beside=without_rows(at_random)), fit)
 
 
 def of_given_model(found: Findings) -> Findings:

@@ -110,10 +110,17 @@ def write(
     return element("text", text, x=place(x), y=place(y), text_anchor=anchor, **attributes)
 
 
-def path(x: Iterable[SupportsFloat], y: Iterable[SupportsFloat], **attributes: Any) -> Markup:
+def title(text: str) -> Markup:
+    """Return what a browser shows when a mark is pointed at."""
+    return element("title", text)
+
+
+def path(
+    x: Iterable[SupportsFloat], y: Iterable[SupportsFloat], *children: Markup, **attributes: Any
+) -> Markup:
     """Return a line through points."""
     points = [f"{place(a):g} {place(b):g}" for a, b in zip(x, y, strict=True)]
-    return element("path", d=f"M{'L'.join(points)}", **attributes)
+    return element("path", *children, d=f"M{'L'.join(points)}", **attributes)
 
 
 def place(number: SupportsFloat) -> float:

@@ -1,6 +1,8 @@
 """Numbers as a reader knows them: the words, dates and amounts that the table's file holds."""
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -10,6 +12,7 @@ from attributions.command.table.task import Task
 from attributions.names import cut_in_the_middle, on_one_line
 
 LONGEST = 60  # letters of a cell or a name where there is little room
+LENGTHENED = 12
 MISSING = "(missing)"
 
 
@@ -48,6 +51,18 @@ def shortened(text: str, length: int = LONGEST) -> str:
     """Return a text on one line, without its middle if it is long."""
     text = on_one_line(text)
     return text if len(text) <= length else cut_in_the_middle(text, length - 1)
+
+
+def shortened_apart(texts: Sequence[str], length: int = LONGEST) -> list[str]:
+    """Return texts cut to a length; those that would be alike are cut less, until they differ."""
+    lengths = dict.fromkeys(texts, length)
+    while True:
+        cut = {text: shortened(text, lengths[text]) for text in lengths}
+        alike = Counter(cut.values())
+        longer = [t for t in lengths if alike[cut[t]] > 1 and lengths[t] < len(t)]
+        if not longer:
+            return [cut[text] for text in texts]
+        lengths |= {text: lengths[text] + LENGTHENED for text in longer}
 
 
 def predicted_class(task: Task, c: int | None = None) -> str:

@@ -14,9 +14,16 @@ from attributions.command.page.axes import (
     path,
     place,
     svg,
+    title,
     write,
 )
-from attributions.command.page.cells import cell, held_out_numbers, shortened
+from attributions.command.page.cells import (
+    amount,
+    cell,
+    held_out_numbers,
+    shortened,
+    shortened_apart,
+)
 from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join
 from attributions.command.verdicts import HELPS, HURTS
@@ -78,7 +85,7 @@ def boosting(report: Report) -> Markup:
     farthest = np.abs(curves).max(axis=0)
     named = named[farthest[named] > LEAST_CURVE * farthest.max()]
     steps = np.unique(np.linspace(0, len(by_tree), min(len(by_tree), 100) + 1).round()).astype(int)
-    names = [shortened(report.task.feature_names[k], NAME_LENGTH) for k in named]
+    names = shortened_apart([report.task.feature_names[k] for k in named], NAME_LENGTH)
     room = Room(right=max([LETTER * len(name) for name in names], default=0.0) + 16)
     shown = curves[np.ix_(steps, named)]
     axes = Axes(
@@ -87,7 +94,12 @@ def boosting(report: Report) -> Markup:
     ends = spread(axes.y(curves[-1, named]), LINE, axes.room.top + LINE / 2, axes.bottom)
     lines = [
         join(
-            path(axes.x(steps), axes.y(shown[:, j]), class_=f"curve c{j}"),
+            path(
+                axes.x(steps),
+                axes.y(shown[:, j]),
+                title(f"{report.task.feature_names[named[j]]}: {shown[-1, j]:.2f} % at the end"),
+                class_=f"curve c{j}",
+            ),
             path([axes.right, axes.right + 10], [axes.y(shown[-1, j]), end], class_=f"thin c{j}"),
             write(name, axes.right + 12, end + 4, class_=f"t{j}"),
         )
@@ -197,8 +209,15 @@ def _dependence_on_numbers(
         + "."
     )
     points = [
-        element("circle", cx=place(a), cy=place(b), r=2, class_="row")
-        for a, b in zip(axes.x(x[inside]), axes.y(y[inside]), strict=True)
+        element(
+            "circle",
+            title(f"{cell(column, x[i])}: {amount(y[i], 3)}"),
+            cx=place(axes.x(x[i])),
+            cy=place(axes.y(y[i])),
+            r=2,
+            class_="row",
+        )
+        for i in inside
     ]
     return svg(
         label,
@@ -220,7 +239,7 @@ def _dependence_on_words(
     frequent = np.argsort(-counts, kind="stable")[:MOST_WORDS]
     shown = frequent[np.argsort(-means[frequent], kind="stable")]
     names = [cell(column, levels[j]) for j in shown]
-    cut = [shortened(name, NAME_LENGTH) for name in names]
+    cut = shortened_apart(names, NAME_LENGTH)
     left = max(LETTER * len(name) for name in cut) + 10
     height = 22.0 * len(shown) + 46
     axes = Axes(
@@ -239,6 +258,7 @@ def _dependence_on_words(
         parts.append(
             element(
                 "rect",
+                title(f"{names[j]}: {means[level]:+.3g}, {counts[level]:,} rows"),
                 x=place(min(zero, end)),
                 y=place(y - 7),
                 width=place(abs(end - zero)),
@@ -266,8 +286,9 @@ def _names_beside(
     )
     taken: list[Box] = []
     parts = []
-    for k in named:
-        text = shortened(report.task.feature_names[k], NAME_LENGTH)
+    named = [*named]
+    texts = shortened_apart([report.task.feature_names[k] for k in named], NAME_LENGTH)
+    for k, text in zip(named, texts, strict=True):
         size = np.array([LETTER * len(text), SIZE])
         found = place_beside(pixels[k], size, pixels, 7.0, taken, frame, is_needed=False)
         if found is None:
@@ -283,7 +304,13 @@ def _point(x: SupportsFloat, y: SupportsFloat, report: Report, k: int) -> Markup
     kind = MARKS.get(report.found.verdicts[k], "other")
     if report.found.doubtful[k]:
         kind += " hollow"
-    return element("circle", cx=place(x), cy=place(y), r=4, class_=kind)
+    useful, ends = report.found.useful, report.found.useful.confidence_interval()[k]
+    said = (
+        f"{report.task.feature_names[k]}: {report.found.verdicts[k]}; held-out gain"
+        f" {useful.values[k]:.2f} % ({ends[0]:.2f} to {ends[1]:.2f}), share of gain"
+        f" {100 * report.found.gain_share[k]:.1f} %"
+    )
+    return element("circle", title(said), cx=place(x), cy=place(y), r=4, class_=kind)
 
 
 def _half_width(result: GlobalAttribution) -> np.ndarray:

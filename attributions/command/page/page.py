@@ -15,6 +15,7 @@ from attributions.command.independence.said import compared
 from attributions.command.page.cells import predicted_class
 from attributions.command.page.contents import MOST_ROWS, N_SAMPLED, Report
 from attributions.command.page.markup import Markup, data, element, join
+from attributions.command.page.next_steps import next_steps
 from attributions.command.page.row_explorer import MOST_FEATURES, row_data
 from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED
 
@@ -34,6 +35,7 @@ def page(report: Report) -> str:
         "title": join(_title(report)),
         "lead": join(_lead(report)),
         "summary": _summary(report),
+        "next": element("ul", *(element("li", text) for text in next_steps(report.found))),
         "warnings": _warnings(report),
         "description": element("ul", *(element("li", line) for line in report.task.description)),
         "columns": tables.columns(report),

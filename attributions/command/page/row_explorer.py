@@ -16,7 +16,7 @@ from attributions.command.page.cells import (
     cell,
     held_out_numbers,
     predicted_class,
-    shortened,
+    shortened_apart,
 )
 from attributions.command.page.contents import Report
 from attributions.command.page.figures import raw_unit
@@ -71,7 +71,7 @@ def row_data(report: Report) -> dict:
             ]
         )
     return {
-        "names": [shortened(text) for text in task.feature_names],
+        "names": shortened_apart(task.feature_names),
         "base": (
             [_rounded(base) for base in chosen.base_values[0]]
             if task.classes

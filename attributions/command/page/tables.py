@@ -10,6 +10,7 @@ from attributions.command.page.cells import cell, shortened
 from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.printed import N_SCORE_DECIMALS, ranks
+from attributions.command.simpler import LINEAR, TREE
 from attributions.command.table.columns import Column
 
 SCORES = {  # what each measure is, for readers who do not know it
@@ -21,17 +22,21 @@ SCORES = {  # what each measure is, for readers who do not know it
 }
 
 
+OTHERS = {LINEAR: "linear model", TREE: "one tree"}
+
+
 def scores(report: Report) -> Markup:
     """Return how good the model is beside a constant."""
     rows = [
         [
             join(score.name, element("small", SCORES.get(score.name, ""))),
-            *_alike([score.of_model, score.of_constant]),
+            *_alike([score.of_model, score.of_constant, *score.of_others.values()]),
         ]
         for score in report.found.scores
     ]
     n_rows = len(report.task.y_valid)
-    head = ["measure", "this model", "constant"]
+    others = [OTHERS[name] for name in report.found.scores[0].of_others]
+    head = ["measure", "this model", "constant", *others]
     return table(f"How good predictions of {n_rows:,} held-out rows are", head, rows)
 
 
@@ -69,7 +74,10 @@ def features(report: Report) -> Markup:
         cells = [
             element("th", name(useful.feature_names[k]), scope="row"),
             element("td", told, class_=f"verdict {figures.MARKS.get(verdict, 'other')}"),
-            *(element("td", text, data_value=number, class_=kind) for kind, number, text in shown),
+            *(
+                element("td", text, data_value=number, class_=kind, data_label=label)
+                for (kind, number, text), (label, _) in zip(shown, head[2:], strict=True)
+            ),
         ]
         rows.append(element("tr", *cells, class_=None if is_used else "unused"))
     headings = [

@@ -41,6 +41,13 @@ TIMES = {
     "year", "yr", "month", "date", "day", "week", "quarter", "time", "wave", "round", "period",
     "visit", "hour", "occasion", "trial",
 }  # fmt: skip
+NUMBERS = {"no", "nr", "num", "number", "code", "name", "key", "label"}
+# What makes a name one of a number or a duration, or of a time at which no row was taken.
+NUMBERED = {
+    "years", "months", "weeks", "days", "hours", "times", "n", "count", "total", "mean", "per",
+    "of", "at", "in", "since", "last", "next",
+}  # fmt: skip
+NO_TIMES = NUMBERED | {"birth", "born", "model", "built"}
 FEWEST_VALUES = 10
 FEWEST_SHARING = 0.1  # of rows that have a value which other rows have, too
 LEAST_CHANCE = 20  # collisions that chance would make, below which their absence says nothing
@@ -120,10 +127,9 @@ def belonging(columns: Mapping[str, Column], target: str) -> list[Belonging]:
         column = columns[name]
         if not _may_hold_together(column):
             continue
-        parts = {part.casefold() for part in NAME_PARTS.findall(name)}
-        if parts & TIMES:
+        if _is_time_by_name(name):
             continue
-        is_person = bool(parts & PERSONS)
+        is_person = _ends_with(name, PERSONS)
         values = others[name]
         known = values >= 0
         sizes = np.bincount(values[known])
@@ -132,7 +138,7 @@ def belonging(columns: Mapping[str, Column], target: str) -> list[Belonging]:
             n_values=len(sizes),
             n_rows=int(known.sum()),
             is_person=is_person,
-            is_place=bool(parts & PLACES),
+            is_place=_ends_with(name, PLACES),
             constant=tuple(_constant_within(columns, others, name, is_a_number=not is_person)),
             times=next(_times_within(columns, others, name), ""),
             is_in_a_row=1 + (np.diff(values) != 0).sum() <= 1.1 * len(sizes),
@@ -152,13 +158,30 @@ def columns_of_time(columns: Mapping[str, Column], target: str) -> list[str]:
         and column.n_distinct >= FEWEST_VALUES // 2
         and (
             column.kind == "dates"
-            or (
-                column.kind == "numbers"
-                and {part.casefold() for part in NAME_PARTS.findall(name)} & TIMES
-                and _are_whole(column)
-            )
+            or (column.kind == "numbers" and _is_time_by_name(name) and _are_whole(column))
         )
     ]
+
+
+def _parts(name: str) -> list[str]:
+    """Return the words of a name, such as firm and size of FirmSize."""
+    return [part.casefold() for part in NAME_PARTS.findall(name)]
+
+
+def _ends_with(name: str, words: set[str]) -> bool:
+    """Say whether a name ends with one of some words, numbers aside: FirmNr, but no FirmSize."""
+    parts = _parts(name)
+    while parts and parts[-1] in NUMBERS:
+        parts.pop()
+    return bool(parts) and parts[-1] in words and not set(parts) & NUMBERED
+
+
+def _is_time_by_name(name: str) -> bool:
+    """Say whether a name is that of a time at which rows were taken: no birth year, no duration."""
+    parts = _parts(name)
+    if not parts or parts[-1] not in TIMES or set(parts) & NO_TIMES:
+        return False
+    return parts == ["time"] or parts[-1] != "time"
 
 
 def labels_of_groups(column: Column) -> np.ndarray:

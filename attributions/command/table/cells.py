@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "nat", "?"}
+from gbt.tables.spelled import is_blank, plain_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +73,9 @@ class Cells:
             found, known = self.values.astype(np.float64), ~np.isnan(self.values)
         else:
             of_text = {"True": 1.0, "False": 0.0} if self.holds == "booleans" else {}
-            each = [of_text.get(text, cell_number(text)) for text in self.texts]
+            each = [of_text.get(text, plain_number(text)) for text in self.texts]
             found = np.array(each, dtype=np.float64)[self.values]
-            known = ~np.array([is_missing(text) for text in self.texts], dtype=bool)[self.values]
+            known = ~np.array([is_blank(text) for text in self.texts], dtype=bool)[self.values]
         is_finite = np.isfinite(found)
         return np.where(is_finite, found, np.nan), known & ~is_finite
 
@@ -91,16 +91,3 @@ def joined(batches: Sequence[Cells]) -> Cells:
     rows = np.concatenate([b.values + start for b, start in zip(batches, starts, strict=True)])
     whole = Cells.of(texts, rows)
     return Cells(first.holds, whole.values, whole.texts)
-
-
-def is_missing(cell: str) -> bool:
-    """Say whether a cell stands for a missing value, by what pandas takes for one, and "?"."""
-    return cell.casefold() in MISSING or cell == "None"
-
-
-def cell_number(cell: str) -> float:
-    """Return what a cell says in digits with a decimal point; nan for anything else."""
-    try:
-        return np.nan if "_" in cell else float(cell)  # to Python, 1_2 is twelve
-    except ValueError:
-        return np.nan

@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from attributions.command.table.cells import Cells, cell_number, is_missing
+from attributions.command.table.cells import Cells
 from attributions.names import elided
+from gbt.tables.spelled import is_blank, plain_number, undressed
 
 NEARLY_ALL = 0.95
 FEW = 10  # different values
@@ -38,11 +39,6 @@ NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 IDENTIFIERS = {"id", "key", "index"}
 
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?")
-CLOTHES = re.compile(
-    r"(?P<minus>-?)(?P<open>\(?)(?P<before>[$€£¥]?) ?(?P<sign>[+-]?)"
-    r"(?P<digits>(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d*)?|\.\d+)"
-    r" ?(?P<after>[%$€£¥]?)(?P<close>\)?)"
-)
 DAYS = (
     "%Y-%m", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
     "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y",
@@ -96,7 +92,7 @@ def column_of(name: str, cells: Cells, may_have_decimal_commas: bool = False) ->
         return _typed(name, cells)
     levels = np.array([*cells.texts], dtype=object)
     n_rows = np.bincount(cells.values, minlength=len(levels))
-    known = np.array([not is_missing(cell) for cell in levels], dtype=bool)
+    known = np.array([not is_blank(cell) for cell in levels], dtype=bool)
 
     def column(kind: str, numbers: np.ndarray, **details: Any) -> Column:
         numbers = np.where(np.isfinite(numbers), numbers, np.nan)
@@ -112,10 +108,10 @@ def column_of(name: str, cells: Cells, may_have_decimal_commas: bool = False) ->
             **details,
         )
 
-    readings = [_each(cell_number, levels, known)]
+    readings = [_each(plain_number, levels, known)]
     if may_have_decimal_commas:
         readings.append(_each(_comma_number, levels, known))
-    readings.append(_undressed(levels, known))
+    readings.append(undressed(cells.texts))
     shares = [n_rows[known & ~np.isnan(numbers)].sum() for numbers in readings]
     best = int(np.argmax(shares))
     numbers = readings[best]
@@ -181,9 +177,9 @@ class LevelPlaces:
         return np.array([self._find(text) for text in cells.texts], dtype=np.float64)[cells.values]
 
     def _find(self, cell: str) -> float:
-        if is_missing(cell):
+        if is_blank(cell):
             return np.nan
-        number = cell_number(cell)
+        number = plain_number(cell)
         as_level = cell if np.isnan(number) else f"{number:.15g}"
         return self._place.get(cell, self._place.get(as_level, np.inf))
 
@@ -226,23 +222,6 @@ def _comma_number(cell: str) -> float:
     if not DECIMAL_COMMA.fullmatch(cell):
         return np.nan
     return float(cell.replace(".", "").replace(",", "."))
-
-
-def _undressed(levels: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return what cells say between signs, nan for others; or only nan where signs differ.
-
-    0.45 beside 45% would be a riddle, and so would dollars beside pounds.
-    """
-    numbers, signs = np.full(len(levels), np.nan), set()
-    for k in np.flatnonzero(known):
-        found = CLOTHES.fullmatch(levels[k])
-        if found and bool(found["open"]) == bool(found["close"]):
-            size = float(found["digits"].replace(",", ""))
-            is_loss = bool(found["minus"]) != (found["sign"] == "-") or bool(found["open"])
-            numbers[k] = -size if is_loss else size
-            signs.add(found["before"] or found["after"])
-    is_one = len(signs - {""}) < 2 and not ("%" in signs and "" in signs)
-    return numbers if is_one else np.full(len(levels), np.nan)
 
 
 def _seconds(levels: np.ndarray, known: np.ndarray) -> np.ndarray | None:

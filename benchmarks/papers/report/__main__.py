@@ -2,6 +2,7 @@
 
 ``panels`` are tables in which rows of one subject belong together, ``apart`` such in which no rows
 do: how often does the command speak of rows that belong together, and how often rightly?
+``leaks`` are tables of which half have a column that gives the answer away: how often does it warn?
 
     python -m benchmarks.papers.report --write
 """
@@ -9,9 +10,10 @@ do: how often does the command speak of rows that belong together, and how often
 import sys
 
 from benchmarks.papers.report.belonging import APART, PANELS
+from benchmarks.papers.report.leaks import LEAKS
 from benchmarks.study import command
 
-STUDY = command.Study("report", __doc__, {part.name: part for part in (PANELS, APART)})
+STUDY = command.Study("report", __doc__, {part.name: part for part in (PANELS, APART, LEAKS)})
 
 
 def main(arguments=None) -> int:

@@ -18,7 +18,7 @@ LIBRARIES = TIMED.format(
 FIRST_USE = TIMED.format(
     "import numpy as np, attributions, gbt;"
     " X = np.random.default_rng(0).standard_normal((1000, 10), dtype=np.float32);"
-    " model = gbt.GBTRegressor(n_estimators=10).fit(X[:500], X[:500, 0]);"
+    " model = gbt.GBTRegressor(n_estimators=10, splitter='greedy').fit(X[:500], X[:500, 0]);"
     " attributions.tree_inner(model, X[500:], X[500:, 0])"
 )
 

@@ -36,7 +36,7 @@ def bytes_by_part(
         "codes": 4 * n_rows * n_columns,
         "order": 4 * n_rows * n_columns,
         "packed bins": 8 * n_rows * n_words,
-        "where bins start and which hold one value": 8 * (MAX_BINS + 2 + MAX_BINS) * n_columns,
+        "where bins start and with which code": 8 * (MAX_BINS + 2 + MAX_BINS + 1) * n_columns,
         "entries": 8 * numbers * n_rows,
         "node numbers, rows listed, rows that wait": 12 * n_rows,
         "raw predictions, g": 16 * n_rows,

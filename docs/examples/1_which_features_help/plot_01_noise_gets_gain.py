@@ -19,7 +19,7 @@ from gbt import GBTRegressor
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 X["noise"] = np.random.default_rng(0).normal(size=len(X))
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=1)
-model = GBTRegressor(max_depth=3).fit(X_fit, y_fit)
+model = GBTRegressor(max_depth=3, splitter="greedy").fit(X_fit, y_fit)
 
 # %%
 # Left total gain, from the rows of the fit; right held-out gain, from new rows, with 95 %

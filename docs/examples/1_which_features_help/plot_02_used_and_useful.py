@@ -15,7 +15,7 @@ from attributions.simulated import simulated
 from gbt import GBTClassifier
 
 data = simulated("classification", random_state=0)
-model = GBTClassifier(n_estimators=200, learning_rate=0.02, max_depth=4)
+model = GBTClassifier(n_estimators=200, learning_rate=0.02, max_depth=4, splitter="greedy")
 model.fit(data.X_train, data.y_train)
 
 UsedUsefulDisplay.from_attributions(

@@ -17,7 +17,9 @@ from gbt import GBTRegressor
 
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
-model = GBTRegressor(n_estimators=300, learning_rate=0.05, max_depth=3).fit(X_fit, y_fit)
+model = GBTRegressor(n_estimators=300, learning_rate=0.05, max_depth=3, splitter="greedy").fit(
+    X_fit, y_fit
+)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 for ax, rows, title in (

@@ -15,6 +15,6 @@ from gbt import GBTClassifier
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
-model = GBTClassifier(max_depth=3).fit(X_fit, y_fit)
+model = GBTClassifier(max_depth=3, splitter="greedy").fit(X_fit, y_fit)
 
 tree_shap(model, X_new).plot(max_display=10, figsize=(9, 5))

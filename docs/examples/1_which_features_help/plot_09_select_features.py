@@ -17,8 +17,8 @@ from attributions import HeldOutSelector
 from gbt import GBTRegressor
 
 X, y, slope = make_regression(2000, 60, n_informative=10, noise=100, coef=True, random_state=0)
-selector = HeldOutSelector(GBTRegressor(max_depth=3), fdr=0.1, random_state=0)
-pipeline = make_pipeline(selector, GBTRegressor(max_depth=3)).fit(X, y)
+selector = HeldOutSelector(GBTRegressor(max_depth=3, splitter="greedy"), fdr=0.1, random_state=0)
+pipeline = make_pipeline(selector, GBTRegressor(max_depth=3, splitter="greedy")).fit(X, y)
 
 kept = pipeline[0].get_support()
 print(f"{kept.sum()} features kept, {np.sum(kept & (slope == 0))} of them noise; 10 matter")

@@ -18,7 +18,7 @@ from gbt import GBTRegressor
 
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
-model = GBTRegressor(n_estimators=60, max_depth=3)
+model = GBTRegressor(n_estimators=60, max_depth=3, splitter="greedy")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 half = held_out_gain(model.fit(X_fit, y_fit), X_new, y_new)

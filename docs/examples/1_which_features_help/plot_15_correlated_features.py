@@ -22,7 +22,7 @@ X = pd.DataFrame({f"copy {i}": signal + 0.3 * rng.normal(size=n) for i in (1, 2,
 X["other"], X["noise"] = other, rng.normal(size=n)
 y = signal + 0.7 * other + rng.normal(size=n)
 
-model = GBTRegressor(max_depth=4).fit(X[:1500], y[:1500])
+model = GBTRegressor(max_depth=4, splitter="greedy").fit(X[:1500], y[:1500])
 single = GlobalAttribution.from_rows(tree_inner_rows(model, X[1500:], y[1500:]))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5), layout="constrained", sharex=True)

@@ -22,7 +22,7 @@ X = pd.DataFrame(rng.normal(size=(n, 4)), columns=["temperature", "rain", "wind"
 X["working day"] = rng.integers(0, 2, size=n)
 y = X["temperature"] - 2 * X["working day"] * X["rain"] + rng.normal(size=n)
 
-model = GBTRegressor(max_depth=3).fit(X[:2000], y[:2000])
+model = GBTRegressor(max_depth=3, splitter="greedy").fit(X[:2000], y[:2000])
 pairs = tree_inner_pairs(model, X[2000:], y[2000:])
 pairs.plot()
 plt.show()

@@ -17,7 +17,7 @@ from gbt import GBTClassifier
 
 X, y = load_digits(return_X_y=True)
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
-model = GBTClassifier(n_estimators=50, max_depth=3).fit(X_fit, y_fit)
+model = GBTClassifier(n_estimators=50, max_depth=3, splitter="greedy").fit(X_fit, y_fit)
 print(f"{model.score(X_new, y_new):.0%} of the new digits are recognised")
 
 

@@ -12,7 +12,7 @@ from attributions.plots import TreeDisplay
 from gbt import GBTClassifier
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-model = GBTClassifier(n_estimators=10, max_depth=3).fit(X, y)
+model = GBTClassifier(n_estimators=10, max_depth=3, splitter="greedy").fit(X, y)
 
 TreeDisplay.from_model(model, 0, max_depth=2, figsize=(11, 5))
 

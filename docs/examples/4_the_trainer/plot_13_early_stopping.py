@@ -17,7 +17,9 @@ X, y = load_diabetes(return_X_y=True, as_frame=True)
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
 X_stop, X_judge, y_stop, y_judge = train_test_split(X_new, y_new, test_size=0.5, random_state=0)
 
-model = GBTRegressor(n_estimators=500, learning_rate=0.05, max_depth=3, early_stopping_rounds=30)
+model = GBTRegressor(
+    n_estimators=500, learning_rate=0.05, max_depth=3, early_stopping_rounds=30, splitter="greedy"
+)
 model.fit(X_fit, y_fit, eval_set=[(X_fit, y_fit), (X_stop, y_stop)])
 
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")

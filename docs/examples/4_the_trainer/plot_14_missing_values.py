@@ -21,7 +21,7 @@ X["visits"] = rng.poisson(3, n).astype(float)
 X.loc[illness + 0.5 * rng.normal(size=n) < 0.3, "lab value"] = np.nan
 y = illness + 0.5 * rng.normal(size=n) > 0.5
 
-model = GBTClassifier(max_depth=3).fit(X[:1000], y[:1000])
+model = GBTClassifier(max_depth=3, splitter="greedy").fit(X[:1000], y[:1000])
 print(tree_inner(model, X[1000:], y[1000:]))
 
 # %%

@@ -33,7 +33,9 @@ def equal_parts(ensemble, m, X):
 
 
 data = simulated("classification", random_state=1)
-model = GBTClassifier(n_estimators=30, max_depth=3).fit(data.X_train, data.y_train)
+model = GBTClassifier(n_estimators=30, max_depth=3, splitter="greedy").fit(
+    data.X_train, data.y_train
+)
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, title, X, y in (

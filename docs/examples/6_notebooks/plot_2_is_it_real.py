@@ -21,7 +21,9 @@ rng = np.random.default_rng(0)
 X["noise"] = rng.normal(size=len(X))
 X["bmi copy"] = X["bmi"] + 0.5 * rng.normal(size=len(X))
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=1)
-model = GBTRegressor(n_estimators=60, max_depth=3, random_state=0).fit(X_fit, y_fit)
+model = GBTRegressor(n_estimators=60, max_depth=3, random_state=0, splitter="greedy").fit(
+    X_fit, y_fit
+)
 
 # %%
 # Does it help on new rows?
@@ -42,7 +44,9 @@ plt.show()
 # chance goes.
 
 shuffled = X.apply(lambda column: rng.permutation(column)).add_prefix("shuffled ")
-both = cross_fit(GBTRegressor(n_estimators=60, max_depth=3), X.join(shuffled), y).to_frame()
+both = cross_fit(
+    GBTRegressor(n_estimators=60, max_depth=3, splitter="greedy"), X.join(shuffled), y
+).to_frame()
 is_shuffled = both.index.str.startswith("shuffled")
 limit = both["percent"][is_shuffled].max()
 print(f"the best shuffled column saves {limit:.2f} % of the loss; more than that save:")

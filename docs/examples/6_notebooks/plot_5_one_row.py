@@ -18,7 +18,9 @@ from gbt import GBTRegressor
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
-model = GBTRegressor(n_estimators=60, max_depth=3, random_state=0).fit(X_fit, y_fit)
+model = GBTRegressor(n_estimators=60, max_depth=3, random_state=0, splitter="greedy").fit(
+    X_fit, y_fit
+)
 
 predicted = model.predict(X_new)
 position = int(predicted.argmax())

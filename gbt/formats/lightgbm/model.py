@@ -22,6 +22,7 @@ digits, and sums of later trees from those of earlier ones (``gbt.formats.origin
 """
 
 import os
+from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -167,6 +168,8 @@ def _import(text: str) -> Imported:
         **trees.listed.as_sets("LightGBM", trees.feature, names, own_levels),
     )
     has_hidden_start = has_start and not (is_forest or rates.has_dropped)
+    if has_hidden_start:  # unless its rate is 1, where starting values look like that
+        ensemble = replace(ensemble, has_init_score=False)
     is_binary = loss.name == "half_logistic"
     return Imported(
         ensemble,

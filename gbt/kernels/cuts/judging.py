@@ -29,7 +29,7 @@ import numpy as np
 
 from gbt.kernels.cuts.histogram import add_rows, clear
 from gbt.kernels.cuts.levels import no_cut
-from gbt.kernels.cuts.packed_bins import ALL_BINS
+from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
 from gbt.kernels.cuts.scan import CUT, LOWEST, ROWS_AT_ONCE, G, H, N
 from gbt.kernels.cuts.search import Terms, own_score, score_cut, sums_of_bin
 from gbt.kernels.platform.compiling import forced_inline, internal
@@ -50,8 +50,6 @@ HABITS = np.dtype(
         ("n_searched", np.int64),  # the first sums, for which the best cuts are found
         ("splits", np.int64),  # the sum whose best cut splits the node
         ("min_rows_of_all", np.int64),  # that every sum must have on either side of any cut
-        ("seed", np.uint64),
-        ("first_tree", np.int64),  # the number of the first of those that one call grows
     ]
 )
 
@@ -109,9 +107,11 @@ def fill_sets(p, node, table, rows, layout, histograms, judging):
         stop = end_of_set(rows.listed, start, node.stop, s, judging.set_of_row)
         own = histograms[s * size : (s + 1) * size]
         clear(own, pack.first_bin * width, pack.last_bin * width)
-        add_rows(
-            table.packed_bins[p], rows.listed[start:stop], rows.entries, layout, pack, ALL_BINS, own
-        )
+        listed = rows.listed[start:stop]
+        if pack.is_sparse:
+            add_stored(pack, table, listed, rows.entries, layout, own)
+        else:
+            add_rows(table.packed_bins[p], listed, rows.entries, layout, pack, ALL_BINS, own)
         start = stop
 
 

@@ -36,17 +36,27 @@ COLUMN = np.dtype(
         ("most_bits", np.int64),  # groups of at most 2^most_bits bins
         ("is_allowed", np.int64),  # whether the tree may split on it
         ("has_levels", np.int64),  # which have no order: 0, IN_BINS or BY_ROWS
+        ("line", np.int64),  # of its codes, and lane of its packed bins, counted through all words
+        ("first_place", np.int64),  # where its order begins
+        # Of a sparse column (``gbt.kernels.cuts.packed_bins``), whose ``line`` means nothing:
+        ("is_sparse", np.int64),
+        ("first_stored", np.int64),  # where its stored values begin
+        ("n_stored", np.int64),
+        ("zero_code", np.int64),
+        ("zero_bin", np.int64),
     ]
 )
-# A pack: up to eight columns whose bins of a row share a word.
+# A pack: up to eight columns whose bins of a row share a word, or sparse columns.
 PACK = np.dtype(
     [
-        ("start", np.int64),  # columns start:stop
+        ("start", np.int64),  # columns in_packs[start:stop]
         ("stop", np.int64),
         ("first_bin", np.int64),  # bins first_bin:last_bin of all histograms
         ("last_bin", np.int64),
         ("lane_first_bin", np.uint64, (LANES,)),  # of each column; where there is none, a bin that
         # nobody reads
+        ("is_sparse", np.int64),
+        ("line", np.int64),  # of a sparse pack, counted through these
     ]
 )
 
@@ -54,13 +64,18 @@ PACK = np.dtype(
 class Table(NamedTuple):
     """The columns, see ``gbt.tables.columns.Columns``, and where their histograms lie."""
 
-    codes: np.ndarray  # (p, n) int32
-    order: np.ndarray  # (p, n) int32
-    packed_bins: np.ndarray  # (packs, n) uint64
-    bin_start: np.ndarray  # (p, bins + 2) int64
-    one_value: np.ndarray  # (p, bins) int64
+    codes: np.ndarray  # (lines, n) int32
+    order: np.ndarray  # (places,) int32, of all columns, end to end
+    packed_bins: np.ndarray  # (packs that are not sparse, n) uint64, these come first
+    bin_start: np.ndarray  # (p, bins + 2) int64, in a sparse column counted without its zeros
+    first_code: np.ndarray  # (p, bins + 1) int64, of each bin, and last that of missing rows
     columns: np.ndarray  # (p,) COLUMN
     packs: np.ndarray  # (packs,) PACK
+    in_packs: np.ndarray  # (p,) int64, columns, those of a pack beside each other
+    # Of sparse columns, see ``gbt.kernels.cuts.packed_bins``; in other tables these are empty.
+    stored: np.ndarray  # (values,) int64, row << 32 | code, column by column
+    stored_bins: np.ndarray  # (values,) int32, pack by pack, row by row
+    row_start: np.ndarray  # (sparse packs, n + 1) int64
 
 
 class Rows(NamedTuple):
@@ -102,6 +117,7 @@ FOUND = np.dtype(
     [
         ("bits", np.int64),  # bins are groups of 2^bits; 0 in large nodes
         ("bound", np.float64),  # of the cuts that were not looked at
+        ("is_open", np.int64),  # whether the node may be split on it
         ("score", np.float64),  # of the best cut found
         # Of that cut; ~bin if it is the last of a bin. Of levels how many, in order, go left.
         ("code", np.int64),
@@ -176,12 +192,18 @@ RULES = np.dtype(
         ("max_leaves", np.int64),  # -1 without limit
         ("learning_rate", np.float64),
         ("loss", np.int64),  # see ``gbt.kernels.rows.derivatives``
+        # On which columns a node may be split, see ``gbt.kernels.trees.node_columns``.
+        ("narrows", np.int64),  # whether not on all that the tree may be, 1 or 0
+        ("colsample_bylevel", np.float64),
+        ("colsample_bynode", np.float64),
+        ("seed", np.uint64),  # of all that trees draw
         ("categorical_smoothing", np.float64),
         ("most_weight", np.float64),  # of a level of few rows, in integers as the next
         ("weight_unit", np.int64),  # what a row weighs
         ("n_threads", np.int64),
         ("most_rows_small", np.int64),  # a node of more rows is large, see ``kernels.trees.tasks``
         # Set for each request.
+        ("first_tree", np.int64),  # the number of the first
         ("n_trees", np.int64),  # to grow
         ("n_listed", np.int64),  # rows that take part
         ("n_steps", np.int64),  # to take before the caller wants to be asked again
@@ -238,6 +260,7 @@ class Work(NamedTuple):
     # (n,) float64, for sums that are not certain at once (``gbt.kernels.rows.sums``): the memory of
     # the entries, which nobody needs any more when a tree is written down.
     partials: np.ndarray
+    following: np.ndarray  # (entries,) FOLLOWING, see ``gbt.kernels.trees.node_columns``
 
 
 class Searching(NamedTuple):

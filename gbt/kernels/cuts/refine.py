@@ -55,16 +55,17 @@ def left_of(candidate):
 
 
 @internal
-def walk(codes, in_order, before, missing, number, rows, terms, best):
+def walk(first_code, in_order, before, missing, number, rows, terms, best):
     """Return the better of the cut ``best`` and the best inside a range of rows, walking them.
 
+    first_code int64        IN   of the first of them
     in_order   (k,) int32   IN   part of the column's order, from where a new value starts
     before     Sums         IN   over the node's rows left of them
     number     int64        IN   of the node, as in ``rows.node``
     """
     entries, node_of_row, numbers = rows.entries, rows.node, terms.width // 2
     g, h, n = before
-    n_scored, last = n, np.int64(0)
+    n_scored, code, last_code = n, first_code - 1, np.int64(0)
     end = len(in_order) - 1
     for i in range(len(in_order)):
         ahead = in_order[min(i + AHEAD, end)]
@@ -76,15 +77,14 @@ def walk(codes, in_order, before, missing, number, rows, terms, best):
             if n > n_scored:
                 n_scored = n
                 score, missing_left = score_both_ways(g, h, n, missing, terms)
-                if score >= best.score:  # only then read the code, which may be far away
-                    code = np.int64(codes[last])
-                    if score > best.score or code > best.code:
-                        best = Cut(score, code, missing_left)
+                if score > best.score or (score == best.score and last_code > best.code):
+                    best = Cut(score, last_code, missing_left)
+            code += 1
         if node_of_row[row] == number:
             g += entries[row * numbers]
             h += hessian_of(entries, np.uint64(row), terms)
             n += 1
-            last = row
+            last_code = code
     return best
 
 
@@ -207,7 +207,8 @@ def search_narrow_bins(
     k, shift, number, listed, table, rows, terms, to_beat, scratch, best
 ):  # fmt: skip
     """Return the better of the cut ``best`` and the best of column k, by way of narrow bins."""
-    codes, order, nothing = table.codes[k], table.order[k], np.int64(0)
+    codes, nothing = table.codes[table.columns[k].line], np.int64(0)
+    order = table.order[table.columns[k].first_place :]
     narrow, nowhere = scratch.narrow[:], scratch.marks[:]  # slices are of the type of other arrays
     n_values, candidates = table.columns[k].n_values, scratch.candidates
     padding, column = narrow_padding(n_values, shift), scratch.column
@@ -237,16 +238,10 @@ def search_narrow_bins(
                 codes, order, start, table.columns[k].n_present, low + (np.int64(1) << shift)
             )
             best = walk(
-                codes, order[start:stop], left_of(candidate), missing, number, rows, terms, best
-            )
+                max(low, nothing), order[start:stop], left_of(candidate), missing, number, rows,
+                terms, best,
+            )  # fmt: skip
     return best
-
-
-@internal
-def last_code(codes, order, stop):
-    """Return the code of the last row before a position of a column's order."""
-    row = order[stop - 1]
-    return np.int64(codes[max(row, ~row)])
 
 
 @internal
@@ -267,16 +262,16 @@ def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
     found   FOUND   IN   what a survey found of the column, see ``gbt.kernels.cuts.memory``
     """
     column, bin_start, bits = table.columns[k], table.bin_start[k], found.bits
-    codes, order, candidates = table.codes[k], table.order[k], scratch.candidates
-    listed = rows.listed[node.start : node.stop]
-    one_value = table.one_value[k]
+    codes, order = table.codes[column.line], table.order[column.first_place :]
+    listed, candidates = rows.listed[node.start : node.stop], scratch.candidates
+    first_code = table.first_code[k]
     is_closed = has_closed_bins(column, bits)
     best, _, n_candidates = survey(
-        histogram, column, bits, is_closed, one_value, terms, node.to_beat, scratch
+        histogram, column, bits, is_closed, first_code, terms, node.to_beat, scratch
     )
     if best.code >= 0:
-        stop = bin_start[min(best.code + (1 << bits), column.n_bins)]
-        best = Cut(best.score, last_code(codes, order, stop), best.missing_left)
+        after = min(best.code + (1 << bits), column.n_bins)
+        best = Cut(best.score, first_code[after] - 1, best.missing_left)
     n_candidates = drop_below(best.score, candidates, n_candidates)
     n_own = n_all = np.int64(0)
     for a in range(n_candidates):
@@ -284,7 +279,8 @@ def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
         n_own += candidates[a].rows
         n_all += bin_start[min(b + (1 << bits), column.n_bins)] - bin_start[b]
     shift = narrow_shift(column.n_values, len(listed))
-    time_of_walk = n_all * cost_of_walking(len(codes))
+    # Of a sparse column only the order is at hand.
+    time_of_walk = 0.0 if column.is_sparse else n_all * cost_of_walking(len(codes))
     time_of_sort = len(listed) * PER_ROW_LOOKED_AT + n_own * PER_ROW_SORTED
     time_of_narrow = len(listed) * PER_ROW + (column.n_values >> shift) * PER_NARROW_BIN
     missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
@@ -292,7 +288,8 @@ def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
         keys, marks, start = scratch.keys, scratch.marks, np.int64(0)
         for a in range(n_candidates):
             marks[candidates[a].bin] = 1
-        pick(table.packed_bins[k // LANES], k % LANES, bits, listed, marks, keys)
+        line = column.line
+        pick(table.packed_bins[line // LANES], line % LANES, bits, listed, marks, keys)
         for i in range(n_own):
             keys[i] |= np.int64(codes[keys[i]]) << 32
         sort_keys(keys, n_own)
@@ -308,7 +305,9 @@ def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
             if candidate.bound >= best.score:
                 b = candidate.bin
                 in_order = order[bin_start[b] : bin_start[min(b + (1 << bits), column.n_bins)]]
-                best = walk(codes, in_order, left_of(candidate), missing, j, rows, terms, best)
+                best = walk(
+                    first_code[b], in_order, left_of(candidate), missing, j, rows, terms, best
+                )
     else:
         best = search_narrow_bins(
             k, shift, j, listed, table, rows, terms, node.to_beat, scratch, best

@@ -293,7 +293,7 @@ def count_reaching(upper, n_bins, floor):
 
 
 @internal
-def score_bins(n_bins, bits, one_value, missing, terms, floor, scratch):
+def score_bins(n_bins, bits, first_code, missing, terms, floor, scratch):
     """Look at the bins whose bound reaches ``floor``; see ``survey``."""
     running, upper, candidates = scratch.running, scratch.upper, scratch.candidates
     n_left, first_floor = count_reaching(upper, n_bins, floor), floor
@@ -308,7 +308,8 @@ def score_bins(n_bins, bits, one_value, missing, terms, floor, scratch):
                 with_bin = sums_in(
                     running[G, after], running[SIZE, after], running[H, after], terms
                 )
-                if with_bin.n > left.n + 1 and not (bits == 0 and one_value[b] == 1):
+                has_one_value = bits == 0 and first_code[b + 1] - first_code[b] == 1
+                if with_bin.n > left.n + 1 and not has_one_value:
                     largest, candidate = max(largest, upper[place]), candidates[n_candidates]
                     candidate.bin, candidate.rows = b, with_bin.n - left.n
                     candidate.left_g, candidate.left_h, candidate.left_n = left
@@ -324,7 +325,7 @@ def score_bins(n_bins, bits, one_value, missing, terms, floor, scratch):
 
 
 @internal
-def survey(histogram, column, bits, is_closed, one_value, terms, floor, scratch):
+def survey(histogram, column, bits, is_closed, first_code, terms, floor, scratch):
     """Score the cuts between the bins of one column, and bound all others.
 
     Returns the best cut between bins, with the bin before it in place of its code, the highest of
@@ -335,11 +336,12 @@ def survey(histogram, column, bits, is_closed, one_value, terms, floor, scratch)
     column      COLUMN                     IN    see ``gbt.kernels.cuts.memory``
     bits                         int64     IN    bins are groups of 2^bits
     is_closed                    bool      IN    whether nothing is inside any bin
-    one_value   (bins,)          int64     IN    1 if nothing is inside a single bin, else 0
+    first_code  (bins + 1,)      int64     IN    of each bin, and last that of missing rows; all 0
+                                                 where it is not known which hold one value
     scratch     SCRATCH                    OUT   ``running``, ``upper`` and ``candidates``
     """
     running, upper = scratch.running, scratch.upper
     missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
     n_bins = add_up_bins(histogram, column.first_bin, column.n_bins, bits, terms.width, running)
     bound_bins(running, n_bins, is_closed, missing, terms, upper)
-    return score_bins(n_bins, bits, one_value, missing, terms, floor, scratch)
+    return score_bins(n_bins, bits, first_code, missing, terms, floor, scratch)

@@ -42,9 +42,16 @@ def number_below(limit, key, place):
 
 
 @internal
-def deal_out(start, stop, n_rows, tree, listed, habits, deal, set_of_row, by_set):
+def key_of_tree(rules):
+    """Return what all that the tree which grows draws follows from."""
+    return scrambled(scrambled(rules.seed) + np.uint64(rules.first_tree + rules.n_grown))
+
+
+@internal
+def deal_out(start, stop, n_rows, key, listed, habits, deal, set_of_row, by_set):
     """Draw the sets of the listed rows start:stop and put these in the order of their parts.
 
+    key                      uint64   IN    of the tree
     listed       (n_rows,)   int32    IN
     habits                   HABITS   IN
     deal                     DEAL
@@ -52,7 +59,6 @@ def deal_out(start, stop, n_rows, tree, listed, habits, deal, set_of_row, by_set
     by_set       (n_rows,)   int32    OUT   of all blocks together
     """
     n_parts, last_set, one = habits.n_parts, habits.n_sets - 1, np.uint64(1)
-    key = scrambled(scrambled(habits.seed) + np.uint64(tree))
     part, place = deal.part, deal.place
     for i in range(start, stop):
         part[i - start] = i % n_parts

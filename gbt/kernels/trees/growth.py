@@ -52,7 +52,7 @@ def list_task(tasks, n_tasks, node, other, place):
 
 
 @inlined
-def open_root(table, nodes, slots, tasks, rules, blocks, n_threads):
+def open_root(table, nodes, slots, tasks, rules, following, blocks, n_threads):
     """Open the root, which owns all listed rows; list its search and return the number of tasks."""
     n_slots = len(slots.found)
     for slot in range(n_threads, n_slots):  # the first ones are the threads' own
@@ -61,6 +61,7 @@ def open_root(table, nodes, slots, tasks, rules, blocks, n_threads):
     root = nodes[0]
     open_node(root, ZERO, rules.n_listed, ZERO)
     root.g = root.h = root.magnitude = 0
+    root.state, root.path = 0, 1
     for b in range(blocks_of(rules.n_listed)):
         root.g, root.h = root.g + blocks[b].g, root.h + blocks[b].h
         root.magnitude += blocks[b].magnitude
@@ -69,14 +70,14 @@ def open_root(table, nodes, slots, tasks, rules, blocks, n_threads):
     if not is_large(root.stop, rules):
         return list_task(tasks, ZERO, ZERO, NOTHING, ALL_PACKS)
     take_slot(root, slots)
-    begin_search(root, rules)
+    begin_search(root, root.slot, table.columns, rules, following, slots.found)
     for p in range(len(table.packs)):
         list_task(tasks, np.int64(p), ZERO, NOTHING, np.int64(p))
     return len(table.packs)
 
 
 @inlined
-def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
+def list_searches(first, n_nodes, table, nodes, slots, tasks, rules, following):
     """List the searches of the nodes opened last, small ones first; settle who has a slot."""
     n_tasks = ZERO
     for left in range(first, n_nodes, 2):
@@ -85,8 +86,8 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules):
         is_wanted = is_searched(nodes[smaller], rules) or is_searched(nodes[larger], rules)
         if is_wanted and is_large(n_rows, rules):
             take_slot(nodes[smaller], slots)
-            begin_search(nodes[smaller], rules)
-            begin_search(nodes[larger], rules)
+            for j in (smaller, larger):
+                begin_search(nodes[j], nodes[j].slot, table.columns, rules, following, slots.found)
             continue
         release_slot(nodes[larger], slots)
         for j in (larger, smaller):

@@ -17,9 +17,9 @@ from gbt.kernels.cuts.histogram import subtract
 from gbt.kernels.cuts.judged_levels import search_levels, tell_sides
 from gbt.kernels.cuts.judging import fill_sets, judge_column, search_bins
 from gbt.kernels.cuts.memory import layout_of, terms_of
-from gbt.kernels.cuts.refine import last_code
 from gbt.kernels.platform.compiling import inlined, internal
-from gbt.kernels.trees.drawing import deal_out
+from gbt.kernels.trees.drawing import deal_out, key_of_tree
+from gbt.kernels.trees.node_columns import open_columns
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.tasks import ALL_PACKS, DRAW, PARTITION, best_column, is_searched, partition
 
@@ -30,10 +30,11 @@ def judge_columns(j, p, slot, thread, work, judging):
     table, rows, rules, node = work.table, work.rows, work.rules[0], work.nodes[j]
     listed, pack = rows.listed[node.start : node.stop], table.packs[p]
     judge = judging.judges[thread]
-    for k in range(pack.start, pack.stop):
+    for i in range(pack.start, pack.stop):
+        k = table.in_packs[i]
         column, found = table.columns[k], work.slots.found[slot, k]
         found.score = -np.inf
-        if column.is_allowed and is_searched(node, rules):
+        if found.is_open and is_searched(node, rules):
             if column.has_levels > 0:
                 own = judging.of_levels[thread]
                 search_levels(listed, k, table, rows, rules, judging, judge, own)
@@ -59,8 +60,7 @@ def record_judged_split(j, slot, thread, work, judging):
             listed = work.rows.listed[node.start : node.stop]
             tell_sides(node, listed, table, work.rows, rules, judging, judging.of_levels[thread])
         else:
-            stop = table.bin_start[k, best.code + 1]
-            node.cut = last_code(table.codes[k], table.order[k], stop)
+            node.cut = table.first_code[k, best.code + 1] - 1
 
 
 @internal
@@ -69,6 +69,9 @@ def search_by_sets(task, thread, work, judging):
     table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
     layout, width = layout_of(work.rules[0]), work.rules[0].width
     if task.place == ALL_PACKS:
+        open_columns(
+            nodes[task.node], table.columns, work.rules[0], work.following, slots.found[thread]
+        )
         for p in range(len(table.packs)):
             own = slots.histogram[thread]
             fill_sets(p, nodes[task.node], table, rows, layout, own, judging)
@@ -94,12 +97,11 @@ def run_judged_task(kind, t, thread, work, judging):
     if kind == DRAW:
         start = t * ROWS_PER_TASK
         stop = min(start + ROWS_PER_TASK, rules.n_listed)
-        tree = judging.habits[0].first_tree + rules.n_grown
         deal_out(
-            start, stop, rules.n_listed, tree, rows.listed, judging.habits[0],
+            start, stop, rules.n_listed, key_of_tree(rules), rows.listed, judging.habits[0],
             judging.deals[thread], judging.set_of_row, rows.buffer,
         )  # fmt: skip
     elif kind == PARTITION:
-        partition(work.tasks[t].node, work.table, rows, work.nodes, rules, None)
+        partition(work.tasks[t].node, work.table, rows, work.nodes, rules, work.following, None)
     else:
         search_by_sets(work.tasks[t], thread, work, judging)

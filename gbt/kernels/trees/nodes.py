@@ -14,6 +14,9 @@ NODE = np.dtype(
         ("start", np.int64),  # it owns the listed rows start:stop
         ("stop", np.int64),
         ("depth", np.int64),
+        # On which columns it may be split, see ``gbt.kernels.trees.node_columns``.
+        ("state", np.int64),  # what the columns on its path leave open
+        ("path", np.uint64),  # 1 at the root, 2 path on the left of a node, 2 path + 1 on the right
         ("g", np.int64),  # sums over these rows
         ("h", np.int64),
         ("magnitude", np.int64),  # sum of |g|

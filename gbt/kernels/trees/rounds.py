@@ -108,8 +108,9 @@ def start_tree(work, searching, judging):
             work.rows.listed[i] = work.rows.buffer[i]
     rules.first_open, rules.n_nodes, rules.is_searched = 0, 1, 0
     rules.n_searches = open_root(
-        work.table, work.nodes, work.slots, work.tasks, rules, work.blocks, rules.n_threads
-    )
+        work.table, work.nodes, work.slots, work.tasks, rules, work.following, work.blocks,
+        rules.n_threads,
+    )  # fmt: skip
 
 
 @inlined
@@ -135,7 +136,9 @@ def split_level(work, searching, judging):
     run_phase(PARTITION, n_splits, work, searching, judging)
     first, n_nodes = n_nodes, n_nodes + 2 * n_splits
     rules.first_open, rules.n_nodes = first, n_nodes
-    rules.n_searches = list_searches(first, n_nodes, work.table, nodes, slots, tasks, rules)
+    rules.n_searches = list_searches(
+        first, n_nodes, work.table, nodes, slots, tasks, rules, work.following
+    )
     rules.is_searched = 0
     return n_splits > 0
 

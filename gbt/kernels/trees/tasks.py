@@ -25,13 +25,20 @@ import numpy as np
 from gbt.kernels.cuts.histogram import hessian_of, subtract
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, layout_of, terms_of
 from gbt.kernels.cuts.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
-from gbt.kernels.cuts.packed_bins import ALL_BINS, fill_histograms, group_bins, survey_columns
-from gbt.kernels.cuts.refine import last_code, refine_column
+from gbt.kernels.cuts.packed_bins import (
+    ALL_BINS,
+    fill_histograms,
+    group_bins,
+    survey_columns,
+    write_codes,
+)
+from gbt.kernels.cuts.refine import refine_column
 from gbt.kernels.cuts.search import SAFETY, own_score
 from gbt.kernels.platform.compiling import inlined, internal
 from gbt.kernels.platform.instructions import AHEAD, prefetch
 from gbt.kernels.rows.derivatives import GIVEN, write_derivatives
 from gbt.kernels.trees.finish import finish_leaves
+from gbt.kernels.trees.node_columns import open_columns, pass_on
 from gbt.kernels.trees.nodes import LEFT, NO_SIDE, open_node
 from gbt.kernels.trees.partition import partition_rows
 from gbt.kernels.trees.quantise import ROWS_PER_TASK, measure_rows, quantise_rows
@@ -83,7 +90,7 @@ def add_up_rows(rows, node, layout):
 
 
 @inlined
-def partition(j, table, rows, nodes, rules, of_levels):
+def partition(j, table, rows, nodes, rules, following, of_levels):
     """Give the rows of a node to its children.
 
     Without ``of_levels`` its rows have been told already on which side of a set of levels they are.
@@ -91,8 +98,9 @@ def partition(j, table, rows, nodes, rules, of_levels):
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
     listed, buffer = rows.listed[start:stop], rows.buffer[start:stop]
-    codes, missing_code = table.codes[k], table.columns[k].n_values
-    cut, missing_left, has_levels = parent.cut, parent.missing_left, table.columns[k].has_levels
+    column, codes = table.columns[k], table.codes[table.columns[k].line]
+    cut, missing_left, has_levels = parent.cut, parent.missing_left, column.has_levels
+    missing_code = column.n_values
     if of_levels is not None:
         if has_levels == IN_BINS:
             sides_by_bits(parent, codes, listed, rows.side)
@@ -100,16 +108,26 @@ def partition(j, table, rows, nodes, rules, of_levels):
             sides_by_rows(parent, listed, codes, missing_code + 1, rows, rules, of_levels)
     if has_levels > 0:
         codes, missing_code, cut, missing_left = rows.side[:], NO_SIDE, LEFT, ZERO
+    if column.is_sparse:
+        write_codes(j, column, listed, table.stored, rows)
+        codes = rows.side[:]
     n_left, parent.low_row, parent.high_row = partition_rows(
         codes, missing_code, cut, missing_left, listed, buffer
     )
     middle, depth = start + n_left, parent.depth + 1
     open_node(nodes[parent.left], start, middle, depth)
     open_node(nodes[parent.right], middle, stop, depth)
+    pass_on(parent, nodes[parent.left], nodes[parent.right], rules, following)
     for child in (parent.left, parent.right):
         if may_split(nodes[child], rules):  # else it is not searched
             for i in range(nodes[child].start, nodes[child].stop):
                 rows.node[np.uint64(rows.listed[np.uint64(i)])] = child
+    add_up_children(parent, rows, nodes, rules)
+
+
+@inlined
+def add_up_children(parent, rows, nodes, rules):
+    """Add up the rows of a node's children, of one where that gives the other."""
     first, second = by_size(nodes, parent.left)
     smaller, larger = nodes[first], nodes[second]
     larger.slot = parent.slot
@@ -167,8 +185,12 @@ def best_column(found):
 
 
 @internal
-def begin_search(node, rules):
-    """Set the score to beat of a node before it is searched: its own and the least gain."""
+def begin_search(node, slot, columns, rules, following, found):
+    """Say which columns are open to a node that is to be searched, and set the score to beat.
+
+    That is its own and the least gain.
+    """
+    open_columns(node, columns, rules, following, found[slot])
     score, least_gain = own_score(node, rules)
     node.to_beat = score + least_gain
 
@@ -183,8 +205,8 @@ def record_split(node, slot, table, slots, rules, of_levels):
     node.feature, node.gain = -1, best.score - score
     if node.gain > least_gain:
         if best.code < 0:  # the last of a bin
-            stop = table.bin_start[k, min(~best.code + (1 << best.bits), column.n_bins)]
-            best.code = last_code(table.codes[k], table.order[k], stop)
+            after = min(~best.code + (1 << best.bits), column.n_bins)
+            best.code = table.first_code[k, after] - 1
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == IN_BINS:
             histogram, terms = slots.histogram[slot], terms_of(node, rules)
@@ -192,13 +214,13 @@ def record_split(node, slot, table, slots, rules, of_levels):
 
 
 @inlined
-def search_small(j, slot, table, rows, nodes, slots, rules, scratch, of_levels):
+def search_small(j, slot, table, rows, nodes, slots, rules, following, scratch, of_levels):
     """Find the split of a small node, in the thread's own slot."""
     node, found = nodes[j], slots.found[slot]
     n_rows = node.stop - node.start
-    begin_search(node, rules)
+    begin_search(node, slot, table.columns, rules, following, slots.found)
     for p in range(len(table.packs)):
-        mask = group_bins(table.packs[p], n_rows, table.columns, found)
+        mask = group_bins(table.packs[p], n_rows, table, found)
         fill_histograms(p, node, mask, table, rows, layout_of(rules), slot, slots)
         survey_columns(p, node, slot, table, slots, rules, scratch, of_levels)
     best, n_columns = best_column(found), len(found)  # what it gains spares others
@@ -212,8 +234,8 @@ def search_small(j, slot, table, rows, nodes, slots, rules, scratch, of_levels):
 def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch, of_levels):
     """Survey the columns of pack p in a pair of large nodes; the root comes alone, with -1."""
     own, width, pack = nodes[smaller].slot, rules.width, table.packs[p]
-    for k in range(pack.start, pack.stop):
-        slots.found[own, k].bits = 0
+    for i in range(pack.start, pack.stop):
+        slots.found[own, table.in_packs[i]].bits = 0
     fill_histograms(p, nodes[smaller], ALL_BINS, table, rows, layout_of(rules), own, slots)
     if larger >= 0:
         subtract(
@@ -224,8 +246,8 @@ def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch, o
         if j >= 0 and is_searched(nodes[j], rules):
             survey_columns(p, nodes[j], nodes[j].slot, table, slots, rules, scratch, of_levels)
         elif j >= 0:
-            for k in range(pack.start, pack.stop):
-                found = slots.found[nodes[j].slot, k]
+            for i in range(pack.start, pack.stop):
+                found = slots.found[nodes[j].slot, table.in_packs[i]]
                 found.score = found.bound = -np.inf
 
 
@@ -267,9 +289,11 @@ def run_search_task(kind, t, thread, work, searching):
         slot = nodes[task.node].slot
         refine(task.node, task.place, slot, table, rows, nodes, slots, rules, scratch, of_levels)
     elif kind == PARTITION:
-        partition(task.node, table, rows, nodes, rules, of_levels)
+        partition(task.node, table, rows, nodes, rules, work.following, of_levels)
     elif task.place == ALL_PACKS:
-        search_small(task.node, thread, table, rows, nodes, slots, rules, scratch, of_levels)
+        search_small(
+            task.node, thread, table, rows, nodes, slots, rules, work.following, scratch, of_levels
+        )
     else:
         search_pair(
             task.node, task.other, task.place, table, rows, nodes, slots, rules, scratch,

@@ -57,10 +57,12 @@ class Cluster:
                 for address, own in kept
             ]  # fmt: skip
             self._actors = [self._wait(future) for future in self._futures]
+            self._refuse_mixed_machines()
         except BaseException:
+            for future in futures:  # now, not when nobody looks at the error any more
+                future.release()
             self.close()
             raise
-        self._refuse_mixed_machines()
 
     def _wait(self, future: Any) -> Any:
         """Wait for an actor."""

@@ -25,6 +25,7 @@ from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.tables.columns import thresholds_between
 from gbt.training.grown_trees import NewTrees
+from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Plan
 from gbt.training.shares.edges import BITS, Edges
 from gbt.training.shares.share import add_up_values
@@ -70,6 +71,7 @@ class SharedGrowth:
         self.rules["min_rows"] = max(limits.min_samples_leaf, 1)
         self.rules["min_child_weight"] = limits.min_child_weight
         self.rules["min_split_gain"] = limits.min_split_gain
+        self.open_columns = NodeColumns(len(n_bins), plan)
 
     def grow(self, output: int, m: int, features: np.ndarray) -> NewTrees:
         """Grow tree ``m``, which is one of ``output``; raw predictions follow."""
@@ -79,13 +81,14 @@ class SharedGrowth:
             self.nodes[name] = value
         self.splits: dict[int, dict[str, Any]] = {}
         opened, histograms = np.array([0]), histogram[np.newaxis]
-        is_allowed = np.zeros(len(self.edges.n_coarse), dtype=bool)
-        is_allowed[features] = True
+        self.open_columns.begin(m, features)
         while len(opened):
             searched = opened[[self._is_searched(self.nodes[j]) for j in opened]]
+            if not len(searched):
+                break
             if len(searched) < len(opened):
                 histograms = histograms[np.isin(opened, searched)]
-            self._search(searched, histograms, is_allowed)
+            self._search(searched, histograms, features)
             opened, histograms = self._split(searched, histograms)
         return self._finish()
 
@@ -106,7 +109,8 @@ class SharedGrowth:
         layout = np.array([self.width, rules["count_bits"][0], rules["hessian"][0]])
         roots = self.team.ask("open_root", scales, bool(rules["repeats"][0]), layout)
         g, h, magnitude = (sum(root[i] for root in roots) for i in range(3))
-        sums = {"g": g, "h": h, "magnitude": magnitude, "start": 0, "stop": n, "depth": 0}
+        sums = {"g": g, "h": h, "magnitude": magnitude, "stop": n}
+        sums |= {"start": 0, "depth": 0, "state": 0, "path": 1}
         return sums, sum(root[3] for root in roots)
 
     def _is_searched(self, node: Any) -> bool:
@@ -119,14 +123,13 @@ class SharedGrowth:
 
     # ---------------------------------------------------------------- the search
 
-    def _search(self, searched: np.ndarray, histograms: np.ndarray, is_allowed: np.ndarray) -> None:
+    def _search(self, searched: np.ndarray, histograms: np.ndarray, allowed: np.ndarray) -> None:
         """Find the best cuts of some nodes, from coarse to fine."""
         nodes, best = self.nodes[searched], records(len(searched), BEST)
         begin_nodes(nodes, best, self.rules)
         self.found = nodes, best
         self.cut = np.full(len(searched), np.nan)  # the highest value that goes left
         n_bins = len(self.column_of_bin)
-        allowed = np.flatnonzero(is_allowed)
         bins = histograms.reshape(len(searched), n_bins, self.width)
         segments = np.zeros((len(searched), len(allowed)), dtype=SEGMENT)
         place = np.arange(len(searched))[:, np.newaxis]
@@ -136,7 +139,9 @@ class SharedGrowth:
         segments["stop"] = segments["start"] + self.edges.n_coarse[allowed]
         missing = bins[:, first + self.edges.n_coarse[allowed]]
         self._write_missing(segments, missing)
-        bound, before, is_better = self._weigh(segments.ravel(), histograms.ravel(), self.is_open)
+        is_open = self.open_columns.of([(j["depth"], j["state"], j["path"]) for j in nodes])
+        asked = segments.ravel() if is_open is None else segments[is_open]
+        bound, before, is_better = self._weigh(asked, histograms.ravel(), self.is_open)
         for j in is_better:
             place_in_node = self.best_part(j) % n_bins
             k = self.column_of_bin[place_in_node]
@@ -299,9 +304,11 @@ class SharedGrowth:
         if cut["missing_left"]:
             g, h, n = g + cut["missing_g"], h + cut["missing_h"], n + cut["missing_n"]
         depth, of_all = node["depth"] + 1, node["stop"] - node["start"]
-        left = {"g": g, "h": h, "start": 0, "stop": n, "depth": depth}
-        right = {"g": node["g"] - g, "h": node["h"] - h, "start": 0, "depth": depth}
-        return [left, {**right, "stop": of_all - n}]
+        state = self.open_columns.after(int(node["state"]), int(cut["column"]))
+        left = {"g": g, "h": h, "stop": n, "path": 2 * node["path"]}
+        right = {"g": node["g"] - g, "h": node["h"] - h, "stop": of_all - n}
+        right["path"] = left["path"] + np.uint64(1)
+        return [{**child, "start": 0, "depth": depth, "state": state} for child in (left, right)]
 
     # ---------------------------------------------------------------- the grown tree
 

@@ -5,6 +5,7 @@ that is lost takes nothing with it but time: the others take its chunks, all tre
 once more, and the tree that was growing grows again.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,17 @@ class SharedOutputs:
         """Refuse: rows in shares have no trees from before."""
         raise ValueError("warm_start needs rows in memory.")
 
+    @property
+    def learning_rate(self) -> float:
+        """What the step of the next trees is multiplied by."""
+        return self.plan.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, rate: float) -> None:
+        self.plan = replace(self.plan, learning_rate=rate)
+        assert self.growth is not None
+        self.growth.plan = self.plan
+
     def _begin(self) -> None:
         """Give every member what belongs to its rows, and let it find bins."""
         rows, team = self.rows, self.rows.team
@@ -51,8 +63,9 @@ class SharedOutputs:
         has_one = len(self.weight) == 1
         weights = [self.weight] * len(rows.ranges) if has_one else rows.each(self.weight)
         one_hessian = self.loss.has_one_hessian
-        own = zip(rows.each(self.y), weights, strict=True)
-        team.tell_each("begin", [(self.loss, self.base_score, y, w, one_hessian) for y, w in own])
+        beside = zip(rows.each(self.y), weights, strict=True)
+        start, are_alike = (self.loss, self.base_score), (has_one, one_hessian)
+        team.tell_each("begin", [(*start, *own, *are_alike) for own in beside])
         if self.draws.subsample < 1.0:
             facts = self.draws.seed, self.draws.n_rows, self.draws.subsample
             team.tell_each("draw_from", [(*facts, own) for own in rows.ranges])

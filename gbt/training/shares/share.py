@@ -112,12 +112,19 @@ class Share:
     # ---------------------------------------------------------------- boosting
 
     def begin(
-        self, loss: Loss, base_score: Any, y: np.ndarray, weight: np.ndarray, one_hessian: bool
+        self,
+        loss: Loss,
+        base_score: Any,
+        y: np.ndarray,
+        weight: np.ndarray,
+        has_one_weight: bool,
+        one_hessian: bool,
     ) -> None:
         """Take targets and weights, of which one may stand for all; start at the base score."""
+        self.has_one_weight = has_one_weight
         self.loss, self.y, self.weight = loss, y, np.require(weight, requirements=["C", "W"])
         self.raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(y), axis=1)
-        self.one_hessian, self.is_alike = one_hessian, one_hessian and len(weight) == 1
+        self.one_hessian, self.is_alike = one_hessian, one_hessian and has_one_weight
         self.drawing: tuple[int, np.ndarray, float] | None = None
 
     def draw_from(
@@ -163,9 +170,9 @@ class Share:
             self.listed, self.others = self.listed[is_seen], self.listed[~is_seen]
         rows = self.listed
         self.stretches = {0: (0, len(rows))}
-        weight = self.weight if len(self.weight) == 1 else self.weight[rows]
+        weight = self.weight if self.has_one_weight else self.weight[rows]
         is_whole = bool((weight == np.rint(weight)).all())
-        total = float(weight.sum()) if len(weight) > 1 else float(weight[0]) * len(rows)
+        total = float(weight.sum()) * (len(rows) if self.has_one_weight else 1)
         of_h = np.empty(0) if self.is_alike else self._sum(self.h, rows, True)
         return self._sum(self.g, rows, True), of_h, total, is_whole, len(rows)
 

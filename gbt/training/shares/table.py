@@ -120,6 +120,10 @@ class SharedRows:
             rows[place] = part
         return rows
 
+    def in_memory(self) -> np.ndarray:
+        """Return all rows."""
+        return self[np.arange(self.n_rows)]
+
     def _keep(self, is_kept: np.ndarray) -> None:
         self.team.tell_each("keep", [(part,) for part in self.each(is_kept)])
         self._set_ranges(np.append(0, np.cumsum(is_kept))[self._starts])

@@ -95,7 +95,8 @@ def test_the_same_seed_gives_the_same_text(run):
 
 def scores(text):
     """Return the measures of the model and of the constant model that are printed."""
-    found = re.findall(r"^  (.+?)  +(\S+) +(\S+)$", text.split("rank")[0], flags=re.MULTILINE)
+    line = r"^  (\S+(?: \S+)*)  +(\S+) +(\S+)(?: +\S+)*$"  # behind them may be simpler models
+    found = re.findall(line, text.split("rank")[0], flags=re.MULTILINE)
     return {name: tuple(float(number.replace(",", "")) for number in pair) for name, *pair in found}
 
 
@@ -156,7 +157,7 @@ def test_a_file_with_numbers_to_predict(run, tmp_path, unit):
     assert 0 < error < of_constant
     assert 0.5 * unit < of_constant < 3 * unit
     assert [row["feature"] for row in features(folder)][2] == "noise"
-    for row in table_rows(out):
+    for row in table_rows(out)[:2]:  # of x and of color; noise may be used by no tree
         value, error = float(row[2]), float(row[4])
         assert value != 0
         assert 0.001 < error < 100  # per cent, whatever the unit of the target
@@ -225,7 +226,8 @@ def test_a_parquet_file_with_several_classes(run, tmp_path, as_type):
     pytest.importorskip("pyarrow")
     frame = pandas.DataFrame([row[:3] for row in table(180)], columns=["x", "color", "noise"])
     frame["x"] = frame["x"].replace("NA", None).astype(float)
-    frame["noise"] = frame["noise"].astype("float32")
+    in_binary = (frame["noise"].astype(float) * 64).round() / 64  # exact in text, too
+    frame["noise"] = in_binary.astype("float32")
     part = frame["x"].fillna(0) + 2 * (frame["color"] == "red")
     kind = pandas.cut(part, [-9, 0, 1.5, 9], labels=[3, 1, 2] if as_type == "Int8" else [*"uvw"])
     frame["kind"] = kind.astype(as_type)

@@ -46,12 +46,25 @@ def test_a_panel_is_told_by_its_years_and_by_what_stays_the_same():
 
 
 @pytest.mark.parametrize(
-    "name", ["id", "ID", "person_id", "subjectNr", "hhid", "Rat", "patient.no"]
+    "name", ["id", "ID", "person_id", "subjectNr", "hhid", "Rat", "patient.no", "firm patient id"]
 )
 def test_names_of_persons_are_known(name):
     order = np.random.default_rng(1).permutation(60)
     (found,) = belonging(columns(**{name: PERSON[order], "x": NOISE, "y": NOISE}), "y")
     assert found.is_person
+
+
+@pytest.mark.parametrize("name", ["LotArea", "household_income", "state tax", "YearsAtCompany"])
+def test_other_names_are_not(name):
+    order = np.random.default_rng(1).permutation(60)
+    assert belonging(columns(**{name: PERSON[order], "x": NOISE, "y": NOISE}), "y") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["YearBuilt", "birth_year", "hours_per_week", "survival time", "TrainingTimesLastYear"]
+)
+def test_years_of_birth_and_durations_are_no_times(name):
+    assert columns_of_time(columns(**{name: PERSON, "y": NOISE}), "y") == []
 
 
 def test_numbers_that_are_coded_once_more_hold_no_rows_together():

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from attributions.command import run
 from attributions.command.run import main
 from tests.attributions.command.test_html_report import (
     HOSTILE,
@@ -28,6 +29,12 @@ def browser(tmp_path_factory):
         yield browser
 
 
+run_fit = run.fit
+FEW_COLUMNS = {
+    "splitter": "greedy", "n_estimators": 400, "learning_rate": 0.01, "max_depth": 4,
+}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """A report of words, gaps, noise and a hostile name, of more rows than can be looked at."""
@@ -36,7 +43,9 @@ def report(tmp_path_factory):
     table[HOSTILE[0]] = np.random.default_rng(3).normal(size=600).round(3)
     path, out = write_csv(folder / "table.csv", table), folder / "out.html"
     options = ["--data", path, "--target", "y", "--drop", "amount", "--report", out]
-    assert main([*map(str, options)]) == 0
+    with pytest.MonkeyPatch.context() as patch:  # trees that use two columns of five
+        patch.setattr(run, "fit", lambda task, parameters: run_fit(task, FEW_COLUMNS))
+        assert main([*map(str, options)]) == 0
     return out
 
 

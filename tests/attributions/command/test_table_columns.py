@@ -5,8 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from attributions.command.table.cells import Cells, is_missing
+from attributions.command.table.cells import Cells
 from attributions.command.table.columns import column_of, reason_to_leave_out
+from gbt.tables.spelled import is_blank
 from tests.asserts import assert_same
 
 DAY = 86_400.0
@@ -32,8 +33,8 @@ def test_words_become_codes_in_alphabetical_order():
     assert (column.kind, column.n_distinct) == ("words", 3)
     assert column.words == ("blue", "none", "red")
     assert as_column("x", ["1_2", "1_10"]).kind == "words"
-    assert is_missing("None")
-    assert not is_missing("none")
+    assert is_blank("None")
+    assert not is_blank("none")
 
 
 def test_levels_of_a_dictionary_are_those_in_use_in_the_order_of_rows():

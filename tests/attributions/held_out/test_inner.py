@@ -296,7 +296,7 @@ def test_noise_features_on_new_rows():
     z = np.zeros((10, 4))
     for seed in range(10):
         data = simulated("regression", random_state=seed)
-        model = GBTRegressor(100, 0.1, max_depth=4, base_score=0.0)
+        model = GBTRegressor(100, 0.1, max_depth=4, base_score=0.0, splitter="greedy")
         model.fit(data.X_train, data.y_train)
         noise = np.setdiff1d(np.arange(50), data.relevant)
         results = [

@@ -97,9 +97,7 @@ def _elastic_net(linear_model: ElasticNet, problem: StumpProblem) -> tuple[Any, 
 def _sparse_logistic(penalty: float, l1_ratio: float) -> Any:
     from sklearn.linear_model import LogisticRegression
 
-    # Until scikit-learn 1.7 the kind of penalty had to be named; from 1.8 on it must not be.
-    kind = {"penalty": "elasticnet"} if LogisticRegression().penalty == "l2" else {}
-    settings = {"solver": "saga", "l1_ratio": float(l1_ratio), **kind, **OF_LABELS}
+    settings = {"solver": "saga", "l1_ratio": float(l1_ratio), **OF_LABELS}
     return LogisticRegression(C=1 / penalty, **settings)
 
 

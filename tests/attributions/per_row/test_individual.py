@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 import attributions
 from attributions.per_row import individual, predecomp
@@ -279,8 +278,6 @@ def test_what_a_fit_refuses_is_not_explained_either(explain):
     ):
         with pytest.raises(ValueError, match=words):
             explain(model, frame.assign(b=column))
-    with pytest.raises(TypeError, match="dense data is required"):
-        explain(model, sparse.csr_array(frame.to_numpy()))
 
 
 def test_rows_keep_what_they_are_called():

@@ -178,5 +178,12 @@ def test_missing_labels_are_refused_before_rows_are_cut():
 
 def test_folds_that_are_none_are_refused():
     X, y = np.arange(20.0)[:, np.newaxis], np.arange(20.0)
-    with pytest.raises(TypeError, match=r"cv must be a number of folds or a splitter .* got '5'"):
+    with pytest.raises(TypeError, match=r"cv must be a number of folds, a splitter .* got '5'"):
         cross_fit(MODEL, X, y, cv="5")
+
+
+def test_folds_may_be_listed():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model, splitter = GBTRegressor(n_estimators=3, splitter="greedy"), KFold(3)
+    listed = cross_fit(model, X, X[:, 0], cv=list(splitter.split(X)))
+    assert_same(listed.values, cross_fit(model, X, X[:, 0], cv=splitter).values)

@@ -5,10 +5,13 @@ from functools import partial
 import numpy as np
 import pandas
 import pytest
-from scipy.sparse import csr_array
 from scipy.stats import false_discovery_control, kurtosis
 from sklearn.base import clone
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
@@ -42,7 +45,16 @@ MODEL = GBTRegressor(n_estimators=30, max_depth=2, splitter="greedy")
         HeldOutSelector(GBTRegressor(n_estimators=5, splitter="greedy")),
         HeldOutSelector(RandomForestRegressor(n_estimators=5, random_state=0)),  # takes sparse rows
         HeldOutSelector(GradientBoostingRegressor(n_estimators=5, random_state=0)),  # takes no nan
-    ]
+    ],
+    expected_failed_checks=lambda selector: (
+        {}
+        if isinstance(selector.estimator, GBTRegressor)
+        else {
+            f"check_sample_weight_equivalence_on_{kind}_data": "scikit-learn's trees draw, or"
+            " number, rows without regard to weights"
+            for kind in ("dense", "sparse")
+        }
+    ),
 )
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 def test_scikit_learn_checks(estimator, check):
@@ -52,12 +64,11 @@ def test_scikit_learn_checks(estimator, check):
 def test_its_tags_say_what_it_takes():
     tags = get_tags(HeldOutSelector(RandomForestRegressor()))
     assert get_tags(RandomForestRegressor()).input_tags.sparse
-    assert not tags.input_tags.sparse
+    assert tags.input_tags.sparse
+    assert not get_tags(HeldOutSelector(HistGradientBoostingRegressor())).input_tags.sparse
     assert tags.input_tags.allow_nan
     assert not tags.target_tags.multi_output
     X, y = table(n=60)
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        HeldOutSelector(RandomForestRegressor()).fit(csr_array(X), y)
     with pytest.raises(ValueError, match="1d array"):
         HeldOutSelector(RandomForestRegressor()).fit(X, np.column_stack([y, y]))
     X[:, 3] = np.nan
@@ -208,6 +219,47 @@ def test_groups_are_not_cut():
     seen.clear()
     HeldOutSelector(MODEL, measure=remember).fit(X, y, groups=groups)
     assert_same(sorted(seen), range(80))  # every group judges once
+
+
+@pytest.mark.parametrize("cv", [2, None])
+def test_weights_are_those_of_fitting_and_of_judging(cv):
+    """A model that has not got them predicts otherwise; a measure says what it has got."""
+    X, y = table()
+    weight = np.where(np.arange(400) % 7 == 0, 0.0, 1 + np.arange(400.0))
+    row = {tuple(x): k for k, x in enumerate(X)}
+    judged, fitted = [], []
+
+    def remember(model, X, y, training, sample_weight, groups):
+        for rows, given, places in (
+            (X, sample_weight, judged),
+            (training[0], training[2], fitted),
+        ):
+            places.extend(row[tuple(x)] for x in rows)
+            assert_same(given, weight[places[-len(rows) :]])
+        expected = clone(MODEL).fit(training[0], training[1], training[2])
+        assert_same(model.predict(X), expected.predict(X))
+        return tree_inner(model, X, y, sample_weight=sample_weight, groups=groups)
+
+    selector = HeldOutSelector(
+        MODEL, measure=partial(remember, training=None) if cv is None else remember, cv=cv
+    ).fit(X, y, groups=np.arange(400), sample_weight=weight)
+    assert len(judged) == (400 if cv else 200)
+    assert len(fitted) == (400 if cv else 200)
+    plain = HeldOutSelector(MODEL, measure=tree_inner, cv=cv).fit(X, y)
+    assert not np.array_equal(selector.p_values_, plain.p_values_)
+
+
+def test_weights_that_cannot_be_are_refused_and_so_are_measures_that_take_none():
+    X, y = table(n=40)
+    for weight, told in ((-np.ones(40), "negative"), (np.ones(39), "40")):
+        with pytest.raises(ValueError, match=told):
+            HeldOutSelector(MODEL).fit(X, y, sample_weight=weight)
+        with pytest.raises(ValueError, match=told):
+            cross_fit(MODEL, X, y, sample_weight=weight)
+    with pytest.raises(TypeError, match="sample_weight"):
+        HeldOutSelector(MODEL, measure=lambda model, X, y: None).fit(
+            X, y, sample_weight=np.ones(40)
+        )
 
 
 def test_it_is_a_step_of_a_pipeline():

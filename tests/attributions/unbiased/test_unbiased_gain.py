@@ -205,7 +205,9 @@ def test_the_standard_error_is_that_of_the_derivatives(form, of_split, case):
 def test_the_standard_error_is_the_spread_over_validation_tables(loss):
     rng = np.random.default_rng(3)
     X, y = some_data(rng, 500, loss, signal=0.5)
-    model = ESTIMATORS[loss](n_estimators=10, max_depth=3, learning_rate=0.3).fit(X, y)
+    model = ESTIMATORS[loss](
+        n_estimators=10, max_depth=3, learning_rate=0.3, splitter="greedy"
+    ).fit(X, y)
     for form, n_tables in (("symmetric", 400), ("paper", 400 if loss != "half_logistic" else 60)):
         results = [
             unbiased_gain(model, X, y, *some_data(rng, 600, loss, signal=0.5), form)
@@ -393,7 +395,8 @@ def test_one_tree_fitted_to_noise_has_gains_around_0(loss, levels):
         train, valid = some_data(rng, 300, loss), some_data(rng, 300, loss)
         model = ESTIMATORS[loss](
             n_estimators=1, learning_rate=1.0, max_leaves=12, max_depth=6, min_samples_leaf=5,
-            reg_lambda=0.0, categorical_features=levels, categorical_smoothing=0.0,
+            splitter="greedy", reg_lambda=0.0, categorical_features=levels,
+            categorical_smoothing=0.0,
         ).fit(*train)  # fmt: skip
         gains.append(unbiased_gain(model, *train, *valid).values)
         classical.append(total_gain(model).values)
@@ -528,7 +531,7 @@ def test_threads_and_float32_change_nothing(loss, form, monkeypatch):
     X, y = some_data(rng, 8000, loss, signal=1.0)
     X = X.astype(np.float32).astype(np.float64)
     X[::7, 0] = np.nan
-    model = ESTIMATORS[loss](n_estimators=3, max_depth=6).fit(X[:100], y[:100])
+    model = ESTIMATORS[loss](n_estimators=3, max_depth=6, splitter="greedy").fit(X[:100], y[:100])
     results = [
         unbiased_gain(model, rows[:5000], y[:5000], rows[5000:], y[5000:], form, n_jobs=n_jobs)
         for rows, n_jobs in ((X, 1), (X, 2), (X.astype(np.float32), 2))
@@ -646,7 +649,11 @@ def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
 def fitted(loss="half_logistic"):
     rng = np.random.default_rng(7)
     X, y = some_data(rng, 200, loss, signal=1.0)
-    return ESTIMATORS[loss](n_estimators=2, max_depth=2).fit(X[:100], y[:100]), X, y
+    return (
+        ESTIMATORS[loss](n_estimators=2, max_depth=2, splitter="greedy").fit(X[:100], y[:100]),
+        X,
+        y,
+    )
 
 
 def test_what_the_result_can_and_cannot_do():

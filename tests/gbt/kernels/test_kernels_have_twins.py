@@ -75,6 +75,9 @@ TWINS = {
         "choose_bins": "test_ranking.py::test_bins_against_sets",
         "bin_rows": "test_ranking.py::test_bins_by_hand",
     },
+    "gbt.kernels.trees.node_columns": {
+        "columns_of_nodes": "gbt/reference/splits.py::may_follow",
+    },
     "gbt.kernels.trees.rounds": {
         "grow_trees": "gbt/reference/boosting.py::grow",
     },
@@ -130,6 +133,17 @@ TWINS = {
         ],
         "attributions/reference/definitions.py::shapley_values",
     ),
+    "attributions.kernels.shap_pairs": dict.fromkeys(
+        [
+            "take_pair_edge",
+            "number_slots",
+            "find_pair_words",
+            "fill_pair_table",
+            "pay_pairs",
+            "add_shapley_pairs",
+        ],
+        "attributions/reference/interactions.py::shapley_interactions",
+    ),
     "attributions.kernels.shap_pieces": dict.fromkeys(
         [
             "cut_trees",
@@ -179,6 +193,7 @@ PARTS = {
     "gbt.kernels.cuts.levels": "tests/gbt/tables/test_categories_growing.py",
     "gbt.kernels.cuts.memory": "tests/gbt/training/test_growing.py",
     "gbt.kernels.cuts.node_levels": "tests/gbt/kernels/test_greedy_levels.py",
+    "gbt.kernels.trees.node_columns": "tests/gbt/training/test_interactions.py",
     "gbt.kernels.trees.nodes": "tests/gbt/training/test_growing.py",
     "gbt.kernels.cuts.packed_bins": "tests/gbt/training/test_growing.py",
     "gbt.kernels.trees.quantise": "tests/gbt/training/test_fixed_point.py",

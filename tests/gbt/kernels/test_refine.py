@@ -39,6 +39,7 @@ class Column:
         self.codes, self.order = columns.codes[k], columns.order[k]
         self.n_values, self.n_present = int(columns.n_values[k]), int(columns.n_present[k])
         self.bin_start, self.n_bins = columns.bin_start[k], int(columns.n_bins[k])
+        self.first_code = columns.first_code[k]
         self.packed_bins, self.lane = columns.packed_bins[k // 8], k % 8
         self.missing = case.missing(k)
 
@@ -58,7 +59,7 @@ class Column:
         scratch = empty_scratch()
         is_closed = self.bits == 0 and self.n_bins == self.n_values
         edge, _, n_candidates = search.survey(
-            self.histogram(), self.facts, self.bits, is_closed, self.case.columns.one_value[self.k],
+            self.histogram(), self.facts, self.bits, is_closed, self.first_code,
             self.case.terms, to_beat, scratch,
         )  # fmt: skip
         return edge, scratch["candidates"][:n_candidates].copy()
@@ -68,8 +69,8 @@ class Column:
         edge, _ = self.survey(0.0)
         if edge.score == -np.inf:
             return self.no_cut()
-        stop = self.bin_start[min(edge.code + 2**self.bits, self.n_bins)]
-        return edge._replace(code=refine.last_code(self.codes, self.order, stop))
+        after = min(edge.code + 2**self.bits, self.n_bins)
+        return edge._replace(code=int(self.first_code[after]) - 1)
 
     def histogram(self):
         padding = np.full(3 * self.case.layout.width, 99)
@@ -77,7 +78,7 @@ class Column:
 
     def walk(self, b, best):
         return refine.walk(
-            self.codes, self.order[self.bin_start[b] : self.bin_start[b + 1]],
+            self.first_code[b], self.order[self.bin_start[b] : self.bin_start[b + 1]],
             self.case.before(self.k, b), self.missing, NUMBER, self.rows, self.case.terms, best,
         )  # fmt: skip
 

@@ -93,7 +93,7 @@ class Surveyed:
         histogram = np.append(np.full(first * case.layout.width, 99), case.histogram(k, bits))
         is_closed = bool(bits == 0 and column["n_bins"] == column["n_values"])
         cut, self.largest, n_candidates = search.survey(
-            histogram, column, bits, is_closed, case.columns.one_value[k], case.terms, floor,
+            histogram, column, bits, is_closed, case.columns.first_code[k], case.terms, floor,
             scratch,
         )  # fmt: skip
         self.score, self.last, self.missing_left = cut

@@ -21,7 +21,7 @@ X = np.round(rng.normal(size=(N, 3)), 1)
 SHARE = np.clip(expit(X[:, 0] + rng.normal(size=N)), 0.02, 0.98)
 SHARE[:4] = [0.0, 1.0, 0.0, 0.5]
 A, B = slice(0, 80), slice(80, N)
-SHAPE = {"n_estimators": 4, "max_depth": 2, "learning_rate": 0.5}
+SHAPE = {"splitter": "greedy", "n_estimators": 4, "max_depth": 2, "learning_rate": 0.5}
 
 
 def both_labels(rows, weight=None):
@@ -92,9 +92,9 @@ def test_shares_are_judged_by_their_loss_where_no_metric_is_asked_for(tmp_path):
 )
 def test_targets_that_are_no_shares_are_refused(y, said):
     with pytest.raises(ValueError, match=said):
-        GBTRegressor(loss="cross_entropy").fit(X, y)
+        GBTRegressor(loss="cross_entropy", splitter="greedy").fit(X, y)
     with pytest.raises(ValueError, match="base_score is outside"):
-        GBTRegressor(loss="cross_entropy", base_score=2.0).fit(X, SHARE)
+        GBTRegressor(loss="cross_entropy", base_score=2.0, splitter="greedy").fit(X, SHARE)
 
 
 def test_models_of_shares_come_from_other_libraries_and_go_there(tmp_path):
@@ -104,7 +104,7 @@ def test_models_of_shares_come_from_other_libraries_and_go_there(tmp_path):
     data = xgboost.DMatrix(rows, share)
     asked = {"objective": "reg:logistic", "tree_method": "exact", "eta": 0.5, "max_depth": 2}
     booster = xgboost.train(asked, data, 4)
-    ours = GBTRegressor(loss="cross_entropy", splitter="greedy", **SHAPE).fit(rows, share)
+    ours = GBTRegressor(loss="cross_entropy", **SHAPE).fit(rows, share)
     assert_close(ours.predict(rows), booster.predict(data), 8, eps=EPS_32)
     of_lightgbm = lightgbm.train(
         {"objective": "cross_entropy", "verbose": -1, "min_data_in_leaf": 5},
@@ -236,7 +236,7 @@ def test_what_such_a_loss_may_not_return_is_refused():
     with pytest.raises(ValueError, match=r"inverse_link of Beyond .* within \[0, 1\]"):
         model.predict(X)
     with pytest.raises(ValueError, match=r"gradient_hessian of OfOtherShape .*\(120, 3\)"):
-        GBTClassifier(loss=OfOtherShape()).fit(X, LABELS[3])
+        GBTClassifier(loss=OfOtherShape(), splitter="greedy").fit(X, LABELS[3])
     for loss in ("poisson", "half_logistic", CrossEntropy(), OwnLogistic):
         with pytest.raises(ValueError, match="loss must be None, for the logistic loss"):
-            GBTClassifier(loss=loss).fit(X, LABELS[2])
+            GBTClassifier(loss=loss, splitter="greedy").fit(X, LABELS[2])

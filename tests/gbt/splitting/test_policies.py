@@ -206,11 +206,11 @@ def test_cross_validation_passes_by_a_feature_of_many_values():
 def test_boosting_ends_with_the_first_stub_of_cross_validation():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(500, 2)), rng.normal(size=500)
-    stopped = GBTRegressor(splitter="cross_validated", random_state=0).fit(X, y).ensemble_
+    stopped = GBTRegressor(100, splitter="cross_validated", random_state=0).fit(X, y).ensemble_
     assert stopped.n_trees < 100
     assert [tree.n_nodes == 1 for tree in stopped.trees].index(True) == stopped.n_trees - 1
     policy = CrossValidated(stop_at_stub=False)
-    assert GBTRegressor(splitter=policy, random_state=0).fit(X, y).ensemble_.n_trees == 100
+    assert GBTRegressor(100, splitter=policy, random_state=0).fit(X, y).ensemble_.n_trees == 100
 
 
 @pytest.mark.parametrize("sampled", [{"colsample": 0.1}, {"subsample": 0.02}])
@@ -219,7 +219,7 @@ def test_a_stub_of_sampled_rows_or_columns_ends_nothing(sampled):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 10))
     y = 5 * X[:, 0] + rng.normal(size=400)
-    asked = {"splitter": "cross_validated", "random_state": 0}
+    asked = {"n_estimators": 100, "splitter": "cross_validated", "random_state": 0}
     ensemble = GBTRegressor(**asked, **sampled).fit(X, y).ensemble_
     is_stub = [tree.n_nodes == 1 for tree in ensemble.trees]
     assert is_stub.index(True) < 99
@@ -230,7 +230,7 @@ def test_a_stub_of_sampled_rows_or_columns_ends_nothing(sampled):
 def test_a_share_that_rounds_to_all_columns_is_all_of_them():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(500, 2)), rng.normal(size=500)
-    asked = {"splitter": "cross_validated", "random_state": 0}
+    asked = {"n_estimators": 100, "splitter": "cross_validated", "random_state": 0}
     assert GBTRegressor(colsample=0.9, **asked).fit(X, y).ensemble_.n_trees < 100
 
 
@@ -341,6 +341,7 @@ def test_best_first_growth_splits_what_is_worth_most_to_rows_that_chose_nothing(
     assert len(later) == 7
 
 
+@pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
 def test_scores_are_kept_and_saved(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))

@@ -220,6 +220,7 @@ def test_growing_comes_up_for_air_after_every_level(n_jobs, monkeypatch):
         assert_same(getattr(at_once, name), getattr(paused, name))
 
 
+@pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
 @pytest.mark.parametrize("task", LOSS_OF)
 @pytest.mark.parametrize("most_nodes", [1, 40, 2**14])
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -283,6 +284,7 @@ def test_a_sample_of_all_rows_is_all_rows():
         assert_same(getattr(drawn, name), getattr(whole, name))
 
 
+@pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
 def test_early_stopping_keeps_the_trees_up_to_the_minimum():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))

@@ -159,13 +159,19 @@ def test_metrics_of_another_form_are_told_the_form(metric, told):
         GBTRegressor(eval_metric=metric, splitter="greedy").fit(X, Y, eval_set=[(X, Y)])
 
 
-def test_several_metrics_are_refused_before_the_fit():
-    for several in (
-        ["r2"],
+@pytest.mark.parametrize(
+    "refused",
+    [
         check_scoring(GBTRegressor(splitter="greedy"), scoring=["r2", "neg_max_error"]),
-    ):
-        with pytest.raises(ValueError, match=r"^eval_metric must be None, the name of a"):
-            GBTRegressor(eval_metric=several, splitter="greedy").fit(X, Y)
+        [],
+        ["r2", "r2"],
+        [r2_score, "r2_score"],
+        ["r2", None],
+    ],
+)
+def test_what_is_no_metric_and_no_list_of_them_is_refused_before_the_fit(refused):
+    with pytest.raises(ValueError, match=r"^eval_metric must be None, the name of a"):
+        GBTRegressor(eval_metric=refused, splitter="greedy").fit(X, Y)
 
 
 def test_a_metric_decides_early_stopping_and_larger_is_better():
@@ -204,7 +210,7 @@ def test_a_metric_that_is_no_number_ends_the_fit(value):
     def metric(y, prediction):
         return 1.0 if len(y) == 200 else value
 
-    message = rf"eval_metric metric of eval_set\[1\] is {value} after tree 0"
+    message = rf"eval_metric metric of eval_1 is {value} after tree 0"
     with pytest.raises(ValueError, match=message):
         GBTRegressor(eval_metric=metric, splitter="greedy").fit(
             X, Y, eval_set=[(X, Y), (X[:3], Y[:3])]
@@ -220,11 +226,11 @@ def test_callbacks_are_told_every_round_and_change_nothing(estimator):
     model = estimator(n_estimators=4, callbacks=[told.append, told_again.append], splitter="greedy")
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
     losses = model.evals_result_["eval_0"]
-    assert told == [Round(m, 4, {"eval_0": loss}) for m, loss in enumerate(losses)]
+    assert told == [Round(m, 4, {"eval_0": loss}, 0.1) for m, loss in enumerate(losses)]
     assert told_again == told
     assert_same_model(model, estimator(n_estimators=4, splitter="greedy").fit(X, Y))
     model.fit(X, Y)
-    assert told[4:] == [Round(m, 4, {}) for m in range(4)]
+    assert told[4:] == [Round(m, 4, {}, 0.1) for m in range(4)]
 
 
 def test_boosting_ends_with_the_tree_after_which_one_returns_true():
@@ -290,7 +296,8 @@ USERS_CODE = {
 @pytest.mark.parametrize("base_score", [None, 0.5])
 @pytest.mark.parametrize("name", USERS_CODE)
 def test_overflows_in_code_of_the_users_are_theirs(name, base_score):
-    model = GBTRegressor(n_estimators=3, base_score=base_score, **{name: USERS_CODE[name]})
+    asked = {"splitter": "greedy", name: USERS_CODE[name]}
+    model = GBTRegressor(n_estimators=3, base_score=base_score, **asked)
     with np.errstate(over="ignore"):
         model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
         predicted = model.predict(X)
@@ -343,6 +350,7 @@ def test_policies_that_draw_go_on_where_they_ended(policy):
 
 def test_early_stopping_goes_on_where_it_ended():
     asked = {"early_stopping_rounds": 3, "random_state": 0, "warm_start": True}
+    asked["splitter"] = "greedy"
     model = GBTRegressor(n_estimators=4, **asked).fit(X, Y)
     assert model.ensemble_.n_trees == 4
     model.set_params(n_estimators=300).fit(X, Y)
@@ -433,7 +441,7 @@ def test_another_loss_is_refused_and_the_same_one_as_another_object_is_not():
 
 
 def test_constraints_may_be_lifted_but_not_added(tmp_path):
-    asked = {"warm_start": True, "monotone_constraints": [1, 0, 0]}
+    asked = {"warm_start": True, "monotone_constraints": [1, 0, 0], "splitter": "greedy"}
     model = GBTRegressor(n_estimators=2, **asked).fit(X, Y)
     model.save(tmp_path / "model.json")
     for kept in (model, gbt.load(tmp_path / "model.json")):
@@ -458,6 +466,7 @@ def test_a_fit_that_ended_with_a_stub_has_ended():
     assert at_once.ensemble_.n_trees < 5
 
 
+@pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
 def test_scores_of_trees_that_early_stopping_dropped_are_not_told():
     rows = {"eval_set": [(X_NEW, ~Y_NEW)]}  # every tree makes them worse
     model = GBTRegressor(n_estimators=10, splitter="unbiased", warm_start=True, random_state=0)
@@ -542,7 +551,9 @@ class Terminal(io.StringIO):
 def printed(monkeypatch, stream, seconds=0.0, **parameters):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", seconds)
-    model = GBTClassifier(n_estimators=3, verbose=1, eval_metric="roc_auc", **parameters)
+    model = GBTClassifier(
+        n_estimators=3, verbose=1, eval_metric="roc_auc", splitter="greedy", **parameters
+    )
     model.fit(X, Y, eval_set=[(X, Y), (X_NEW, Y_NEW)])
     return stream.getvalue(), model
 
@@ -582,3 +593,15 @@ def test_a_scorer_that_does_not_know_several_classes_is_named():
         model.fit(X, label, eval_set=[(X, label)])
     model.set_params(eval_metric="roc_auc_ovr").fit(X, label, eval_set=[(X, label)])
     assert 0.5 < model.best_score_ <= 1
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.5, 1.0])
+def test_rounding_is_no_reason_to_warn(rate):
+    """Without a split trees say what the constant says, but for the last digit."""
+    y = np.zeros(24)
+    y[15], y[23] = -0.3, 204.0
+    X = np.full((24, 1), 0.1)
+    model = GBTRegressor(5, splitter="greedy", reg_lambda=0.0, learning_rate=rate)
+    model.fit(X, y, eval_set=[(X, y)])  # a warning would be an error here
+    losses = model.evals_result_["eval_0"]
+    assert max(losses) - min(losses) <= 1e-12 * losses[0]

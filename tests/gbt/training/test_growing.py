@@ -15,6 +15,7 @@ from gbt.reference import boosting as reference
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Splits
 from gbt.splitting.greedy import Greedy, largest_gain
+from gbt.splitting.interactions import following_of
 from gbt.tables.columns import Columns
 from gbt.training.growing import growth_of
 from gbt.training.histogram_growth import HistogramGrowth
@@ -331,10 +332,12 @@ def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
     node["slot"] = -1
 
     @njit(error_model="numpy")
-    def partition(table, rows, nodes, rules, own):
-        tasks.partition(0, table, rows, nodes, rules, own)
+    def partition(table, rows, nodes, rules, following, own):
+        tasks.partition(0, table, rows, nodes, rules, following, own)
 
-    partition(growth.table, rows, growth.nodes, growth.rules[0], growth.searching.of_levels[0])
+    following = following_of(growth.plan.limits, columns.n_columns, None)
+    own = growth.searching.of_levels[0]
+    partition(growth.table, rows, growth.nodes, growth.rules[0], following, own)
 
     assert_same(rows.listed, [0, 1, 2, 3, 4, 6, 8, 5, 7, 9, 10, 11])
     assert (rows.buffer[:4] == -7).all()
@@ -757,5 +760,5 @@ def test_a_policy_that_splits_on_a_column_that_is_none_is_refused():
             return Splits(np.full(n, 77), np.zeros(n, int), np.zeros(n, bool), np.ones(n))
 
     X, gradient = np.arange(4.0)[:, np.newaxis], np.arange(4.0)
-    with pytest.raises(ValueError, match=r"split on the columns \[77\]; .* split on \[0\], and -1"):
+    with pytest.raises(ValueError, match=r"a node on column 77; it may be split on \[0\], and -1"):
         grow_tree(Columns.from_table(X), gradient, np.ones(4), splitter=Beyond())

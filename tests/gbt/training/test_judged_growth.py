@@ -14,7 +14,7 @@ from gbt.tables.columns import Columns
 from gbt.training.growing import TreeGrowth
 from gbt.training.histogram_growth import HistogramGrowth
 from tests.asserts import assert_same
-from tests.trainer import coarse_columns, grow_with, growth_for, with_threads
+from tests.trainer import coarse_columns, grow_with, growth_for, narrowings, with_threads
 
 pytestmark = pytest.mark.kernels
 POLICIES = [Unbiased(), Unbiased(merged=True), CrossValidated(2), CrossValidated(5)]
@@ -53,6 +53,7 @@ def problems(draw):
         "min_split_gain": draw(st.sampled_from([0.0, 1.0])),
         "max_depth": draw(st.sampled_from([1, 3, None])),
         "categorical_smoothing": draw(st.sampled_from([0.0, 3.0])),
+        **draw(narrowings(columns.n_columns)),
     }
     some = np.flatnonzero(rng.random(n) < 0.7).astype(np.int32)
     rows = draw(st.sampled_from([None, some if len(some) > 5 else None]))

@@ -317,7 +317,7 @@ X = rng.normal(size=(6000, 30))
 y = X[:, 0] + rng.normal(size=6000)
 
 def numbers(n_jobs):
-    model = GBTRegressor(n_estimators=2, n_jobs=n_jobs).fit(X, y)
+    model = GBTRegressor(2, splitter="greedy", n_jobs=n_jobs).fit(X, y)
     return (
         model.predict(X),
         attributions.tree_inner(model, X, y, n_jobs=n_jobs).values,

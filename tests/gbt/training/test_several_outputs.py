@@ -134,7 +134,8 @@ def test_the_plain_page_grows_the_same_trees(seed, n_classes, weighted):
     y = rng.permutation(np.arange(40) % n_classes)
     weight = rng.integers(1, 4, 40).astype(float) if weighted else None
     asked = {"max_depth": 3, "reg_lambda": 0.5, "learning_rate": 0.3}
-    ensemble = GBTClassifier(n_estimators=3, **asked).fit(X, y, weight).ensemble_
+    model = GBTClassifier(n_estimators=3, splitter="greedy", **asked).fit(X, y, weight)
+    ensemble = model.ensemble_
     models = page.boost_classes(
         X, y, n_classes=n_classes, n_estimators=3, sample_weight=weight, fixed_point=True, **asked
     )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.splitting.cross_validated import CrossValidated
@@ -55,17 +56,21 @@ def problems(draw):
         "max_depth": draw(st.sampled_from([1, 3, 6, None])),
         "subsample": draw(st.sampled_from([1.0, 0.6])),
         "colsample": draw(st.sampled_from([1.0, 0.5])),
+        "colsample_bylevel": draw(st.sampled_from([1.0, 0.6])),
+        "colsample_bynode": draw(st.sampled_from([1.0, 0.6])),
+        "interaction_constraints": draw(st.sampled_from([None, "no_interactions", "pairwise"])),
         "min_samples_leaf": draw(st.sampled_from([1, 5])),
         "min_child_weight": draw(st.sampled_from([0.0, 1.0])),
         "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
     }  # fmt: skip
     losses = ["half_squared_error", "poisson", "gamma", "tweedie", "huber", "absolute", "quantile"]
-    loss = draw(st.sampled_from([*losses, "two", "three"]))
+    loss = draw(st.sampled_from([*losses, "cross_entropy", "two", "three"]))
     if loss in ("two", "three"):
         n_classes = 2 if loss == "two" else 3
         y = np.argsort(np.argsort(y)) * n_classes // n
         model = GBTClassifier(**asked)
     else:
+        y = y / y.max() if loss == "cross_entropy" else y
         model = GBTRegressor(loss=loss, **asked)
     edges = draw(st.lists(st.integers(0, n), max_size=6))
     return model, X, y, weight, edges, draw(st.integers(1, 3))
@@ -77,6 +82,17 @@ def test_any_table_cut_anywhere(problem):
     model, X, y, weight, edges, n_members = problem
     other = type(model)(**model.get_params()).set_params(n_jobs=n_members)
     assert_same_model(model.fit(X, y, weight), other.fit(cut(X, edges), y, weight))
+
+
+@pytest.mark.parametrize("loss", ["half_squared_error", "poisson"])
+@pytest.mark.parametrize("edges", [[1], [29], [0], [0, 0, 1]])
+def test_a_member_with_one_row_or_none(loss, edges):
+    """One weight that is a member's own is not one that stands for all rows."""
+    X, weight = RNG.normal(size=(30, 2)), RNG.uniform(0.1, 2, 30)
+    asked = {"loss": loss, "n_estimators": 3, "splitter": "greedy"}
+    in_memory = GBTRegressor(**asked).fit(X, np.abs(X[:, 0]), weight)
+    shared = GBTRegressor(**asked, n_jobs=4).fit(cut(X, edges), np.abs(X[:, 0]), weight)
+    assert_same_model(in_memory, shared)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -103,6 +119,45 @@ def test_early_stopping_holds_out_the_same_rows(estimator):
     assert_same(in_memory.sampled_rows(0), shared.sampled_rows(0))
 
 
+def test_what_watches_a_fit_sees_the_same():
+    """Metrics, a callback that changes the step, and all rows once more when that is decided."""
+
+    def slow_down(told):
+        told.learning_rate = 0.3 / (told.number + 1)
+
+    X = RNG.normal(size=(300, 3))
+    y = X[:, 0] + RNG.normal(size=300)
+    asked = {
+        "early_stopping_rounds": 4, "min_delta": 1e-3, "splitter": "greedy", "random_state": 0,
+        "eval_metric": ["r2", "neg_mean_absolute_error"], "callbacks": [slow_down],
+    }  # fmt: skip
+    valid = {"X_val": X[::3], "y_val": y[::3]}
+    fits = [GBTRegressor(**asked).fit(rows, y, **valid) for rows in (X, cut(X, [77, 200]))]
+    assert_same_model(*fits)
+    assert len(fits[0].evals_result_["eval_0_r2"]) > 1
+    asked["refit"] = True
+    assert_same_model(*(GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [77, 200]))))
+
+
+@pytest.mark.parametrize("n_rows", [60, 12_000])
+def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
+    """Few rows are brought here, for unbiased trees; many stay where they are."""
+    X = RNG.normal(size=(n_rows, 2))
+    y = X[:, 0] + RNG.normal(size=n_rows)
+    asked = {"n_estimators": 3, "random_state": 0, "early_stopping_rounds": 2, "refit": True}
+    in_memory, shared = (
+        GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [17, n_rows // 2]))
+    )
+    assert in_memory.splitter_ == shared.splitter_ == ("unbiased" if n_rows == 60 else "greedy")
+    assert_same_model(in_memory, shared)
+
+
+def test_auto_gathers_no_large_table():
+    X = cut(np.zeros((10_001, 1)), [5_000])
+    with pytest.raises(ValueError, match=r'subsample=0\.5.*splitter="greedy".*X\.compute\(\)'):
+        GBTRegressor(subsample=0.5).fit(X, np.arange(10_001.0))
+
+
 def test_frames_and_what_stands_beside_them():
     pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     table = pandas.DataFrame(RNG.normal(size=(200, 3)), columns=["a", "b", "c"])
@@ -122,21 +177,23 @@ def test_predictions_are_lazy_and_the_same():
     X = RNG.normal(size=(60, 2))
     label = np.array(["no", "yes"])[(X[:, 0] > 0).astype(int)]
     model, table = GBTClassifier(n_estimators=3).fit(X, label), cut(X, [5, 5, 41])
-    for name in ("predict", "predict_proba", "decision_function", "apply"):
+    methods = ("predict", "predict_proba", "predict_log_proba", "decision_function", "apply")
+    for name in methods:
         lazy = getattr(model, name)(table)
         assert isinstance(lazy, da.Array)
         assert_same(lazy.compute(), getattr(model, name)(X))
         assert lazy.dtype == getattr(model, name)(X).dtype
-    stages = zip(model.staged_predict_proba(table), model.staged_predict_proba(X), strict=True)
-    for lazy, now in stages:
-        assert_same(lazy.compute(), now)
+    for name in ("staged_predict", "staged_predict_proba", "staged_decision_function"):
+        stages = getattr(model, name)
+        for lazy, now in zip(stages(table), stages(X), strict=True):
+            assert_same(lazy.compute(), now)
 
 
 @pytest.mark.parametrize(
     "asked",
     [
         {"splitter": "unbiased"}, {"splitter": CrossValidated()}, {"monotone_constraints": [1, 0]},
-        {"max_leaves": 4}, {"warm_start": True},
+        {"max_leaves": 4}, {"warm_start": True}, {"train_score": True},
     ],
 )  # fmt: skip
 def test_what_needs_rows_in_memory_is_refused_by_name(asked):
@@ -161,6 +218,16 @@ def test_bad_input_is_refused(X, y, said):
     assert not hasattr(model, "ensemble_")
 
 
+def test_starting_values_and_sparse_chunks_are_refused_by_name():
+    X, y = np.eye(20), np.arange(20.0)
+    model = GBTRegressor(splitter="greedy")
+    with pytest.raises(ValueError, match=r"init_score goes with rows in memory: X\.compute\(\)"):
+        model.fit(cut(X, [10]), y, init_score=y)
+    sparse = cut(X, [10]).map_blocks(csr_matrix)
+    with pytest.raises(ValueError, match=r"sparse rows.*X\.compute\(\)"):
+        model.fit(sparse, y)
+
+
 def test_categories_are_refused_by_name():
     pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     frame = pandas.DataFrame({"a": np.arange(20.0), "town": pandas.Categorical(["x", "y"] * 10)})
@@ -180,49 +247,3 @@ def test_bins_are_where_the_edges_say():
     assert_same(share.bins[0].astype(int), expected)
     heavy = expected[0]
     assert low[heavy] == high[heavy] == 0.5  # a value of many rows has a bin of its own
-
-
-@pytest.fixture
-def cluster():
-    """Two workers of one thread in this process."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.Client(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
-    ) as client:
-        yield client
-
-
-def test_a_cluster_grows_the_same_model_and_keeps_nothing(cluster):
-    X = RNG.normal(size=(400, 3))
-    y = X[:, 0] + RNG.normal(size=400)
-    in_memory = GBTRegressor(n_estimators=5, splitter="greedy").fit(X, y)
-    shared = GBTRegressor(n_estimators=5, splitter="greedy").fit(cut(X, [50, 50, 99, 220]), y)
-    assert_same_model(in_memory, shared)
-    assert not cluster.futures  # and so no actors
-
-
-def test_a_lost_worker_changes_nothing_but_the_time(cluster):
-    X = RNG.normal(size=(400, 3))
-    y = (X[:, 0] + RNG.normal(size=400) > 0).astype(int)
-    asked = {"n_estimators": 6, "splitter": "greedy", "subsample": 0.7, "random_state": 0}
-
-    def lose_one(told):
-        if told.number == 2:
-            cluster.sync(cluster.cluster.workers[0].close)
-
-    in_memory = GBTClassifier(**asked).fit(X, y)
-    shared = GBTClassifier(**asked, callbacks=[lose_one]).fit(cut(X, [50, 99, 220]), y)
-    assert_same_model(in_memory, shared)
-    assert len(cluster.scheduler_info()["workers"]) == 1
-
-
-def test_an_interrupt_leaves_nothing_behind(cluster):
-    def interrupt(told):
-        raise KeyboardInterrupt
-
-    X = RNG.normal(size=(100, 3))
-    model = GBTRegressor(splitter="greedy", callbacks=[interrupt])
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(cut(X, [50]), X[:, 0])
-    assert not hasattr(model, "ensemble_")
-    assert not cluster.futures

@@ -17,12 +17,13 @@ from gbt.model.tree import NODE_DTYPES
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
 N = 60
+GREEDY = {"splitter": "greedy"}
 KINDS = {
-    "squared": lambda **others: GBTRegressor(**others),
-    "poisson": lambda **others: GBTRegressor(loss="poisson", **others),
-    "huber": lambda **others: GBTRegressor(loss="pseudo_huber", **others),
-    "two classes": lambda **others: GBTClassifier(**others),
-    "three classes": lambda **others: GBTClassifier(**others),
+    "squared": lambda **others: GBTRegressor(**GREEDY | others),
+    "poisson": lambda **others: GBTRegressor(loss="poisson", **GREEDY | others),
+    "huber": lambda **others: GBTRegressor(loss="pseudo_huber", **GREEDY | others),
+    "two classes": lambda **others: GBTClassifier(**GREEDY | others),
+    "three classes": lambda **others: GBTClassifier(**GREEDY | others),
 }
 
 
@@ -56,7 +57,7 @@ def test_two_rows_by_hand():
         y      1   3        start   0   1        left to learn   1   2        leaves   1   2
     """
     X, y = np.array([[0.0], [1.0]]), np.array([1.0, 3.0])
-    model = GBTRegressor(1, learning_rate=1.0, reg_lambda=0.0, max_depth=1)
+    model = GBTRegressor(1, learning_rate=1.0, reg_lambda=0.0, max_depth=1, splitter="greedy")
     model.fit(X, y, init_score=[0.0, 1.0])
     assert_same(model.predict(X, init_score=[10.0, 20.0]), np.array([11.0, 22.0]))
     assert model.ensemble_.base_score == 0
@@ -144,9 +145,13 @@ def test_trees_are_those_of_xgboost_with_the_same_base_margin(kind):
         imported.raw_predict(X)
 
 
+@pytest.mark.parametrize("rate", [0.5, 1.0])
 @pytest.mark.parametrize("kind", ["squared", "two classes", "three classes"])
-def test_trees_are_those_of_lightgbm_with_the_same_init_score(kind):
-    """It adds up its hessians in histograms, so this holds within float32."""
+def test_trees_are_those_of_lightgbm_with_the_same_init_score(kind, rate):
+    """It adds up its hessians in histograms, so this holds within float32.
+
+    At a rate of 1 its file looks as if the first tree hid a mean.
+    """
     lightgbm = peer("lightgbm")
     X, y, _, start = rows_of(kind, 2, 200)
     target = (y == "yes") * 1 if kind == "two classes" else y
@@ -156,15 +161,23 @@ def test_trees_are_those_of_lightgbm_with_the_same_init_score(kind):
         "three classes": ("multiclass", {"num_class": 3}),
     }[kind]
     asked = {
-        "objective": objective, "num_leaves": 8, "max_depth": 3, "learning_rate": 0.5,
+        "objective": objective, "num_leaves": 8, "max_depth": 3, "learning_rate": rate,
         "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1.0, "lambda_l2": 1.0, "verbose": -1,
         "min_data_in_bin": 1, "max_bin": 500, "num_threads": 1, "deterministic": True,
     }  # fmt: skip
     data = lightgbm.Dataset(X, target, init_score=start)
-    booster = lightgbm.train(asked | others, data, 1)
+    booster = lightgbm.train(asked | others, data, 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         imported = as_ensemble(booster, X, target, init_score=start)
+    if rate == 1.0:
+        with pytest.raises(ValueError, match="was fitted without"):
+            as_ensemble(booster).raw_predict(X, init_score=start)
+    else:
+        assert_same(
+            as_ensemble(booster).raw_predict(X, init_score=start),
+            imported.raw_predict(X, init_score=start),
+        )
     of_rows = imported.refit_statistics(X, target, init_score=start)
     size = 200 * (1 + np.abs(start).max())
     assert_close(imported.sum_gradient, of_rows.sum_gradient, size, eps=EPS_32)
@@ -172,10 +185,13 @@ def test_trees_are_those_of_lightgbm_with_the_same_init_score(kind):
     assert_close(imported.raw_predict(X, init_score=start), theirs, size)
     assert imported.has_init_score
     if kind == "squared":  # the classes' hessians of LightGBM are others
-        model = GBTRegressor(1, max_depth=3, learning_rate=0.5).fit(X, y, init_score=start)
+        model = GBTRegressor(2, max_depth=3, learning_rate=rate, splitter="greedy").fit(
+            X, y, init_score=start
+        )
         assert_close(model.predict(X, start), theirs, 8 * np.abs(start).max(), eps=EPS_32)
 
 
+@pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_evaluation_sets_start_from_values_of_their_own(kind):
     X, y, weight, start = rows_of(kind, 3)
@@ -216,7 +232,7 @@ def test_more_trees_are_added_to_a_model_with_starting_values(kind):
 
 def test_files_say_that_a_model_has_starting_values(tmp_path):
     X, y, _, start = rows_of("two classes", 5)
-    model = GBTClassifier(3).fit(X, y, init_score=start)
+    model = GBTClassifier(3, splitter="greedy").fit(X, y, init_score=start)
     for saved, read in ((model, lambda m: m.ensemble_), (model.ensemble_, lambda m: m)):
         saved.save(tmp_path / "model.json")
         loaded = gbt.load(tmp_path / "model.json")
@@ -226,7 +242,7 @@ def test_files_say_that_a_model_has_starting_values(tmp_path):
     model.save(tmp_path / "model.json")
     loaded = gbt.load(tmp_path / "model.json")
     assert_same(loaded.predict_proba(X, init_score=start), model.predict_proba(X, start))
-    GBTClassifier(3).fit(X, y).save(tmp_path / "model.json")
+    GBTClassifier(3, splitter="greedy").fit(X, y).save(tmp_path / "model.json")
     assert "has_init_score" not in json.loads((tmp_path / "model.json").read_text())["ensemble"]
     unknown = replace(model.ensemble_, has_init_score=None)
     unknown.save(tmp_path / "model.json")
@@ -235,7 +251,7 @@ def test_files_say_that_a_model_has_starting_values(tmp_path):
 
 def test_every_prediction_takes_them():
     X, y, weight, start = rows_of("three classes", 6)
-    model = GBTClassifier(3, max_depth=2).fit(X, y, init_score=start)
+    model = GBTClassifier(3, max_depth=2, splitter="greedy").fit(X, y, init_score=start)
     raw = model.decision_function(X, start)
     zeros = np.zeros(start.shape)
     assert_close(raw, start + model.decision_function(X, zeros), 3 + np.abs(start))
@@ -248,7 +264,7 @@ def test_every_prediction_takes_them():
     assert_same(last, raw.argmax(axis=1))
     right = raw.argmax(axis=1) == y
     assert model.score(X, y, weight, init_score=start) == np.average(right, weights=weight)
-    regressor = GBTRegressor(3).fit(X, y, init_score=start[:, 0])
+    regressor = GBTRegressor(3, splitter="greedy").fit(X, y, init_score=start[:, 0])
     predicted = regressor.predict(X, start[:, 0])
     r2 = 1 - ((y - predicted) ** 2).sum() / ((y - y.mean()) ** 2).sum()
     assert abs(regressor.score(X, y, init_score=start[:, 0]) - r2) < 1e-12
@@ -270,13 +286,15 @@ def test_every_prediction_takes_them():
             "base_score=1.0 and init_score both",
         ),
         (
-            lambda m, X, y, s: GBTClassifier().fit(X, np.arange(N) % 3, init_score=s),
+            lambda m, X, y, s: GBTClassifier(splitter="greedy").fit(
+                X, np.arange(N) % 3, init_score=s
+            ),
             r"one raw prediction a row and class, \(60, 3\)",
         ),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, said):
     X, y, _, start = rows_of("squared", 7)
-    model = GBTRegressor(2).fit(X, y, init_score=start)
+    model = GBTRegressor(2, splitter="greedy").fit(X, y, init_score=start)
     with pytest.raises(ValueError, match=said):
         call(model, X, y, start)

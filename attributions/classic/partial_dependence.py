@@ -1,0 +1,227 @@
+r"""Partial dependence: the mean prediction where one feature has a value, exactly, at all values.
+
+Friedman 2001, "Greedy function approximation: a gradient boosting machine", section 8. Over some
+rows z_1 ... z_n, with the value of feature k replaced,
+
+    pd_k(x) = 1/n sum_i f(z_i with x in place of z_ik)
+
+Trees cut the feature at finitely many places, so pd_k is a step function and can be had whole. A
+leaf predicts its value for all x between the cuts on feature k on its path. How often it is reached
+then depends on the other features alone: it is the share of the rows that take the path's other
+edges. So no prediction is made anew, and no grid is needed::
+
+     x1 <= 3             leaf a   x0 <= 5,  for the rows with x1 <= 3
+      /    \             leaf b   x0 >  5,  for the same rows
+  x0 <= 5   c            leaf c   all x0,   for the other rows
+   /    \
+  a      b               pd_0(x) = P(x1 <= 3) (x <= 5 ? a : b) + P(x1 > 3) c
+
+Without rows the edges' shares of their nodes' covers are multiplied instead (scikit-learn's method
+"recursion"): the mean is then over the training rows, as if features were independent given the
+splits above.
+
+In an additive model, ``interaction_constraints="no_interactions"``, the curve of a feature is its
+part of every prediction but for a constant, whatever the rows.
+
+Cost: of a walk of all rows down all trees; without rows, of a visit to each node.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from attributions.inputs import as_rows
+from attributions.names import find_feature
+from attributions.per_row.individual import names_of_outputs, node_cover
+from attributions.results import FeatureCurve
+from gbt.formats import as_ensemble
+from gbt.kernels.rows.walk import node_sets
+from gbt.model.ensemble import Ensemble
+
+LARGEST = np.finfo(np.float64).max  # the threshold between all present and all missing rows
+
+
+def partial_dependence(
+    model: Any, feature: str | int, X: Any = None, *, cover: str = "hessian"
+) -> FeatureCurve:
+    """Return the mean raw prediction as a function of one feature, exactly.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    feature : str or int
+        Its name, or the number of its column.
+    X : array of shape (n, p), optional
+        Rows over which the mean is taken, and which say how the feature is distributed. Without
+        them children of nodes are weighed by their covers.
+    cover : {"hessian", "count"}
+        As for `tree_shap`; not used with X. scikit-learn's ``method="recursion"`` takes "count"
+        for histogram trees and "hessian", which are weights of rows, for its others.
+
+    Returns
+    -------
+    FeatureCurve
+        ``curve.at(x)`` is the mean at any values; ``curve.plot()`` draws all of it.
+    """
+    ensemble = as_ensemble(model)
+    names = ensemble.feature_names
+    k = find_feature(feature, names) if isinstance(feature, str) else _as_column(feature, names)
+    rows = None if X is None else as_rows(ensemble, X)
+    levels = None if ensemble.categories is None else ensemble.categories[k]
+    is_cut = (ensemble.feature == k) & (ensemble.left >= 0) & (ensemble.threshold < LARGEST)
+    cuts = np.unique(ensemble.threshold[is_cut]) if levels is None else np.empty(0)
+    columns = []
+    for output in ensemble.outputs:
+        weight = _shares_of_cover(output, k, cover) if rows is None else _shares(output, k, rows)
+        curve = _curve(output, k, weight, cuts, levels)
+        columns.append(curve + output.base_score)
+    curves = np.stack(columns, axis=-1) if ensemble.n_outputs > 1 else columns[0]
+    return FeatureCurve(
+        feature_name=names[k],
+        cuts=cuts,
+        values=curves[:-1],
+        missing=curves[-1],
+        shares=None if rows is None else _distribution(rows[:, k], cuts, levels),
+        levels=levels,
+        is_additive=_is_additive(ensemble, k),
+        method="partial_dependence",
+        output_names=None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble),
+        input_dtype=ensemble.input_dtype,
+        zero_is_missing=ensemble.zero_is_missing,
+    )
+
+
+def _as_column(feature: Any, names: tuple[str, ...]) -> int:
+    if isinstance(feature, bool) or not isinstance(feature, int | np.integer):
+        raise ValueError(f"A feature is asked for by its name or its number; got {feature!r}.")
+    if not 0 <= feature < len(names):
+        raise ValueError(f"feature={feature}; the model has the columns 0 to {len(names) - 1}.")
+    return int(feature)
+
+
+def _children(ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
+    """Return the children of every node, counted through all trees; without meaning at leaves."""
+    root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))
+    return root + ensemble.left, root + ensemble.right
+
+
+def _is_additive(ensemble: Ensemble, k: int) -> bool:
+    """Say whether splits on feature k have no others above or below them."""
+    is_split = ensemble.left >= 0
+    for child in _children(ensemble):
+        node = np.flatnonzero(is_split)
+        node = node[is_split[child[node]]]
+        if ((ensemble.feature[node] == k) != (ensemble.feature[child[node]] == k)).any():
+            return False
+    return True
+
+
+def _shares_of_cover(ensemble: Ensemble, k: int, cover: str) -> np.ndarray:
+    """Return the products of the shares of the edges above each node but those below splits on k.
+
+    A child of a node without cover has share 0.
+    """
+    weight, of_node = np.ones(len(ensemble.value)), node_cover(ensemble, cover)
+    left, right = _children(ensemble)
+    nodes = ensemble.tree_offset[:-1]
+    while len(nodes := nodes[ensemble.left[nodes] >= 0]):
+        is_free = ensemble.feature[nodes] == k
+        for child in (left[nodes], right[nodes]):
+            share = np.divide(
+                of_node[child], of_node[nodes], out=np.zeros(len(nodes)), where=of_node[nodes] > 0
+            )
+            weight[child] = weight[nodes] * np.where(is_free, 1.0, share)
+        nodes = np.concatenate([left[nodes], right[nodes]])
+    return weight
+
+
+def _shares(ensemble: Ensemble, k: int, rows: np.ndarray) -> np.ndarray:
+    """Return the share of the rows that take the edges above each node but those below splits on k.
+
+    Rows go down both sides of a split on k.
+    """
+    counts = np.zeros(len(ensemble.value), dtype=np.int64)
+    children, sets = _children(ensemble), node_sets(ensemble.level_sets)
+    for root in ensemble.tree_offset[:-1]:
+        node, row = np.full(len(rows), root), np.arange(len(rows))
+        while len(node):
+            first, size = node.min(), node.max() - node.min() + 1
+            counts[first : first + size] += np.bincount(node - first, minlength=size)
+            is_split = ensemble.left[node] >= 0
+            node, row = node[is_split], row[is_split]
+            is_free = ensemble.feature[node] == k
+            is_left = _goes_left(ensemble, sets, node, rows[row, ensemble.feature[node]])
+            sides = [is_free | is_left, is_free | ~is_left]
+            node, row = (
+                np.concatenate(
+                    [child[node[side]] for child, side in zip(children, sides, strict=True)]
+                ),
+                np.concatenate([row[side] for side in sides]),
+            )
+    return counts / len(rows)
+
+
+def _goes_left(ensemble: Ensemble, sets: Any, node: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Say of values, each at a node of its own, whether they go left there."""
+    is_left = np.where(np.isnan(x), ensemble.missing_left[node], x <= ensemble.threshold[node])
+    if sets is not None:
+        has_set = np.flatnonzero((sets.n_bits[node] > 0) & ~np.isnan(x))
+        at, level = node[has_set], x[has_set].astype(np.int64)
+        is_level = (level >= 0) & (level < sets.n_bits[at])
+        level = np.where(is_level, level, 0)
+        word = sets.words[sets.first[at] + (level >> 6)]
+        is_left[has_set] = is_level & (word >> (level & 63).astype(np.uint64) & np.uint64(1) > 0)
+    return is_left
+
+
+def _curve(
+    ensemble: Ensemble, k: int, weight: np.ndarray, cuts: np.ndarray, levels: Any
+) -> np.ndarray:
+    """Return the sum of all leaves' weights times values, by interval or level, and of missing."""
+    n_levels = 0 if levels is None else len(levels)
+    steps, of_levels, of_missing = np.zeros(len(cuts) + 2), np.zeros(n_levels), 0.0
+    left, right = _children(ensemble)
+    sets = node_sets(ensemble.level_sets)
+    nodes = ensemble.tree_offset[:-1]
+    low, high = np.full(len(nodes), -np.inf), np.full(len(nodes), np.inf)
+    has_missing, has_level = np.ones(len(nodes), bool), np.ones((len(nodes), n_levels), bool)
+    while len(nodes):
+        is_leaf = ensemble.left[nodes] < 0
+        gives = (weight * ensemble.value)[nodes[is_leaf]]
+        start = np.where(low == LARGEST, len(cuts) + 1, np.searchsorted(cuts, low, side="right"))
+        stop = np.searchsorted(cuts, high, side="left") + 1
+        some = is_leaf & (start < stop)
+        np.add.at(steps, start[some], (weight * ensemble.value)[nodes[some]])
+        np.add.at(steps, stop[some], -(weight * ensemble.value)[nodes[some]])
+        of_levels += gives @ has_level[is_leaf]
+        of_missing += gives @ has_missing[is_leaf]
+
+        nodes, low, high = nodes[~is_leaf], low[~is_leaf], high[~is_leaf]
+        has_missing, has_level = has_missing[~is_leaf], has_level[~is_leaf]
+        is_own, threshold = ensemble.feature[nodes] == k, ensemble.threshold[nodes]
+        missing_left = ensemble.missing_left[nodes]
+        goes_left = np.ones((len(nodes), n_levels), bool)
+        for level in range(n_levels):
+            of_level = np.full(len(nodes), float(level))
+            goes_left[:, level] = _goes_left(ensemble, sets, nodes, of_level)
+        other = ~is_own[:, np.newaxis]
+        nodes = np.concatenate([left[nodes], right[nodes]])
+        high = np.concatenate([np.where(is_own, np.minimum(high, threshold), high), high])
+        low = np.concatenate([low, np.where(is_own, np.maximum(low, threshold), low)])
+        has_missing = np.concatenate(
+            [has_missing & (~is_own | missing_left), has_missing & (~is_own | ~missing_left)]
+        )
+        has_level = np.concatenate(
+            [has_level & (other | goes_left), has_level & (other | ~goes_left)]
+        )
+    of_values = np.cumsum(steps)[:-1] if levels is None else of_levels
+    return np.append(of_values, of_missing)
+
+
+def _distribution(x: np.ndarray, cuts: np.ndarray, levels: Any) -> np.ndarray:
+    """Return the share of the rows in every interval or level, and of those without a value."""
+    n = len(cuts) + 1 if levels is None else len(levels)
+    where = np.searchsorted(cuts, x, side="left") if levels is None else np.nan_to_num(x, nan=n)
+    where = np.where(np.isnan(x), n, where).astype(np.int64)
+    return np.bincount(np.minimum(where, n), minlength=n + 1) / len(x)

@@ -1,0 +1,137 @@
+"""What simpler models predict on the same held-out rows: a linear one, a plain tree, one column.
+
+A model of many trees is worth explaining where it predicts better than what anybody can write down
+on one line. So a linear model with a small penalty stands beside it, and, from 200 rows of training
+on, one tree of at most 32 leaves with 20 rows each. Both get the same rows: a missing number is the
+mean and a column of its own, a word a column of zeros and ones, if it is frequent.
+
+And if one column, or two, predict nearly as well as all, they may give the answer away.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from attributions.command.findings import Findings, measures
+from attributions.command.table.task import Task
+from gbt.model.ensemble import Ensemble
+
+LINEAR, TREE = "linear", "one tree"
+ROWS_FOR_A_TREE, LEAVES, ROWS_A_LEAF = 200, 32, 20
+MOST_ROWS = 100_000  # that are fitted
+MOST_LEVELS = 30  # of a column of words, the most frequent
+LEAST_SAVED = 50.0  # per cent, below which nothing is given away
+
+
+def beside_simpler(found: Findings) -> Findings:
+    """Return findings whose scores have those of simpler models."""
+    task = found.task
+    if not len(task.X_train) or not len(task.X_valid):
+        return found
+    rows = np.arange(len(task.y_train))
+    if len(task.y_train) > MOST_ROWS:
+        rows = np.random.default_rng(0).permutation(len(task.y_train))[:MOST_ROWS]
+    design = Design.of(task, task.X_train[rows])
+    fitted, judged = design.rows(task.X_train[rows]), design.rows(task.X_valid)
+    y = task.y_train[rows]
+    models = {LINEAR: _linear(found)}
+    if len(y) >= ROWS_FOR_A_TREE:
+        models[TREE] = _tree(found)
+    others = {
+        name: measures(found.model.loss, task.y_valid, _raw(model.fit(fitted, y), judged, found))
+        for name, model in models.items()
+    }
+    scores = [
+        replace(score, of_others={name: of[score.name] for name, of in others.items()})
+        for score in found.scores
+    ]
+    return replace(found, scores=scores)
+
+
+class Design:
+    """Columns as linear models take them, made to the scale of the training rows."""
+
+    def __init__(self, levels: list[np.ndarray | None], X: np.ndarray) -> None:
+        self.levels = levels
+        self.center, self.scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        for k, frequent in enumerate(levels):
+            known = X[~np.isnan(X[:, k]), k]
+            if frequent is None and len(known):
+                self.center[k], self.scale[k] = known.mean(), known.std() or 1.0
+        self.has_missing = np.isnan(X).any(axis=0)
+
+    @classmethod
+    def of(cls, task: Task, X: np.ndarray) -> "Design":
+        """Choose the frequent words of the training rows."""
+        levels: list[np.ndarray | None] = []
+        for k in range(X.shape[1]):
+            is_words = k < len(task.features) and bool(task.features[k].words)
+            if not is_words:
+                levels.append(None)
+                continue
+            found, counts = np.unique(X[~np.isnan(X[:, k]), k], return_counts=True)
+            levels.append(found[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
+        return cls(levels, X)
+
+    def rows(self, X: np.ndarray) -> np.ndarray:
+        """Return the columns of some rows."""
+        columns = []
+        for k, frequent in enumerate(self.levels):
+            if frequent is None:
+                numbers = (X[:, k] - self.center[k]) / self.scale[k]
+                columns.append(np.nan_to_num(np.clip(numbers, -10, 10)))
+                if self.has_missing[k]:
+                    columns.append(np.isnan(X[:, k]).astype(np.float64))
+            else:
+                columns += [(X[:, k] == level).astype(np.float64) for level in frequent]
+        return np.column_stack(columns) if columns else np.zeros((len(X), 1))
+
+
+def _linear(found: Findings) -> Any:
+    if found.task.is_classification:
+        return LogisticRegression(max_iter=300)
+    if found.model.loss.name == "poisson":
+        return PoissonRegressor(alpha=1e-3, max_iter=300)
+    return Ridge(alpha=1.0)
+
+
+def _tree(found: Findings) -> Any:
+    kind = DecisionTreeClassifier if found.task.is_classification else DecisionTreeRegressor
+    return kind(max_leaf_nodes=LEAVES, min_samples_leaf=ROWS_A_LEAF, random_state=0)
+
+
+def _raw(model: Any, X: np.ndarray, found: Findings) -> np.ndarray:
+    """Return raw predictions of the model's loss: log-odds, logarithms of shares, numbers."""
+    if found.task.is_classification:
+        shares = np.clip(model.predict_proba(X), 1e-3, 1 - 1e-3)  # a leaf of 20 rows knows no more
+        return np.log(shares[:, 1] / shares[:, 0]) if shares.shape[1] == 2 else np.log(shares)
+    predicted = model.predict(X)
+    return np.log(np.maximum(predicted, 1e-9)) if found.model.loss.name == "poisson" else predicted
+
+
+def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Findings:
+    """Add how much of the loss the best column saves alone, and the best two together.
+
+    Nothing is fitted where the model saves little, or where a column is all that there is.
+    """
+    task, useful = found.task, found.useful
+    used = [k for k in useful.ranking() if found.is_used[k] and useful.values[k] > 0]
+    if found.saved < LEAST_SAVED or len(used) < 2:
+        return found
+    of = []
+    for n in (1, 2)[: len(useful) - 1]:
+        columns = used[:n]
+        part = replace(
+            task,
+            X_train=task.X_train[:, columns],
+            X_valid=task.X_valid[:, columns],
+            feature_names=tuple(task.feature_names[k] for k in columns),
+        )
+        model = fit(part)
+        loss = model.loss.value(task.y_valid, model.raw_predict(part.X_valid)).sum()
+        of.append(100 * (1 - loss / found.constant_loss))
+    return replace(found, saved_by_best=tuple(of))

@@ -1,0 +1,110 @@
+"""SHAP interaction values: the Shapley value of each feature of a row, divided among pairs.
+
+The interaction index of two features is what one adds to the marginal contribution of the other,
+averaged over orders in which features become known. Half of it is given to either side of the
+diagonal; what is left of a feature's Shapley value, its *main effect*, stands on the diagonal. So
+every row of the square adds up to a Shapley value of `tree_shap`, and all of it, with the base
+value, to the raw prediction (Lundberg et al. 2020; XGBoost's ``pred_interactions``).
+
+An additive model has main effects alone. The game is the path-dependent one of `tree_shap`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from attributions.inputs import finite_rows, row_labels
+from attributions.kernels.shap_pairs import MOST_SLOTS_OF_WORDS, PairWalk, add_shapley_pairs
+from attributions.per_row.individual import names_of_outputs
+from attributions.per_row.tree_shap import BoundTreeShap, TreeShap
+from attributions.results import LocalPairAttribution
+from gbt.formats import as_ensemble
+from gbt.model.predictor import over_transposed
+
+ROWS_AT_ONCE = 512
+NUMBERS_AT_ONCE = 2**21  # of a block of rows, p^2 each: 16 MB a thread
+
+
+def tree_shap_pairs(
+    model: Any, X: Any, *, cover: str = "hessian", n_jobs: int | None = None
+) -> LocalPairAttribution:
+    """Divide the Shapley values of rows among pairs of features.
+
+    Parameters
+    ----------
+    model : estimator, Ensemble or foreign model
+        Whatever ``gbt.formats.as_ensemble`` takes.
+    X : array of shape (n, p)
+        Rows to explain; nan is a missing value. The result holds n p^2 numbers.
+    cover : {"hessian", "count"}
+        As for `tree_shap`.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    LocalPairAttribution
+        Of values (n, p, p), or (n, p, p, K) for K outputs. ``values[i, j, k]`` and
+        ``values[i, k, j]`` are half of the interaction of features j and k for row i each.
+    """
+    ensemble = as_ensemble(model)
+    rows = finite_rows(ensemble, X)
+    n, p = rows.shape
+    outputs = [TreeShap(cover=cover).bind(output) for output in ensemble.outputs]
+    values = np.empty((n, p, p, ensemble.n_outputs))
+
+    def add(block: np.ndarray, some: slice) -> None:
+        for k, bound in enumerate(outputs):
+            values[some, :, :, k] = _squares(bound, block)
+
+    rows_at_once = max(1, min(ROWS_AT_ONCE, NUMBERS_AT_ONCE // p**2))
+    over_transposed(add, rows, n_jobs, rows_at_once, min_rows=min(64, rows_at_once))
+    base_values = np.tile(
+        [
+            output.base_score + np.sum(bound.base_values)
+            for output, bound in zip(ensemble.outputs, outputs, strict=True)
+        ],
+        (n, 1),
+    )
+    is_one = ensemble.n_outputs == 1
+    return LocalPairAttribution(
+        values=values[..., 0] if is_one else values,
+        base_values=base_values[:, 0] if is_one else base_values,
+        feature_names=ensemble.feature_names,
+        method=TreeShap(cover=cover).name.replace("tree_shap", "tree_shap_pairs"),
+        output_names=None if is_one else names_of_outputs(model, ensemble),
+        index=row_labels(X),
+    )
+
+
+def _squares(bound: BoundTreeShap, block: np.ndarray) -> np.ndarray:
+    """Return the squares of a block of rows, (n, p, p)."""
+    _, p, n = block.shape
+    n_trees = len(bound.trees.tree_offset) - 1
+    shapley, below = np.zeros((p, n)), np.zeros((p, p, n))
+    bound.add(block, range(n_trees), np.ones((n_trees, n)), shapley)
+    add_shapley_pairs(bound.trees, bound.edge_share, block, _work(bound.n_levels, n), below)
+    squares = np.empty((n, p, p))
+    squares[:] = (below + below.transpose(1, 0, 2)).transpose(2, 0, 1)
+    diagonal = np.arange(p)
+    squares[:, diagonal, diagonal] = shapley.T - squares.sum(axis=2)
+    return squares
+
+
+def _work(depth: int, n_rows: int) -> PairWalk:
+    """Return the memory that so many rows are explained in."""
+    n_words = max(n_rows, 2 ** min(depth, MOST_SLOTS_OF_WORDS))
+    return PairWalk(
+        node=np.empty(depth, dtype=np.int64),
+        slot=np.empty(depth, dtype=np.int64),
+        share=np.ones(depth + 1),
+        feature=np.empty(depth, dtype=np.int64),
+        last=np.empty(depth, dtype=np.int64),
+        decision=np.empty((depth, n_rows), dtype=np.bool_),
+        inside=np.ones((depth + 1, n_rows), dtype=np.bool_),
+        place=np.empty(n_rows, dtype=np.int64),
+        met=np.empty((depth, n_words), dtype=np.bool_),
+        product=np.empty(n_words),
+        credit=np.empty((depth, n_words)),
+        table=np.empty((depth * (depth - 1) // 2, n_words)),
+    )

@@ -1,0 +1,312 @@
+"""Curves: importance along boosting, and predictions by the value of one feature."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from attributions.plots.captions import title_of, value_label
+from attributions.plots.colors import BLUE, CURVES, GREY, readable
+from attributions.plots.places import spread
+from attributions.plots.sheet import ROW_HEIGHT, Sheet, as_max_display
+from attributions.plots.shown import Curve, PerFeature
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
+
+DASHES = ("-", "--", ":", "-.")  # the colours begin again with the next
+# Of a feature's curve.
+N_BINS = 40  # of the distribution
+HEIGHT_OF_BINS = 0.18  # of the axes
+MOST_LEVELS = 30
+MARGIN = 0.05  # of the range of the cuts, beyond the first and the last
+VALUE = "raw prediction in the mean"
+OF_ROWS = "\n(grey: how the rows are distributed)"
+
+
+class BoostingDisplay:
+    """How the importance of features adds up tree by tree.
+
+    A curve that rises on held-out rows is a feature that is still learning something true; one that
+    turns down has begun to fit noise.
+
+    Parameters
+    ----------
+    attribution : GlobalAttribution
+        Computed with ``per_tree=True``.
+    max_display : int or None
+        How many curves are coloured and named at most, those that end farthest from 0; the others
+        are grey. None for all. Where the axes are too low for so many names, fewer are named.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    lines_ : list of matplotlib Line2D
+        One a feature, in the order of the columns.
+    """
+
+    def __init__(self, attribution: PerFeature, *, max_display: int | None = 6):
+        if attribution.per_tree is None:
+            raise ValueError(
+                f"{attribution.method} has no per_tree; compute it with per_tree=True to see"
+                " importance along boosting."
+            )
+        self.max_display = as_max_display(max_display, len(attribution.values))
+        self.attribution = attribution
+
+    @classmethod
+    def from_attribution(
+        cls,
+        attribution: PerFeature,
+        *,
+        max_display: int | None = 6,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
+        """Make the display and draw it.
+
+        Parameters
+        ----------
+        attribution, max_display
+            As for the class.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
+        display = cls(attribution, max_display=max_display)
+        return display.plot(ax, title=title, figsize=figsize)
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
+        result, names = self.attribution, self.attribution.feature_names
+        by_tree = np.asarray(result.per_tree)
+        n_trees, n_features = by_tree.shape
+        curves = np.concatenate([np.zeros((1, n_features)), np.cumsum(by_tree, axis=0)])
+        named = np.argsort(-np.abs(curves[-1]), kind="stable")[: self.max_display]
+        named = named[curves[:, named].any(axis=0)]
+        heading = f"{title_of(result.method)} along boosting" if title is None else title
+        words = [*(names[k] for k in named), heading]
+        sheet = Sheet(ax, figsize, words, width=7.2, height=4.4)
+        ax = sheet.ax
+        below = f"trees{sheet.lettering.note(names, named)}"
+        beside = value_label(result, intervals=False) + sheet.uncrowd("y", curves[:, named])
+        sheet.caption(heading, below, beside)
+
+        n_named, fontsize = sheet.rows_that_fit(len(named))
+        named = named[:n_named]
+        color = {k: sheet.drawn_in(CURVES[j % len(CURVES)]) for j, k in enumerate(named)}
+        dashes = {k: DASHES[j // len(CURVES) % len(DASHES)] for j, k in enumerate(named)}
+        self.lines_ = [
+            ax.plot(
+                np.arange(n_trees + 1),
+                curves[:, k],
+                color=color.get(k, GREY),
+                linestyle=dashes.get(k, "-"),
+                linewidth=1.8 if k in color else 0.7,
+                alpha=1.0 if k in color else 0.5,
+                zorder=3 if k in color else 2,
+            )[0]
+            for k in range(n_features)
+        ]
+        ax.axhline(0, color=sheet.colors.ink, linewidth=0.8)
+        ax.set_xlim(0, max(n_trees, 1))
+        sheet.say_if_nothing(curves)
+        self._name_curves(sheet, named, curves[-1, named], color, fontsize)
+        sheet.quieten(grid="y")
+        sheet.caption(heading, below, beside)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _name_curves(
+        self,
+        sheet: Sheet,
+        named: np.ndarray,
+        ends: np.ndarray,
+        color: dict[int, "ColorType"],
+        fontsize: float,
+    ) -> None:
+        """Write the names at the right of the axes, near the ends of the curves."""
+        ax, names = sheet.ax, self.attribution.feature_names
+        n_trees = len(np.asarray(self.attribution.per_tree))
+        texts = sheet.lettering.names(names, named, sheet.room("right"), fontsize)
+        height = ax.get_window_extent().height
+        gap = ROW_HEIGHT * fontsize * sheet.figure.dpi / 72 / height
+        at_end = ax.transData.transform(np.column_stack([np.full(len(ends), n_trees), ends]))
+        shares = ax.transAxes.inverted().transform(at_end)[:, 1]
+        places = spread(shares, gap, gap / 2, 1 - gap / 2)
+        for k, text, end, place in zip(named, texts, ends, places, strict=True):
+            ax.annotate(
+                text,
+                (n_trees, end),
+                xytext=(1.03, place),
+                textcoords=ax.transAxes,
+                fontsize=fontsize,
+                va="center",
+                annotation_clip=False,
+                arrowprops={
+                    "arrowstyle": "-",
+                    "color": color[k],
+                    "linewidth": 0.7,
+                    "relpos": (0, 0.5),
+                    "shrinkA": 1,
+                    "shrinkB": 0,
+                },
+                **{
+                    **sheet.lettering.properties,
+                    "color": readable(color[k], sheet.colors.outside),
+                },
+            )
+
+
+class CurveDisplay:
+    """What predictions are in the mean, by the value of one feature.
+
+    The curve of a feature of numbers is drawn as it is, step by step; the distribution of the rows
+    stands below it. Levels of a categorical feature are rows, as wide as what they add to the
+    smallest; the commonest are shown. A hollow ring at the right is where the feature is missing.
+
+    Parameters
+    ----------
+    curve : FeatureCurve
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    lines_ : list of matplotlib artists
+        One an output.
+    """
+
+    lines_: list[Any]
+
+    def __init__(self, curve: Curve):
+        self.curve = curve
+
+    @classmethod
+    def from_curve(
+        cls,
+        curve: Curve,
+        *,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
+        """Make the display and draw it.
+
+        Parameters
+        ----------
+        curve
+            As for the class.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
+        return cls(curve).plot(ax, title=title, figsize=figsize)
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
+        curve = self.curve
+        heading = title_of(curve.method) if title is None else title
+        is_of_levels = curve.levels is not None
+        shown = self._shown_levels() if is_of_levels else np.empty(0, dtype=int)
+        words = [curve.feature_name, heading, *self._names_of_levels(shown)]
+        sheet = Sheet(ax, figsize, words, 5.6, 1.4 if is_of_levels else 3.8, len(shown))
+        name = sheet.lettering.writable(curve.feature_name)
+        values = curve.values.reshape(len(curve.values), -1)
+        if is_of_levels:
+            self._draw_levels(sheet, values, shown)
+            sheet.quieten(grid="x", left=False)
+            sheet.caption(heading, f"{VALUE}, by {name}")
+        else:
+            self._draw_steps(sheet, values)
+            sheet.quieten(grid="y")
+            sheet.caption(heading, name + (OF_ROWS if curve.shares is not None else ""), VALUE)
+        self.ax_, self.figure_ = sheet.ax, sheet.ax.figure
+        return self
+
+    def _draw_steps(self, sheet: Sheet, values: np.ndarray) -> None:
+        """Draw one line an output, the distribution, and where the feature is missing."""
+        curve, ax = self.curve, sheet.ax
+        cuts = curve.cuts if len(curve.cuts) else np.zeros(1)
+        margin = MARGIN * (cuts[-1] - cuts[0]) or 1.0
+        edges = np.concatenate([[cuts[0] - margin], curve.cuts, [cuts[-1] + margin]])
+        self.lines_ = []
+        for k, of_output in enumerate(values.T):
+            color = sheet.drawn_in(BLUE if values.shape[1] == 1 else CURVES[k % len(CURVES)])
+            label = None if curve.output_names is None else str(curve.output_names[k])
+            line = ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8, label=label)
+            self.lines_.append(line)
+            if curve.shares is not None and curve.shares[-1] > 0:
+                at_missing = np.ravel(curve.missing)[k]
+                ax.plot(edges[-1], at_missing, "o", mfc="none", color=color, clip_on=False)
+        if curve.output_names is not None:
+            ax.legend(frameon=False, labelcolor=sheet.colors.ink)
+        ax.set_xlim(edges[0], edges[-1])
+        ax.margins(y=0.08)
+        if curve.shares is not None:
+            self._draw_distribution(sheet, edges)
+
+    def _draw_distribution(self, sheet: Sheet, edges: np.ndarray) -> None:
+        """Draw the shares of the intervals, each spread evenly, as bars at the foot of the axes."""
+        shares = np.asarray(self.curve.shares)[: len(edges) - 1]
+        up_to = np.concatenate([[0.0], np.cumsum(shares)])
+        bins = np.linspace(edges[0], edges[-1], N_BINS + 1)
+        heights = np.diff(np.interp(bins, edges, up_to))
+        ax = sheet.ax
+        low, high = ax.get_ylim()
+        low -= HEIGHT_OF_BINS * (high - low)
+        ax.set_ylim(low, high)
+        tall = HEIGHT_OF_BINS * (high - low) * heights / max(heights.max(), 1e-300)
+        ax.stairs(low + tall, bins, baseline=low, fill=True, color=sheet.colors.faint, zorder=0)
+
+    def _shown_levels(self) -> np.ndarray:
+        """Return the numbers of the levels that are drawn, in their order."""
+        n, shares = len(self.curve.values), self.curve.shares
+        if n <= MOST_LEVELS or shares is None:
+            return np.arange(min(n, MOST_LEVELS))
+        return np.sort(np.argsort(-shares[:n], kind="stable")[:MOST_LEVELS])
+
+    def _draw_levels(self, sheet: Sheet, values: np.ndarray, shown: np.ndarray) -> None:
+        """Draw a row a level, its name beside it."""
+        ax = sheet.ax
+        n_shown, fontsize = sheet.rows_that_fit(len(shown))
+        shown = shown[:n_shown]
+        start: Any = values.min()
+        self.lines_ = [
+            ax.plot(
+                of_output[shown],
+                np.arange(len(shown)),
+                "o",
+                color=sheet.drawn_in(BLUE if values.shape[1] == 1 else CURVES[k % len(CURVES)]),
+            )[0]
+            for k, of_output in enumerate(values.T)
+        ]
+        if values.shape[1] == 1:
+            color = sheet.drawn_in(BLUE)
+            ax.hlines(np.arange(len(shown)), start, values[shown, 0], color=color, lw=1.8)
+        sheet.name_rows(self._names_of_levels(np.arange(len(values))), shown, fontsize)
+
+    def _names_of_levels(self, numbers: np.ndarray) -> list[str]:
+        return [str((self.curve.levels or ())[number]) for number in numbers]

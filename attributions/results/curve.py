@@ -1,0 +1,157 @@
+"""The curve of one feature: what predictions are in the mean where it has some value.
+
+Trees cut a feature at finitely many places, so the curve is a step function, and all of it is here:
+one number for every interval between two cuts, one for missing values, or one for every level.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attributions.results import tables
+from attributions.results.per_row import check_shape
+from gbt.model.ensemble import ZERO_WITHIN
+
+if TYPE_CHECKING:
+    from attributions.plots import CurveDisplay
+
+N_SHOWN = 10  # steps in the text of a result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureCurve(tables.ShownAsTable):
+    """Raw predictions in the mean, by the value of one feature.
+
+    Parameters
+    ----------
+    feature_name : str
+    cuts : float64 array of shape (T,)
+        Ascending; interval j is above cut j - 1, up to and including cut j. Without meaning, and
+        empty, where there are levels.
+    values : float64 array of shape (T + 1,), of intervals, or of levels; (..., K) for K outputs
+    missing : float, or float64 array of shape (K,)
+        Where the feature is missing.
+    shares : float64 array, of the intervals or levels and last of missing values, or None
+        Of the rows given; None if none were.
+    levels : tuple or None
+        Of a categorical feature.
+    is_additive : bool
+        Whether the model never splits on another feature beside this one on a path. Then the curve
+        is the feature's part of every prediction, but for a constant.
+    method : str
+    output_names : tuple or None
+        What K outputs are called.
+    """
+
+    feature_name: str
+    cuts: np.ndarray
+    values: np.ndarray
+    missing: Any
+    shares: np.ndarray | None
+    levels: Sequence[Any] | None
+    is_additive: bool
+    method: str
+    output_names: tuple | None = None
+    input_dtype: type = np.float64  # to which the model rounds values before it compares them
+    zero_is_missing: bool = False
+
+    def __post_init__(self) -> None:
+        n = len(self.cuts) + 1 if self.levels is None else len(self.levels)
+        check_shape("values", self.values, (n, *np.shape(self.missing)))
+
+    def __len__(self) -> int:
+        """Return the number of intervals or levels."""
+        return len(self.values)
+
+    def at(self, x: Any) -> np.ndarray:
+        """Return the curve at some values of the feature; nan and None are missing.
+
+        Levels that the model does not know are taken as missing.
+        """
+        if self.levels is not None:
+            place = {level: j for j, level in enumerate(self.levels)}
+            where = np.array([place.get(level, len(self)) for level in np.asarray(x).tolist()], int)
+        else:
+            numbers = np.asarray(x, dtype=self.input_dtype).astype(np.float64)
+            if self.zero_is_missing:
+                numbers = np.where(np.abs(numbers) <= ZERO_WITHIN, np.nan, numbers)
+            where = np.searchsorted(self.cuts, numbers, side="left")
+            where = np.where(np.isnan(numbers), len(self), where)
+        return self._with_missing()[where]
+
+    def centered(self) -> "FeatureCurve":
+        """Return the curve less its mean over the rows.
+
+        Of an additive model the base score, the means and the centered curves of all features add
+        up to the raw prediction.
+        """
+        mean = self.mean()
+        return replace(self, values=self.values - mean, missing=self.missing - mean)
+
+    def mean(self) -> Any:
+        """Return the mean of the curve over the rows that were given."""
+        return self._shares() @ self._with_missing()
+
+    def spread(self) -> Any:
+        """Return the standard deviation of the curve over the rows that were given."""
+        centered = self._with_missing() - self.mean()
+        return np.sqrt(self._shares() @ (centered * centered))
+
+    def head(self, n: int = N_SHOWN) -> tables.Table:
+        """Return the first steps as a table to look at.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        """
+        edges = ["", *(f"{cut:.6g}" for cut in self.cuts), ""]
+        where = [
+            " ".join([f"> {low}"] * bool(low) + [f"<= {high}"] * bool(high)) or "all"
+            for low, high in pairwise(edges)
+        ]
+        names = [*(where if self.levels is None else map(str, self.levels)), "missing"]
+        shown = names[: tables.as_count(n)]
+        of_steps = self._with_missing()[: len(shown)]
+        columns = [tables.words(self.feature_name, shown)]
+        if of_steps.ndim == 1:
+            columns.append(tables.numbers("value", of_steps))
+        else:
+            columns += [
+                tables.numbers(str(name), of_steps[:, k])
+                for k, name in enumerate(self.output_names or range(of_steps.shape[1]))
+            ]
+        if self.shares is not None:
+            columns.append(tables.numbers("share of rows", self.shares[: len(shown)]))
+        return tables.Table(self.method, columns, note=tables.more(len(names) - len(shown), "step"))
+
+    def plot(self, *, ax: Any = None, title: Any = None, figsize: Any = None) -> "CurveDisplay":
+        """Draw the curve above the distribution of the feature's values.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+
+        Returns
+        -------
+        CurveDisplay
+            With ``ax_``, ``figure_`` and ``lines_``.
+        """
+        from attributions.plots import CurveDisplay
+
+        return CurveDisplay.from_curve(self, ax=ax, title=title, figsize=figsize)
+
+    def _with_missing(self) -> np.ndarray:
+        return np.concatenate([self.values, np.asarray(self.missing)[np.newaxis]])
+
+    def _shares(self) -> np.ndarray:
+        if self.shares is None:
+            raise ValueError(
+                "The curve was made without rows, and a mean over the feature's values needs some:"
+                " give X to partial_dependence."
+            )
+        return self.shares

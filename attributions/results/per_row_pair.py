@@ -1,0 +1,104 @@
+"""Attributions of rows by pairs of features: a square of numbers a sample."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attributions.names import find_feature
+from attributions.results import tables
+from attributions.results.per_row import check_shape
+
+N_SHOWN = 10  # pairs in the text of a result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalPairAttribution(tables.ShownAsTable):
+    """A symmetric square of numbers a row, which adds up to the prediction.
+
+    Parameters
+    ----------
+    values : float64 array of shape (n, p, p), or (n, p, p, K) for K outputs
+        Main effects of the features on the diagonal; beside it, on either side, half of what a pair
+        of features did together.
+    base_values : float64 array of shape (n,) or (n, K)
+        The prediction before any feature is known.
+    feature_names : tuple of str
+    method : str
+    output_names : tuple or None
+        What K outputs are called.
+    index : pandas.Index or None
+        Labels of the rows.
+    """
+
+    values: np.ndarray
+    base_values: np.ndarray
+    feature_names: tuple[str, ...]
+    method: str
+    output_names: tuple | None = None
+    index: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "feature_names", tuple(self.feature_names))
+        n, p, *outputs = len(self.values), len(self.feature_names), *self.base_values.shape[1:]
+        check_shape("values", self.values, (n, p, p, *outputs))
+        check_shape("base_values", self.base_values, (n, *outputs))
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.values)
+
+    def __getitem__(self, names: tuple[str, str]) -> np.ndarray:
+        """Return half of what two features did together, row by row; of one its main effect."""
+        if not (isinstance(names, tuple) and len(names) == 2):
+            raise ValueError(f"A pair is asked for by two names; got {names!r}.")
+        one, other = (find_feature(name, self.feature_names) for name in names)
+        return self.values[:, one, other]
+
+    def main_effects(self) -> np.ndarray:
+        """Return the diagonals, of shape (n, p) or (n, p, K)."""
+        p = np.arange(len(self.feature_names))
+        return self.values[:, p, p]
+
+    def contributions(self) -> np.ndarray:
+        """Return the sums over the second feature, (n, p) or (n, p, K): `tree_shap`."""
+        return self.values.sum(axis=2)
+
+    def residual(self, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return raw predictions less base values and all contributions: 0 but for rounding."""
+        return raw_prediction - self.base_values - self.values.sum(axis=(1, 2))
+
+    def importance(self) -> np.ndarray:
+        """Return what features, and pairs of them together, do to a row in the mean, (p, p).
+
+        Means over rows and outputs of absolute values, both halves of a pair together.
+        """
+        size = np.abs(np.moveaxis(self.values, (1, 2), (-2, -1)))
+        mean = size.reshape(-1, *size.shape[-2:]).mean(axis=0)
+        return mean * (2 - np.eye(len(mean)))
+
+    def head(self, n: int = N_SHOWN) -> tables.Table:
+        """Return the pairs that do most as a table to look at, features alone among them.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        """
+        size = self.importance()
+        first, second = np.tril_indices(len(size))
+        order = np.argsort(-size[first, second], kind="stable")[: tables.as_count(n)]
+        names = self.feature_names
+        columns = [
+            tables.words("feature", [names[k] for k in first[order]]),
+            tables.words(
+                "with",
+                [
+                    "(alone)" if j == k else names[k]
+                    for j, k in zip(first[order], second[order], strict=True)
+                ],
+            ),
+            tables.numbers("mean |value|", size[first, second][order]),
+        ]
+        title = f"{self.method}, {len(self):,} rows"
+        return tables.Table(title, columns, note=tables.more(len(first) - len(order), "pair"))

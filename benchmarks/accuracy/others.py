@@ -1,0 +1,144 @@
+"""What ours are compared with: four libraries in three ways, a linear model, the constant.
+
+Each library is fitted with its own defaults, with ours (100 trees of depth 6 or 31 leaves at a
+learning rate of .1) and, alike for all, with up to 1,000 trees at .05 that end where 15 % of the
+rows, which are held out, have seen nothing better for 50 trees.
+"""
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from benchmarks.accuracy.ours import STOPPED
+from benchmarks.study.whole_tables import with_words
+
+LIBRARIES = ("LightGBM", "XGBoost", "CatBoost", "HistGradientBoosting")
+WAYS = ("alike", "own defaults", "stopped")
+LEVELS_OF_SKLEARN = 255
+
+
+def names() -> list[str]:
+    """Return the names of all that are compared with ours."""
+    ways = [f"{library}, {way}" for way in WAYS for library in LIBRARIES]
+    return ["constant", "linear model", *ways]
+
+
+def predict(
+    name: str, kind: str, train: tuple[pd.DataFrame, np.ndarray], X: pd.DataFrame, seed: int
+) -> np.ndarray:
+    """Fit one of them; return numbers, or the probabilities of all classes."""
+    X_train, y_train = train
+    if name == "constant":
+        if kind == "number":
+            return np.full(len(X), y_train.mean())
+        return np.tile(np.bincount(y_train.astype(int)) / len(y_train), (len(X), 1))
+    if name == "linear model":
+        model = linear(X_train, kind).fit(X_train, y_train)
+    else:
+        library, way = name.split(", ")
+        X_train, X = as_taken(library, X_train, X)
+        model = fitted(library, way, kind, X_train, y_train, seed)
+    return model.predict(X) if kind == "number" else model.predict_proba(X)
+
+
+def linear(X: pd.DataFrame, kind: str):
+    """Return a linear or logistic regression of columns made into numbers, lightly penalised."""
+    is_word = X.dtypes == "category"
+    table = ColumnTransformer([
+        ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), X.columns[~is_word]),
+        ("words", OneHotEncoder(handle_unknown="ignore", min_frequency=5), X.columns[is_word]),
+    ])  # fmt: skip
+    last = RidgeCV(np.logspace(-2, 4, 13)) if kind == "number" else LogisticRegression(max_iter=500)
+    return make_pipeline(table, last)
+
+
+def as_taken(library: str, train: pd.DataFrame, test: pd.DataFrame):
+    """Return two tables as a library takes them."""
+    if library == "CatBoost":
+        return with_words(train), with_words(test)
+    if library == "HistGradientBoosting":
+        many = [c for c in train if train[c].dtype == "category"
+                and train[c].nunique() > LEVELS_OF_SKLEARN - 1]  # fmt: skip
+        if many:  # it refuses them; codes in the order of the levels are what remains
+            codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+            codes.fit(train[many])
+            return tuple(
+                X.drop(columns=many).join(
+                    pd.DataFrame(codes.transform(X[many]), X.index, many)
+                )
+                for X in (train, test)
+            )  # fmt: skip
+    return train, test
+
+
+def fitted(library: str, way: str, kind: str, X: pd.DataFrame, y: np.ndarray, seed: int):
+    """Fit a library's model."""
+    is_stopped = way == "stopped"
+    rounds, rate = STOPPED["n_estimators"], STOPPED["learning_rate"]
+    patience, share = STOPPED["early_stopping_rounds"], STOPPED["validation_fraction"]
+    if library == "HistGradientBoosting":
+        options = {
+            "own defaults": {},
+            "alike": {"max_depth": 6, "early_stopping": False},
+            "stopped": {
+                "max_iter": rounds, "learning_rate": rate, "early_stopping": True,
+                "n_iter_no_change": patience, "validation_fraction": share,
+            },
+        }[way]  # fmt: skip
+        of_kind = HistGradientBoostingRegressor if kind == "number" else (
+            HistGradientBoostingClassifier
+        )  # fmt: skip
+        return of_kind(random_state=seed, **options).fit(X, y)
+    held_out = []
+    if is_stopped:
+        X, X_held_out, y, y_held_out = train_test_split(
+            X, y, test_size=share, random_state=seed, stratify=None if kind == "number" else y
+        )
+        held_out = [(X_held_out, y_held_out)]
+    if library == "LightGBM":
+        import lightgbm
+
+        options = {
+            "own defaults": {},
+            "alike": {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 6},
+            "stopped": {
+                "n_estimators": rounds, "learning_rate": rate, "early_stopping_round": patience
+            },
+        }[way]  # fmt: skip
+        of_kind = lightgbm.LGBMRegressor if kind == "number" else lightgbm.LGBMClassifier
+        model = of_kind(n_jobs=1, verbose=-1, random_state=seed, **options)
+        return model.fit(X, y, eval_set=held_out or None)
+    if library == "XGBoost":
+        import xgboost
+
+        options = {
+            "own defaults": {},
+            "alike": {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 6},
+            "stopped": {
+                "n_estimators": rounds, "learning_rate": rate, "early_stopping_rounds": patience
+            },
+        }[way]  # fmt: skip
+        of_kind = xgboost.XGBRegressor if kind == "number" else xgboost.XGBClassifier
+        model = of_kind(n_jobs=1, enable_categorical=True, random_state=seed, **options)
+        return model.fit(X, y, eval_set=held_out or None, verbose=False)
+    import catboost
+
+    options = {
+        "own defaults": {},
+        "alike": {"n_estimators": 100, "learning_rate": 0.1, "depth": 6},
+        "stopped": {
+            "n_estimators": rounds, "learning_rate": rate, "early_stopping_rounds": patience
+        },
+    }[way]  # fmt: skip
+    of_kind = catboost.CatBoostRegressor if kind == "number" else catboost.CatBoostClassifier
+    model = of_kind(
+        thread_count=1, random_seed=seed, verbose=False, allow_writing_files=False, **options
+    )
+    words = [c for c in X if not pd.api.types.is_numeric_dtype(X[c])]
+    return model.fit(X, y, cat_features=words, eval_set=held_out[0] if held_out else None)

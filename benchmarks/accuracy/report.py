@@ -1,0 +1,187 @@
+"""Tables and the picture of docs/accuracy.md, from benchmarks/results/accuracy.csv.
+
+A number is a loss divided by the constant's. Of a table all its targets, sizes and repetitions are
+averaged first, so that errors are those over tables, which are what is drawn at random.
+"""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.stats import rankdata
+
+from benchmarks.accuracy import ours
+from benchmarks.accuracy.others import LIBRARIES, WAYS
+from benchmarks.accuracy.tasks import SIZES
+from benchmarks.study.files import DOCS
+from benchmarks.study.tables import markdown, mean_and_error
+from gbt.defaults import LARGEST_UNBIASED
+
+DEFAULT, STOPPED = "ours, default", "ours, stopped"
+HALVES = {"choose": "first half, to choose by", "confirm": "second half, to confirm"}
+GROUPS = ("up to 300 rows", "301 to 1,000", "1,001 to 3,000", "3,001 to 10,000")
+COMPARED = (
+    DEFAULT, "greedy", "cross-validated", STOPPED,
+    *(f"{library}, {way}" for way in WAYS for library in LIBRARIES), "linear model",
+)  # fmt: skip
+
+
+def settings_of_default(size: int) -> tuple[str, str]:
+    """Return which setting the default is for so many rows, and the one that stops early."""
+    if size <= LARGEST_UNBIASED:
+        return "unbiased, smoothing 5, 200 x .1", "unbiased, smoothing 5, stopped"
+    return "greedy, 20 rows, weight .001", "greedy, 20 rows, weight .001, stopped"
+
+
+def there(rows: list[dict]) -> dict[str, str]:
+    """Return the halves that have been fitted, and what they are for."""
+    found = {row["half"] for row in rows}
+    return {half: words for half, words in HALVES.items() if half in found}
+
+
+def group_of(row: dict) -> str:
+    """Return which sizes a line is one of."""
+    return GROUPS[int(np.searchsorted(SIZES, row["rows"]))]
+
+
+def with_default(rows: list[dict]) -> list[dict]:
+    """Return the lines with what the default predicts, and what it does if it stops early."""
+    named = [settings_of_default(row["rows"]) for row in rows]
+    return [
+        {**row, DEFAULT: row[default], STOPPED: row[stopped]}
+        for row, (default, stopped) in zip(rows, named, strict=True)
+    ]
+
+
+def complete(rows: list[dict], names) -> list[dict]:
+    """Return the lines that have a number of each of these."""
+    return [row for row in rows if all(isinstance(row.get(name), float) for name in names)]
+
+
+def by_table(rows: list[dict], numbers: np.ndarray) -> np.ndarray:
+    """Return the mean over the lines of every table."""
+    tables = np.array([row["task"].split(",")[0] for row in rows])
+    return np.array([numbers[tables == name].mean(axis=0) for name in dict.fromkeys(tables)])
+
+
+def of_tables(rows: list[dict], names) -> dict[str, np.ndarray]:
+    """Return rank, loss and whether it is useless, a line a table and a column a name."""
+    kept = complete(rows, names)
+    losses = np.array([[row[name] for name in names] for row in kept])
+    found = {
+        "rank": rankdata(losses, axis=1),
+        "loss": losses,
+        "worse": losses > 1,
+    }
+    return {what: by_table(kept, numbers) for what, numbers in found.items()}
+
+
+def with_error(values: np.ndarray, form: str) -> str:
+    """Return a mean and its standard error over tables."""
+    mean, error = mean_and_error(values)
+    return f"{mean:{form}} ({error:{form.lstrip('+')}})"
+
+
+def above(losses: np.ndarray, reference: np.ndarray) -> str:
+    """Return by how much a loss is above another, in per cent of the constant's.
+
+    Not in per cent of the other: that goes to 0 where classes can be told apart without error.
+    """
+    return with_error(100 * (losses - reference), "+.1f")
+
+
+def comparison(rows: list[dict]) -> str:
+    """List ranks, losses and where a constant is better, a line a trainer."""
+    names = [n for n in COMPARED if n != "CatBoost, own defaults"]
+    words_of = there(rows)
+    columns = [of_tables([r for r in rows if r["half"] == half], names) for half in words_of]
+    of_each = ("mean rank", "above ours", "mean loss", "useless")
+    head = ["", *(f"{words}: {what}" for words in words_of.values() for what in of_each)]
+    lines = []
+    for j in np.argsort(columns[0]["rank"].mean(axis=0)):
+        line = [names[j]]
+        for found in columns:
+            reference = found["loss"][:, names.index(DEFAULT)]
+            line += [
+                with_error(found["rank"][:, j], ".1f"),
+                "" if names[j] == DEFAULT else above(found["loss"][:, j], reference),
+                f"{found['loss'][:, j].mean():.3f}",
+                f"{found['worse'][:, j].mean():.0%}",
+            ]
+        lines.append(line)
+    return markdown(head, lines)
+
+
+def by_size(rows: list[dict]) -> str:
+    """List by how much losses are above the default's, by half and rows to train on."""
+    names = [n for n in COMPARED if n != "CatBoost, own defaults"]
+    lines, head = [], ["above ours"]
+    cells: dict[str, list[str]] = {name: [] for name in names if name != DEFAULT}
+    for half, words in there(rows).items():
+        for group in GROUPS:
+            of_group = [r for r in rows if r["half"] == half and group_of(r) == group]
+            known = [n for n in names if len(complete(of_group, [DEFAULT, n])) > len(of_group) / 2]
+            head.append(f"{words.split(',')[0]}, {group}")
+            for name, line in cells.items():
+                if name not in known:
+                    line.append("")
+                    continue
+                found = of_tables(of_group, [DEFAULT, name])["loss"]
+                line.append(above(found[:, 1], found[:, 0]))
+    lines = [[name, *line] for name, line in cells.items()]
+    return markdown(head, lines)
+
+
+def parameters(rows: list[dict], splitter: str) -> str:
+    """List what every change of one splitter's parameters does to the loss, on the first half."""
+    chosen_by = [row for row in rows if row["half"] == "choose" and row["repetition"] == 0]
+    lines = []
+    for name in ours.settings():
+        if name.split(",")[0] == splitter and name != splitter:
+            line = [name]
+            for group in GROUPS[:2]:
+                of_group = [row for row in chosen_by if group_of(row) == group]
+                found = of_tables(of_group, [splitter, name])
+                line += [above(found["loss"][:, 1], found["loss"][:, 0]),
+                         f"{found['loss'][:, 1].mean():.3f}"]  # fmt: skip
+            lines.append(line)
+    head = [f"{splitter}, changed", *(f"{group}: {what}" for group in GROUPS[:2]
+                                  for what in ("above", "mean loss"))]  # fmt: skip
+    return markdown(head, lines)
+
+
+def sections(rows: list[dict]) -> dict[str, str]:
+    """Return all tables of the page by their names."""
+    rows = with_default(rows)
+    return {
+        "comparison": comparison(rows),
+        "sizes": by_size(rows),
+        **{f"parameters of {name}": parameters(rows, name) for name in ours.CHANGES},
+    }
+
+
+def draw(rows: list[dict]) -> None:
+    """Draw mean ranks, with standard errors over tables."""
+    names, kept = [*COMPARED], with_default(rows)
+    names.remove("CatBoost, own defaults")
+    looks = zip(there(rows), (("#0072b2", -0.14), ("#d55e00", 0.14)), strict=False)
+    style = {"svg.hashsalt": "accuracy"}  # the same file from the same numbers
+    with plt.rc_context(style):
+        figure, ax = plt.subplots(figsize=(8, 5.4))
+        order = None
+        for half, (colour, shift) in looks:
+            ranks = of_tables([row for row in kept if row["half"] == half], names)["rank"]
+            mean, error = mean_and_error(ranks)
+            order = np.argsort(mean) if order is None else order
+            ax.errorbar(
+                mean[order], np.arange(len(names)) + shift, xerr=error[order], fmt="o",
+                color=colour, label=HALVES[half],
+            )  # fmt: skip
+        ax.set_yticks(np.arange(len(names)), [names[j] for j in order])
+        ax.invert_yaxis()
+        ax.set_xlabel(f"mean rank of {len(names)} by loss on rows not seen, one standard error")
+        ax.legend(loc="lower left", title="tables")
+        figure.tight_layout()
+        figure.savefig(DOCS / "accuracy.svg", metadata={"Date": None})
+        plt.close(figure)

@@ -1,0 +1,93 @@
+"""What all trees of a model keep, as its estimator's parameters ask: directions and groups.
+
+``gbt.splitting.monotone`` and ``gbt.splitting.interactions`` say what these are. Here parameters
+are read once the columns are known, and compared with what the trees that are there have kept.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gbt.defaults import as_checked
+from gbt.losses.known import is_same
+from gbt.losses.loss import Loss
+from gbt.splitting.frontier import Groups
+from gbt.splitting.interactions import groups_of
+from gbt.splitting.monotone import directions
+from gbt.tables.categories import Categories
+
+MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
+InteractionConstraints = str | Sequence[Sequence[str]] | Sequence[Sequence[int]] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What trees keep.
+
+    Parameters
+    ----------
+    directions : int8 array of shape (p,) or None
+        None if all columns are free.
+    groups : frozenset of frozensets of int, int, or None
+        None if all columns may stand on one path.
+    """
+
+    directions: np.ndarray | None = None
+    groups: Groups | None = None
+
+    @classmethod
+    def asked(
+        cls, estimator: Any, loss: Loss, names: tuple[str, ...], categories: Categories | None
+    ) -> "Constraints":
+        """Return what the parameters of an estimator ask for; ValueError if that cannot be."""
+        found = directions(estimator.monotone_constraints, names, categories)
+        if found is not None and loss.n_outputs > 1:
+            raise ValueError(
+                f"monotone_constraints need one raw prediction a row; with {loss.n_outputs} classes"
+                " the probability of one can fall where its own raw prediction rises. Fit one class"
+                " against the others."
+            )
+        return cls(found, groups_of(estimator.interaction_constraints, names))
+
+    def not_kept(self, kept: "Constraints") -> Iterator[str]:
+        """Yield the parameters that ask for what trees that are there have not kept."""
+        before, now = kept.directions, self.directions
+        if now is not None and (before is None or not np.array_equal(now, before)):
+            yield "monotone_constraints"
+        if self.groups is not None and self.groups != kept.groups:
+            yield "interaction_constraints"
+
+    def refuse_to_follow(self, kept: "Constraints", estimator: Any) -> None:
+        """Raise ValueError if trees that are there have not kept what is asked for now."""
+        for name in self.not_kept(kept):
+            raise ValueError(
+                f"warm_start adds trees to a model whose trees do not keep {name}="
+                f"{getattr(estimator, name)!r}. Set warm_start=False to begin anew."
+            )
+
+
+def refuse_what_splitter_does_not_keep(estimator: Any) -> None:
+    """Raise ValueError if the splitter cannot keep the monotone constraints."""
+    asked = estimator.monotone_constraints
+    of_columns = asked.values() if isinstance(asked, Mapping) else asked
+    is_asked = of_columns is not None and any(of_columns)
+    if is_asked and not getattr(as_checked(estimator.splitter), "keeps_directions", False):
+        raise ValueError(
+            f"monotone_constraints go with splitter='greedy'; splitter={estimator.splitter!r} does"
+            " not keep them."
+        )
+
+
+def refuse_other_trees(
+    estimator: Any, loss: Loss, of_trees: Loss, asked: Constraints, kept: Constraints
+) -> None:
+    """Raise ValueError if parameters that were set after the fit misstate its trees."""
+    misstated = [] if is_same(loss, of_trees) else ["loss"]
+    for name in (*misstated, *asked.not_kept(kept)):
+        raise ValueError(
+            f"{name}={getattr(estimator, name)!r} was set after the fit, and the trees were"
+            " grown otherwise: a file would misstate them. Fit once more or set it back, or"
+            " save the trees alone: model.ensemble_.save(path)."
+        )

@@ -1,0 +1,117 @@
+r"""Interaction constraints: groups of columns that may stand on one path from the root.
+
+Below a split on column a, and then on b, a node may be split on whatever some group has beside both
+a and b (scikit-learn's ``interaction_cst``; where every column is in some group XGBoost means the
+same). So no path has columns that are not together in one group, and a raw prediction is a sum of
+functions, each of the columns of one group. With groups of one column, "no_interactions", it is an
+*additive* model: base score + f_1(x_1) + ... + f_p(x_p).
+
+What may follow depends on the groups that hold all columns of a path, and on nothing else. Growth
+is handed a table of these states (``gbt.kernels.trees.node_columns``).
+"""
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from gbt.kernels.trees.node_columns import FOLLOWING
+from gbt.kernels.trees.nodes import records
+from gbt.splitting.frontier import Groups, Limits
+from gbt.splitting.monotone import place_of
+
+SIZES = {"no_interactions": 1, "pairwise": 2}  # of the groups, which are all of a size
+MOST_ENTRIES = 2**22  # of the table of states: 64 megabytes
+
+
+def groups_of(constraints: Any, names: Sequence[str]) -> Groups | None:
+    """Return the groups of columns, by their places; None if all may stand on one path.
+
+    Where these are all that have one size, that size stands for them.
+
+    Parameters
+    ----------
+    constraints : "no_interactions", "pairwise", list of lists of names or indices, or None
+        Columns that no list has make up one group more.
+    names : sequence of str
+        Of the columns.
+    """
+    everything = frozenset(range(len(names)))
+    if constraints is None:
+        return None
+    if isinstance(constraints, str):
+        return SIZES[constraints] if SIZES[constraints] < len(names) else None
+    listed = [
+        frozenset(place_of("interaction_constraints", column, names) for column in group)
+        for group in constraints
+    ]
+    others = everything.difference(*listed)
+    groups = frozenset([*listed, others] if others else listed)
+    return None if everything in groups else groups
+
+
+def is_interaction_constraints(value: Any) -> bool:
+    """Say whether something can be the estimators' parameter."""
+    if value is None or isinstance(value, str):
+        return value is None or value in SIZES
+    kinds = list | tuple | set | frozenset | np.ndarray
+    return isinstance(value, list | tuple) and all(
+        isinstance(group, kinds)
+        and len(group) > 0
+        and all(isinstance(k, str | Integral) and not isinstance(k, bool) for k in group)
+        for group in value
+    )
+
+
+def following_of(limits: Limits, n_columns: int, max_depth: int | None) -> np.ndarray:
+    """Return the table of states: which columns are open in each, and the state after each.
+
+    Parameters
+    ----------
+    limits : Limits
+        Without groups there is one state, of all columns.
+    n_columns : int
+    max_depth : int or None
+        States of longer paths are left out.
+    """
+    everything = frozenset(range(n_columns))
+    groups = frozenset([everything]) if limits.groups is None else limits.groups
+    first: Any
+    after: Callable[[Any, int], Any]
+    if isinstance(groups, int):  # a state is the columns on a path
+        first, after = frozenset(), lambda path, k: path | {k}
+        open_in = lambda path: everything if len(path) < groups else path  # noqa: E731
+    else:  # a state is the groups that hold all columns of a path
+        with_column = [{group for group in groups if k in group} for k in range(n_columns)]
+        first, after = groups, lambda state, k: state & with_column[k]
+        open_in = lambda state: frozenset().union(*state)  # noqa: E731
+    entries: dict[Any, list[tuple[int, Any]]] = {}
+    layer, n_entries = {first}, 0
+    for depth in range(n_columns + 1):
+        for state in layer:
+            entries[state] = [(k, after(state, k)) for k in sorted(open_in(state))]
+            n_entries += len(entries[state]) + 1
+            _refuse_so_many(n_entries)
+        if max_depth is not None and depth >= max_depth:
+            break
+        layer = {below for state in layer for _, below in entries[state]} - entries.keys()
+    n_of_state = np.array([len(of_state) + 1 for of_state in entries.values()])
+    place = dict(zip(entries, (np.cumsum(n_of_state) - n_of_state).tolist(), strict=True))
+    following = records(n_entries, FOLLOWING)
+    following["column"] = [k for of_state in entries.values() for k in (*dict(of_state), -1)]
+    following["state"] = [
+        place.get(below, 0)  # of paths too long to be split there is no state
+        for of_state in entries.values()
+        for below in (*(below for _, below in of_state), None)
+    ]
+    return following
+
+
+def _refuse_so_many(n_entries: int) -> None:
+    if n_entries > MOST_ENTRIES:
+        raise ValueError(
+            "interaction_constraints leave too many ways to go on from one split to the next: a"
+            f" table of them has more than {MOST_ENTRIES:,} entries. Give fewer or smaller groups,"
+            " or lower max_depth."
+        )

@@ -1,0 +1,129 @@
+"""Numbers as people spell them: "5,850", "$100,000", "45%", "(12)".
+
+A text says a number plainly, or between signs: commas between thousands, a currency or per cent
+sign, the brackets of a loss. What is read between signs has to wear the same sign everywhere in a
+column, and must not begin with 0 as codes do.
+
+Nobody is told that text was meant as numbers: the estimators take words for categories, and warn
+where these spell quantities. `read_numbers` makes numbers of them. The command reads tables by the
+same rules (``attributions.command.table.columns``).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from gbt.tables.given import Table
+
+MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "nat", "?"}
+CLOTHES = re.compile(
+    r"(?P<minus>-?)(?P<open>\(?)(?P<before>[$€£¥]?) ?(?P<sign>[+-]?)"
+    r"(?P<digits>(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d*)?|\.\d+)"
+    r" ?(?P<after>[%$€£¥]?)(?P<close>\)?)"
+)
+SPELLED = ("text", "category")  # kinds of columns that may hold words
+
+
+def read_numbers(X: Any, columns: Iterable[str | int] | None = None) -> Any:
+    """Return a table with numbers in the place of columns of text that spells numbers.
+
+    Give the tables of later predictions the same: in a pipeline,
+    ``make_pipeline(FunctionTransformer(read_numbers), GBTRegressor())`` does.
+
+    Parameters
+    ----------
+    X : frame, table of pyarrow, array, or list of rows
+    columns : names or indices of columns, optional
+        Those to read, where a text that is no number is an error. By default all columns of text
+        in which every text is one; codes such as "07030" become numbers, too, unless they are left
+        out here.
+
+    Returns
+    -------
+    A table of the same kind, nan where there was nothing, such as "" or "n/a".
+    """
+    table = Table(X)
+    names = table.names or tuple(f"x{k}" for k in range(table.n_columns))
+    asked = None if columns is None else [_place_of(column, names) for column in columns]
+    numbers = {}
+    for k, (kind, _) in table.not_numbers.items():
+        if kind not in SPELLED or (asked is not None and k not in asked):
+            continue
+        distinct, place = table.values(k)
+        texts = [str(value).strip() for value in distinct]
+        found = numbers_of(texts)
+        wrong = [text for text, number in zip(texts, found, strict=True) if is_stray(text, number)]
+        if not wrong:
+            numbers[k] = np.append(found, np.nan)[place]
+        elif asked is not None:
+            raise ValueError(
+                f"Column {names[k]!r} holds {wrong[0]!r}, which is no number, or wears another sign"
+                " than the others. Missing values are empty, 'n/a', 'null' or '?'."
+            )
+    return table.with_columns(numbers).given if numbers else table.given
+
+
+def numbers_of(texts: Sequence[str]) -> np.ndarray:
+    """Return the numbers that the texts of a column say, read in the one way that reads more.
+
+    What is no number, or missing, is nan.
+    """
+    plain = np.array([plain_number(text) for text in texts], dtype=np.float64)
+    between_signs = undressed(texts)
+    more = (~np.isnan(between_signs)).sum() > (~np.isnan(plain)).sum()
+    return between_signs if more else plain
+
+
+def spells_number(text: str) -> bool:
+    """Say whether a text alone, whatever stands beside it, can be read as a finite number."""
+    return isfinite(plain_number(text)) or CLOTHES.fullmatch(text) is not None
+
+
+def is_stray(text: str, number: float) -> bool:
+    """Say whether a text stands for something, and that is no finite number."""
+    return not (is_blank(text) or isfinite(number))
+
+
+def is_blank(text: str) -> bool:
+    """Say whether a text stands for a missing value, by what pandas takes for one, and "?"."""
+    return text.casefold() in MISSING or text == "None"
+
+
+def plain_number(text: str) -> float:
+    """Return what a text says in digits with a decimal point; nan for anything else."""
+    try:
+        return np.nan if "_" in text else float(text)  # to Python, 1_2 is twelve
+    except ValueError:
+        return np.nan
+
+
+def undressed(texts: Sequence[str]) -> np.ndarray:
+    """Return what texts say between signs, nan for others; or only nan where signs differ.
+
+    0.45 beside 45% would be a riddle, and so would dollars beside pounds.
+    """
+    numbers, signs = np.full(len(texts), np.nan), set()
+    for k, text in enumerate(texts):
+        found = CLOTHES.fullmatch(text)
+        if found and bool(found["open"]) == bool(found["close"]):
+            size = float(found["digits"].replace(",", ""))
+            is_loss = bool(found["minus"]) != (found["sign"] == "-") or bool(found["open"])
+            numbers[k] = -size if is_loss else size
+            signs.add(found["before"] or found["after"])
+    is_one = len(signs - {""}) < 2 and not ("%" in signs and "" in signs)
+    return numbers if is_one else np.full(len(texts), np.nan)
+
+
+def _place_of(column: str | int, names: Sequence[str]) -> int:
+    """Return the place of a column that is given by name or by index."""
+    if isinstance(column, str) and column in names:
+        return names.index(column)
+    if not isinstance(column, str) and -len(names) <= column < len(names):
+        return int(column) % len(names)
+    raise ValueError(
+        f"columns has {column!r}, which is no column of X; its columns are"
+        f" {list(names[:10])}{', ...' if len(names) > 10 else ''}"
+    )

@@ -1,0 +1,133 @@
+"""What simpler models predict beside the model, what one column gives away, and what to do next."""
+
+import webbrowser
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import r2_score, roc_auc_score
+
+from attributions.command.cautions import cautions
+from attributions.command.page.cells import shortened_apart
+from attributions.command.page.next_steps import next_steps
+from attributions.command.run import main
+from attributions.command.simpler import LINEAR, TREE, Design
+from attributions.command.wording import elided_apart
+from benchmarks.papers.report.drawn import found_in
+from benchmarks.papers.report.leaks import honest, leak
+from tests.asserts import assert_close, assert_same
+
+
+def numbers(n=500, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(3)
+    return X, (X @ [1.0, -1.0, 0.5] + 0.5 * rng.normal(size=n)).round(3)
+
+
+def columns_of(X, y):
+    return {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}
+
+
+def others(found):
+    return {score.name: score.of_others for score in found.scores}
+
+
+def test_a_linear_model_is_judged_on_the_same_rows():
+    found = found_in(columns_of(*numbers()))
+    task = found.task
+    center, scale = task.X_train.mean(axis=0), task.X_train.std(axis=0)
+    ridge = Ridge(alpha=1.0).fit((task.X_train - center) / scale, task.y_train)
+    expected = r2_score(task.y_valid, ridge.predict((task.X_valid - center) / scale))
+    assert_close(others(found)["R^2"][LINEAR], expected, 1.0)
+    assert others(found)["R^2"][LINEAR] > found.scores[0].of_model
+    assert any("a linear model predicts better" in text for text in cautions(found))
+
+
+def test_a_linear_model_of_classes():
+    X, y = numbers()
+    found = found_in(columns_of(X, np.where(y > 0, "yes", "no")))
+    task = found.task
+    center, scale = task.X_train.mean(axis=0), task.X_train.std(axis=0)
+    model = LogisticRegression(max_iter=300).fit((task.X_train - center) / scale, task.y_train)
+    expected = roc_auc_score(
+        task.y_valid, model.predict_proba((task.X_valid - center) / scale)[:, 1]
+    )
+    # Shares beyond .999 are alike here, which may tie a few pairs of rows.
+    assert abs(others(found)["AUC"][LINEAR] - expected) < 0.01
+    assert set(others(found)["log-loss"]) == {LINEAR, TREE}
+
+
+def test_with_few_rows_there_is_no_tree():
+    X, y = numbers(100)
+    assert set(others(found_in(columns_of(X, y)))["R^2"]) == {LINEAR}
+
+
+def test_missing_numbers_and_words_have_columns_of_their_own():
+    X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 2.0]])
+    design = Design([None, np.array([0.0, 1.0])], X)
+    rows = design.rows(np.array([[3.0, 1.0], [np.nan, 2.0]]))
+    assert_same(rows, [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
+
+
+def of_leak(kind, is_class=False, seed=3):
+    rng = np.random.default_rng(seed)
+    columns, y = honest(is_class, 0.3, rng)
+    if kind:
+        columns["status"] = leak(kind, y, is_class, rng)
+    return found_in({**columns, "y": np.array(["no", "yes"])[y] if is_class else y.round(3)})
+
+
+@pytest.mark.parametrize("kind", ["copy", "code"])
+@pytest.mark.parametrize("is_class", [False, True])
+def test_a_column_that_gives_the_answer_away_is_named(kind, is_class):
+    found = of_leak(kind, is_class)
+    (warning,) = (text for text in cautions(found) if "known at the time" in text)
+    assert "status" in warning
+    assert "x1" not in warning
+    assert any("--drop status" in text for text in next_steps(found))
+
+
+def test_two_columns_that_give_it_away_together_are_named():
+    rng = np.random.default_rng(4)
+    one, other, *rest = rng.normal(size=(5, 800))
+    y = one + other + 0.4 * rng.normal(size=800)
+    table = {"one": one.round(3), "other": other.round(3), "y": y.round(3)}
+    table |= {f"x{k}": x.round(3) for k, x in enumerate(rest)}
+    (warning,) = (text for text in cautions(found_in(table)) if "known at the time" in text)
+    assert "one" in warning.split(" together predict nearly as well")[0]
+    assert "other" in warning.split(" together predict nearly as well")[0]
+
+
+def test_honest_columns_are_not_warned_of():
+    assert not any("known at the time" in text for text in cautions(of_leak("")))
+
+
+def test_what_to_do_next_depends_on_what_was_found():
+    found = found_in(columns_of(*numbers()))
+    assert any("knows the subject" in text for text in next_steps(found))
+    useless = replace(found, saved=-1.0)
+    assert any("Do not use this model" in text for text in next_steps(useless))
+    assert not any("Try the model without" in text for text in next_steps(useless))
+    seen = next_steps(replace(found, on_training_rows=True))
+    assert "rows that it was not trained on" in seen[0]
+
+
+def test_names_that_would_be_cut_alike_are_cut_less():
+    names = [f"income in the {word} quarter of the year 2020" for word in ("first", "third")]
+    for cut in (shortened_apart(names, 18), elided_apart(names)):
+        assert len(set(cut)) == 2
+    assert shortened_apart(["short", "short"], 18) == ["short", "short"]
+    assert all(len(text) <= 18 for text in shortened_apart(["a" * 40, "b" * 40], 18))
+
+
+def test_the_report_is_shown_in_a_browser(tmp_path, monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: shown.append(address) or False)
+    path = tmp_path / "a report.html"
+    assert main(["--report", str(path), "--open"]) == 0
+    assert shown == [path.as_uri()]
+    assert "No browser was found" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--open"])
+    assert "name its file with --report" in capsys.readouterr().err

@@ -1,0 +1,101 @@
+"""Codes, order and bins of sparse columns: those of the same columns with all their zeros."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+
+from gbt.tables import sparse_columns
+from gbt.tables.columns import MAX_BINS, Columns
+from gbt.tables.sparse_columns import MOST_STORED, columns_of
+from gbt.tables.sparse_rows import SparseRows
+from tests.asserts import assert_same
+from tests.sparse_tables import large_table, tables
+
+NAN = np.nan
+
+
+def columns_of_sparse(X, n_jobs=1):
+    rows = SparseRows.of(sparse.csr_array(X))
+    return columns_of(rows, n_jobs, np.zeros(X.shape[1], dtype=np.int64))
+
+
+def bins_of_packs(columns):
+    """Return the bins of sparse columns as packs have them, by column; zeros as -1."""
+    of_sparse, found = columns.sparse, {}
+    for own, start in zip(of_sparse.packs, of_sparse.row_start, strict=True):
+        first = np.cumsum(columns.missing_bin[own] + 1) - columns.missing_bin[own] - 1
+        bins = np.full((columns.n_rows, len(own)), -1)
+        for row in range(columns.n_rows):
+            for place in of_sparse.stored_bins[start[row] : start[row + 1]]:
+                i = np.searchsorted(first, place, side="right") - 1
+                assert bins[row, i] == -1  # a value is there once
+                bins[row, i] = place - first[i]
+        found |= {int(k): bins[:, i] for i, k in enumerate(own)}
+    return found
+
+
+def assert_same_columns(X, columns):
+    dense, of_sparse = Columns.from_table(X, 1), columns.sparse
+    for name in ("n_values", "n_present", "n_bins", "missing_bin", "first_code"):
+        assert_same(getattr(columns, name), getattr(dense, name))
+    in_packs = bins_of_packs(columns)
+    for k, x in enumerate(X.T):
+        assert_same(columns.codes_of(k), dense.codes[k])
+        assert_same(columns.order_of(k), dense.order[k])
+        is_stored = x != 0
+        assert of_sparse.is_sparse[k] == (is_stored.mean() <= MOST_STORED) == (k in in_packs)
+        if k not in in_packs:
+            assert_same(columns.bins(k), dense.bins(k))
+            continue
+        assert_same(in_packs[k], np.where(is_stored, dense.bins(k).astype(int), -1))
+        zero_bin = dense.bins(k)[~is_stored]
+        assert (zero_bin == of_sparse.zero_bin[k]).all()
+        assert (x[dense.bins(k) == zero_bin[0]] == 0).all()  # zeros are alone in their bin
+        # Positions are those of the order without its zeros.
+        own = slice(of_sparse.first[k], of_sparse.first[k] + of_sparse.n_stored[k])
+        order = of_sparse.all_order[len(columns.order) * len(X) :][own]
+        rows = np.where(order < 0, ~order, order)
+        for b in range(columns.n_bins[k]):
+            in_bin = rows[columns.bin_start[k, b] : columns.bin_start[k, b + 1]]
+            assert_same(np.sort(in_bin), np.flatnonzero(is_stored & (dense.bins(k) == b)))
+
+
+@given(tables())
+def test_columns_are_those_of_the_dense_table(X):
+    assert_same_columns(X, columns_of_sparse(X))
+
+
+@pytest.mark.parametrize("bins_of_pack", [1, 200, 2**14])
+def test_more_values_than_bins(monkeypatch, bins_of_pack):
+    monkeypatch.setattr(sparse_columns, "BINS_OF_PACK", bins_of_pack)
+    X = large_table(np.random.default_rng(0), n=3_000, p=12)
+    columns = columns_of_sparse(X, n_jobs=2)
+    assert (columns.n_values[columns.sparse.is_sparse == 1] > MAX_BINS).any()
+    assert_same_columns(X, columns)
+
+
+def test_by_hand():
+    """The column of the module's docstring: -2 | six zeros | .5 .5."""
+    X = np.array([[0, 0, 0.5, 0, 0, -2, 0, 0.5, 0, 0, 0, 0]]).T
+    columns = columns_of_sparse(X)
+    assert_same(columns.sparse.stored, np.array([2 << 32 | 2, 5 << 32 | 0, 7 << 32 | 2]))
+    assert_same(columns.sparse.all_order, np.array([~5, ~2, 7], dtype=np.int32))
+    assert (columns.sparse.zero_code[0], columns.sparse.zero_bin[0]) == (1, 1)
+    assert_same(columns.bin_start[0, :5], [0, 1, 1, 3, 3])
+    assert_same(columns.first_code[0, :4], [0, 1, 2, 3])
+    assert columns.n_stored == 3
+
+
+@pytest.mark.parametrize("what", ["zero_bin", "zero_code", "stored_bins", "is_sparse"])
+def test_defects_are_seen(what):
+    X = np.zeros((30, 2))
+    X[[3, 5], 0], X[[4, 20], 1] = [1.0, 2.0], [-1.0, NAN]
+    columns = columns_of_sparse(X)
+    assert_same_columns(X, columns)
+    wrong = getattr(columns.sparse, what).copy()
+    wrong[0] += 1
+    with pytest.raises((AssertionError, IndexError)):
+        assert_same_columns(X, replace(columns, sparse=replace(columns.sparse, **{what: wrong})))

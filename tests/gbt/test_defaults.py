@@ -1,0 +1,165 @@
+"""What a fit does where its caller leaves it open, and the warning that it has learned nothing."""
+
+import json
+
+import numpy as np
+import pytest
+
+import gbt
+from gbt import GBTClassifier, GBTRegressor
+from gbt.defaults import LARGEST_UNBIASED
+from gbt.model.tree import NODE_DTYPES
+from gbt.splitting import CrossValidated, Greedy, Unbiased
+from gbt.training.evaluation import WorseThanConstantWarning
+from tests.asserts import assert_same
+
+rng = np.random.default_rng(0)
+X = np.column_stack([rng.integers(30, size=400), rng.normal(size=(400, 2))])
+Y = (X[:, 1] + rng.normal(size=400) > 0).astype(int)
+GUARDED = {"min_child_weight": 1e-3, "min_samples_leaf": 1, "categorical_smoothing": 5.0}
+CAREFUL = {"min_child_weight": 1e-3, "min_samples_leaf": 20, "categorical_smoothing": 20.0}
+AS_XGBOOST = {"min_child_weight": 1.0, "min_samples_leaf": 1, "categorical_smoothing": 20.0}
+
+
+def fitted(n=400, **parameters):
+    asked = {"n_estimators": 5, "random_state": 0, "categorical_features": [0]} | parameters
+    return GBTClassifier(**asked).fit(X[:n], Y[:n])
+
+
+def assert_same_trees(actual, expected):
+    for name in NODE_DTYPES:
+        assert_same(getattr(actual.ensemble_, name), getattr(expected.ensemble_, name))
+
+
+@pytest.mark.parametrize(
+    ("asked", "chosen"),
+    [
+        ({}, {"splitter": "unbiased", **GUARDED}),
+        ({"splitter": "unbiased"}, {"splitter": "unbiased", **GUARDED}),
+        ({"splitter": Unbiased(merged=True)}, {"splitter": Unbiased(merged=True), **GUARDED}),
+        ({"splitter": "greedy"}, {"splitter": "greedy", **AS_XGBOOST}),
+        ({"splitter": Greedy()}, {"splitter": "greedy", **AS_XGBOOST}),
+        ({"splitter": "cross_validated"}, {"splitter": CrossValidated(), **GUARDED}),
+        ({"monotone_constraints": [0, 1, 0]}, {"splitter": "greedy", **CAREFUL}),
+        ({"min_samples_leaf": 70}, {"splitter": "greedy", **CAREFUL, "min_samples_leaf": 70}),
+        ({"min_child_weight": 9.0}, {"splitter": "unbiased", **GUARDED, "min_child_weight": 9.0}),
+        ({"subsample": 0.01}, {"splitter": "greedy", **CAREFUL}),
+        ({"n_estimators": None}, {"n_estimators": 200}),
+        ({"n_estimators": None, "splitter": "greedy"}, {"n_estimators": 100}),
+        ({"n_estimators": None, "min_samples_leaf": 70}, {"n_estimators": 100}),
+    ],
+)
+def test_what_is_left_open_is_what_goes_with_the_splitter(asked, chosen):
+    """Unbiased trees need six rows for every row of a leaf; constraints are greedy trees' alone."""
+    assert_same_trees(fitted(**asked), fitted(**{**asked, **chosen}))
+
+
+def test_the_limits_matter():
+    """Else the test above could not fail."""
+    models = [
+        fitted(splitter=splitter, **limits).ensemble_.threshold.tolist()
+        for splitter in ("greedy", "unbiased")
+        for limits in (GUARDED, CAREFUL, AS_XGBOOST)
+    ]
+    assert all(models.count(model) == 1 for model in models)
+
+
+def test_what_auto_chose_is_told_and_a_file_tells_it_again(tmp_path):
+    for model in (fitted(), fitted(monotone_constraints=[0, 1, 0]), fitted(subsample=0.01)):
+        expected = "unbiased" if model.monotone_constraints is None else "greedy"
+        expected = "greedy" if model.subsample < 1 else expected
+        model.save(tmp_path / "model.json")
+        again = gbt.load(tmp_path / "model.json")
+        assert model.splitter_ == again.splitter_ == expected
+        assert again.get_params() == model.get_params()
+        assert again.splitter == "auto"
+
+
+def test_trees_that_see_more_rows_are_greedy():
+    n = LARGEST_UNBIASED + 1
+    x = np.arange(n, dtype=float)[:, np.newaxis]
+    asked = {"n_estimators": 1, "max_depth": 1, "random_state": 0}
+    weight = np.ones(n)
+    assert GBTRegressor(**asked).fit(x, x[:, 0], weight).splitter_ == "greedy"
+    weight[0] = 0.0
+    assert GBTRegressor(**asked).fit(x, x[:, 0], weight).splitter_ == "unbiased"
+    assert GBTRegressor(subsample=0.9, **asked).fit(x, x[:, 0]).splitter_ == "unbiased"
+
+
+def test_five_rows_are_enough():
+    model = GBTRegressor().fit(X[:5], [0.0, 1.0, 2.0, 3.0, 4.0])
+    assert_same(model.predict(X[:5]), np.full(5, 2.0))
+
+
+def test_a_file_from_before_smoothing_had_another_default(tmp_path):
+    """Then it was 20 and was not written where it was that."""
+    path = tmp_path / "model.json"
+    fitted(splitter="unbiased", min_child_weight=1.0, categorical_smoothing=20.0).save(path)
+    written = json.loads(path.read_text())["estimator"]["parameters"]
+    assert "categorical_smoothing" not in written
+    assert gbt.load(path).categorical_smoothing == 20.0
+
+
+def test_a_fit_that_goes_on_grows_the_trees_of_one_fit():
+    model = fitted(n_estimators=2, warm_start=True).set_params(n_estimators=5).fit(X, Y)
+    assert_same_trees(model, fitted())
+
+
+def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch):
+    """90 rows are few, here, and the 100 of the second fit would be many."""
+    monkeypatch.setattr("gbt.defaults.LARGEST_UNBIASED", 95)
+    model = GBTRegressor(random_state=0, early_stopping_rounds=2, refit=True).fit(
+        X[:100], X[:100, 1]
+    )
+    assert model.splitter_ == "unbiased"
+    assert model.splitter == "auto"
+    assert model.n_estimators is None
+    assert len(model.sampled_rows(0)) == 100
+
+
+# The warning ----------------------------------------------------------------------------------
+
+NOISE = np.random.default_rng(1).normal(size=(200, 3))
+TARGET = np.random.default_rng(2).normal(size=200)
+
+
+@pytest.mark.parametrize(
+    "target", [TARGET, TARGET > 0, np.digitize(TARGET, [-0.5, 0.5])], ids=["number", "two", "three"]
+)
+def test_a_fit_that_is_worse_than_a_constant_on_its_own_rows_says_so(target):
+    kind = GBTRegressor if target.dtype == float else GBTClassifier
+    model = kind(splitter="greedy", n_estimators=30)
+    rows = [(NOISE[:100], target[:100]), (NOISE[100:], target[100:])]
+    with pytest.warns(WorseThanConstantWarning, match="eval_1") as caught:
+        model.fit(NOISE[:100], target[:100], eval_set=rows)
+    assert len(caught) == 1  # rows that were trained on are predicted well
+    assert caught[0].filename == __file__
+
+
+def test_the_constant_is_that_of_the_rows_that_were_trained_on():
+    """By hand: predictions 0 and 1 for targets 1 and 0, whose mean would have erred by 1/2."""
+    x, y = np.array([[0.0]] * 3 + [[1.0]] * 3), np.array([0.0] * 3 + [1.0] * 3)
+    model = GBTRegressor(n_estimators=1, learning_rate=1.0, reg_lambda=0.0, splitter="greedy")
+    with pytest.warns(
+        WorseThanConstantWarning, match=r"is 0\.5 at the end, and it is 0\.125 where all"
+    ):
+        model.fit(x, y, eval_set=[(x, 1 - y)])
+    model.fit(x, y, eval_set=[(x, y)])  # not a word
+
+
+def test_rows_held_out_are_evaluated_too():
+    model = GBTRegressor(splitter="greedy", early_stopping_rounds=5, random_state=0)
+    with pytest.warns(WorseThanConstantWarning, match="eval_0"):
+        model.set_params(learning_rate=1.0).fit(NOISE, TARGET)
+
+
+def test_starting_values_are_what_trees_must_better():
+    """Starts of 0 and 10, targets 1 more: the trees add 1, and no constant is as near."""
+    x, start = np.arange(8.0)[:, np.newaxis], np.repeat([0.0, 10.0], 4)
+    asked = {"n_estimators": 1, "learning_rate": 1.0, "reg_lambda": 0.0, "splitter": "greedy"}
+    model = GBTRegressor(**asked)
+    model.fit(x, start + 1, init_score=start, eval_set=[(x, start + 1, None, start)])
+    with pytest.warns(
+        WorseThanConstantWarning, match=r"is 2 at the end, and it is 0\.5 by the starting values"
+    ):
+        model.fit(x, start + 1, init_score=start, eval_set=[(x, start - 1, None, start)])

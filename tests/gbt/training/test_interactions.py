@@ -1,0 +1,396 @@
+"""Which columns a node may be split on: groups that may stand on one path, and what is drawn.
+
+That trees of groups are XGBoost's as well is tested in ``tests.gbt.training.test_parity_xgboost``,
+and judged trees in ``tests.gbt.training.test_judged_growth``.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+from attributions.refits.without_column import clone_for
+from benchmarks.speed.checked_trees import compare, groups_on_page
+from gbt import GBTClassifier, GBTRegressor, load
+from gbt.model.tree import NODE_DTYPES
+from gbt.reference import boosting as reference
+from gbt.reference.sets import drawn_columns
+from gbt.splitting import Greedy, Unbiased
+from gbt.splitting.frontier import Limits
+from gbt.splitting.interactions import following_of, groups_of
+from gbt.tables.columns import Columns
+from tests.asserts import assert_same, assert_valid_tree, peer
+from tests.gbt.test_saving import assert_same_ensemble
+from tests.gbt.training.test_growing import assert_same_tree, growths, large_growths, page
+from tests.trainer import grow_tree, grow_with, growth_for, narrowings, with_threads
+
+SPLITTERS = ["greedy", "unbiased", "cross_validated", Unbiased(exact_cuts=True)]
+
+
+def paths_of(ensemble):
+    """Return the sets of columns on the paths from roots to leaves."""
+    found = set()
+    for tree in ensemble.trees:
+        waiting = [(0, frozenset())]
+        while waiting:
+            j, path = waiting.pop()
+            if tree.left[j] < 0:
+                found.add(path)
+            else:
+                below = path | {int(tree.feature[j])}
+                waiting += [(tree.left[j], below), (tree.right[j], below)]
+    return found
+
+
+# -------------------------------------------------------------------------------------- the groups
+
+
+def test_groups_by_names_and_indices():
+    names = ("a", "b", "c", "d")
+    for asked in ([["a", "b"], ["b", "c"]], [[1, 0], (2, 1)], [["a", 1], [1, "c", "b"]]):
+        assert groups_of(asked, names) == {frozenset({0, 1}), frozenset({1, 2}), frozenset({3})}
+    assert groups_of("no_interactions", names) == 1
+    assert groups_of("pairwise", names) == 2
+    for nothing in (None, [], [["a", "b", "c", "d"]], [["a"], [0, 1, 2, 3]]):
+        assert groups_of(nothing, names) is None
+    assert groups_of("no_interactions", names[:1]) is None
+    assert groups_of("pairwise", names[:2]) is None
+
+
+def table_of(asked, p, max_depth=None):
+    return following_of(Limits(0, 0, 1, 0, groups=groups_of(asked, range(p))), p, max_depth)
+
+
+def test_the_drawing_of_the_module():
+    following = table_of([[0, 1], [1, 2]], 3)
+    assert following["column"][:4].tolist() == [0, 1, 2, -1]
+    of_0, of_1, of_2 = following["state"][:3].tolist()
+    assert {of_0, of_2} == {4, 7}
+    assert of_1 == 0  # both groups are left
+    for state, columns in ((of_0, [0, 1]), (of_2, [1, 2])):
+        assert following["column"][state : state + 3].tolist() == [*columns, -1]
+        assert following["state"][state : state + 2].tolist() == [state, state]
+    assert len(following) == 10
+
+
+@given(st.data(), st.integers(1, 5))
+def test_states_say_what_the_page_says(data, p):
+    """Down any path, also where columns come again, what is open is what may follow."""
+    asked = data.draw(narrowings(p))["groups"]
+    following = following_of(Limits(0, 0, 1, 0, groups=asked), p, None)
+    state, path = 0, frozenset()
+    for _ in range(6):
+        stop = state + following["column"][state:].tolist().index(-1)
+        entries = dict(following[state:stop].tolist())
+        assert list(entries) == sorted(reference.may_follow(path, p, groups_on_page(asked, p)))
+        column = data.draw(st.sampled_from(sorted(entries)))
+        path, state = path | {column}, entries[column]
+
+
+def test_too_many_states_are_refused_by_name():
+    all_but_one = [[k for k in range(30) if k != left_out] for left_out in range(30)]
+    with pytest.raises(ValueError, match=r"too many ways to go on.*fewer or smaller groups"):
+        table_of(all_but_one, 30)
+    assert len(table_of(all_but_one, 30, max_depth=3)) < 10**6
+    table_of("no_interactions", 10_000)
+
+
+# --------------------------------------------------------------------------------------- the trees
+
+
+@given(growths(), st.data())
+def test_trees_are_those_of_the_page(growth, data):
+    X, gradient, hessian, parameters = growth
+    p = X.shape[1]
+    asked = data.draw(narrowings(p))["groups"]
+    nodes = page(X, gradient, hessian, interactions=groups_on_page(asked, p), **parameters)
+    columns = Columns.from_table(X)
+    for road in (None, Greedy()):
+        tree, _ = grow_tree(
+            columns, gradient, hessian, groups=asked, on_common_road=road, **parameters
+        )
+        assert_valid_tree(tree)
+        assert_same_tree(tree, nodes)
+
+
+@given(large_growths(), st.data())
+def test_large_nodes_and_threads(growth, data):
+    """Nodes that keep a histogram, the leader says what is open to; both roads, and threads."""
+    columns, gradient, hessian, parameters = growth
+    asked, seed = data.draw(narrowings(columns.n_columns)), data.draw(st.integers(0, 2**40))
+    expected, _ = grow_tree(
+        columns, gradient, hessian, on_common_road=Greedy(), seed=seed, **asked, **parameters
+    )
+    with with_threads(1):
+        tree, _ = grow_tree(columns, gradient, hessian, n_jobs=2, seed=seed, **asked, **parameters)
+    for name in NODE_DTYPES:
+        assert_same(getattr(tree, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS, ids=str)
+@pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
+@given(st.integers(0, 10**6), st.sampled_from([None, 5]), st.booleans())
+def test_no_path_mixes_what_must_not_mix(splitter, estimator, seed, max_leaves, has_words):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(6, size=(120, 4)).astype(float)
+    y = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 0] * X[:, 3] + rng.normal(size=120)
+    y = np.digitize(y, [4, 12]) if estimator is GBTClassifier else y
+    asked = {
+        "no_interactions": [{0}, {1}, {2}, {3}],
+        "pairwise": [{a, b} for a in range(4) for b in range(a)],
+        ((0, 1), (1, 2)): [{0, 1}, {1, 2}, {3}],
+        (("x0", 3), ("x2",)): [{0, 3}, {2}, {1}],
+    }
+    for constraints, groups in asked.items():
+        model = estimator(
+            n_estimators=3, max_depth=None, max_leaves=max_leaves, splitter=splitter,
+            interaction_constraints=constraints, random_state=0, min_child_weight=0.0,
+            categorical_features=[1] if has_words else None,
+        ).fit(X, y)  # fmt: skip
+        paths = paths_of(model.ensemble_)
+        assert all(any(path <= group for group in groups) for path in paths)
+
+
+def test_without_constraints_paths_do_mix():
+    """What the test above looks for is there to be found."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(6, size=(120, 4)).astype(float)
+    y = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 0] * X[:, 3] + rng.normal(size=120)
+    for splitter in SPLITTERS:
+        model = GBTRegressor(n_estimators=3, splitter=splitter, random_state=0).fit(X, y)
+        assert max(map(len, paths_of(model.ensemble_))) > 2
+
+
+@pytest.mark.parametrize("asked", ["no_interactions", "pairwise", [{0, 1}, {1, 2}], [[0, 2]]])
+def test_predictions_are_those_of_scikit_learn(asked):
+    """Values are few, so that bins are values; its gradients are of float32."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(40, size=(500, 4)).astype(float)
+    y = np.sin(X[:, 0] / 5) * X[:, 1] + X[:, 2] * X[:, 3] / 9 + rng.normal(size=500)
+    theirs = HistGradientBoostingRegressor(
+        max_iter=12, learning_rate=0.2, max_depth=4, max_leaf_nodes=None, min_samples_leaf=5,
+        interaction_cst=asked, early_stopping=False,
+    ).fit(X, y)  # fmt: skip
+    ours = GBTRegressor(
+        n_estimators=12, learning_rate=0.2, max_depth=4, min_samples_leaf=5, reg_lambda=0.0,
+        interaction_constraints=asked, splitter="greedy",
+    ).fit(X, y)  # fmt: skip
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-4, atol=1e-4)
+
+
+# ------------------------------------------------------------------------------------ what is drawn
+
+
+def test_draws_by_hand():
+    """Of three columns one is taken: the first with probability 1/3, else the second with 1/2."""
+    drawn = [drawn_columns([2, 5, 7], 0.4, key) for key in range(3_000)]
+    assert {len(columns) for columns in drawn} == {1}
+    counts = np.bincount(np.ravel(drawn), minlength=8)[[2, 5, 7]]
+    assert counts.sum() == 3_000
+    assert (np.abs(counts - 1_000) < 5 * np.sqrt(3_000 * 2 / 9)).all()
+    assert [len(drawn_columns([*range(10)], share, 1)) for share in (0.01, 0.5, 1.0)] == [1, 5, 10]
+    pairs = [tuple(drawn_columns([0, 1, 2, 3], 0.5, key)) for key in range(3_000)]
+    counts = np.unique(pairs, axis=0, return_counts=True)[1]
+    assert len(counts) == 6
+    assert (np.abs(counts - 500) < 5 * np.sqrt(3_000 * 5 / 36)).all()
+
+
+@given(growths(), st.data(), st.sampled_from([None, Greedy()]))
+def test_every_node_has_the_columns_of_the_page(growth, data, road):
+    """Each is split on the page's cut of the columns that the page draws, or is a leaf there."""
+    X, gradient, hessian, parameters = growth
+    columns, seed = Columns.from_table(X), data.draw(st.integers(0, 2**40))
+    asked = data.draw(narrowings(columns.n_columns)) | {"colsample_bynode": 0.5}
+    grown = growth_for(
+        columns, gradient, hessian, seed=seed, on_common_road=road, **asked,
+        **parameters | {"max_leaves": None},
+    )  # fmt: skip
+    tree, leaves = grow_with(grown)
+    rows = np.arange(columns.n_rows, dtype=np.int32)
+    checked = compare(tree, leaves, rows, columns, Greedy(), grown.plan, grown.training)
+    assert checked.differs == []
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS, ids=str)
+def test_draws_depend_on_no_thread_and_no_order(splitter):
+    """Trees are the same of one thread and several, grown one by one and many a call, warm too."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 9))
+    y = X[:, :4].sum(axis=1) + rng.normal(size=400)
+    asked = {
+        "colsample_bylevel": 0.6, "colsample_bynode": 0.5, "splitter": splitter, "random_state": 7,
+        "interaction_constraints": [[0, 1, 2, 3], [3, 4, 5, 6, 7]], "max_depth": 4,
+    }  # fmt: skip
+    expected = GBTRegressor(n_estimators=6, n_jobs=1, **asked).fit(X, y)
+    with with_threads(1):
+        threaded = GBTRegressor(n_estimators=6, n_jobs=2, **asked).fit(X, y)
+    watched = GBTRegressor(n_estimators=6, callbacks=[lambda state: False], **asked).fit(X, y)
+    warm = GBTRegressor(n_estimators=2, warm_start=True, **asked).fit(X, y)
+    warm.set_params(n_estimators=6).fit(X, y)
+    for other in (threaded, watched, warm):
+        assert_same_ensemble(other.ensemble_, expected.ensemble_)
+    other = GBTRegressor(n_estimators=6, **asked | {"random_state": 8}).fit(X, y)
+    assert other.ensemble_.feature.tolist() != expected.ensemble_.feature.tolist()
+
+
+def test_a_level_has_its_columns_and_a_node_its_own():
+    """With one column a level all nodes of a depth are split on the same one."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 6))
+    y = X @ rng.normal(size=6)
+    by_level = GBTRegressor(
+        30, max_depth=3, colsample_bylevel=0.1, random_state=0, splitter="greedy"
+    ).fit(X, y)
+    by_node = GBTRegressor(
+        30, max_depth=3, colsample_bynode=0.1, random_state=0, splitter="greedy"
+    ).fit(X, y)
+    of_levels, of_nodes = (
+        [
+            {int(k) for k in tree.feature[(tree.depth == 2) & (tree.left >= 0)]}
+            for tree in model.ensemble_.trees
+        ]
+        for model in (by_level, by_node)
+    )
+    assert {len(features) for features in of_levels} == {1}
+    assert len(set.union(*of_levels)) == 6
+    assert max(map(len, of_nodes)) > 2
+
+
+def test_of_what_constraints_leave_open_a_node_draws_one_at_least():
+    """Shares are taken last, of what may follow: a path of one column goes on with this one."""
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    model = GBTRegressor(
+        5, max_depth=3, min_child_weight=0.0, interaction_constraints="no_interactions",
+        colsample_bynode=0.01, random_state=0, splitter="greedy",
+    ).fit(X, X.sum(axis=1))  # fmt: skip
+    assert {tree.n_nodes for tree in model.ensemble_.trees} == {15}
+
+
+def test_a_stub_ends_nothing_where_columns_are_drawn():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=200), np.zeros((200, 5))])
+    asked = {"splitter": "cross_validated", "n_estimators": 20, "random_state": 0}
+    for drawn in ({"colsample_bylevel": 0.2}, {"colsample_bynode": 0.2}):
+        model = GBTRegressor(**asked, **drawn).fit(X, X[:, 0])
+        assert model.ensemble_.n_trees == 20
+        assert min(tree.n_nodes for tree in model.ensemble_.trees) == 1
+
+
+# ---------------------------------------------------------------------------------- the parameters
+
+
+def test_a_policy_of_ones_own_is_told_what_is_open():
+    class First:
+        def split(self, frontier, limits, n_jobs):
+            self.is_open = frontier.is_open
+            splits = Greedy().split(frontier, limits, n_jobs)
+            splits.feature[:] = np.where(splits.feature >= 0, 0, -1)
+            return splits
+
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    policy = First()
+    with pytest.raises(ValueError, match=r"split a node on column 0; it may be split on \[1\]"):
+        GBTRegressor(
+            splitter=policy, interaction_constraints="no_interactions", n_estimators=3,
+            colsample_bynode=0.5, random_state=1,
+        ).fit(X, X[:, 1])  # fmt: skip
+    assert policy.is_open.sum(axis=1).max() == 1
+
+
+@pytest.mark.parametrize(
+    ("constraints", "words"),
+    [
+        ([["z"]], "names 'z', which is no column of X; these are 'x0', 'x1'"),
+        ([[0, 2]], "has column 2; X has the columns 0 to 1"),
+        (["x0", "x1"], "must be None, 'no_interactions', 'pairwise', or a list of lists"),
+        ("[[0, 1]]", "must be None, 'no_interactions'"),
+        ([[]], "must be None, 'no_interactions'"),
+        ([[True]], "must be None, 'no_interactions'"),
+        ([[0.0]], "must be None, 'no_interactions'"),
+        ({0: 1}, "must be None, 'no_interactions'"),
+    ],
+)
+@pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
+def test_what_is_refused(estimator, constraints, words):
+    X = np.arange(20.0).reshape(10, 2)
+    with pytest.raises(ValueError, match=f"interaction_constraints {words}"):
+        estimator(interaction_constraints=constraints).fit(X, np.arange(10) % 2)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["no_interactions", [["x0", "x1"]], [(0, 1), (1, 2)], [{0, 2}], [np.array([0, 1])]],
+    ids=str,
+)
+def test_saved_cloned_and_fitted_again(asked, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    given = {"interaction_constraints": asked, "colsample_bynode": 0.7, "random_state": 1}
+    model = GBTRegressor(n_estimators=4, **given).fit(X, y)
+    assert clone(model).interaction_constraints is not None
+    model.save(tmp_path / "model.json")
+    read = load(tmp_path / "model.json")
+    assert_same(read.predict(X), model.predict(X))
+    assert read.colsample_bynode == 0.7
+    assert_same_ensemble(read.fit(X, y).ensemble_, model.ensemble_)
+    GBTRegressor(n_estimators=1, splitter="greedy").fit(X, y).save(tmp_path / "older.json")
+    older = (tmp_path / "older.json").read_text()
+    assert "interaction" not in older
+    assert "bynode" not in older
+
+
+def test_a_warm_start_keeps_constraints_and_adds_none(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] * X[:, 1]
+    asked = {"interaction_constraints": [[0, 1], [2]], "splitter": "greedy"}
+    model = GBTRegressor(n_estimators=2, warm_start=True, **asked).fit(X, y)
+    model.set_params(n_estimators=4, interaction_constraints=[("x2",), {1, 0}]).fit(X, y)
+    at_once = GBTRegressor(n_estimators=4, **asked).fit(X, y)
+    assert_same_ensemble(model.ensemble_, at_once.ensemble_)
+    model.set_params(n_estimators=5, interaction_constraints="no_interactions")
+    with pytest.raises(ValueError, match="do not keep interaction_constraints='no_interactions'"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="interaction_constraints='no_interactions' was set after"):
+        model.save(tmp_path / "model.json")
+    model.set_params(interaction_constraints=None).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"do not keep interaction_constraints=\[\[0, 1\], \[2\]\]"
+    ):
+        model.set_params(n_estimators=6, **asked).fit(X, y)
+
+
+def test_without_a_column_groups_are_moved():
+    names = ("a", "b", "c", "d")
+    model = GBTRegressor(interaction_constraints=[["a", 2], [1, "d"], ["b"]])
+    for left_out, expected in (
+        (0, [[1], [0, 2], [0]]),
+        (1, [[0, 1], [2]]),
+        (3, [[0, 2], [1], [1]]),
+    ):
+        columns = [k for k in range(4) if k != left_out]
+        assert clone_for(model, names, columns).interaction_constraints == expected
+    whole = GBTRegressor(interaction_constraints="pairwise")
+    assert clone_for(whole, names, [0, 1]).interaction_constraints == "pairwise"
+
+
+def test_a_model_goes_to_xgboost_and_back(tmp_path):
+    xgboost = peer("xgboost")
+    from gbt.formats import as_ensemble, to_xgboost
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3)).astype(np.float32)
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    ours = GBTRegressor(
+        n_estimators=5, interaction_constraints=[[0, 1], [2]], splitter="greedy"
+    ).fit(X, y)
+    to_xgboost(ours, tmp_path / "model.json")
+    booster = xgboost.Booster(model_file=tmp_path / "model.json")
+    np.testing.assert_allclose(booster.predict(xgboost.DMatrix(X)), ours.predict(X), atol=1e-5)
+    theirs = xgboost.train(
+        {"interaction_constraints": "[[0, 1], [2]]", "max_depth": 4}, xgboost.DMatrix(X, y), 5
+    )
+    assert paths_of(as_ensemble(theirs)) <= {
+        frozenset(path) for path in ((), (0,), (1,), (2,), (0, 1))
+    }

@@ -1,0 +1,166 @@
+"""Models of sparse rows are those of the dense table, to the last bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.model_selection import cross_val_score
+
+from gbt import GBTClassifier, GBTRegressor
+from gbt.kernels.trees.tasks import LARGE
+from gbt.model.tree import NODE_DTYPES
+from gbt.splitting import CrossValidated, Unbiased
+from gbt.tables.sparse_columns import columns_of
+from gbt.tables.sparse_rows import SparseRows
+from tests.asserts import assert_same
+from tests.sparse_tables import KINDS, large_table, tables
+
+pytestmark = pytest.mark.kernels
+LOSSES = ["half_squared_error", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"]
+
+
+def assert_same_models(one, other):
+    for name in NODE_DTYPES:
+        assert_same(getattr(one.ensemble_, name), getattr(other.ensemble_, name))
+    assert one.evals_result_ == other.evals_result_
+    assert_same(one.ensemble_.seen_rows.trained, other.ensemble_.seen_rows.trained)
+    assert one.ensemble_.seen_rows.in_order == other.ensemble_.seen_rows.in_order
+
+
+def targets_of(X, rng):
+    return np.nan_to_num(X).sum(axis=1, dtype=float) + rng.normal(size=len(X))
+
+
+@st.composite
+def parameters(draw, n_rows):
+    """Draw parameters; splitters whose rows judge need some rows."""
+    splitters = ["greedy", "greedy", "unbiased", "cross_validated"]
+    splitters += [Unbiased(exact_cuts=True), CrossValidated(exact_cuts=True)]
+    few = n_rows < 60
+    return {
+        "n_estimators": 3,
+        "splitter": "greedy" if few else draw(st.sampled_from(splitters)),
+        "max_depth": draw(st.sampled_from([2, 6, None])),
+        "max_leaves": draw(st.sampled_from([None, None, 5])),
+        "min_child_weight": draw(st.sampled_from([0.0, 1.0])),
+        "subsample": 1.0 if few else draw(st.sampled_from([1.0, 1.0, 0.7])),
+        "colsample": draw(st.sampled_from([1.0, 1.0, 0.5])),
+        "n_jobs": draw(st.sampled_from([1, 2])),
+        "random_state": 0,
+    }
+
+
+@given(st.data())
+@pytest.mark.filterwarnings("ignore:The middle half of y:UserWarning")
+def test_fits_are_those_of_the_dense_table(data):
+    X = data.draw(tables())
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    asked, kind = data.draw(parameters(len(X))), data.draw(st.sampled_from(KINDS))
+    weight = data.draw(st.sampled_from([None, rng.random(len(X)) + 0.1]))
+    y = targets_of(X, rng)
+    loss = data.draw(st.sampled_from(LOSSES))
+    model, y = GBTRegressor(loss=loss, **asked), y if loss in LOSSES[:4] else np.exp(y.clip(-2, 2))
+    if data.draw(st.booleans()):
+        model, y = GBTClassifier(**asked), rng.permutation(np.arange(len(X)) % 3)
+    dense = model.fit(X, y, weight)
+    predicted, leaves = dense.predict(X), dense.apply(X)
+    staged = list(dense.staged_predict(X))
+    of_sparse = type(model)(**model.get_params(deep=False)).fit(kind(X), y, weight)
+    assert_same_models(dense, of_sparse)
+    assert_same(of_sparse.predict(kind(X)), predicted)
+    assert_same(of_sparse.apply(kind(X)), leaves)
+    for one, other in zip(of_sparse.staged_predict(kind(X)), staged, strict=True):
+        assert_same(one, other)
+    if isinstance(model, GBTClassifier):
+        assert_same(of_sparse.predict_proba(kind(X)), dense.predict_proba(X))
+        assert_same(of_sparse.decision_function(kind(X)), dense.decision_function(X))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("splitter", ["greedy", "unbiased", "cross_validated"])
+@pytest.mark.parametrize("is_logistic", [False, True])
+def test_large_nodes_and_bins_with_cuts_inside(splitter, is_logistic):
+    """Here histograms are subtracted, and the rows of bins are walked."""
+    rng = np.random.default_rng(1)
+    X = large_table(rng)
+    rows = SparseRows.of(sparse.csr_array(X))
+    columns = columns_of(rows, 1, np.zeros(X.shape[1], dtype=np.int64))
+    assert columns.n_stored > 2 * LARGE * (columns.n_bins + 1).sum()
+    assert (columns.n_bins < columns.n_values)[columns.sparse.is_sparse == 1].any()
+    y = targets_of(X, rng)
+    model, y = (GBTClassifier, y > 0) if is_logistic else (GBTRegressor, y)
+    asked = {"n_estimators": 4, "splitter": splitter, "max_depth": 5, "random_state": 0}
+    dense = model(**asked, n_jobs=1).fit(X, y)
+    for n_jobs in (1, 2):
+        assert_same_models(model(**asked, n_jobs=n_jobs).fit(sparse.csr_array(X), y), dense)
+
+
+@pytest.mark.parametrize("what", ["thresholds", "zero"])
+def test_defects_are_seen(what, monkeypatch):
+    """Values are looked up a row too far; or zeros are taken for another value at predicting."""
+    rng = np.random.default_rng(1)
+    X = large_table(rng, n=300, p=4)
+    y = targets_of(X, rng)
+    dense = GBTRegressor(2, splitter="greedy").fit(X, y)
+    rows = sparse.csr_array(X)
+    if what == "thresholds":
+        looked_up = SparseRows.values_at
+        monkeypatch.setattr(SparseRows, "values_at", lambda self, i, k: looked_up(self, i - 1, k))
+        with pytest.raises(AssertionError):
+            assert_same_models(GBTRegressor(2, splitter="greedy").fit(rows, y), dense)
+    else:
+        as_they_are, expected = SparseRows.of, dense.predict(X)
+
+        def filled(X):
+            found = as_they_are(X)
+            return SparseRows(found.data, found.indices, found.indptr, X.shape[1], fill=9.0)
+
+        monkeypatch.setattr(SparseRows, "of", filled)
+        with pytest.raises(AssertionError):
+            assert_same(dense.predict(rows), expected)
+
+
+@pytest.mark.large
+def test_early_stopping_warm_start_and_scorers():
+    rng = np.random.default_rng(2)
+    X = large_table(rng, n=400, p=8)
+    y, S = targets_of(X, rng), sparse.csc_array(X)
+    early = {
+        "n_estimators": 30,
+        "early_stopping_rounds": 3,
+        "random_state": 0,
+        "splitter": "greedy",
+    }
+    assert_same_models(GBTRegressor(**early).fit(X, y), GBTRegressor(**early).fit(S, y))
+    asked = early | {"eval_metric": "r2"}
+    new, S_new = X[:100], sparse.coo_array(X[:100])
+    dense = GBTRegressor(**asked).fit(X, y, eval_set=[(new, y[:100])])
+    assert_same_models(dense, GBTRegressor(**asked).fit(S, y, eval_set=[(S_new, y[:100])]))
+    dense = GBTRegressor(3, splitter="greedy", warm_start=True).fit(X, y)
+    of_sparse = GBTRegressor(3, splitter="greedy", warm_start=True).fit(S, y)
+    for model, table in ((dense, X), (of_sparse, S)):
+        model.set_params(n_estimators=6).fit(table, y)
+    assert_same_models(dense, of_sparse)
+    scores = [
+        cross_val_score(GBTRegressor(3, splitter="greedy"), table, y, cv=3) for table in (X, S)
+    ]
+    assert_same(*scores)
+
+
+def test_monotone_constraints():
+    rng = np.random.default_rng(3)
+    X = large_table(rng, n=300, p=6)
+    asked = {"n_estimators": 5, "splitter": "greedy", "monotone_constraints": [1, -1, 0, 0, 1, 0]}
+    y = targets_of(X, rng)
+    dense = GBTRegressor(**asked).fit(X, y)
+    assert_same_models(dense, GBTRegressor(**asked).fit(sparse.csr_array(X), y))
+
+
+def test_whole_numbers_and_booleans_are_numbers():
+    X = np.random.default_rng(4).integers(0, 2, size=(90, 5))
+    y = X @ np.arange(5.0)
+    dense = GBTRegressor(3, splitter="greedy").fit(X, y)
+    for kind in (np.int64, np.int8, bool):
+        of_sparse = GBTRegressor(3, splitter="greedy").fit(sparse.csr_array(X.astype(kind)), y)
+        assert_same_models(dense, of_sparse)
