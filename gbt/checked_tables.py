@@ -152,8 +152,8 @@ class ChecksTables(NamedParameters):
         if self.subsample < 1.0 and len(rows) > LARGEST_UNBIASED:
             raise ValueError(
                 f'subsample={self.subsample} leaves so few rows to a tree that splitter="auto"'
-                " grows unbiased trees, which need all rows in memory. Say splitter=\"greedy\", whose"
-                " trees grow where the rows are, or fit in memory: X.compute()."
+                " grows unbiased trees, which need all rows in memory. Let trees grow where the"
+                ' rows are, splitter="greedy"; or fit in memory: X.compute().'
             )
         return rows.in_memory()
 
