@@ -10,10 +10,9 @@ from gbt import GBTClassifier, GBTRegressor
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.training.shares.edges import MOST_FINE, choose_edges
 from gbt.training.shares.share import Share
-from tests.asserts import assert_same
+from tests.asserts import assert_same, peer
 from tests.gbt.training.test_order_of_rows import ARRAYS
 
-da = pytest.importorskip("dask.array")
 RNG = np.random.default_rng(0)
 
 
@@ -30,7 +29,7 @@ def assert_same_model(model, other):
 def cut(X, edges):
     """Return a table as an array of Dask, cut at some rows; chunks may be empty."""
     sizes = np.diff([0, *sorted(edges), len(X)])
-    return da.from_array(X, chunks=(tuple(sizes.tolist()), X.shape[1]))
+    return peer("dask.array").from_array(X, chunks=(tuple(sizes.tolist()), X.shape[1]))
 
 
 @st.composite
@@ -159,7 +158,7 @@ def test_auto_gathers_no_large_table():
 
 
 def test_frames_and_what_stands_beside_them():
-    pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    pandas, dd = peer("pandas"), peer("dask.dataframe")
     table = pandas.DataFrame(RNG.normal(size=(200, 3)), columns=["a", "b", "c"])
     table["n"] = RNG.integers(0, 5, 200)
     y, weight = table["a"] + RNG.normal(size=200), pandas.Series(RNG.random(200))
@@ -180,7 +179,7 @@ def test_predictions_are_lazy_and_the_same():
     methods = ("predict", "predict_proba", "predict_log_proba", "decision_function", "apply")
     for name in methods:
         lazy = getattr(model, name)(table)
-        assert isinstance(lazy, da.Array)
+        assert isinstance(lazy, peer("dask.array").Array)
         assert_same(lazy.compute(), getattr(model, name)(X))
         assert lazy.dtype == getattr(model, name)(X).dtype
     for name in ("staged_predict", "staged_predict_proba", "staged_decision_function"):
@@ -229,7 +228,7 @@ def test_starting_values_and_sparse_chunks_are_refused_by_name():
 
 
 def test_categories_are_refused_by_name():
-    pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    pandas, dd = peer("pandas"), peer("dask.dataframe")
     frame = pandas.DataFrame({"a": np.arange(20.0), "town": pandas.Categorical(["x", "y"] * 10)})
     table = dd.from_pandas(frame, npartitions=2)
     with pytest.raises(ValueError, match=r"'town'.*X\.compute\(\)"):

@@ -10,9 +10,8 @@ import pytest
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.training.shares import cluster as clusters
+from tests.asserts import peer
 from tests.gbt.training.test_shares import assert_same_model, cut
-
-distributed = pytest.importorskip("distributed")
 
 
 def table(n=400, p=3, seed=0):
@@ -27,6 +26,7 @@ def table(n=400, p=3, seed=0):
 @pytest.fixture
 def cluster():
     """Two workers of one thread in this process."""
+    distributed = peer("distributed")
     with distributed.Client(
         n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
     ) as client:
@@ -138,6 +138,7 @@ def test_an_error_of_a_chunk_is_raised_here_and_leaves_nothing_behind(cluster):
 @pytest.fixture(scope="module")
 def processes():
     """Two worker processes of one thread."""
+    distributed = peer("distributed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with (
