@@ -145,9 +145,8 @@ def boost(
     else:
         columns = columns_of(X, n_jobs, count_levels(categories, p))
         outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
-    metrics, training = metrics_of(parameters.eval_metric), None
-    if parameters.train_score:
-        training = X, y, sample_weight, init_score
+    metrics = metrics_of(parameters.eval_metric)
+    training = (X, y, sample_weight, init_score) if parameters.train_score else None
     watch = Watch(loss, base_score, eval_sets, metrics, patience, parameters.min_delta, training)
     callbacks = parameters.callbacks or ()
     trees = GrownTrees(start)
