@@ -106,3 +106,13 @@ def test_sums_by_place(pairs):
     place, x = np.array([p for p, _ in pairs], dtype=np.int64), np.array([v for _, v in pairs])
     expected = [math.fsum(v for p, v in pairs if p == t) for t in range(5)]
     assert exact_sums(place, x, 5).tolist() == expected
+
+
+def test_a_sum_of_nan_is_nan():
+    assert np.isnan(exact_sum(np.array([1.0, np.nan])))
+
+
+def test_sums_of_more_rows_than_are_added_at_once():
+    size = 10.0 ** np.linspace(-50, 50, 100_001)
+    x = np.random.default_rng(0).normal(size=len(size)) * size
+    assert exact_sum(x) == math.fsum(x)
