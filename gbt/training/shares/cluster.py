@@ -59,10 +59,11 @@ class Cluster:
             self._actors = [self._wait(future) for future in self._futures]
             self._refuse_mixed_machines()
         except BaseException:
-            for future in futures:  # now, not when nobody looks at the error any more
-                future.release()
             self.close()
             raise
+        finally:
+            for future in futures:  # now, not when somebody collects garbage: members have copies
+                future.release()
 
     def _wait(self, future: Any) -> Any:
         """Wait for an actor."""
