@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from attributions import (
+    held_out_gain,
     partial_inner,
     permutation,
     total_gain,
@@ -28,6 +29,7 @@ IMPORTANCES: dict[str, Importance] = {
     "gain": lambda model, train, valid: total_gain(model).values,
     "SHAP": lambda model, train, valid: np.abs(tree_shap(model, train[0]).values).mean(axis=0),
     "permutation": lambda model, train, valid: permutation(model, *valid, random_state=0).values,
+    "held-out gain": lambda model, train, valid: held_out_gain(model, *valid).values,
     "unbiased gain": lambda model, train, valid: (
         unbiased_gain(model, *train, *valid, standard_error=False).values
     ),

@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.study.whole_tables import with_words
 from gbt import GBTClassifier
 
-N_CONFIGURATIONS = 5
+N_CONFIGURATIONS = 20
 MOST_TREES, PATIENCE, LEAVES = 1000, 50, 31
 OURS = {"unbiased": "unbiased", "greedy": "greedy", "cross-validated": "cross_validated"}
 PEERS = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost"}
@@ -43,7 +43,7 @@ def make(trainer: str, found: dict[str, float], most_trees: int):
             max_leaves=LEAVES, min_samples_leaf=found["min_rows"], min_child_weight=1e-3,
             # Theirs is in [-.1, .1] where the feature's score may be negative.
             min_split_gain=2 * least - 0.1 if trainer == "unbiased" else least,
-            splitter=OURS[trainer], categorical_smoothing=20.0, early_stopping_rounds=PATIENCE,
+            splitter=OURS[trainer], early_stopping_rounds=PATIENCE,
             n_jobs=1, random_state=found["seed"],
         )  # fmt: skip
     if trainer == "XGBoost":
