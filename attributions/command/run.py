@@ -18,6 +18,7 @@ from hashlib import file_digest
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from attributions.command.demonstration import GREEDY, demonstration
@@ -38,6 +39,9 @@ from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model.ensemble import Ensemble
+from gbt.training.evaluation import Round
+
+SECONDS_BETWEEN_LINES = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -153,9 +157,25 @@ def fit(task: Task, parameters: dict[str, Any]) -> Ensemble:
     kind = GBTClassifier if task.is_classification else GBTRegressor
     if task.loss is not None:
         parameters = {**parameters, "loss": task.loss}
-    estimator = kind(**parameters, categorical_features=words)
+    estimator = kind(**parameters, categorical_features=words, callbacks=[TimeLeft()])
     model = estimator.fit(task.X_train, task.y_train).ensemble_
     return replace(model, feature_names=task.feature_names)
+
+
+class TimeLeft:
+    """Says every few seconds of a long fit how long it will go on."""
+
+    def __init__(self) -> None:
+        self.started = self.said = perf_counter()
+
+    def __call__(self, done: Round) -> None:
+        """Look at the clock after a round."""
+        now, n_done = perf_counter(), done.number + 1
+        if now - self.said >= SECONDS_BETWEEN_LINES and n_done < done.n_rounds:
+            self.said = now
+            left = (now - self.started) / n_done * (done.n_rounds - n_done)
+            text = f"Fitting: {n_done} of {done.n_rounds} rounds, {left:.0f} s left"
+            print(text, file=sys.stderr, flush=True)
 
 
 def _question(
