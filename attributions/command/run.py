@@ -17,6 +17,7 @@ from functools import partial
 from hashlib import file_digest
 from importlib.metadata import version
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -163,18 +164,25 @@ def fit(task: Task, parameters: dict[str, Any]) -> Ensemble:
 
 
 class TimeLeft:
-    """Says every few seconds of a long fit how long it will go on."""
+    """Says every few seconds of a long fit how long it will go on.
+
+    The first round, in which kernels may be compiled, tells nothing of the others.
+    """
 
     def __init__(self) -> None:
-        self.started = self.said = perf_counter()
+        self.started = self.said = inf
 
     def __call__(self, done: Round) -> None:
         """Look at the clock after a round."""
-        now, n_done = perf_counter(), done.number + 1
-        if now - self.said >= SECONDS_BETWEEN_LINES and n_done < done.n_rounds:
-            self.said = now
-            left = (now - self.started) / n_done * (done.n_rounds - n_done)
-            text = f"Fitting: {n_done} of {done.n_rounds} rounds, {left:.0f} s left"
+        now = perf_counter()
+        if done.number == 0:
+            self.started = self.said = now
+        elif now - self.said >= SECONDS_BETWEEN_LINES and done.number + 1 < done.n_rounds:
+            self.said, n_left = now, done.n_rounds - done.number - 1
+            text = (
+                f"Fitting: {done.number + 1} of {done.n_rounds} rounds,"
+                f" {(now - self.started) / done.number * n_left:.0f} s left"
+            )
             print(text, file=sys.stderr, flush=True)
 
 
