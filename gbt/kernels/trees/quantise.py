@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
+from gbt.kernels.platform.instructions import min
 
 # A whole weight multiplies the rounded x, and so its rounding error. With this many on average sums
 # are as exact as those of float64 may be, one by one; see ``gbt.training.fixed_point``.
