@@ -1,0 +1,43 @@
+"""The picture of the report in README: its table of features, as a browser shows it.
+
+    python -m docs.report_picture    writes docs/report.png; needs Chromium and Pillow
+
+The report is that of the demonstration, ``python -m attributions --report report.html``.
+"""
+
+from base64 import b64decode
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PIL import Image
+
+from attributions.command.run import main
+from tests.browser import started
+
+WIDTH, MARGIN = 1000, 16
+N_COLORS = 32  # of letters and lines there are few, and the file stays small
+
+
+def table_of(report, folder):
+    """Return the table of features of a report, as PNG."""
+    with started(folder) as browser:
+        browser.open(report, width=WIDTH)
+        top, bottom = (
+            browser.run(f"document.querySelector('#features').getBoundingClientRect().{edge}")
+            for edge in ("top", "bottom")
+        )
+        clip = {"x": 0, "y": top - MARGIN, "width": WIDTH, "height": bottom - top + 2 * MARGIN}
+        shot = browser.call(
+            "Page.captureScreenshot", captureBeyondViewport=True, clip=clip | {"scale": 1}
+        )
+    return b64decode(shot["data"])
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as folder:
+        report = Path(folder, "report.html")
+        main(["--report", str(report)])
+        picture = Image.open(BytesIO(table_of(report, Path(folder, "profile"))))
+        path = Path(__file__).with_name("report.png")
+        picture.convert("RGB").quantize(N_COLORS).save(path, optimize=True)
