@@ -31,33 +31,45 @@ def fitted(noise, split):
     return GradientBoostingRegressor(random_state=0).fit(X_fit, y_fit), X_new, y_new
 
 
-def draw(ink, paper):
-    """Draw both importances of the same model beside each other."""
-    model, X_new, y_new = fitted(noise=0, split=1)
-    frame = held_out_gain(model, X_new, y_new).to_frame()
-    per_cent = frame["percent"].loc[model.feature_names_in_].to_numpy()
+def held_out(model, X_new, y_new):
+    """Return the title, the per cent and the half of the 95 % intervals of held-out gain."""
+    frame = held_out_gain(model, X_new, y_new).to_frame().loc[list(X_new.columns)]
     unit = frame["percent"].iloc[0] / frame["value"].iloc[0]
-    error = 1.96 * unit * frame["standard_error"].loc[model.feature_names_in_].to_numpy()
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", facecolor=paper)
-    sides = (
-        ("Gain: share of all gain, training rows", 100 * model.feature_importances_, None),
-        ("Held-out gain: share of the loss saved, new rows", per_cent, error),
+    error = 1.96 * unit * frame["standard_error"].to_numpy()
+    return "Held-out gain: share of the loss saved, new rows", frame["percent"].to_numpy(), error
+
+
+def draw(names, sides, ink, paper):
+    """Draw importances of the same model beside each other; noise in another colour."""
+    width = 4.5 * len(sides)
+    figure, axes = plt.subplots(
+        1, len(sides), figsize=(width, 3.8), layout="constrained", facecolor=paper, squeeze=False
     )
-    for ax, (title, values, errors) in zip(axes, sides, strict=True):
+    for ax, (title, values, errors) in zip(axes[0], sides, strict=True):
         order = np.argsort(values)
-        names = [model.feature_names_in_[k] for k in order]
-        colors = [VERMILION if name == "noise" else BLUE for name in names]
+        shown = [names[k] for k in order]
+        colors = [VERMILION if name == "noise" else BLUE for name in shown]
         whiskers = None if errors is None else errors[order]
-        ax.barh(names, values[order], color=colors, xerr=whiskers, ecolor=ink, height=0.7)
+        ax.barh(shown, values[order], color=colors, xerr=whiskers, ecolor=ink, height=0.7)
         ax.axvline(0, color=ink, linewidth=0.8)
         ax.set_title(title, color=ink, fontsize=11, loc="left")
         ax.set_facecolor(paper)
         ax.tick_params(colors=ink, length=0)
         ax.xaxis.set_major_formatter("{x:.0f} %")
         ax.spines[:].set_visible(False)
-        label = ax.get_yticklabels()[names.index("noise")]
+        label = ax.get_yticklabels()[shown.index("noise")]
         label.set(color=VERMILION, fontweight="bold")
     return figure
+
+
+def write(name, names, both_sides):
+    """Write a picture for light pages, and one for dark pages."""
+    for suffix, (ink, paper) in STYLES.items():
+        with plt.rc_context(LIKE_ALWAYS):
+            picture = draw(names, both_sides, ink, paper)
+            path = Path(__file__).parent / f"{name}{suffix}.svg"
+            picture.savefig(path, metadata={"Date": None})
+            plt.close(picture)
 
 
 def ranks_of_noise(n_draws):
@@ -73,10 +85,8 @@ def ranks_of_noise(n_draws):
 
 
 if __name__ == "__main__":
-    for suffix, (ink, paper) in STYLES.items():
-        with plt.rc_context(LIKE_ALWAYS):
-            picture = draw(ink, paper)
-            path = Path(__file__).with_name(f"first_picture{suffix}.svg")
-            picture.savefig(path, metadata={"Date": None})
-    by_gain, held_out = ranks_of_noise(100).mean(axis=0)
-    print(f"mean rank of noise among 11 features: {by_gain:.1f} by gain, {held_out:.1f} held out")
+    model, X_new, y_new = fitted(noise=0, split=1)
+    gain = "Gain: share of all gain, training rows", 100 * model.feature_importances_, None
+    write("first_picture", list(X_new.columns), (gain, held_out(model, X_new, y_new)))
+    by_gain, on_new = ranks_of_noise(100).mean(axis=0)
+    print(f"mean rank of noise among 11 features: {by_gain:.1f} by gain, {on_new:.1f} held out")
