@@ -77,15 +77,16 @@ def is_searched(node, rules):
 def add_up_rows(rows, node, layout):
     """Add up g, h and |g| of a node's rows."""
     numbers = np.uint64(layout.width // 2)  # unsigned, as in ``gbt.kernels.cuts.histogram``
+    listed, entries, last = rows.listed, rows.entries, np.uint64(node.stop - 1)
     g = h = magnitude = np.int64(0)
     for i in range(np.uint64(node.start), np.uint64(node.stop)):
-        ahead = np.uint64(rows.listed[min(i + np.uint64(AHEAD), np.uint64(node.stop - 1))])
-        prefetch(rows.entries, ahead * numbers)
-        row = np.uint64(rows.listed[i])
-        of_row = rows.entries[row * numbers]
+        ahead = np.uint64(listed[min(i + np.uint64(AHEAD), last)])
+        prefetch(entries, ahead * numbers)
+        row = np.uint64(listed[i])
+        of_row = entries[row * numbers]
         g += of_row
         magnitude += abs(of_row)
-        h += hessian_of(rows.entries, row, layout)
+        h += hessian_of(entries, row, layout)
     node.g, node.h, node.magnitude = g, h, magnitude
 
 
