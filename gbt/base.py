@@ -8,7 +8,7 @@ or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields, replace
 from numbers import Integral
@@ -19,7 +19,6 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.checked_tables import ChecksTables
 from gbt.constraints import (
     Constraints,
     InteractionConstraints,
@@ -34,19 +33,23 @@ from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.other_names import says_what_serves
+from gbt.parallel.chunks import is_in_chunks
 from gbt.parallel.threads import effective_n_jobs
 from gbt.parameters import OF_REGRESSOR, Allowed, check_value
+from gbt.predictions import Predicts
 from gbt.splitting.frontier import Policy
+from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
 from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
+from gbt.training.shares.table import SharedRows
 
 CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 
-class BaseGBT(ChecksTables):
+class BaseGBT(Predicts):
     """What the two estimators share, parameters included; see `gbt.estimators`."""
 
     _allowed: ClassVar[dict[str, Allowed]] = OF_REGRESSOR
@@ -167,6 +170,7 @@ class BaseGBT(ChecksTables):
         X : table of shape (n, p)
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
             missing value, infinities are refused. Of sparse matrices what is not stored is 0.
+            Rows of an array or frame of Dask stay where they are (docs/guide/dask.md).
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
@@ -189,11 +193,16 @@ class BaseGBT(ChecksTables):
         """
         watched = (eval_set, X_val, y_val, sample_weight_val)
         attempt = copy(self)
-        attempt._fit(X, y, sample_weight, init_score, watched)
+        if is_in_chunks(X):
+            self.check_parameters()
+            self._refuse_in_shares(init_score)
+        with attempt._opened(X) as rows:
+            attempt._fit(rows, y, sample_weight, init_score, watched)
         if self.refit and self.early_stopping_rounds is not None:
             evals_result = attempt.evals_result_
             attempt = self._as_many_rounds(attempt)
-            attempt._fit(X, y, sample_weight, init_score, (None,) * 4)
+            with attempt._opened(X) as rows:
+                attempt._fit(rows, y, sample_weight, init_score, (None,) * 4)
             attempt.evals_result_ = evals_result
             attempt.__dict__ |= self._all_parameters()
         self.__dict__ = dict(vars(attempt))
@@ -241,7 +250,7 @@ class BaseGBT(ChecksTables):
             eval_sets = [(take(X, held_out_rows), *of_held_out)]
             is_seen[held_out_rows] = False
             target = target[kept]
-        X = X if isinstance(X, SparseRows) else np.asarray(X)
+        X = X if isinstance(X, SharedRows | SparseRows) else np.asarray(X)
         if not is_seen.all():
             X, weight = take(X, is_seen), weight[is_seen]
             init_score = None if init_score is None else init_score[is_seen]
@@ -257,7 +266,8 @@ class BaseGBT(ChecksTables):
         older = None if start is None else start.ensemble_
         boosted = self._boost(X, target, weight, init_score, eval_sets, seed, older)
         tuned = eval_sets[-1][:2] if self.early_stopping_rounds else None
-        seen_rows = SeenRows.of((X, target), tuned, self.n_jobs, weight, init_score)
+        trained = X.hash_rows(target) if isinstance(X, SharedRows) else (X, target)
+        seen_rows = SeenRows.of(trained, tuned, self.n_jobs, weight, init_score)
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
         self._learning_rates = boosted.learning_rates
@@ -272,7 +282,7 @@ class BaseGBT(ChecksTables):
 
     def _boost(
         self,
-        X: np.ndarray,
+        X: Any,
         target: np.ndarray,
         weight: np.ndarray,
         init_score: np.ndarray | None,
@@ -288,6 +298,8 @@ class BaseGBT(ChecksTables):
         }
         asked = chosen(asked, sample_size(len(target), asked["subsample"]))
         self.splitter_, base_score = asked["splitter"], asked["base_score"]
+        if isinstance(X, SharedRows) and type(as_policy(self.splitter_)) is not Greedy:
+            X = self._gathered(X)
         constraints = self._constraints(loss)
         asked["monotone_constraints"] = constraints.directions
         asked["interaction_constraints"] = constraints.groups
@@ -329,71 +341,9 @@ class BaseGBT(ChecksTables):
         """Return the targets of training as the loss takes them."""
         raise NotImplementedError
 
-    def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return the predictions that follow from raw predictions."""
-        raise NotImplementedError
-
     def _weigh(self, weight: np.ndarray, is_seen: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return what rows weigh in training; the targets are of those that are seen."""
         return weight
-
-    def _raw_predict(self, X: Any, init_score: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = self._check_table(X, reset=False)
-        return self.ensemble_.raw_predict(X, self.n_jobs, init_score)
-
-    def _staged_raw_predict(self, X: Any, init_score: Any) -> Iterator[np.ndarray]:
-        check_is_fitted(self)
-        X = self._check_table(X, reset=False)
-        return self.ensemble_.staged_raw_predict(X, self.n_jobs, init_score)
-
-    @says_what_serves
-    def predict(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Predict the target of every row, a classifier its most probable label.
-
-        Parameters
-        ----------
-        X : table of shape (n, p)
-        init_score : array of shape (n,), or (n, K), optional
-            The rows' starting values, if ``fit`` was given those of its rows.
-
-        Returns
-        -------
-        array of shape (n,)
-        """
-        return self._decide(self._raw_predict(X, init_score))
-
-    @says_what_serves
-    def staged_predict(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the prediction of the first tree, of the first two, ... of all trees.
-
-        Parameters
-        ----------
-        X : table of shape (n, p)
-        init_score : optional
-            As for `predict`.
-
-        Yields
-        ------
-        array of shape (n,)
-        """
-        return map(self._decide, self._staged_raw_predict(X, init_score))
-
-    @says_what_serves
-    def apply(self, X: Any) -> np.ndarray:
-        """Return the leaf that every row reaches in every tree.
-
-        Parameters
-        ----------
-        X : table of shape (n, p)
-
-        Returns
-        -------
-        int32 array of shape (n, M)
-            Numbers of nodes within their tree, in preorder; the root is 0.
-        """
-        check_is_fitted(self)
-        return self.ensemble_.apply(self._check_table(X, reset=False), self.n_jobs)
 
     @property
     def feature_importances_(self) -> np.ndarray:

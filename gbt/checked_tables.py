@@ -6,25 +6,44 @@ table of a fit says what the columns are called and which levels they have, and 
 compared with that.
 """
 
+from contextlib import AbstractContextManager, nullcontext
+from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
+from gbt.defaults import LARGEST_UNBIASED, as_checked
+from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
+from gbt.losses.own import OwnLoss
+from gbt.parallel.chunks import in_memory, is_in_chunks
 from gbt.parameters import NamedParameters
+from gbt.splitting.greedy import Greedy
 from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
 from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.targets import as_init_score, as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
+from gbt.training.shares.table import SharedRows
 
 
 class ChecksTables(NamedParameters):
     """What an estimator has learned of its columns, and how it checks tables by it."""
 
     base_score: float | None
+    splitter: Any
+    subsample: float
+    monotone_constraints: Any
+    max_leaves: int | None
+    train_score: bool
+    warm_start: bool
+    n_jobs: int | None
+    callbacks: Any
+    eval_metric: Any
     categorical_features: Any
     n_features_in_: int
     _categories: Categories | None = None  # levels by column, as the model has them
@@ -80,10 +99,88 @@ class ChecksTables(NamedParameters):
         rows = EncodedRows.of(SparseRows.of(rows), self._categories)
         return (rows, *target) if target else rows
 
+    def _refuse_in_shares(self, init_score: Any) -> None:
+        """Raise ValueError if the rows of a table of Dask cannot be trained on as asked."""
+        if init_score is not None:
+            raise ValueError("init_score goes with rows in memory: X.compute().")
+        own_loss = isinstance(as_loss(getattr(self, "loss", None)), OwnLoss)
+        for name, is_other in (
+            ("splitter", type(as_checked(self.splitter)) is not Greedy),
+            ("monotone_constraints", self.monotone_constraints is not None),
+            ("max_leaves", self.max_leaves is not None),
+            ("warm_start", bool(self.warm_start)),
+            ("train_score", bool(self.train_score)),
+            ("loss", own_loss),
+        ):
+            if is_other:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is not for tables of Dask, on which trees grow"
+                    ' with splitter="greedy" or "auto", depth by depth, under a loss of ours and'
+                    " from the first tree on. Change it, or fit in memory: X.compute()."
+                )
+
+    def _opened(self, X: Any) -> AbstractContextManager:
+        """Return the table that a fit works on: as it is, or of Dask's the rows in shares."""
+        return self._share_rows(X) if is_in_chunks(X) else nullcontext(X)
+
+    def _share_rows(self, X: Any) -> SharedRows:
+        """Learn what the columns of a table of Dask are called, and put its rows in shares."""
+        of_frame = hasattr(X, "columns")
+        if issparse(X._meta):
+            raise ValueError(
+                "Chunks of sparse rows are not trained on where they are. Make them dense:"
+                " X.map_blocks(lambda chunk: chunk.toarray()); or fit in memory: X.compute()."
+            )
+        table = Table(X._meta if of_frame else np.empty((1, X.shape[1]), X.dtype))
+        named = self.categorical_features not in (None, "from_dtype")
+        levels = table.of_categories() if self.categorical_features == "from_dtype" else ()
+        if named or levels:
+            which = [self._names_of(table)[k] for k in sorted(levels)]
+            told = f"columns {which[:10]} are" if which else "categorical_features names some"
+            raise ValueError(
+                f"Trees on tables of Dask have no categories yet, and {told}. Leave them out or"
+                " make numbers of them, or fit in memory: X.compute()."
+            )
+        validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
+        self._labels, self._categories = table.names, None
+        checker = copy(self)
+        checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
+        return SharedRows(X, partial(_rows_of_chunk, checker), self.n_jobs)
+
+    def _gathered(self, rows: SharedRows) -> np.ndarray:
+        """Return the few rows of a table on which "auto" grows trees that are not greedy."""
+        if self.subsample < 1.0 and len(rows) > LARGEST_UNBIASED:
+            raise ValueError(
+                f'subsample={self.subsample} leaves so few rows to a tree that splitter="auto"'
+                " grows unbiased trees, which need all rows in memory. Let trees grow where the"
+                ' rows are, splitter="greedy"; or fit in memory: X.compute().'
+            )
+        return rows.in_memory()
+
+    @staticmethod
+    def _names_of(table: Table) -> tuple[str, ...]:
+        return table.names or tuple(f"x{k}" for k in range(table.n_columns))
+
+    def _check_beside(
+        self, X: SharedRows, y: Any, sample_weight: Any
+    ) -> tuple[SharedRows, np.ndarray, np.ndarray]:
+        """Return rows in shares with their targets as they are, and their weights."""
+        y, sample_weight = in_memory(y), in_memory(sample_weight)
+        refuse_other_targets(y, may_be_text=is_classifier(self))
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        if len(y) != len(X):
+            raise ValueError(f"y has {len(y)} rows and X has {len(X)}.")
+        if len(X) < 2:
+            raise ValueError(f"X has {len(X)} rows; a fit needs at least two.")
+        return X, y, as_weight(sample_weight, len(y))
+
     def _check_rows(
         self, X: Any, y: Any, sample_weight: Any, reset: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return a table as rows of floats, its targets as they are, and its weights."""
+        if isinstance(X, SharedRows):
+            return self._check_beside(X, y, sample_weight)
         if y is not None:
             refuse_other_targets(y, may_be_text=is_classifier(self))
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
@@ -122,6 +219,8 @@ class ChecksTables(NamedParameters):
                     " init_score=...); sample_weight may be None."
                 )
             try:
+                if is_in_chunks(X):
+                    raise ValueError("X is Dask's. Evaluation sets are in memory: X.compute().")
                 X, y, w = self._check_rows(X, y, weight, reset=False)
                 if start is not None:
                     start = as_init_score(start, len(y), self._own_loss().n_outputs)
@@ -129,3 +228,13 @@ class ChecksTables(NamedParameters):
             except ValueError as error:
                 raise ValueError(f"{place}: {error}") from error
         return checked
+
+
+def _rows_of_chunk(estimator: ChecksTables, chunk: Any) -> np.ndarray:
+    """Return a chunk as rows of floats, checked as rows to be predicted are."""
+    if not len(chunk):
+        return np.empty((0, estimator.n_features_in_), dtype=np.float32)
+    try:
+        return np.asarray(estimator._check_table(chunk, reset=False))
+    except ValueError as error:
+        raise ValueError(f"In one of the chunks: {error}") from error

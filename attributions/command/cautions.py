@@ -19,7 +19,6 @@ NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model sa
 MOST_OF_IT, MUCH, NEARLY_AS_GOOD = 0.8, 60.0, 0.9
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
-N_LOOKED_AT = 256
 SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
 
 
@@ -191,37 +190,27 @@ def _about_columns(found: Findings) -> Iterator[str]:
 
 
 def _about_twins(found: Findings) -> Iterator[str]:
-    """Say which features are not used because they say what another one says."""
-    places = [np.unique(c.numbers, return_inverse=True)[1] for c in found.task.features]
-    pairs = []
-    used, unused = (np.flatnonzero(is_it).tolist() for is_it in (found.is_used, ~found.is_used))
-    for k in unused if places else []:
-        twin = next((j for j in used if _say_one(places[k], places[j])), k)
-        if twin != k and places[k].any():
-            pairs.append(f"{named(found, [k])} (as {named(found, [twin])})")
-    if pairs:
-        more = f" and {len(pairs) - N_NAMED} more" * (len(pairs) > N_NAMED)
+    """Say which features say what another one says, so that they share what both bring."""
+    twins = found.twins
+    unused = [k for k in twins if not found.is_used[k]]
+    if unused:
         yield (
-            "Not used, and yet not without use, since they say what another feature says:"
-            f" {', '.join(pairs[:N_NAMED])}{more}. A model needs one of them."
+            "Not used, and yet not without use, since they say what another feature says, or less:"
+            f" {_pairs(found, unused)}. A model needs one of them."
+        )
+    used = [k for k in twins if found.is_used[k]]
+    if used:
+        yield (
+            "Used beside a feature that tells the same rows apart:"
+            f" {_pairs(found, used)}. Which of the two a tree takes is chance: add up what both"
+            " bring, or leave one out."
         )
 
 
-def _say_one(one: np.ndarray, other: np.ndarray) -> bool:
-    """Say whether two columns tell the same rows apart; each is given as places of its values.
-
-    Columns in which all values differ do so whatever they hold: these must rise together, or fall.
-    """
-    n_values = int(one.max()) + 1
-    if n_values != other.max() + 1:
-        return False
-    if (one == other).all() or (one == n_values - 1 - other).all():
-        return True
-    for rows in (slice(N_LOOKED_AT), slice(None)):  # nearly all are told apart by the first rows
-        both = len(np.unique(one[rows] * n_values + other[rows]))
-        if both > min(len(np.unique(one[rows])), len(np.unique(other[rows]))):
-            return False
-    return 2 * n_values <= len(one)
+def _pairs(found: Findings, features: Sequence[int]) -> str:
+    """Return the names of some features and their twins, the first of many."""
+    pairs = [f"{named(found, [k])} (as {named(found, [found.twins[k]])})" for k in features]
+    return ", ".join(pairs[:N_NAMED]) + f" and {len(pairs) - N_NAMED} more" * (len(pairs) > N_NAMED)
 
 
 def _about_intervals(found: Findings) -> Iterator[str]:

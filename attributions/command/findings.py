@@ -17,9 +17,10 @@ from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
 from attributions.command.independence.agreement import InTime, Together
 from attributions.command.table.task import Task
+from attributions.command.table.twins import places_of, twins
 from attributions.command.table.unusable import UnusableTableError
 from attributions.command.verdicts import UNCLEAR, UNUSED, verdicts
-from attributions.held_out.constant_loss import Targets, percent_of_one
+from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
 from attributions.held_out.gain import held_out_gain_of_batches
 from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
@@ -67,7 +68,7 @@ class Findings:
     per_cent_of_row : float
         What a held-out gain of 1 of one row is, in per cent of the constant's mean loss of a row.
     constant_loss : float
-        The constant model's, summed over the held-out rows.
+        The constant model's, summed over the held-out rows, above that of perfect predictions.
     saved_by_best : tuple of float
         What a model of the best feature alone saves, and one of the best two, in per cent; empty
         where it was not asked.
@@ -122,6 +123,11 @@ class Findings:
         """Whether a tree splits at the feature."""
         splits = self.model.feature[self.model.feature >= 0]
         return np.bincount(splits, minlength=len(self.useful)) > 0
+
+    @cached_property
+    def twins(self) -> dict[int, int]:
+        """Of features that say what another one says, the other (``table.twins``)."""
+        return twins([places_of(column.numbers) for column in self.task.features], self.is_used)
 
     @cached_property
     def _said(self) -> tuple[list[str], np.ndarray]:
@@ -188,7 +194,7 @@ def findings_in_batches(
     used = reduce(GlobalAttribution.merge, of_batches)
     useful = held_out_gain_of_batches(model, read)
     constant = raw_constant(model, task, len(y))
-    loss, constant_loss = (model.loss.value(y, raw).sum() for raw in (raw_prediction, constant))
+    loss, constant_loss = (excess(model.loss, y, raw).sum() for raw in (raw_prediction, constant))
     of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))
     # Of many batches the result does not know it: it keeps no more than a million targets.
     per_cent = percent_of_one(model, Targets(y, np.ones(len(y))), removes_own_work=True)
@@ -225,6 +231,15 @@ def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batche
     return may_be and are_training_rows(model, fold)
 
 
+def excess(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+    """Return by how much every row's loss is above that of a perfect prediction.
+
+    Shares are of this: Poisson's, gamma's and Tweedie's losses have another least than 0, and may
+    be negative.
+    """
+    return loss.value(y, raw_prediction) - least_loss(loss, y)
+
+
 def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str, float]:
     """Return by name how good raw predictions are."""
     mean_loss = float(loss.value(y, raw_prediction).mean())
@@ -238,7 +253,8 @@ def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str,
             "R^2": float(r2_score(y, raw_prediction)),
             "root mean squared error": float(np.sqrt(2 * mean_loss)),
         }
-    return {loss.metric: mean_loss}
+    name = f"{loss.metric}, 0 at best" if np.any(least_loss(loss, y)) else loss.metric
+    return {name: float(excess(loss, y, raw_prediction).mean())}
 
 
 def raw_constant(model: Ensemble, task: Task, n_rows: int) -> np.ndarray:

@@ -86,8 +86,9 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     _add_options_of_independence(table)
     parser.add_argument(
         "--task",
-        choices=("regression", "classification"),
-        help="what the target holds, classes or numbers (default: found out)",
+        choices=("regression", "classification", "counts"),
+        help="what the target holds: numbers, classes, or counts, regressed by the Poisson loss"
+        " (default: numbers or classes, found out)",
     )
     table.add_argument(
         "--model",
@@ -152,8 +153,8 @@ def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Na
                 parser.error(
                     f"--{name.replace('_', '-')} is about a table; name its file with --data"
                 )
-    if options.task == "regression" and options.positive is not None:
-        parser.error("--positive names a class, so it does not go with --task regression")
+    if options.task in ("regression", "counts") and options.positive is not None:
+        parser.error(f"--positive names a class, so it does not go with --task {options.task}")
     if options.open and options.report is None:
         parser.error("--open shows the report; name its file with --report")
     if options.groups is not None and options.no_groups:

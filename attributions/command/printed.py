@@ -93,7 +93,9 @@ def table_lines(found: Findings) -> list[str]:
                 f"  {100 * found.gain_share[k]:>17.1f} %  {gain_rank[k]:>4}"
             )
         elif k in listed:
-            lines.append(f"{label} {'':25}{UNUSED}")
+            twin = found.twins.get(k)
+            why = "" if twin is None else f": {names[twin]} says what it says"
+            lines.append(f"{label} {'':25}{UNUSED}{why}")
         elif found.is_used[k] and not lines[-1].endswith("..."):
             lines.append(f"{'...':>4}")
     if doubtful[sorted(listed)].any():
@@ -150,7 +152,7 @@ def write_table(found: Findings, folder: Path) -> Path:
         "p_value_adjusted",
         "reliable",
     ]
-    head += ["total_gain_share_percent", "total_gain_rank"]
+    head += ["total_gain_share_percent", "total_gain_rank", "twin_of"]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(head)
@@ -158,7 +160,8 @@ def write_table(found: Findings, folder: Path) -> Path:
             values, errors = found.useful.values, np.asarray(found.useful.standard_error)
             row = [task.feature_names[k], found.verdicts[k], values[k], errors[k]]
             row += [found.p_values[k], int(not found.doubtful[k])]
-            writer.writerow([*row, 100 * found.gain_share[k], gain_rank[k]])
+            twin = task.feature_names[found.twins[k]] if k in found.twins else ""
+            writer.writerow([*row, 100 * found.gain_share[k], gain_rank[k], twin])
     return path
 
 

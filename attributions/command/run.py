@@ -151,6 +151,8 @@ def fit(task: Task, parameters: dict[str, Any]) -> Ensemble:
     """Fit a model, with the names of the table's columns; parameters left open are the defaults."""
     words = [k for k, column in enumerate(task.features) if column.words]
     kind = GBTClassifier if task.is_classification else GBTRegressor
+    if task.loss is not None:
+        parameters = {**parameters, "loss": task.loss}
     estimator = kind(**parameters, categorical_features=words)
     model = estimator.fit(task.X_train, task.y_train).ensemble_
     return replace(model, feature_names=task.feature_names)

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from attributions.command.findings import Findings, measures
+from attributions.command.findings import Findings, excess, measures
 from attributions.command.table.task import Task
 from gbt.model.ensemble import Ensemble
 
@@ -132,6 +132,6 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
             feature_names=tuple(task.feature_names[k] for k in columns),
         )
         model = fit(part)
-        loss = model.loss.value(task.y_valid, model.raw_predict(part.X_valid)).sum()
+        loss = excess(model.loss, task.y_valid, model.raw_predict(part.X_valid)).sum()
         of.append(100 * (1 - loss / found.constant_loss))
     return replace(found, saved_by_best=tuple(of))

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from gbt.base import BaseGBT, CategoricalFeatures
 from gbt.constraints import InteractionConstraints, MonotoneConstraints
@@ -15,6 +16,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import Softmax
 from gbt.other_names import says_what_serves
+from gbt.parallel.chunks import is_in_chunks
 from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.splitting.frontier import Policy
 from gbt.tables.targets import distinct_labels, weigh_classes
@@ -313,6 +315,11 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         -------
         float64 array of shape (n,), or (n, K) for more than two classes
         """
+        if is_in_chunks(X):
+            check_is_fitted(self)
+            n_outputs = self.ensemble_.n_outputs
+            width = None if n_outputs == 1 else n_outputs
+            return self._lazily("decision_function", X, init_score, np.float64, width)
         return self._raw_predict(X, init_score)
 
     @says_what_serves
@@ -329,6 +336,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         ------
         float64 array of shape (n,), or (n, K) for more than two classes
         """
+        if is_in_chunks(X):
+            return (stage.decision_function(X, init_score) for stage in self._stages())
         return self._staged_raw_predict(X, init_score)
 
     @says_what_serves
@@ -346,6 +355,10 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         float64 array of shape (n, K)
             In the order of ``classes_``.
         """
+        if is_in_chunks(X):
+            check_is_fitted(self)
+            n_classes = len(self.classes_)
+            return self._lazily("predict_proba", X, init_score, np.float64, n_classes)
         return self._probabilities(self._raw_predict(X, init_score))
 
     @says_what_serves
@@ -362,6 +375,10 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         -------
         float64 array of shape (n, K)
         """
+        if is_in_chunks(X):
+            check_is_fitted(self)
+            n_classes = len(self.classes_)
+            return self._lazily("predict_log_proba", X, init_score, np.float64, n_classes)
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, init_score))
 
@@ -379,4 +396,6 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         ------
         float64 array of shape (n, K)
         """
+        if is_in_chunks(X):
+            return (stage.predict_proba(X, init_score) for stage in self._stages())
         return map(self._probabilities, self._staged_raw_predict(X, init_score))

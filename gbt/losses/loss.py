@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.sums import exact_sum
 
 Pair = tuple[np.ndarray, np.ndarray]
 
@@ -130,7 +131,7 @@ def sum_of_gradients(loss: Loss, y: np.ndarray, weight: np.ndarray) -> Callable[
 
     def slope(f: float) -> float:
         gradient, _ = loss.gradient_hessian(y, np.full(len(y), f))
-        return float(np.sum(weight * gradient))
+        return exact_sum(weight * gradient)
 
     return slope
 
@@ -144,6 +145,11 @@ def root_between(low: float, high: float, slope: Callable[[float], float]) -> fl
     return brentq(slope, low, high, xtol=max(4 * eps * (high - low), least))
 
 
-def mean(y: np.ndarray, weight: np.ndarray) -> float:
-    """Return the weighted mean; one weight stands for all rows."""
-    return float(np.average(y, weights=weight if len(weight) == len(y) else None))
+def mean(y: np.ndarray, weight: np.ndarray | None) -> float:
+    """Return the weighted mean; one weight, or none, stands for all rows.
+
+    It is a quotient of correctly rounded sums, so that the order of the rows does not enter.
+    """
+    if weight is None or len(weight) != len(y):
+        return exact_sum(y) / len(y)
+    return exact_sum(weight * y) / exact_sum(weight)

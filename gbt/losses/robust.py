@@ -149,10 +149,12 @@ def quantile(y: np.ndarray, weight: np.ndarray, alpha: float) -> float:
     """Return the least target up to which the weights are more than a share ``alpha`` of all.
 
     Where they are that share exactly, as half of the rows below a median of an even number, it is
-    the mean of this target and the next.
+    the mean of this target and the next. Equal targets are put in the order of their weights, so
+    that sums do not depend on that of the rows.
     """
-    order = np.argsort(y, kind="stable")
-    up_to = np.cumsum(np.broadcast_to(weight, y.shape)[order])
+    weight = np.broadcast_to(weight, y.shape)
+    order = np.lexsort((weight, y))
+    up_to = np.cumsum(weight[order])
     share = alpha * up_to[-1]
     first = min(int(np.searchsorted(up_to, share, side="left")), len(y) - 1)
     beyond = min(int(np.searchsorted(up_to, share, side="right")), len(y) - 1)

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from gbt.losses.half import LOSSES
 from gbt.losses.loss import GivenLoss, Loss, Pair, mean
+from gbt.losses.sums import exact_sum
 
 LEAST_HESSIAN = 1e-16
 
@@ -94,9 +95,9 @@ class Softmax(SeveralOutputs):
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the logarithms of the shares of the classes."""
         each = np.broadcast_to(weight, y.shape)
-        shares = np.bincount(y.astype(np.intp), each, minlength=self.n_outputs)
+        shares = np.array([exact_sum(each[y == k]) for k in range(self.n_outputs)])
         with np.errstate(divide="ignore"):
-            return np.log(shares / shares.sum())
+            return np.log(shares / exact_sum(each))
 
     def check_target(self, y: np.ndarray) -> None:
         """Raise ValueError unless targets are numbers of classes."""

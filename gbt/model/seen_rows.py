@@ -64,7 +64,7 @@ class SeenRows:
     @classmethod
     def of(
         cls,
-        trained: tuple[Any, np.ndarray],
+        trained: tuple[Any, np.ndarray] | np.ndarray,
         tuned: tuple[Any, np.ndarray] | None,
         n_jobs: int | None,
         weight: np.ndarray | None = None,
@@ -73,10 +73,10 @@ class SeenRows:
         """Remember the rows and targets of trees, and those of early stopping if there are any.
 
         With the weights of the former, of which one may stand for all, their order, too, and which
-        starting values they had, (n, K).
+        starting values they had, (n, K). Hashes may stand for the former; they are sorted in place.
         """
         none = np.empty(0, dtype=np.uint64)
-        hashes = hash_rows(*trained, n_jobs)
+        hashes = trained if isinstance(trained, np.ndarray) else hash_rows(*trained, n_jobs)
         in_order = None if weight is None else number_of(hashes, weight)
         if in_order is not None and init_score is not None:
             for_each = hash_rows(init_score, np.empty((len(init_score), 0)), n_jobs)

@@ -16,6 +16,7 @@ import numpy as np
 
 from gbt.kernels.rows import walk
 from gbt.losses.loss import Loss
+from gbt.losses.sums import exact_sums
 from gbt.model.starts import checked_init_score, raw_before
 from gbt.parallel.chunks import Chunk, over_chunks
 from gbt.tables.sparse_rows import as_float64, take
@@ -33,14 +34,14 @@ def node_sums(
 ) -> np.ndarray:
     """Return G, H and row count of every node of a tree, (n_nodes, 3), from the leaves of rows.
 
-    Leaves are summed in row order in float64, parents by adding their two children, so that the
-    sums of a parent are those of its children to the last bit.
+    Sums of leaves are correctly rounded, whatever the order of the rows, those of parents are their
+    two children's added, so that they are those of the children to the last bit.
     """
     n_nodes = len(left)
     sums = np.column_stack(
         [
-            np.bincount(leaves, gradient, minlength=n_nodes),
-            np.bincount(leaves, hessian, minlength=n_nodes),
+            exact_sums(leaves, gradient, n_nodes),
+            exact_sums(leaves, hessian, n_nodes),
             np.bincount(leaves, minlength=n_nodes),
         ]
     )

@@ -20,6 +20,8 @@ from math import isnan
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
+import numpy as np
+
 FAN_IN = 8
 BESIDE = ("y", "sample_weight", "groups", "init_score")  # of a row
 Part = TypeVar("Part")
@@ -54,6 +56,11 @@ class Chunk(NamedTuple):
 def is_in_chunks(table: Any) -> bool:
     """Say whether a table is Dask's."""
     return type(table).__module__.split(".")[0] == "dask"
+
+
+def in_memory(given: Any) -> Any:
+    """Return what stands beside the rows of a table, computed if it is Dask's."""
+    return given.compute() if is_in_chunks(given) else given
 
 
 def refuse_chunks(table: Any) -> None:
@@ -115,7 +122,7 @@ def each_chunk(
     """
     from dask import delayed
 
-    X, sizes = _chunks_of_table(rows.X)
+    X, sizes = chunks_of_table(rows.X)
     beside = [_chunks_beside(name, getattr(rows, name), X, sizes) for name in BESIDE]
     shared = delayed(part_of, name=f"measure-{uuid4().hex}", traverse=False)
     measure = delayed(measure_chunk, pure=False)
@@ -154,7 +161,35 @@ def merge_chunks(merge: Callable[[Part, Part], Part], parts: Sequence[Part | Non
     return merged
 
 
-def _chunks_of_table(X: Any) -> tuple[list[Any], list[float]]:
+def map_chunks(function: Callable[[Any], np.ndarray], X: Any, dtype: Any, width: int | None) -> Any:
+    """Return an array of Dask of what a function makes of every chunk of a table.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the rows of a chunk, at least one; returns an array of one entry a row.
+    X : array or frame of Dask
+    dtype : dtype
+        Of what it returns.
+    width : int or None
+        Of how many numbers an entry is; None where entries are single numbers.
+    """
+    import dask.array
+
+    beside = () if width is None else (width,)
+
+    def of_chunk(rows: Chunk) -> np.ndarray:
+        return function(rows.X) if len(rows.X) else np.empty((0, *beside), dtype)
+
+    parts, sizes = each_chunk(of_chunk, Chunk(X), with_empty=True)
+    arrays = [
+        dask.array.from_delayed(part, (size, *beside), dtype)
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+    return dask.array.concatenate(arrays, allow_unknown_chunksizes=True)
+
+
+def chunks_of_table(X: Any) -> tuple[list[Any], list[float]]:
     """Return the chunks of a table, with all columns each, and their numbers of rows."""
     if not is_in_chunks(X):
         raise ValueError(

@@ -205,7 +205,8 @@ def write(
 ) -> Node:
     """Append a branch to the tree, itself first, and return its node.
 
-    A leaf adds up its rows in their order, a parent its two children.
+    A leaf adds up its rows, without rounding in between, so that their order does not matter; a
+    parent adds up its two children.
     """
     node = Node(n_samples=len(branch.rows))
     tree.append(node)
@@ -223,9 +224,8 @@ def write(
         scores = [-t.sum_gradient * step(t, parameters.reg_lambda) for t in (left, right, node)]
         node.gain = scores[0] + scores[1] - scores[2]
     else:
-        for i in branch.rows:
-            node.sum_gradient += float(gradient[i])
-            node.sum_hessian += float(hessian[i])
+        node.sum_gradient = math.fsum(gradient[branch.rows])
+        node.sum_hessian = math.fsum(hessian[branch.rows])
     lowest, highest = branch.bounds
     node.value = parameters.learning_rate * min(
         max(step(node, parameters.reg_lambda), lowest), highest
@@ -278,7 +278,7 @@ def boost(
     X, y, weight = X[is_seen], y[is_seen], weight[is_seen]
     if init_score is None:
         if base_score is None:  # where sum w g = 0: the weighted mean, for both losses
-            base_score = float(np.average(y, weights=weight))
+            base_score = math.fsum(weight * y) / math.fsum(weight)
         model = Model(LINK[loss](base_score), trees=[])
         raw_prediction = np.full(len(y), model.base_score)
     else:
@@ -308,7 +308,7 @@ def boost_classes(
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    shares = np.bincount(y, weight, minlength=n_classes) / weight.sum()
+    shares = [math.fsum(weight[y == k]) / math.fsum(weight) for k in range(n_classes)]
     models = [Model(start, trees=[]) for start in np.log(shares).tolist()]
     f = np.tile([model.base_score for model in models], (len(y), 1))
     for _ in range(n_estimators):

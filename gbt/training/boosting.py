@@ -30,13 +30,14 @@ from gbt.model.starts import raw_before
 from gbt.splitting.frontier import Groups, Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
 from gbt.tables.sparse_columns import columns_of
-from gbt.tables.sparse_rows import SparseRows
 from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, ask, metrics_of
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
 from gbt.training.plan import Plan, Shape
 from gbt.training.progress import Progress
 from gbt.training.sampling import Draws, sample_size
+from gbt.training.shares.outputs import SharedOutputs
+from gbt.training.shares.table import SharedRows
 
 SMALL = 2.0**-300  # targets above do not bring gradients whose squares vanish
 
@@ -101,7 +102,7 @@ class Boosted:
 
 
 def boost(
-    X: np.ndarray | SparseRows,
+    X: Any,
     y: np.ndarray,
     sample_weight: np.ndarray,
     *,
@@ -119,6 +120,7 @@ def boost(
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
+    Rows are in memory, or in shares (``gbt.training.shares``), and the ensemble is the same.
     Columns that have ``categories`` hold the numbers of their levels. One weight stands for all.
     ``base_score`` is in link space; None is the loss's best constant, or 0 where every row has a
     starting value of its own, ``init_score`` of shape (n, K). Losses on the evaluation sets are
@@ -136,19 +138,17 @@ def boost(
     plan = parameters.plan(loss, n_jobs, seed)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
-    columns = columns_of(X, n_jobs, count_levels(categories, p))
-    outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
-    watch = Watch(
-        loss,
-        base_score,
-        eval_sets,
-        metrics_of(parameters.eval_metric),
-        patience,
-        parameters.min_delta,
-        training=(X, y, sample_weight, init_score) if parameters.train_score else None,
-    )
-    callbacks = parameters.callbacks or ()
     draws = Draws(seed, n, p, parameters.subsample, parameters.colsample, plan.limits)
+    outputs: Outputs | SharedOutputs
+    if isinstance(X, SharedRows):
+        outputs = SharedOutputs(loss, base_score, y, sample_weight, X, plan, draws)
+    else:
+        columns = columns_of(X, n_jobs, count_levels(categories, p))
+        outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
+    metrics = metrics_of(parameters.eval_metric)
+    training = (X, y, sample_weight, init_score) if parameters.train_score else None
+    watch = Watch(loss, base_score, eval_sets, metrics, patience, parameters.min_delta, training)
+    callbacks = parameters.callbacks or ()
     trees = GrownTrees(start)
     if start is not None:
         rows = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score).in_order

@@ -29,7 +29,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
 
 from gbt.losses.known import refusing_overflow_of
-from gbt.losses.loss import Loss
+from gbt.losses.loss import Loss, mean
 from gbt.losses.overflow import refusing_overflow
 from gbt.losses.own import OwnLoss, is_name_of_error, read_only
 from gbt.model.ensemble import Ensemble
@@ -261,7 +261,7 @@ class _Watched:
         with refusing_overflow_of(self.loss):
             loss = self.loss.value(self.y, raw_prediction)
         with refusing_overflow():
-            return float(np.average(loss, weights=self.sample_weight))
+            return mean(loss, self.sample_weight)
 
     def score(self, metric: Metric | str) -> float:
         """Return the metric; weights are handed on only if they differ."""

@@ -94,7 +94,10 @@ class TreeGrowth:
         rows_at_cut = np.empty((len(nodes), 2), dtype=np.int32)
         rates = (self.plan.limits.reg_lambda, self.plan.learning_rate)
         before = raw_prediction.copy() if self.plan.limits.directions is not None else None
-        if not finish_tree(rows, nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut):
+        if not finish_tree(
+            rows, nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut,
+            np.empty(len(rows)),
+        ):  # fmt: skip
             refuse_square_overflow()
         if before is not None:
             in_preorder = np.empty_like(bounds)

@@ -130,6 +130,7 @@ class HistogramGrowth:
             training=training,
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
+            partials=self.rows.entries.view(np.float64),
             following=following_of(plan.limits, p, plan.shape.max_depth),
         )
         self.lead, *helpers = [

@@ -77,7 +77,8 @@ class Draws:
         colsample: float,
         limits: Limits | None = None,
     ):
-        self._seed, self._subsample, self._colsample = seed, subsample, colsample
+        self.seed, self.n_rows = seed, n_rows
+        self.subsample, self._colsample = subsample, colsample
         shares = ((n_rows, subsample), (n_columns, colsample))
         self.are_of_all = all(sample_size(n, share) == n for n, share in shares)
         self.are_of_all &= limits is None or not limits.draws_columns
@@ -86,9 +87,9 @@ class Draws:
 
     def rows(self, m: int) -> np.ndarray | None:
         """Return the rows that tree ``m`` sees, ascending; None if it sees all."""
-        if self._subsample == 1.0:
+        if self.subsample == 1.0:
             return None
-        return sampled_rows(self._seed, m, self._rows, self._subsample)
+        return sampled_rows(self.seed, m, self._rows, self.subsample)
 
     def columns(self, m: int) -> np.ndarray:
         """Return the columns that tree ``m`` may split on, ascending.
@@ -96,7 +97,7 @@ class Draws:
         With ``colsample`` 1 it is the same array each time, by which growth sees that nothing
         changed.
         """
-        return sampled_features(self._seed, m, self._columns, self._colsample)
+        return sampled_features(self.seed, m, self._columns, self._colsample)
 
 
 def seed_of(random_state: RandomState) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.command.findings import Findings
+from attributions.command.findings import Findings, excess
 from attributions.command.table.task import Task
 from attributions.held_out.gain import held_out_gain_rows
 from attributions.inputs import SeenRowsWarning
@@ -104,7 +104,7 @@ class Report:
         model, task = found.model, found.task
         X, y = task.X_valid, task.y_valid
         raw_prediction = model.raw_predict(X)
-        loss = model.loss.value(y, raw_prediction)
+        loss = excess(model.loss, y, raw_prediction)
         random = np.random.default_rng(seed)
         sampled = np.sort(random.permutation(len(y))[:N_SAMPLED])
         of_classes = raw_prediction.ndim > 1

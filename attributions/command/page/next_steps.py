@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from attributions.command.cautions import FEW_ROWS, MUCH, how_many_are_enough
 from attributions.command.findings import Findings
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR
@@ -10,7 +12,7 @@ from attributions.command.wording import option, shown_names
 
 def next_steps(found: Findings) -> list[str]:
     """Return what a reader can do with these findings; there is always something."""
-    steps = [*_about_the_rows(found), *_about_the_features(found)]
+    steps = [*_about_the_rows(found), *_about_the_loss(found), *_about_the_features(found)]
     return steps or [
         "Ask somebody who knows the subject whether the features that help are those that should."
     ]
@@ -34,6 +36,37 @@ def _about_the_rows(found: Findings) -> Iterator[str]:
         )
     if len(found.task.y_valid) < FEW_ROWS:
         yield "Get more rows, if you can: with so few, chance hides most of what there may be."
+
+
+def _about_the_loss(found: Findings) -> Iterator[str]:
+    """Offer the Poisson loss for counts that vary the more the larger they are."""
+    task, model = found.task, found.model
+    is_fitted = len(task.X_train) > 0
+    if not is_fitted or model.loss.name != "half_squared_error":
+        return
+    if vary_as_counts(task.y_valid, model.raw_predict(task.X_valid)):
+        yield (
+            "The target seems to count something, and larger counts vary more. Run it again with"
+            " --task counts: the Poisson loss is made for such targets, and its predictions are"
+            " never negative."
+        )
+
+
+def vary_as_counts(y: np.ndarray, predicted: np.ndarray) -> bool:
+    """Say whether targets are whole numbers from 0 or 1 on, whose errors grow with predictions.
+
+    Of counts after Poisson the variance is the mean, of numbers after Gauss it is the same
+    everywhere. Between the half of smaller predictions and the half of larger ones it must grow by
+    more than the root of what the mean grows by: nearer to the first than to the second.
+    """
+    if not 0 <= y.min() <= 1 or (y != np.floor(y)).any():
+        return False
+    order = np.argsort(predicted, kind="stable")
+    small, large = order[: len(y) // 2], order[len(y) // 2 :]
+    below, above = y[small].mean(), y[large].mean()
+    errors = (y - predicted) ** 2
+    grows = errors[large].mean() >= np.sqrt(above / max(below, 1e-9)) * errors[small].mean()
+    return bool(above >= 1.5 * below and grows)
 
 
 def _about_the_features(found: Findings) -> Iterator[str]:

@@ -64,6 +64,9 @@ def features(report: Report) -> Markup:
         )
         p_value, verdict = float(said.p_values[k]), said.verdicts[k]
         told = join(verdict, "*" * bool(said.doubtful[k]))
+        if k in said.twins:
+            twin = useful.feature_names[said.twins[k]]
+            told = join(told, element("span", " (twin of ", name(twin), ")", class_="twin"))
         shown = [  # what is not used has no numbers to be read
             ("number", float(value), _fixed(value, digits) if is_used else ""),
             ("number", float(start), interval if is_used else ""),

@@ -28,13 +28,15 @@ LARGEST = 1e100  # sums of squares of targets up to this do not overflow
 class Target:
     """The target of every row, nan where it is missing, and what kind it is and why.
 
-    Where there are more than two ``classes``, in words, y has their numbers.
+    Where there are more than two ``classes``, in words, y has their numbers. ``loss`` is that of
+    the fit, None for what suits classes or numbers.
     """
 
     y: np.ndarray
     is_classification: bool
     description: str
     classes: tuple[str, ...] = ()
+    loss: str | None = None
 
 
 def read_target(
@@ -48,8 +50,9 @@ def read_target(
     Parameters
     ----------
     column : Column
-    task : {"classification", "regression"} or None
-        What the user says it is; None: see ``CLASSES_OR_NUMBERS``.
+    task : {"classification", "regression", "counts"} or None
+        What the user says it is; None: see ``CLASSES_OR_NUMBERS``. Counts are numbers from 0 on
+        that vary the more the larger they are, and are regressed by the Poisson loss.
     positive : str or None
         The class that becomes 1, all others 0. None: the last of two; more are all told apart.
     classes : sequence of str or None
@@ -76,21 +79,12 @@ def read_target(
     is_asked = task is not None or positive is not None
     names: tuple[str, ...] = ()
     single = ""
-    if task != "regression" and positive is None and classes is None:
+    is_regression = task in ("regression", "counts")
+    if not is_regression and positive is None and classes is None:
         column, single = _without_single_rows(column, is_asked)
-    if task == "regression" or not (is_asked or _looks_like_classes(column)):
-        if column.kind == "words":
-            raise UnusableTableError(
-                f"The target {name} holds words such as {elided(column.example)!r}, which cannot be"
-                " regressed; choose a target of numbers, or leave away the --task or --model that"
-                " asks for it."
-            )
-        y, what = column.numbers, f"regression of {name}"
-        if np.nanmax(np.abs(y)) > LARGEST or np.nanmax(y) - np.nanmin(y) < 1 / LARGEST:
-            raise UnusableTableError(
-                f"The target {name} ranges from {np.nanmin(y):.3g} to {np.nanmax(y):.3g}, and its"
-                " squares do not fit into floating point; write it in another unit."
-            )
+    if is_regression or not (is_asked or _looks_like_classes(column)):
+        y, what = _numbers(column, task, name), f"regression of {name}"
+        what += " by the Poisson loss" * (task == "counts")
     elif classes is not None or (positive is None and column.n_distinct > 2):
         y, names = _several_classes(column, classes)
         counts = np.bincount(y[~np.isnan(y)].astype(np.intp))
@@ -105,7 +99,30 @@ def read_target(
     why = f"because it holds {column.n_distinct:,} different {column.kind}"
     rule = f" (The rule: {CLASSES_OR_NUMBERS}; --task says otherwise.)"
     why, rule = ("as asked for", "") if is_asked else (why, rule)
-    return Target(y, y is not column.numbers, f"Task: {what}, {why}.{rule}{single}", names)
+    loss = "poisson" if task == "counts" else None
+    return Target(y, y is not column.numbers, f"Task: {what}, {why}.{rule}{single}", names, loss)
+
+
+def _numbers(column: Column, task: str | None, name: str) -> np.ndarray:
+    """Return the targets of a regression."""
+    if column.kind == "words":
+        raise UnusableTableError(
+            f"The target {name} holds words such as {elided(column.example)!r}, which cannot be"
+            " regressed; choose a target of numbers, or leave away the --task or --model that"
+            " asks for it."
+        )
+    y = column.numbers
+    if np.nanmax(np.abs(y)) > LARGEST or np.nanmax(y) - np.nanmin(y) < 1 / LARGEST:
+        raise UnusableTableError(
+            f"The target {name} ranges from {np.nanmin(y):.3g} to {np.nanmax(y):.3g}, and its"
+            " squares do not fit into floating point; write it in another unit."
+        )
+    if task == "counts" and np.nanmin(y) < 0:
+        raise UnusableTableError(
+            f"The target {name} holds {np.nanmin(y):.15g}, and counts are not negative; give"
+            " --task regression."
+        )
+    return y
 
 
 def _looks_like_classes(column: Column) -> bool:

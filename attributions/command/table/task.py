@@ -41,7 +41,7 @@ class Question:
     ----------
     target : str
         The column to predict.
-    task : {"classification", "regression"} or None
+    task : {"classification", "regression", "counts"} or None
         None for what the target's values say.
     positive : str or None
         The class whose probability is modelled, against all others.
@@ -105,6 +105,8 @@ class Task:
         Of every held-out row what it shares with rows that belong to it.
     grouped_by, in_time : str
         The columns that say so, and that gives the order; or nothing.
+    loss : str or None
+        That of the fit; None for what suits classes or numbers.
     """
 
     description: list[str]
@@ -125,6 +127,7 @@ class Task:
     groups: np.ndarray | None = None
     grouped_by: str = ""
     in_time: str = ""
+    loss: str | None = None
 
     @property
     def features(self) -> list[Column]:
@@ -176,6 +179,7 @@ def table_task(
         groups=_groups_of(columns, question, valid),
         grouped_by=question.groups or "",
         in_time=question.time or "",
+        loss=target.loss,
     )
 
 

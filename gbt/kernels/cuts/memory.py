@@ -229,8 +229,12 @@ RULES = np.dtype(
 # What is known of a block of rows, which take part in a tree.
 BLOCK = np.dtype(
     [
-        ("g_total", np.float64),  # sum of |weight * gradient|
+        ("g_total", np.float64),  # sum of |weight * gradient|, see ``gbt.kernels.rows.sums``
+        ("g_lost", np.float64),
+        ("g_slack", np.float64),
         ("h_total", np.float64),
+        ("h_lost", np.float64),
+        ("h_slack", np.float64),
         ("weight_total", np.float64),
         ("is_whole", np.int64),  # whether all weights are whole numbers
         ("g", np.int64),  # sums of entries
@@ -253,6 +257,9 @@ class Work(NamedTuple):
     training: Training
     blocks: np.ndarray  # (most,) BLOCK, of rows
     grown: Grown
+    # (n,) float64, for sums that are not certain at once (``gbt.kernels.rows.sums``): the memory of
+    # the entries, which nobody needs any more when a tree is written down.
+    partials: np.ndarray
     following: np.ndarray  # (entries,) FOLLOWING, see ``gbt.kernels.trees.node_columns``
 
 

@@ -1,8 +1,9 @@
 """Finish: write down a grown tree in preorder, with the float64 sums that it remembers.
 
-Integers searched for the splits; what is stored are sums of the floats themselves. A leaf adds up
-its rows in their order, a parent its two children, so that the sums of a parent are those of its
-children to the last bit, whatever happened while the tree grew::
+Integers searched for the splits; what is stored are sums of the floats themselves. That of a leaf
+is the float64 number nearest to the exact sum over its rows, whatever their order; a parent adds up
+its two children, so that its sums are theirs to the last bit, whatever happened while the tree
+grew::
 
     step(t)  = -G_t / (H_t + lambda)        score(t) = -G_t step(t)        value(t) = rate step(t)
     gain(t)  = score(left) + score(right) - score(t)
@@ -11,7 +12,8 @@ children to the last bit, whatever happened while the tree grew::
 import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
-from gbt.kernels.trees.quantise import of_row
+from gbt.kernels.rows.sums import NOTHING, plus
+from gbt.kernels.trees.quantise import of_row, settled
 
 
 @forced_inline
@@ -48,7 +50,7 @@ def write_sums(record, g, h, score_of_children, rates):
 
 
 @internal
-def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree):
+def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree, partials):
     """Write the leaves among the nodes first:last to their places, with the sums over their rows.
 
     Raw predictions follow where all rows take part. See ``finish_tree``.
@@ -56,6 +58,7 @@ def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree):
     gradient, hessian, weight = training.gradient, training.hessian, training.weight
     raw_prediction = training.raw_prediction
     has_all = nodes[0].stop - nodes[0].start == len(leaf_of_row)
+    has_one = len(hessian) == len(weight) == 1
     for j in range(first, last):
         node = nodes[j]
         if node.left < 0:
@@ -63,13 +66,19 @@ def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree):
             record.n_samples = node.stop - node.start
             record.feature = record.left = record.right = -1
             record.threshold, record.missing_left = 0.0, False
-            g = h = 0.0
+            of_g = of_h = NOTHING
             for i in range(node.start, node.stop):
                 row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.cuts.histogram``
                 w = of_row(weight, row)
-                g += w * gradient[row]
-                h += w * of_row(hessian, row)
+                of_g = plus(of_g, w * gradient[row])
+                if not has_one:
+                    of_h = plus(of_h, w * of_row(hessian, row))
                 leaf_of_row[row] = node.place
+            start, stop = node.start, node.stop
+            g = settled(of_g, gradient, weight, rows, start, stop, partials)
+            h = (stop - start) * (weight[0] * hessian[0])
+            if not has_one:
+                h = settled(of_h, hessian, weight, rows, start, stop, partials)
             write_sums(record, g, h, 0.0, rates)
             if has_all:
                 value = record.value
@@ -104,7 +113,7 @@ def finish_splits(nodes, rates, tree, rows_at_cut):
 
 
 @uncounted
-def finish_tree(rows, nodes, training, rates, leaf_of_row, tree, rows_at_cut):
+def finish_tree(rows, nodes, training, rates, leaf_of_row, tree, rows_at_cut, partials):
     """Write every node to its place in preorder; say whether all numbers are finite.
 
     Thresholds come later (``gbt.tables.columns``). Where all rows of the table take part, the value
@@ -119,7 +128,10 @@ def finish_tree(rows, nodes, training, rates, leaf_of_row, tree, rows_at_cut):
     tree          (n_nodes,)     NODE_RECORD   OUT   see ``gbt.model.tree``
     rows_at_cut   (n_nodes, 2)   int32         OUT   of a split: rows with the highest value below
                                                      the cut and the lowest above, -1 if none is
+    partials      (m,)           float64       scratch
     """
     put_in_preorder(nodes)
-    finish_leaves(np.int64(0), len(nodes), rows, nodes, training, rates, leaf_of_row, tree)
+    finish_leaves(
+        np.int64(0), len(nodes), rows, nodes, training, rates, leaf_of_row, tree, partials
+    )
     return finish_splits(nodes, rates, tree, rows_at_cut)

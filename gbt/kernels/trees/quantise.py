@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
+from gbt.kernels.platform.compiling import forced_inline, inlined, internal, uncounted
 from gbt.kernels.platform.instructions import min
+from gbt.kernels.rows.sums import NOTHING, add_to_partials, merged, nearest, plus, sum_of_partials
 
 # A whole weight multiplies the rounded x, and so its rounding error. With this many on average sums
 # are as exact as those of float64 may be, one by one; see ``gbt.training.fixed_point``.
@@ -30,21 +31,45 @@ def of_row(x, row):
 def add_magnitudes(x, weight, some, start, stop):
     """Return the sums of |weight * x| and of weights over some rows, and whether these are whole.
 
+    The former is as ``gbt.kernels.rows.sums`` adds, without an order.
+
     x, weight     (n,) or (1,)   float64   IN
     some          (m,)           int32     IN    rows, of which the places start:stop count; none:
                                                  the rows start:stop
     """
-    total = total_weight = 0.0
+    total, total_weight = NOTHING, 0.0
     is_whole = True
     for i in range(
         np.uint64(start), np.uint64(stop)
     ):  # unsigned, as in ``gbt.kernels.cuts.histogram``
         row = np.uint64(some[i]) if len(some) > 0 else i
         w = of_row(weight, row)
-        total += abs(w * of_row(x, row))
+        total = plus(total, abs(w * of_row(x, row)))
         total_weight += w
         is_whole &= w == np.rint(w)
     return total, total_weight, is_whole
+
+
+@internal
+def settled(total, x, weight, rows, start, stop, partials):
+    """Return the number nearest to the sum of weight * x over the rows in the places start:stop.
+
+    It is ``total`` unless that leaves it in doubt; then the rows are added up once more.
+
+    total       3 x float64            IN        see ``gbt.kernels.rows.sums``
+    x, weight   (n,) or (1,) float64   IN
+    rows        (m,) int32             IN
+    partials    (m,) float64           scratch   in the places start:stop
+    """
+    rounded, is_certain = nearest(total, stop - start)
+    if not is_certain:
+        end = start
+        for i in range(start, stop):
+            row = np.uint64(rows[np.uint64(i)])
+            product = of_row(weight, row) * of_row(x, row)
+            end = add_to_partials(product, partials, start, end)
+        rounded = sum_of_partials(partials, start, end)
+    return rounded
 
 
 @forced_inline
@@ -73,21 +98,15 @@ def scale_for_one(x, weight, n_rows):
 def scale_of(x, weight, rows):
     """Return the scale of weight * x in some rows, and whether whole weights multiply.
 
-    Sums are those of blocks, added up: in growing trees each may be another thread's.
-
     x, weight   (n,) or (1,)   float64   IN
     rows        (m,)           int32     IN
     """
     if len(x) == 1 and len(weight) == 1:
         return scale_for_one(x[0], weight[0], len(rows))
-    total = total_weight = 0.0
-    is_whole = True
-    for start in range(0, len(rows), ROWS_PER_TASK):
-        stop = min(start + ROWS_PER_TASK, len(rows))
-        of_block = add_magnitudes(x, weight, rows, start, stop)
-        total, total_weight = total + of_block[0], total_weight + of_block[1]
-        is_whole &= of_block[2]
-    return scale_for(total, total_weight, is_whole, len(rows))
+    n = len(rows)
+    total, total_weight, is_whole = add_magnitudes(x, weight, rows, 0, n)
+    rounded, _ = nearest(total, n)
+    return scale_for(rounded, total_weight, is_whole, n)
 
 
 @forced_inline
@@ -121,28 +140,47 @@ def measure_rows(training, rows, rules, start, stop, block):
     """
     gradient, hessian, weight = training.gradient, training.hessian, training.weight
     some = rows.listed[: 0 if rules.n_listed == len(gradient) else rules.n_listed]
-    block.g_total, block.weight_total, block.is_whole = add_magnitudes(
-        gradient, weight, some, start, stop
-    )
-    block.h_total = 0.0
+    total, block.weight_total, block.is_whole = add_magnitudes(gradient, weight, some, start, stop)
+    block.g_total, block.g_lost, block.g_slack = total
     if rules.width == 4:
-        block.h_total, _, _ = add_magnitudes(hessian, weight, some, start, stop)
+        total, _, _ = add_magnitudes(hessian, weight, some, start, stop)
+        block.h_total, block.h_lost, block.h_slack = total
 
 
 @internal
 def choose_scales(training, rules, blocks):
     """Settle the units of a tree and its rules in them; say whether all sums are finite."""
-    g_total = h_total = weight_total = 0.0
-    is_whole = True
+    g_total, h_total, weight_total = NOTHING, NOTHING, 0.0
+    is_whole, n_additions = True, rules.n_listed + 2 * len(blocks)
     for b in range(len(blocks)):
-        g_total, h_total = g_total + blocks[b].g_total, h_total + blocks[b].h_total
-        weight_total += blocks[b].weight_total
-        is_whole &= blocks[b].is_whole != 0
-    g_scale, repeats = scale_for(g_total, weight_total, is_whole, rules.n_listed)
+        block = blocks[b]
+        g_total = merged(g_total, (block.g_total, block.g_lost, block.g_slack))
+        if rules.width == 4:
+            h_total = merged(h_total, (block.h_total, block.h_lost, block.h_slack))
+        weight_total += block.weight_total
+        is_whole &= block.is_whole != 0
+    # Of a sum in doubt only its power of two matters, which an order of the rows could change only
+    # if the exact sum were within 1e-20 of itself of a power of two, and not that power.
+    of_g, _ = nearest(g_total, n_additions)
+    of_h, _ = nearest(h_total, n_additions)
+    one = (training.hessian[0], training.weight[0])
+    return settle_units((of_g, of_h, weight_total), is_whole, one, rules)
+
+
+@inlined
+def settle_units(totals, is_whole, one, rules):
+    """Settle the units of a tree, given sums over its rows; say whether all sums are finite.
+
+    totals     3 x float64   IN      of |weight * gradient|, |weight * hessian| and weights
+    is_whole   bool          IN      whether all weights are whole
+    one        2 x float64   IN      hessian and weight, where each stands for all rows
+    rules      RULES         INOUT
+    """
+    g_scale, repeats = scale_for(totals[0], totals[2], is_whole, rules.n_listed)
     if rules.width == 4:
-        h_scale, _ = scale_for(h_total, weight_total, is_whole, rules.n_listed)
+        h_scale, _ = scale_for(totals[1], totals[2], is_whole, rules.n_listed)
     else:
-        h_scale, _ = scale_for_one(training.hessian[0], training.weight[0], rules.n_listed)
+        h_scale, _ = scale_for_one(one[0], one[1], rules.n_listed)
     if not (np.isfinite(g_scale) and np.isfinite(h_scale)):
         return False
     rules.g_scale, rules.h_scale, rules.repeats = g_scale, h_scale, repeats
@@ -153,7 +191,7 @@ def choose_scales(training, rules, blocks):
     while rules.n_listed >> rules.count_bits > 0:
         rules.count_bits += 1
     if rules.width == 2:
-        rules.hessian = integer_of(training.hessian[0], training.weight[0], h_scale, repeats)
+        rules.hessian = integer_of(one[0], one[1], h_scale, repeats)
     return True
 
 

@@ -15,9 +15,9 @@
     FINISH      some nodes               sums and values of those that are leaves; raw predictions
                                          of their rows
 
-It makes no difference which thread runs a task. Sums over rows are of integers, or of a leaf or a
-block of rows in their order; and a thread that reads an old value of the score to beat only looks
-at more cuts than it needs to.
+It makes no difference which thread runs a task. Sums over rows are of integers, or correctly
+rounded (``gbt.kernels.rows.sums``); and a thread that reads an old value of the score to beat only
+looks at more cuts than it needs to.
 """
 
 import numpy as np
@@ -274,11 +274,11 @@ def derive(block, rows, training, rules):
 
 
 @inlined
-def finish(first, rows, nodes, training, rules, grown):
+def finish(first, rows, nodes, training, rules, grown, partials):
     """Finish the leaves among some nodes."""
     tree, rates = grown.trees[rules.first_node :], (rules.reg_lambda, rules.learning_rate)
     last = min(first + NODES_PER_TASK, rules.n_nodes)
-    finish_leaves(first, last, rows.listed, nodes, training, rates, rows.node, tree)
+    finish_leaves(first, last, rows.listed, nodes, training, rates, rows.node, tree, partials)
 
 
 @inlined
@@ -316,4 +316,4 @@ def run_round_task(kind, t, work):
     elif kind == QUANTISE:
         quantise_rows(training, rows, rules, start, stop, work.blocks[t])
     else:
-        finish(t * NODES_PER_TASK, rows, work.nodes, training, rules, work.grown)
+        finish(t * NODES_PER_TASK, rows, work.nodes, training, rules, work.grown, work.partials)

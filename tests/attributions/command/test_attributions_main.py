@@ -163,6 +163,26 @@ def test_a_file_with_numbers_to_predict(run, tmp_path, unit):
         assert 0.001 < error < 100  # per cent, whatever the unit of the target
 
 
+def test_counts_are_regressed_by_the_poisson_loss_if_asked(run, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 2)).round(3)
+    visits = rng.poisson(np.exp(1 + x[:, 0]))
+    rows = np.column_stack([x, visits]).tolist()
+    path = write_csv(tmp_path / "t.csv", ["x", "noise", "visits"], rows)
+    status, out, _, _ = run("--data", path, "--target", "visits", "--task", "counts")
+    said = out.replace("\n", " ")
+    assert status == 0
+    assert "Task: regression of 'visits' by the Poisson loss, as asked for." in said
+    ((name, (of_model, of_constant)),) = scores(out).items()
+    assert name == "Poisson loss, 0 at best"
+    assert 0 < of_model < 0.5 * of_constant
+    visits[0] = -1
+    path = write_csv(tmp_path / "t.csv", ["x", "noise", "visits"], np.column_stack([x, visits]))
+    status, _, err, _ = run("--data", path, "--target", "visits", "--task", "counts")
+    assert status == 2
+    assert "holds -1, and counts are not negative; give --task regression." in err
+
+
 def test_features_that_matter_little_and_not_at_all_show_digits(run, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(400, 2))

@@ -2,7 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import log_loss, mean_squared_error, r2_score, roc_auc_score
+from sklearn.metrics import (
+    log_loss,
+    mean_poisson_deviance,
+    mean_squared_error,
+    r2_score,
+    roc_auc_score,
+)
 
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
@@ -98,3 +104,20 @@ def test_units_of_the_target_do_not_matter():
     for result, other in both:
         # as many digits as the shift leaves to the residuals
         assert_close(other, result, np.abs(result).sum(), k=2**12)
+
+
+def test_what_is_saved_is_counted_from_a_perfect_prediction():
+    """Poisson's loss is below 0 for large counts, and a share of a negative loss has no sense."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = rng.poisson(np.exp(3 + 0.5 * X[:, 0])).astype(np.float64)
+    task = Task([], False, X[:150], y[:150], X[150:], y[150:], ("a", "b"))
+    model = GBTRegressor(n_estimators=30, loss="poisson", splitter="greedy").fit(X[:150], y[:150])
+    found = findings_of(model.ensemble_, task)
+    of_model = mean_poisson_deviance(y[150:], model.predict(X[150:]))
+    of_constant = mean_poisson_deviance(y[150:], np.full(150, y[:150].mean()))
+    assert 0 < of_model < of_constant
+    assert_close(found.saved, 100 * (1 - of_model / of_constant), 100.0)
+    ((name, (shown, shown_constant)),) = by_name(found).items()
+    assert name.endswith(", 0 at best")
+    assert_close(np.array([shown, shown_constant]) * 2, [of_model, of_constant], of_constant)

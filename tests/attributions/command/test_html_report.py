@@ -359,7 +359,7 @@ def test_a_model_of_counts_is_scored_by_its_own_loss(run, tmp_path):
     assert run("--data", path, *options)[0] == 0
     page = Page(out.read_text(encoding="utf-8"))
     assert page.problems == []
-    assert "Poisson loss" in page.text
+    assert "Poisson loss, 0 at best" in page.text
     assert "root mean squared error" not in page.text
 
 

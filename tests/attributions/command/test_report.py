@@ -221,7 +221,8 @@ def test_a_value_that_is_sometimes_missing_is_not_alone():
     [
         (["0", "1", "2"], ["5", "6", "7"], True),
         (["0", "1", "2"], ["b", "c", "a"], True),  # a code of it
-        (["0", "1", "2"], ["5", "5", "7"], False),
+        (["0", "1", "2"], ["5", "5", "7"], True),  # it is settled
+        (["5", "5", "7"], ["0", "1", "2"], False),
         (["0", "1", "1"], ["5", "7", "7"], True),
         (["0", "1", "2", "1"], ["5", "6", "7", "5"], False),
         (["0", "", "2"], ["a", "b", "c"], True),
@@ -231,13 +232,15 @@ def test_a_value_that_is_sometimes_missing_is_not_alone():
 def test_features_that_repeat_another_are_named(used, unused, are_twins):
     """The fourth is not used; the first is what it may repeat."""
     columns = {
-        name: column_of(name, Cells.of(f"{k % 7}.5" for k in range(40 * len(used))))
-        for name in NAMES
+        name: column_of(
+            name, Cells("numbers", np.random.default_rng(k).normal(size=40 * len(used)))
+        )
+        for k, name in enumerate(NAMES)
     }
     columns["large"] = column_of("large", Cells.of(used * 40))
     columns["unused"] = column_of("unused", Cells.of(unused * 40))
     said = cautions_of(columns=columns)
-    assert ("what another feature says: unused (as large)." in said) == are_twins
+    assert ("what another feature says, or less: unused (as large)." in said) == are_twins
     assert ("what another feature says" in said) == are_twins
 
 
@@ -246,8 +249,9 @@ def test_columns_of_numbers_that_all_differ_repeat_another_only_in_its_order():
     others = {"unused": x**3, "small": x, "tiny": np.random.default_rng(1).normal(size=200)}
     columns = {name: column_of(name, Cells("numbers", values)) for name, values in others.items()}
     columns |= dict.fromkeys(("large", NAMES[-1]), columns["tiny"])
-    assert "what another feature says: unused (as small)." in cautions_of(columns=columns)
+    assert "what another feature says, or less: unused (as small)." in cautions_of(columns=columns)
     columns["small"] = column_of("small", Cells("numbers", -x))
-    assert "what another feature says: unused (as small)." in cautions_of(columns=columns)
+    assert "what another feature says, or less: unused (as small)." in cautions_of(columns=columns)
     columns["small"] = columns["tiny"]
     assert "what another feature says" not in cautions_of(columns=columns)
+    assert "tells the same rows apart: small (as large)" in cautions_of(columns=columns)

@@ -9,10 +9,13 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.command.cautions import cautions
+from attributions.command.demonstration import GREEDY
+from attributions.command.findings import findings_of
 from attributions.command.page.cells import shortened_apart
-from attributions.command.page.next_steps import next_steps
-from attributions.command.run import main
+from attributions.command.page.next_steps import next_steps, vary_as_counts
+from attributions.command.run import fit, main
 from attributions.command.simpler import LINEAR, TREE, Design
+from attributions.command.table.task import Task
 from attributions.command.wording import elided_apart
 from benchmarks.papers.report.drawn import found_in
 from benchmarks.papers.report.leaks import honest, leak
@@ -131,3 +134,38 @@ def test_the_report_is_shown_in_a_browser(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main(["--open"])
     assert "name its file with --report" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("draw", "are_counts"),
+    [
+        (lambda rng, mean: rng.poisson(mean), True),
+        (lambda rng, mean: rng.poisson(mean * rng.gamma(1, 1, size=len(mean))), True),
+        (lambda rng, mean: np.maximum(np.round(mean + rng.normal(size=len(mean))), 0), False),
+        (lambda rng, mean: rng.poisson(mean) + 0.5, False),  # no whole numbers
+        (lambda rng, mean: rng.poisson(mean) + 1000, False),  # they count from elsewhere
+        (lambda rng, mean: rng.poisson(np.full(len(mean), 3.0)), False),  # nothing is predicted
+    ],
+)
+def test_counts_are_told_by_errors_that_grow(draw, are_counts):
+    rng = np.random.default_rng(0)
+    mean = np.exp(rng.normal(1, 0.7, size=2000))
+    y = draw(rng, mean).astype(np.float64)
+    y[0] = y[0] if y.min() > 100 else np.floor(y.min())
+    assert vary_as_counts(y, mean) == are_counts
+
+
+def test_the_poisson_loss_is_offered_for_counts_alone():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 2))
+    for y, is_offered in (
+        (rng.poisson(np.exp(1 + 0.7 * X[:, 0])).astype(np.float64), True),
+        (X[:, 0] + rng.normal(size=800), False),
+    ):
+        task = Task([], False, X[:400], y[:400], X[400:], y[400:], ("a", "b"))
+        found = findings_of(fit(task, GREEDY), task)
+        assert any("--task counts" in text for text in next_steps(found)) == is_offered
+    counts = replace(
+        task, y_train=np.arange(400.0) % 5, y_valid=np.arange(400.0) % 5, loss="poisson"
+    )
+    assert not any("--task" in t for t in next_steps(findings_of(fit(counts, GREEDY), counts)))

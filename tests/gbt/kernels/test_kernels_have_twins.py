@@ -30,6 +30,28 @@ TWINS = {
         "predict_before": "test_descent.py::test_trees_of_every_depth",
         "add_up_gradients": "attributions/reference/definitions.py::tree_inner",
     },
+    "gbt.kernels.rows.sums": {
+        "add_by_place": "test_sums.py::test_sums_by_place",
+    },
+    "gbt.kernels.shares.bins": {
+        "find_bins": "test_shares.py::test_bins_are_where_the_edges_say",
+    },
+    "gbt.kernels.shares.parts": {
+        "begin_tree": "gbt/reference/boosting.py::to_fixed_point",
+        "begin_nodes": "gbt/reference/splits.py::least_gain",
+        "weigh_parts": "gbt/reference/splits.py::best_cut",
+    },
+    "gbt.kernels.shares.rows": dict.fromkeys(
+        [
+            "partition_values",
+            "magnitude_of",
+            "fill_columns",
+            "fill_parts",
+            "pick_rows",
+            "add_up_products",
+        ],
+        "test_shares.py::test_any_table_cut_anywhere",
+    ),
     "gbt.kernels.trees.finish": {
         "finish_tree": "gbt/reference/boosting.py::write",
     },
@@ -160,6 +182,7 @@ TWINS = {
 # Modules of parts, and the tests that ask these parts themselves or see them through the whole.
 PARTS = {
     "gbt.kernels.rows.descent": "tests/gbt/kernels/test_descent.py",
+    "gbt.kernels.rows.sums": "tests/gbt/kernels/test_sums.py",
     "gbt.kernels.trees.finish": "tests/gbt/kernels/test_finish.py",
     "gbt.kernels.trees.growth": "tests/gbt/training/test_growing.py",
     "gbt.kernels.cuts.histogram": "tests/gbt/kernels/test_histogram.py",

@@ -1,0 +1,114 @@
+"""What a fitted estimator says of rows: predictions, those after each round, leaves.
+
+Every prediction is the raw prediction of the `Ensemble` seen through the link of the loss. Those
+of a table of Dask are lazy arrays, which are cut where the rows are cut.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gbt.checked_tables import ChecksTables
+from gbt.model.ensemble import Ensemble
+from gbt.other_names import says_what_serves
+from gbt.parallel.chunks import is_in_chunks, map_chunks
+
+
+class Predicts(ChecksTables):
+    """An estimator whose trees predict."""
+
+    ensemble_: Ensemble
+
+    def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return the predictions that follow from raw predictions."""
+        raise NotImplementedError
+
+    def _raw_predict(self, X: Any, init_score: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = self._check_table(X, reset=False)
+        return self.ensemble_.raw_predict(X, self.n_jobs, init_score)
+
+    def _staged_raw_predict(self, X: Any, init_score: Any) -> Iterator[np.ndarray]:
+        check_is_fitted(self)
+        X = self._check_table(X, reset=False)
+        return self.ensemble_.staged_raw_predict(X, self.n_jobs, init_score)
+
+    @says_what_serves
+    def predict(self, X: Any, init_score: Any = None) -> np.ndarray:
+        """Predict the target of every row, a classifier its most probable label.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+        init_score : array of shape (n,), or (n, K), optional
+            The rows' starting values, if ``fit`` was given those of its rows.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        if is_in_chunks(X):
+            return self._lazily("predict", X, init_score, self._type_of_prediction())
+        return self._decide(self._raw_predict(X, init_score))
+
+    @says_what_serves
+    def staged_predict(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
+        """Yield the prediction of the first tree, of the first two, ... of all trees.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+        init_score : optional
+            As for `predict`.
+
+        Yields
+        ------
+        array of shape (n,)
+        """
+        if is_in_chunks(X):
+            return (stage.predict(X, init_score) for stage in self._stages())
+        return map(self._decide, self._staged_raw_predict(X, init_score))
+
+    @says_what_serves
+    def apply(self, X: Any) -> np.ndarray:
+        """Return the leaf that every row reaches in every tree.
+
+        Parameters
+        ----------
+        X : table of shape (n, p)
+
+        Returns
+        -------
+        int32 array of shape (n, M)
+            Numbers of nodes within their tree, in preorder; the root is 0.
+        """
+        check_is_fitted(self)
+        if is_in_chunks(X):
+            return self._lazily("apply", X, None, np.int32, self.ensemble_.n_trees)
+        return self.ensemble_.apply(self._check_table(X, reset=False), self.n_jobs)
+
+    def _lazily(
+        self, method: str, X: Any, init_score: Any, dtype: Any, width: int | None = None
+    ) -> Any:
+        """Return what a method gives for a table of Dask, as an array of Dask that is lazy, too."""
+        check_is_fitted(self)
+        if init_score is not None:
+            raise ValueError("init_score goes with rows in memory: X.compute().")
+        model = copy(self)
+        model.n_jobs = 1 if self.n_jobs is None else self.n_jobs  # other tasks run beside it
+        return map_chunks(getattr(model, method), X, dtype, width)
+
+    def _stages(self) -> Iterator[Self]:
+        """Yield the model of the first round, of the first two, ... of all."""
+        check_is_fitted(self)
+        for m in range(self.ensemble_.n_rounds):
+            stage = copy(self)
+            stage.ensemble_ = self.ensemble_.truncate(m + 1)
+            yield stage
+
+    def _type_of_prediction(self) -> Any:
+        """Return the dtype of what ``predict`` returns."""
+        return getattr(self, "classes_", np.empty(0)).dtype

@@ -1,0 +1,215 @@
+"""Boosting where nobody has all rows, in plain loops: the page for tables that lie in parts.
+
+    who leads     scales     cuts, by the sums of all    values of leaves
+    shares        |  ^       |  ^                        |  ^
+                  v  |       v  |                        v  |
+               sum of |g|    sums of every value         sums G and H
+
+A share holds some of the rows and answers questions about them. Whoever leads adds up the answers
+and decides, and the page shows why the cuts between shares cannot be seen in a model:
+
+* Which split is best follows from sums of g, h and 1 over the rows of a node by value. They are
+  integers (``gbt.reference.boosting.to_fixed_point``), and those have no order.
+* A threshold lies between two neighbouring values of the node, wherever these lie.
+* What a tree stores are sums rounded once, from sums that are exact.
+
+So the trees are those of ``gbt.reference.boosting`` on the rows put together, to the last bit. Here
+every share tells the sums of all its values, which is as much as the table. The product
+(``gbt.training.shares``) asks for sums of bins first, then only for what may still be best.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbt.reference.boosting import DERIVATIVES, LINK, Model, Node, leaf_values, step
+from gbt.reference.splits import (
+    Cut,
+    Parameters,
+    best_allowed,
+    goes_left,
+    least_gain,
+    preference,
+    score_of_cut,
+    score_of_node,
+)
+
+Rows = np.ndarray  # numbers of rows of a share
+
+
+def exact(x: np.ndarray) -> Fraction:
+    """Return the sum without any rounding."""
+    return sum(map(Fraction, x.tolist()), Fraction(0))
+
+
+@dataclass
+class Share:
+    """Some rows of a table, and what is known of them."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    raw_prediction: np.ndarray
+
+    def start_tree(self, loss: str) -> tuple[Fraction, Fraction, bool]:
+        """Compute g and h; return the sums of |w g| and |w h|, and whether weights are whole."""
+        self.gradient, self.hessian = DERIVATIVES[loss](self.y, self.raw_prediction)
+        of_g, of_h = (exact(abs(self.weight * x)) for x in (self.gradient, self.hessian))
+        return of_g, of_h, bool((self.weight == np.rint(self.weight)).all())
+
+    def quantise(self, scales: tuple[float, float], is_whole: bool) -> None:
+        """Turn g and h into integers, beside a 1 for every row."""
+        factor = self.weight if is_whole else np.ones(len(self.y))
+        of_row = np.ones(len(self.y)) if is_whole else self.weight
+        columns = [
+            [int(w) * int(r) for w, r in zip(factor, np.rint(of_row * x * scale), strict=True)]
+            for x, scale in zip((self.gradient, self.hessian), scales, strict=True)
+        ]
+        self.sums = np.array([*columns, [1] * len(self.y)], dtype=object).T.reshape(-1, 3)
+
+    def sums_by_value(self, rows: Rows, k: int) -> dict[float, np.ndarray]:
+        """Return the sums of g, h and 1 for every value that a column has in some rows."""
+        found: dict[float, np.ndarray] = {}
+        for i in rows:
+            value = float(self.X[i, k])
+            value = math.inf if math.isnan(value) else value + 0.0  # inf stands for missing
+            found[value] = found.get(value, 0) + self.sums[i]
+        return found
+
+    def magnitude(self, rows: Rows) -> int:
+        """Return the sum of |g|."""
+        return sum(abs(g) for g in self.sums[rows, 0])
+
+    def divide(self, rows: Rows, cut: Cut) -> tuple[Rows, Rows]:
+        """Return the rows that go left, and the others."""
+        is_left = np.array([goes_left(self.X[i], cut) for i in rows], dtype=bool)
+        return rows[is_left], rows[~is_left]
+
+    def leaf_sums(self, rows: Rows) -> tuple[Fraction, Fraction]:
+        """Return the sums of w g and w h, exactly."""
+        weight = self.weight[rows]
+        return exact(weight * self.gradient[rows]), exact(weight * self.hessian[rows])
+
+
+def best_cut(shares: list[Share], rows: list[Rows], parameters: Parameters) -> Cut | None:
+    """Return the best cut of a node, of which every share holds some rows, or None."""
+    allowed = []
+    for k in range(shares[0].X.shape[1]):
+        of_value: dict[float, np.ndarray] = {}
+        for share, own in zip(shares, rows, strict=True):
+            for value, sums in share.sums_by_value(own, k).items():
+                of_value[value] = of_value.get(value, 0) + sums
+        # Every value is looked at as a row that has the sums of all rows with it.
+        X = np.full((len(of_value), k + 1), np.nan)
+        X[:, k] = [np.nan if value == math.inf else value for value in of_value]
+        of_values = np.array(list(of_value.values()), dtype=object).reshape(-1, 3)
+        cut = best_allowed(k, X, of_values, parameters)
+        allowed += [] if cut is None else [cut]
+    if not allowed:
+        return None
+    cut = max(allowed, key=lambda found: preference(found, parameters))
+    total = of_values.sum(axis=0)
+    cut.gain = score_of_cut(cut, parameters) - score_of_node(total, parameters)
+    magnitude = sum(share.magnitude(own) for share, own in zip(shares, rows, strict=True))
+    least = least_gain(np.array([[magnitude, *total[1:]]], dtype=object), parameters)
+    return cut if cut.gain > least else None
+
+
+def grow_node(
+    shares: list[Share],
+    rows: list[Rows],
+    depth: int,
+    tree: list[Node],
+    given: Parameters,
+    scaled: Parameters,
+) -> Node:
+    """Append a node to the tree, and all below it; return it."""
+    node = Node(n_samples=sum(map(len, rows)))
+    tree.append(node)
+    may_split = given.max_depth is None or depth < given.max_depth
+    cut = best_cut(shares, rows, scaled) if may_split else None
+    if cut is not None:
+        node.feature, node.threshold, node.missing_left = (
+            cut.feature, cut.threshold, cut.missing_left,
+        )  # fmt: skip
+        sides = [share.divide(own, cut) for share, own in zip(shares, rows, strict=True)]
+        below = (shares, [side[0] for side in sides]), (shares, [side[1] for side in sides])
+        node.left = len(tree)
+        left = grow_node(*below[0], depth + 1, tree, given, scaled)
+        node.right = len(tree)
+        right = grow_node(*below[1], depth + 1, tree, given, scaled)
+        node.sum_gradient = left.sum_gradient + right.sum_gradient
+        node.sum_hessian = left.sum_hessian + right.sum_hessian
+        scores = [-t.sum_gradient * step(t, given.reg_lambda) for t in (left, right, node)]
+        node.gain = scores[0] + scores[1] - scores[2]
+    else:
+        sums = [share.leaf_sums(own) for share, own in zip(shares, rows, strict=True)]
+        node.sum_gradient = float(sum(of_g for of_g, _ in sums))  # rounded here, once
+        node.sum_hessian = float(sum(of_h for _, of_h in sums))
+    node.value = given.learning_rate * step(node, given.reg_lambda)
+    return node
+
+
+def scale_for(total: float) -> float:
+    """Return the power of two that brings a sum to between 2^60 and 2^61."""
+    return math.ldexp(1.0, min(61 - math.frexp(total)[1], 1000)) if total > 0 else 1.0
+
+
+def boost_shares(
+    parts: Sequence[tuple[ArrayLike, ...]],
+    *,
+    loss: str = "half_squared_error",
+    n_estimators: int = 100,
+    **parameters: Any,
+) -> Model:
+    """Fit boosted trees to rows in parts.
+
+    Parameters
+    ----------
+    parts : list of (X, y) or (X, y, sample_weight)
+        Some of the rows each, in whatever order; nan in X is a missing value.
+    loss : {"half_squared_error", "half_logistic"}
+    n_estimators : int
+    **parameters
+        See ``gbt.reference.splits.Parameters``, of which columns of levels, monotone and
+        interaction constraints and ``max_leaves`` are left to the page for rows in one place.
+
+    Returns
+    -------
+    Model
+    """
+    given = Parameters(**parameters)
+    shares = []
+    for X, y, *weight in parts:
+        y = np.asarray(y, dtype=np.float64)
+        w = np.asarray(weight[0], dtype=np.float64) if weight else np.ones(len(y))
+        shares.append(Share(np.asarray(X, dtype=np.float64), y, w, np.empty(len(y))))
+    n_rows = sum(len(share.y) for share in shares)
+    total_weight = float(sum(exact(share.weight) for share in shares))
+    mean = float(sum(exact(share.weight * share.y) for share in shares)) / total_weight
+    model = Model(LINK[loss](mean), trees=[])
+    for share in shares:
+        share.raw_prediction[:] = model.base_score
+    for _ in range(n_estimators):
+        of_g, of_h, are_whole = zip(*(share.start_tree(loss) for share in shares), strict=True)
+        g_scale, h_scale = scale_for(float(sum(of_g))), scale_for(float(sum(of_h)))
+        is_whole = all(are_whole) and total_weight <= 256 * n_rows
+        for share in shares:
+            share.quantise((g_scale, h_scale), is_whole)
+        scaled = replace(  # the same parameters in the units of g and h
+            given,
+            reg_lambda=given.reg_lambda * h_scale,
+            min_child_weight=given.min_child_weight * h_scale,
+            min_split_gain=(given.min_split_gain * g_scale) * (g_scale / h_scale),
+        )
+        tree: list[Node] = []
+        grow_node(shares, [np.arange(len(share.y)) for share in shares], 0, tree, given, scaled)
+        model.trees.append(tree)
+        for share in shares:
+            share.raw_prediction += leaf_values(tree, share.X)
+    return model

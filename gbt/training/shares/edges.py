@@ -1,0 +1,91 @@
+"""The edges of bins, the same for all members of a team, from a sample of the rows.
+
+Any edges do: they decide what has to be looked into, not what is found. So they are quantiles of a
+sample. A column has up to 4,080 fine bins, sixteen of which make a coarse one; where the sample has
+few distinct values each has a bin of its own, and there is one kind of bins. A value that fills two
+bins or more has one for itself.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbt.tables.columns import bin_ends
+
+BITS = 4  # 2^BITS fine bins make a coarse one
+MOST_COARSE = 255
+MOST_FINE = MOST_COARSE << BITS
+SAMPLED = 2**16  # rows of a member
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The bins of all columns.
+
+    Parameters
+    ----------
+    uppers : list of float64 arrays
+        The largest values that the fine bins of a column, but for the last, may have.
+    shift : int64 array
+        ``BITS``, or 0 where fine bins are coarse ones.
+    n_coarse : int64 array
+        Coarse bins of every column; the number of that of missing values, too.
+    """
+
+    uppers: list[np.ndarray]
+    shift: np.ndarray
+    n_coarse: np.ndarray
+
+    @property
+    def first_bin(self) -> np.ndarray:
+        """Where the coarse bins of the columns begin, those of missing values included."""
+        return np.cumsum([0, *(self.n_coarse + 1)])
+
+    @property
+    def first_fine(self) -> np.ndarray:
+        """Where the fine bins of the columns begin."""
+        return np.cumsum([0, *(self.n_coarse << self.shift)])
+
+    def padded(self, k: int, dtype: np.dtype) -> np.ndarray:
+        """Return the edges of a column, filled up with inf to one less than a power of two."""
+        edges = self.uppers[k]
+        padded = np.full((1 << len(edges).bit_length()) - 1, np.inf, dtype=dtype)
+        padded[: len(edges)] = edges
+        return padded
+
+    def upper(self, column: np.ndarray, fine: np.ndarray) -> np.ndarray:
+        """Return the largest value that some fine bins may have."""
+        pairs = zip(column.tolist(), fine.tolist(), strict=True)
+        last = [(self.uppers[k], f) for k, f in pairs]
+        return np.array([edges[f] if f < len(edges) else np.inf for edges, f in last])
+
+
+def choose_edges(samples: list[tuple[np.ndarray, int]]) -> Edges:
+    """Choose edges from what members have sampled: values by column, and their number of rows."""
+    uppers, shifts, n_coarse = [], [], []
+    for k in range(len(samples[0][0])):
+        values = np.concatenate([columns[k] for columns, _ in samples])
+        share = [np.full(columns.shape[1], n / max(columns.shape[1], 1)) for columns, n in samples]
+        edges = _edges_of(values, np.concatenate(share))
+        shift = 0 if len(edges) < MOST_COARSE else BITS
+        uppers.append(edges.astype(np.float64))
+        shifts.append(shift)
+        n_coarse.append((len(edges) >> shift) + 1)
+    return Edges(uppers, np.array(shifts), np.array(n_coarse))
+
+
+def _edges_of(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the edges of one column; ``rows`` is how many rows each value stands for."""
+    is_present = ~np.isnan(values)
+    values, rows = values[is_present] + values.dtype.type(0), rows[is_present]
+    distinct, place = np.unique(values, return_inverse=True)
+    if len(distinct) < MOST_FINE:
+        return distinct[:-1]
+    up_to = np.bincount(place, rows).cumsum()
+    ends = bin_ends(int(up_to[-1]), MOST_FINE - 1)
+    at = np.minimum(np.searchsorted(up_to, ends, side="left"), len(distinct) - 1)
+    chosen, n_ends = np.unique(at, return_counts=True)
+    heavy = distinct[chosen[n_ends > 1]]
+    below = np.nextafter(heavy, values.dtype.type(-np.inf))
+    edges = np.union1d(distinct[chosen], below)
+    return edges[edges < distinct[-1]]

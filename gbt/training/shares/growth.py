@@ -1,0 +1,376 @@
+r"""Grow a tree by asking those who hold the rows.
+
+A level of the tree takes up to three questions to all members of a team; answers are added up::
+
+    split              divide the rows of the nodes that split; of the smaller child of each the
+                       histograms of coarse bins, those of the larger one by subtraction
+    look_into_bins     the fine bins of coarse bins that may hold the best cut
+    look_at_values     the values of bins that still may, and of bins with few rows at once
+
+Which bins may hold it is told by bounds, as in ``gbt.kernels.cuts.search``; the leader asks for
+nothing else and finds the best cut as surely as by looking at all (``gbt.kernels.shares.parts``).
+Trees are those of ``gbt.training.histogram_growth`` to the last bit.
+"""
+
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from gbt.kernels.cuts.memory import RULES
+from gbt.kernels.cuts.search import SAFETY
+from gbt.kernels.shares.parts import BEST, SEGMENT, begin_nodes, begin_tree, weigh_parts
+from gbt.kernels.trees.nodes import NODE, records
+from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
+from gbt.model.tree import NODE_RECORD
+from gbt.tables.columns import thresholds_between
+from gbt.training.grown_trees import NewTrees
+from gbt.training.node_columns import NodeColumns
+from gbt.training.plan import Plan
+from gbt.training.shares.edges import BITS, Edges
+from gbt.training.shares.share import add_up_values
+from gbt.training.shares.team import Team
+
+FEW_ROWS = 16  # of a bin whose values are asked for at once
+LARGEST = np.finfo(np.float64).max
+
+
+class SharedGrowth:
+    """Trees on the rows of a team.
+
+    Parameters
+    ----------
+    team : Team
+    edges : Edges
+    is_open : uint8 arrays
+        Which coarse and which fine bins hold several values.
+    plan : Plan
+    weight, one_hessian : float, bool
+        The weight of all rows, nan if they differ; whether the hessian of all rows is 1.
+    """
+
+    def __init__(
+        self,
+        team: Team,
+        edges: Edges,
+        is_open: tuple[np.ndarray, np.ndarray],
+        plan: Plan,
+        weight: float,
+        one_hessian: bool,
+    ):
+        self.team, self.edges, self.plan = team, edges, plan
+        self.is_open, self.fine_is_open = is_open
+        self.weight, self.one_hessian = weight, one_hessian
+        self.width = 2 if one_hessian and not np.isnan(weight) else 4
+        n_bins = edges.n_coarse + 1
+        self.column_of_bin = np.repeat(np.arange(len(n_bins)), n_bins)
+        self.coarse_of_bin = np.arange(n_bins.sum()) - edges.first_bin[self.column_of_bin]
+        limits = plan.limits
+        self.rules = records(1, RULES)
+        self.rules["reg_lambda"], self.rules["width"] = limits.reg_lambda, self.width
+        self.rules["min_rows"] = max(limits.min_samples_leaf, 1)
+        self.rules["min_child_weight"] = limits.min_child_weight
+        self.rules["min_split_gain"] = limits.min_split_gain
+        self.open_columns = NodeColumns(len(n_bins), plan)
+
+    def grow(self, output: int, m: int, features: np.ndarray) -> NewTrees:
+        """Grow tree ``m``, which is one of ``output``; raw predictions follow."""
+        root, histogram = self._open_root(output, m)
+        self.nodes = records(1, NODE)
+        for name, value in root.items():
+            self.nodes[name] = value
+        self.splits: dict[int, dict[str, Any]] = {}
+        opened, histograms = np.array([0]), histogram[np.newaxis]
+        self.open_columns.begin(m, features)
+        while len(opened):
+            searched = opened[[self._is_searched(self.nodes[j]) for j in opened]]
+            if not len(searched):
+                break
+            if len(searched) < len(opened):
+                histograms = histograms[np.isin(opened, searched)]
+            self._search(searched, histograms, features)
+            opened, histograms = self._split(searched, histograms)
+        return self._finish()
+
+    # ---------------------------------------------------------------- the root
+
+    def _open_root(self, output: int, m: int) -> tuple[dict[str, int], np.ndarray]:
+        """Settle the units of a tree and its rules in them; see ``choose_scales`` of kernels."""
+        answers = self.team.ask("start_tree", output, m)
+        n = sum(answer[4] for answer in answers)
+        total_weight, is_whole = sum(a[2] for a in answers), all(a[3] for a in answers)
+        of_h = _exact([answer[1] for answer in answers])
+        totals = np.array([_exact([answer[0] for answer in answers]), of_h, total_weight])
+        rules = self.rules
+        rules["n_listed"] = n
+        if not begin_tree(totals, is_whole, self.weight, rules):
+            refuse_overflow()
+        scales = float(rules["g_scale"][0]), float(rules["h_scale"][0])
+        layout = np.array([self.width, rules["count_bits"][0], rules["hessian"][0]])
+        roots = self.team.ask("open_root", scales, bool(rules["repeats"][0]), layout)
+        g, h, magnitude = (sum(root[i] for root in roots) for i in range(3))
+        sums = {"g": g, "h": h, "magnitude": magnitude, "stop": n}
+        sums |= {"start": 0, "depth": 0, "state": 0, "path": 1}
+        return sums, sum(root[3] for root in roots)
+
+    def _is_searched(self, node: Any) -> bool:
+        """Say whether a node may split, as ``gbt.kernels.trees.tasks`` does."""
+        deepest = self.plan.shape.max_depth
+        may_split = deepest is None or node["depth"] < deepest
+        has_rows = node["stop"] - node["start"] >= 2 * self.rules["min_rows"][0]
+        weighs = float(node["h"]) * SAFETY >= 2.0 * self.rules["min_hessian"][0]
+        return bool(may_split and has_rows and weighs)
+
+    # ---------------------------------------------------------------- the search
+
+    def _search(self, searched: np.ndarray, histograms: np.ndarray, allowed: np.ndarray) -> None:
+        """Find the best cuts of some nodes, from coarse to fine."""
+        nodes, best = self.nodes[searched], records(len(searched), BEST)
+        begin_nodes(nodes, best, self.rules)
+        self.found = nodes, best
+        self.cut = np.full(len(searched), np.nan)  # the highest value that goes left
+        n_bins = len(self.column_of_bin)
+        bins = histograms.reshape(len(searched), n_bins, self.width)
+        segments = np.zeros((len(searched), len(allowed)), dtype=SEGMENT)
+        place = np.arange(len(searched))[:, np.newaxis]
+        first = self.edges.first_bin[allowed]
+        segments["node"], segments["column"], segments["first"] = place, allowed, first
+        segments["start"] = place * n_bins + first
+        segments["stop"] = segments["start"] + self.edges.n_coarse[allowed]
+        missing = bins[:, first + self.edges.n_coarse[allowed]]
+        self._write_missing(segments, missing)
+        is_open = self.open_columns.of([(j["depth"], j["state"], j["path"]) for j in nodes])
+        asked = segments.ravel() if is_open is None else segments[is_open]
+        bound, before, is_better = self._weigh(asked, histograms.ravel(), self.is_open)
+        for j in is_better:
+            place_in_node = self.best_part(j) % n_bins
+            k = self.column_of_bin[place_in_node]
+            self._set_cut(
+                j, k, ((self.coarse_of_bin[place_in_node] + 1) << self.edges.shift[k]) - 1
+            )
+        in_question = np.flatnonzero(bound >= self._to_beat(np.arange(len(bound)) // n_bins))
+        asked = np.zeros(len(in_question), dtype=SEGMENT)
+        asked["node"] = in_question // n_bins
+        at = in_question % n_bins
+        asked["column"], coarse = self.column_of_bin[at], self.coarse_of_bin[at]
+        self._write_before(asked, before[in_question])
+        self._write_missing(asked, bins[asked["node"], first_missing(self.edges, asked["column"])])
+        n_rows = self._rows_in(bins.reshape(-1, self.width)[in_question])
+        self._zoom(searched, asked, coarse, n_rows)
+
+    def best_part(self, j: int) -> int:
+        """Return the last part left of a node's best cut."""
+        return int(self.found[1]["part"][j])
+
+    def _zoom(
+        self, searched: np.ndarray, asked: np.ndarray, coarse: np.ndarray, n_rows: np.ndarray
+    ) -> None:
+        """Look into coarse bins that may hold the best cut, and then at values."""
+        shift = self.edges.shift[asked["column"]]
+        is_direct = (shift == 0) | (n_rows <= FEW_ROWS)
+        first = coarse << shift
+        spans = [(asked[is_direct], first[is_direct], (first + (1 << shift))[is_direct])]
+        fine = asked[~is_direct]
+        if len(fine):
+            coarse, first = coarse[~is_direct], first[~is_direct]
+            parts = self._sum("look_into_bins", searched[fine["node"]], fine["column"], coarse)
+            fine["start"] = np.arange(len(fine)) << BITS
+            fine["stop"] = fine["start"] + (1 << BITS)
+            fine["first"] = self.edges.first_fine[fine["column"]] + first
+            bound, before, is_better = self._weigh(fine, parts, self.fine_is_open)
+            for j in is_better:
+                s, at = divmod(self.best_part(j), 1 << BITS)
+                self._set_cut(j, fine["column"][s], first[s] + at)
+            owner = np.arange(len(bound)) >> BITS
+            still = np.flatnonzero(bound >= self._to_beat(fine["node"][owner]))
+            left = fine[owner[still]]
+            self._write_before(left, before[still])
+            place = first[owner[still]] + (still & ((1 << BITS) - 1))
+            spans.append((left, place, place + 1))
+        segments = np.concatenate([span[0] for span in spans])
+        starts = np.concatenate([span[1] for span in spans])
+        stops = np.concatenate([span[2] for span in spans])
+        # What beats the best by now; the others need not be looked at.
+        order = np.lexsort((starts, segments["column"], segments["node"]))
+        if len(order):
+            self._look_at_values(searched, segments[order], starts[order], stops[order])
+
+    def _look_at_values(
+        self, searched: np.ndarray, segments: np.ndarray, first: np.ndarray, last: np.ndarray
+    ) -> None:
+        """Look at every value in some stretches of fine bins."""
+        answers = self.team.ask(
+            "look_at_values", searched[segments["node"]], segments["column"], first, last
+        )
+        slot, values, sums = add_up_values(*map(np.concatenate, zip(*answers, strict=True)))
+        segments["start"] = np.searchsorted(slot, np.arange(len(segments)), side="left")
+        segments["stop"] = np.searchsorted(slot, np.arange(len(segments)), side="right")
+        segments["first"] = segments["start"]
+        closed = np.zeros(len(slot), dtype=np.uint8)
+        _, _, is_better = self._weigh(segments, sums.ravel(), closed)
+        for j in is_better:
+            self.cut[j] = values[self.best_part(j)]
+
+    def _weigh(
+        self, segments: np.ndarray, parts: np.ndarray, is_open: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weigh some parts; return bounds, sums before them, and nodes with a better cut."""
+        nodes, best = self.found
+        best["part"] = -1
+        n_parts = len(parts) // self.width
+        bound, before = np.full(n_parts, -np.inf), np.empty((n_parts, 3), dtype=np.int64)
+        parts = np.ascontiguousarray(parts)
+        weigh_parts(segments, parts, is_open, nodes, self.rules, best, bound, before)
+        return bound, before, np.flatnonzero(best["part"] >= 0)
+
+    def _set_cut(self, j: int, k: int, fine: int) -> None:
+        """Cut after a fine bin."""
+        edges = self.edges.uppers[k]
+        self.cut[j] = edges[fine] if fine < len(edges) else np.inf
+
+    def _to_beat(self, place: np.ndarray) -> np.ndarray:
+        """Return what a cut must reach in each of some nodes; nothing that is not open does."""
+        return np.maximum(self.found[0]["to_beat"], -LARGEST)[place]
+
+    def _rows_in(self, parts: np.ndarray) -> np.ndarray:
+        return parts[:, 1] & ((1 << int(self.rules["count_bits"][0])) - 1)
+
+    def _write_before(self, segments: np.ndarray, before: np.ndarray) -> None:
+        for i, name in enumerate("ghn"):
+            segments[name] = before[:, i]
+
+    def _write_missing(self, segments: np.ndarray, bins: np.ndarray) -> None:
+        """Write down the sums over missing rows, which come as bins."""
+        n = self._rows_in(bins.reshape(-1, self.width)).reshape(segments.shape)
+        h = n * self.rules["hessian"][0] if self.width == 2 else bins[..., 2]
+        segments["missing_g"], segments["missing_h"], segments["missing_n"] = bins[..., 0], h, n
+
+    def _sum(self, question: str, *arguments: Any) -> Any:
+        """Ask all members for an array, and add these up."""
+        return sum(self.team.ask(question, *arguments))
+
+    # ---------------------------------------------------------------- the splits
+
+    def _split(self, searched: np.ndarray, histograms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Split the nodes whose best cut gains enough; return what is opened, and histograms."""
+        _, best = self.found
+        gain = best["score"] - best["own"]
+        chosen = np.flatnonzero(gain > best["least"])
+        if not len(chosen):
+            return np.empty(0, dtype=np.int64), histograms[:0]
+        first, children, asked = len(self.nodes), [], []
+        for i, c in enumerate(chosen):
+            node, cut = self.nodes[searched[c]], best[c]
+            left, right = first + 2 * i, first + 2 * i + 1
+            pair = self._children(node, cut)
+            children += pair
+            smaller = left if pair[0]["stop"] <= pair[1]["stop"] else right
+            deepest = self.plan.shape.max_depth
+            may_split = deepest is None or pair[0]["depth"] < deepest
+            asked.append(
+                (int(searched[c]), int(cut["column"]), float(self.cut[c]),
+                 bool(cut["missing_left"]), left, right, smaller if may_split else -1)
+            )  # fmt: skip
+        answers = self.team.ask("split", asked)
+        low = np.max([answer[0] for answer in answers], axis=0)
+        high = np.min([answer[1] for answer in answers], axis=0)
+        threshold = np.full(len(chosen), LARGEST)  # where no value goes right
+        has_both = np.isfinite(high)
+        threshold[has_both] = thresholds_between(low[has_both], high[has_both])
+        opened = records(len(children), NODE)
+        for j, child in enumerate(children):
+            for name, value in child.items():
+                opened[name][j] = value
+        self.nodes = np.concatenate([self.nodes, opened]).view(type(self.nodes))
+        for t, split in zip(threshold, asked, strict=True):
+            self.splits[split[0]] = {"threshold": t, "split": split}
+        new = np.arange(first, len(self.nodes))
+        if asked[0][6] < 0:
+            return np.empty(0, dtype=np.int64), histograms[:0]
+        own = sum(answer[3] for answer in answers)
+        magnitudes = sum(answer[2] for answer in answers)
+        below = np.empty((len(new), histograms.shape[1]), dtype=np.int64)
+        for i, c in enumerate(chosen):
+            smaller = asked[i][6]
+            larger = 2 * first + 4 * i + 1 - smaller
+            self.nodes["magnitude"][smaller] = magnitudes[i]
+            self.nodes["magnitude"][larger] = self.nodes["magnitude"][searched[c]] - magnitudes[i]
+            below[smaller - first], below[larger - first] = own[i], histograms[c] - own[i]
+        return new, below
+
+    def _children(self, node: Any, cut: Any) -> list[dict[str, int]]:
+        """Return what is known of the children of a node."""
+        g, h, n = (int(cut[name]) for name in "ghn")
+        if cut["missing_left"]:
+            g, h, n = g + cut["missing_g"], h + cut["missing_h"], n + cut["missing_n"]
+        depth, of_all = node["depth"] + 1, node["stop"] - node["start"]
+        state = self.open_columns.after(int(node["state"]), int(cut["column"]))
+        left = {"g": g, "h": h, "stop": n, "path": 2 * node["path"]}
+        right = {"g": node["g"] - g, "h": node["h"] - h, "stop": of_all - n}
+        right["path"] = left["path"] + np.uint64(1)
+        return [{**child, "start": 0, "depth": depth, "state": state} for child in (left, right)]
+
+    # ---------------------------------------------------------------- the grown tree
+
+    def _finish(self) -> NewTrees:
+        """Write the tree down in preorder; see ``gbt.kernels.trees.finish``."""
+        leaves = [j for j in range(len(self.nodes)) if j not in self.splits]
+        answers = self.team.ask("add_up", leaves)
+        sums = {}
+        for i, j in enumerate(leaves):
+            g = _exact([answer[i][0] for answer in answers])
+            h = _exact([answer[i][1] for answer in answers])
+            n = int(self.nodes["stop"][j] - self.nodes["start"][j])
+            if self.width == 2:
+                h = n * (self.weight * 1.0)
+            sums[j] = g, h
+        tree = records(len(self.nodes), NODE_RECORD)
+        tree["threshold"] = tree["gain"] = 0.0
+        tree["feature"] = tree["left"] = tree["right"] = -1
+        tree["missing_left"] = False
+        values: dict[int, float] = {}
+        self._write(0, 0, tree, sums, values)
+        for name in ("sum_gradient", "sum_hessian", "gain", "value"):
+            if not np.isfinite(tree[name]).all():
+                refuse_square_overflow()
+        grown = NewTrees(tree, [len(tree)])
+        self.team.tell("add_values", leaves, [values[j] for j in leaves], grown.to_walk())
+        return grown
+
+    def _write(
+        self, j: int, place: int, tree: np.ndarray, sums: dict, values: dict
+    ) -> tuple[int, float, float, float]:
+        """Write a branch from a place on; return where it ends, and G, H and score of its node."""
+        record, end = tree[place], place + 1
+        record["n_samples"] = self.nodes["stop"][j] - self.nodes["start"][j]
+        if j in self.splits:
+            _, column, _, missing_left, left, right, _ = self.splits[j]["split"]
+            record["feature"], record["missing_left"] = column, missing_left
+            record["threshold"], record["left"] = self.splits[j]["threshold"], end
+            end, left_g, left_h, left_score = self._write(left, end, tree, sums, values)
+            record["right"] = end
+            end, right_g, right_h, right_score = self._write(right, end, tree, sums, values)
+            g, h, of_children = left_g + right_g, left_h + right_h, left_score + right_score
+        else:
+            g, h = sums[j]
+        weight = h + self.plan.limits.reg_lambda
+        step = -g / weight if weight > 0.0 else 0.0
+        score = -g * step
+        if j in self.splits:
+            record["gain"] = of_children - score
+        record["sum_gradient"], record["sum_hessian"] = g, h
+        record["value"] = values[j] = self.plan.learning_rate * step
+        return end, g, h, score
+
+
+def first_missing(edges: Edges, column: np.ndarray) -> np.ndarray:
+    """Return the bins of missing values of some columns."""
+    return edges.first_bin[column] + edges.n_coarse[column]
+
+
+def _exact(parts: list[np.ndarray]) -> float:
+    """Return the number nearest to the sum of all parts; inf where that overflows."""
+    try:
+        return fsum(np.concatenate(parts))
+    except (OverflowError, ValueError):
+        return np.inf

@@ -1,0 +1,346 @@
+"""A share of the rows, and what the member of a team that holds it is asked.
+
+A member keeps the values of its rows, column by column, and two numbers of bins for each: 2 bytes
+for the fine one and 1 for the coarse one. Its rows stand in one list, in which every node of the
+tree that grows owns a stretch, as in ``gbt.kernels.trees.partition``. Rows that the tree does not
+see (``subsample``) go down it when it is done.
+
+Questions are methods; arguments and answers are numbers and arrays, so that they can travel.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gbt.kernels.cuts.histogram import LANES
+from gbt.kernels.cuts.memory import PACK
+from gbt.kernels.shares.bins import find_bins
+from gbt.kernels.shares.rows import (
+    add_up_products,
+    fill_columns,
+    fill_parts,
+    magnitude_of,
+    partition_values,
+    pick_rows,
+)
+from gbt.kernels.trees.nodes import records
+from gbt.kernels.trees.quantise import quantise
+from gbt.losses.known import refusing_overflow_of
+from gbt.losses.loss import Loss
+from gbt.model.seen_rows import hash_rows
+from gbt.training.sampling import sampled_rows
+from gbt.training.shares.edges import BITS, Edges
+
+ALL = np.empty(0, dtype=np.int32)
+
+
+class Share:
+    """Rows of some chunks of a table.
+
+    Parameters
+    ----------
+    check : callable
+        Makes rows of floats of a chunk, or raises ValueError.
+    chunks : list of tables
+    """
+
+    def __init__(self, check: Callable[[Any], np.ndarray], chunks: Sequence[Any]):
+        blocks = [check(chunk) for chunk in chunks]
+        self.sizes = [len(block) for block in blocks]
+        n_columns = max((block.shape[1] for block in blocks), default=0)
+        filled = [block for block in blocks if len(block)]
+        dtype = np.result_type(*filled) if filled else np.dtype(np.float32)
+        self.columns = np.empty((n_columns, sum(self.sizes)), dtype=dtype)
+        start = 0
+        while blocks:
+            block = blocks.pop(0)
+            self.columns[:, start : start + len(block)] = block.T
+            start += len(block)
+
+    def ask(self, questions: Sequence[tuple[str, tuple]]) -> list[Any]:
+        """Answer some questions, each the name of a method and its arguments."""
+        return [getattr(self, name)(*arguments) for name, arguments in questions]
+
+    # ---------------------------------------------------------------- the table
+
+    def describe(self) -> tuple[list[int], int, str]:
+        """Return how many rows each chunk has, how many columns, and the type of the values."""
+        return self.sizes, len(self.columns), self.columns.dtype.str
+
+    def as_type(self, dtype: str) -> None:
+        """Hold values of another type: in memory a table has one, too."""
+        self.columns = self.columns.astype(dtype, copy=False)
+
+    def hash_rows(self, y: np.ndarray) -> np.ndarray:
+        """Return a hash for every row with its target."""
+        return hash_rows(self.columns.T, y, 1)
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """Return some rows."""
+        return np.ascontiguousarray(self.columns[:, places].T)
+
+    def keep(self, is_kept: np.ndarray) -> None:
+        """Forget all other rows."""
+        self.columns = np.ascontiguousarray(self.columns[:, is_kept])
+
+    def sample(self, most: int) -> tuple[np.ndarray, int]:
+        """Return some of the rows, column by column, and how many rows there are."""
+        n = self.columns.shape[1]
+        places = np.linspace(0, max(n - 1, 0), min(n, most)).astype(np.int64)
+        return self.columns[:, places], n
+
+    def find_bins(self, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
+        """Find the bins of all values; return the least and the largest value of every bin."""
+        p, n = self.columns.shape
+        self.edges = edges
+        self.bins = np.empty((p, n), dtype=np.uint16)
+        self.packed_bins = np.zeros((-(-p // LANES), n), dtype=np.uint64)
+        low = np.full(edges.first_fine[-1], np.inf)
+        high = np.full(edges.first_fine[-1], -np.inf)
+        for k, values in enumerate(self.columns):
+            own = slice(edges.first_fine[k], edges.first_fine[k + 1])
+            missing = edges.n_coarse[k] << edges.shift[k]
+            uppers = edges.padded(k, values.dtype)
+            find_bins(values, uppers, missing, self.bins[k], low[own], high[own])
+            word, lane = divmod(k, LANES)
+            in_bytes = self.packed_bins[word].view(np.uint8)
+            in_bytes[lane::LANES] = self.bins[k] >> edges.shift[k]
+        self.packs = _packs_of(edges)
+        return low, high
+
+    # ---------------------------------------------------------------- boosting
+
+    def begin(
+        self,
+        loss: Loss,
+        base_score: Any,
+        y: np.ndarray,
+        weight: np.ndarray,
+        has_one_weight: bool,
+        one_hessian: bool,
+    ) -> None:
+        """Take targets and weights, of which one may stand for all; start at the base score."""
+        self.has_one_weight = has_one_weight
+        self.loss, self.y, self.weight = loss, y, np.require(weight, requirements=["C", "W"])
+        self.raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(y), axis=1)
+        self.one_hessian, self.is_alike = one_hessian, one_hessian and has_one_weight
+        self.drawing: tuple[int, np.ndarray, float] | None = None
+
+    def draw_from(
+        self, seed: int, n_rows: int, subsample: float, ranges: list[tuple[int, int]]
+    ) -> None:
+        """Take what draws the rows of every tree, and which numbers the own rows have."""
+        self.drawing = seed, np.arange(n_rows, dtype=np.int32), subsample
+        self.ranges = ranges
+
+    def start_round(self) -> None:
+        """Compute the derivatives of all outputs at the raw predictions so far."""
+        if not len(self.y):
+            self.gradient = self.hessian = self.raw
+            return
+        raw = self.raw[0] if len(self.raw) == 1 else self.raw.T
+        with refusing_overflow_of(self.loss):
+            g, h = self.loss.gradient_hessian(self.y, raw)
+        self.gradient = np.atleast_2d(np.ascontiguousarray(g.T))
+        self.hessian = np.atleast_2d(np.ascontiguousarray(h.T))
+
+    def start_tree(self, output: int, m: int) -> tuple[np.ndarray, np.ndarray, float, bool, int]:
+        """List the rows of tree ``m`` and return how large their derivatives are.
+
+        Sums of |w g| and of |w h| come as parts, whose exact sum they are.
+        """
+        n = len(self.y)
+        self.output = output
+        self.g, self.h = self.gradient[output], self.hessian[output]
+        if self.one_hessian:
+            self.h = np.ones(1) if not n else self.h[:1].copy()
+        self.listed, self.others = np.arange(n, dtype=np.int32), ALL
+        if self.drawing is not None:
+            seed, numbers, subsample = self.drawing
+            drawn = sampled_rows(seed, m, numbers, subsample)
+            own = [drawn[slice(*np.searchsorted(drawn, r))] for r in self.ranges]
+            starts = np.cumsum([0, *(stop - start for start, stop in self.ranges)])
+            places = [
+                part - start + first
+                for part, (start, _), first in zip(own, self.ranges, starts[:-1], strict=True)
+            ]
+            is_seen = np.zeros(n, dtype=bool)
+            is_seen[np.concatenate([np.empty(0, np.int64), *places])] = True
+            self.listed, self.others = self.listed[is_seen], self.listed[~is_seen]
+        rows = self.listed
+        self.stretches = {0: (0, len(rows))}
+        weight = self.weight if self.has_one_weight else self.weight[rows]
+        is_whole = bool((weight == np.rint(weight)).all())
+        total = float(weight.sum()) * (len(rows) if self.has_one_weight else 1)
+        of_h = np.empty(0) if self.is_alike else self._sum(self.h, rows, True)
+        return self._sum(self.g, rows, True), of_h, total, is_whole, len(rows)
+
+    def _sum(self, x: np.ndarray, rows: np.ndarray, is_of_magnitudes: bool) -> np.ndarray:
+        """Return floats whose exact sum is that of weight * x, or |weight * x|, over some rows."""
+        if not len(rows):
+            return np.empty(0)
+        partials = np.empty(len(rows))
+        n = add_up_products(x, self.weight, rows, is_of_magnitudes, partials)
+        return partials[:n].copy()
+
+    def open_root(
+        self, scales: tuple[float, float], repeats: bool, layout: np.ndarray
+    ) -> tuple[int, int, int, np.ndarray]:
+        """Turn derivatives into integers; return the sums of g, h and |g|, and the histogram."""
+        n, width = len(self.y), int(layout[0])
+        rows = self.listed
+        self.layout = layout
+        self.entries = np.zeros(n * width // 2, dtype=np.int64)
+        quantise(self.g, self.weight, rows, scales[0], repeats, self.entries[:: width // 2])
+        h = int(layout[2]) * len(rows)
+        if width == 4:
+            quantise(self.h, self.weight, rows, scales[1], repeats, self.entries[1::2])
+            h = int(self.entries[1::2].sum())
+        of_g = self.entries[:: width // 2]
+        magnitude = magnitude_of(self.entries, width // 2, rows)
+        return int(of_g.sum()), h, int(magnitude), self._histogram(rows)
+
+    def _histogram(self, rows: np.ndarray) -> np.ndarray:
+        """Return the histogram of all columns over some rows; the last bin is of no column."""
+        histogram = np.zeros((self.edges.first_bin[-1] + 1) * self.layout[0], dtype=np.int64)
+        fill_columns(self.packed_bins, rows, self.entries, self.layout, self.packs, histogram)
+        return histogram[: -self.layout[0]]
+
+    # ---------------------------------------------------------------- growing
+
+    def split(
+        self, splits: Sequence[tuple[int, int, float, bool, int, int, int]]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Divide the rows of some nodes, and add up those of a child of each.
+
+        A split is node, column, the highest value that goes left, whether missing values do, left
+        and right child, and the child that is added up, -1 if none is. Returns the highest value on
+        the left and the lowest on the right, the sum of |g| of the children that were added up, and
+        their histograms.
+        """
+        low, high = np.full(len(splits), -np.inf), np.full(len(splits), np.inf)
+        n_numbers = self.edges.first_bin[-1] * self.layout[0]
+        magnitudes, histograms = [], [np.empty((0, n_numbers), dtype=np.int64)]
+        for i, (node, column, cut, missing_left, left, right, added_up) in enumerate(splits):
+            start, stop = self.stretches.pop(node)
+            rows = self.listed[start:stop]
+            n_left, low[i], high[i] = partition_values(
+                self.columns[column], cut, missing_left, rows, np.empty_like(rows)
+            )
+            self.stretches[left] = start, start + n_left
+            self.stretches[right] = start + n_left, stop
+            if added_up >= 0:
+                rows = self._rows_of(added_up)
+                magnitudes.append(magnitude_of(self.entries, self.layout[0] // 2, rows))
+                histograms.append(self._histogram(rows)[np.newaxis])
+        return low, high, np.array(magnitudes, dtype=np.int64), np.concatenate(histograms)
+
+    def _rows_of(self, node: int) -> np.ndarray:
+        return self.listed[slice(*self.stretches[node])]
+
+    def look_into_bins(
+        self, node: np.ndarray, column: np.ndarray, coarse: np.ndarray
+    ) -> np.ndarray:
+        """Return the histograms of the fine bins in some coarse ones, those of a node together."""
+        width = self.layout[0]
+        histogram = np.zeros(((len(node) + 1) << BITS) * width, dtype=np.int64)
+        for start, stop in _runs_of(node, column):
+            k = column[start]
+            slots = np.full(self.edges.n_coarse[k] + 1, len(node))
+            slots[coarse[start:stop]] = np.arange(start, stop)
+            rows = self._rows_of(node[start])
+            fill_parts(self.bins[k], rows, self.entries, self.layout, BITS, slots, histogram)
+        return histogram[: (len(node) << BITS) * width]
+
+    def look_at_values(
+        self, node: np.ndarray, column: np.ndarray, first: np.ndarray, last: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the distinct values in some stretches of fine bins, first:last.
+
+        Returns the number of the stretch of every value, the value, and its sums as a bin's. They
+        are in this order, by stretch and value.
+        """
+        width, numbers = int(self.layout[0]), int(self.layout[0]) // 2
+        slot_of, values, found = [np.empty(0, np.int32)], [np.empty(0)], [ALL]
+        for start, stop in _runs_of(node, column):
+            k, rows = column[start], self._rows_of(node[start])
+            slots = np.full((self.edges.n_coarse[k] + 1) << self.edges.shift[k], -1, np.int32)
+            for i in range(start, stop):
+                slots[first[i] : last[i]] = i
+            picked = np.empty((2, len(rows) + 1), dtype=np.int32)
+            n = pick_rows(self.bins[k], rows, slots, *picked)
+            found.append(picked[0, :n])
+            slot_of.append(picked[1, :n])
+            values.append(self.columns[k, picked[0, :n]].astype(np.float64))
+        rows, slot = np.concatenate(found), np.concatenate(slot_of)
+        g = self.entries[rows.astype(np.int64) * numbers]
+        unit = 1 << (int(self.layout[1]) - 1)  # see ``gbt.kernels.cuts.histogram.size_of``
+        sums = np.zeros((len(rows), width), dtype=np.int64)
+        sums[:, 0], sums[:, 1] = g, (np.abs(g) + unit - 1 & -unit) << 1 | 1
+        if width == 4:
+            sums[:, 2] = self.entries[rows.astype(np.int64) * numbers + 1]
+        return add_up_values(slot, np.concatenate(values) + 0.0, sums)
+
+    # ---------------------------------------------------------------- the grown tree
+
+    def add_up(self, leaves: Sequence[int]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return for every leaf floats whose exact sum is G, and others whose sum is H."""
+        sums = []
+        for leaf in leaves:
+            rows = self._rows_of(leaf)
+            of_h = np.empty(0) if self.is_alike else self._sum(self.h, rows, False)
+            sums.append((self._sum(self.g, rows, False), of_h))
+        return sums
+
+    def add_values(self, leaves: Sequence[int], values: Sequence[float], walk: Any) -> None:
+        """Add the values of their leaves to the raw predictions of all rows.
+
+        Rows that the tree has not seen ``walk`` down it: their values may lie between those that
+        are on either side of a cut.
+        """
+        raw = self.raw[self.output]
+        for leaf, value in zip(leaves, values, strict=True):
+            raw[self._rows_of(leaf)] += value
+        if len(self.others):
+            of_others = raw[self.others]
+            walk.add_values(self.rows(self.others), of_others, 1)
+            raw[self.others] = of_others
+
+    def follow(self, output: int, walk: Any) -> None:
+        """Let all rows go down a tree that has grown before."""
+        if len(self.y):
+            walk.add_values(np.ascontiguousarray(self.columns.T), self.raw[output], 1)
+
+
+def add_up_values(
+    slot: np.ndarray, values: np.ndarray, sums: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Put values in the order of slot and value, and add up the sums of equal ones."""
+    if not len(slot):
+        return slot, values, sums
+    order = np.lexsort((values, slot))
+    slot, values, sums = slot[order], values[order], sums[order]
+    is_new = np.append(True, (slot[1:] != slot[:-1]) | (values[1:] != values[:-1]))
+    starts = np.flatnonzero(is_new)
+    return slot[starts], values[starts], np.add.reduceat(sums, starts, axis=0)
+
+
+def _runs_of(node: np.ndarray, column: np.ndarray) -> list[tuple[int, int]]:
+    """Return where each run of the same node and column starts and stops."""
+    is_new = np.append(True, (node[1:] != node[:-1]) | (column[1:] != column[:-1]))
+    starts = np.flatnonzero(is_new[: len(node)])
+    return list(zip(starts, [*starts[1:], len(node)], strict=True))
+
+
+def _packs_of(edges: Edges) -> np.ndarray:
+    """Return which columns share a word, and where their histograms lie."""
+    p = len(edges.n_coarse)
+    packs = records(-(-p // LANES), PACK)
+    packs["start"] = LANES * np.arange(len(packs))
+    packs["stop"] = np.minimum(packs["start"] + LANES, p)
+    first = np.full(len(packs) * LANES, edges.first_bin[-1], dtype=np.uint64)
+    first[:p] = edges.first_bin[:-1]
+    packs["lane_first_bin"] = first.reshape(-1, LANES)
+    packs["first_bin"], packs["last_bin"] = 0, edges.first_bin[-1]
+    return packs

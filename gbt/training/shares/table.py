@@ -1,0 +1,159 @@
+"""A table of Dask as the estimators see it: rows that stay where they are.
+
+It has a shape and a type, gives rows by number, and can be cut down to some of its rows; all else
+is asked of the members that hold them. Should one of them be lost, the others take its chunks.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gbt.parallel.chunks import chunks_of_table
+from gbt.parallel.threads import effective_n_jobs
+from gbt.training.shares.cluster import Cluster, client_in_use
+from gbt.training.shares.edges import SAMPLED, Edges, choose_edges
+from gbt.training.shares.team import Members, Team, Threads
+
+
+class SharedRows:
+    """The rows of a table of Dask, in shares.
+
+    Parameters
+    ----------
+    X : array or frame of Dask
+    check : callable
+        Makes rows of floats of a chunk, or raises ValueError; it travels to the workers.
+    n_jobs : int or None
+        Members, where there is no cluster.
+    """
+
+    def __init__(self, X: Any, check: Callable[[Any], np.ndarray], n_jobs: int | None):
+        self._chunks, _ = chunks_of_table(X)
+        self._check, self._n_jobs = check, n_jobs
+        self._kept: np.ndarray | None = None  # of the rows of the table; None is all
+        self.edges: Edges | None = None
+        self._open()
+
+    def _open(self) -> None:
+        """Give the chunks to members."""
+        client = client_in_use()
+        members: Members
+        if client is None:
+            members = Threads(self._check, self._chunks, effective_n_jobs(self._n_jobs))
+        else:
+            members = Cluster(self._check, self._chunks, client)
+        self.team = Team(members)
+        told = self.team.ask("describe")
+        sizes = np.zeros(len(self._chunks), dtype=np.int64)
+        for own, (of_chunks, _, _) in zip(members.chunks, told, strict=True):
+            sizes[own] = of_chunks
+        self._starts = np.cumsum([0, *sizes])
+        filled = [answer for answer in told if sum(answer[0])]
+        self.n_columns = filled[0][1] if filled else 0
+        self.dtype = np.result_type(*[np.dtype(answer[2]) for answer in filled], np.float32)
+        self.team.tell("as_type", self.dtype.str)
+        self._set_ranges(self._starts)
+        if self._kept is not None:
+            self._keep(self._kept)
+
+    def open_again(self) -> None:
+        """Give the chunks to the members that are left."""
+        self.close()
+        self._open()
+
+    def close(self) -> None:
+        """Let the members go."""
+        self.team.members.close()
+
+    def __enter__(self) -> "SharedRows":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, self.n_columns
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.n_rows
+
+    def _set_ranges(self, starts: np.ndarray) -> None:
+        """Set which numbers the rows of every member have, by chunk."""
+        self.n_rows = int(starts[-1])
+        self.ranges = [
+            [(int(starts[i]), int(starts[i + 1])) for i in own] for own in self.team.members.chunks
+        ]
+
+    def each(self, of_rows: np.ndarray) -> list[np.ndarray]:
+        """Return for every member what belongs to its rows."""
+        nothing = of_rows[:0]
+        return [
+            np.concatenate([nothing, *(of_rows[start:stop] for start, stop in own)])
+            for own in self.ranges
+        ]
+
+    def __getitem__(self, which: np.ndarray) -> Any:
+        """Return rows by their numbers, in memory, or cut the table down to those of a mask."""
+        if which.dtype == bool:
+            if self._kept is not None:
+                raise ValueError("Rows in shares are cut down once.")
+            self._kept = which
+            self._keep(which)
+            return self
+        rows = np.empty((len(which), self.n_columns), dtype=self.dtype)
+        asked, places = [], []
+        for own in self.ranges:
+            offset, mine, local = 0, [], []
+            for start, stop in own:
+                found = np.flatnonzero((which >= start) & (which < stop))
+                mine.append(found)
+                local.append(which[found] - start + offset)
+                offset += stop - start
+            nothing = np.empty(0, dtype=np.int64)
+            asked.append((np.concatenate([nothing, *local]),))
+            places.append(np.concatenate([nothing, *mine]))
+        for place, part in zip(places, self.team.ask_each("rows", asked), strict=True):
+            rows[place] = part
+        return rows
+
+    def in_memory(self) -> np.ndarray:
+        """Return all rows."""
+        return self[np.arange(self.n_rows)]
+
+    def _keep(self, is_kept: np.ndarray) -> None:
+        self.team.tell_each("keep", [(part,) for part in self.each(is_kept)])
+        self._set_ranges(np.append(0, np.cumsum(is_kept))[self._starts])
+
+    def hash_rows(self, y: np.ndarray) -> np.ndarray:
+        """Return a hash for every row with its target, as ``gbt.model.seen_rows`` does."""
+        hashes = np.empty(self.n_rows, dtype=np.uint64)
+        answers = self.team.ask_each("hash_rows", [(part,) for part in self.each(y)])
+        for own, answer in zip(self.ranges, answers, strict=True):
+            first = 0
+            for start, stop in own:
+                hashes[start:stop] = answer[first : first + stop - start]
+                first += stop - start
+        return hashes
+
+    def find_bins(self) -> tuple[np.ndarray, np.ndarray]:
+        """Let all members find the bins of their values; say which bins hold several values.
+
+        Of coarse bins, those of missing values included, and of fine ones.
+        """
+        if self.edges is None:
+            self.edges = choose_edges(self.team.ask("sample", SAMPLED))
+        told = self.team.ask("find_bins", self.edges)
+        low = np.min([answer[0] for answer in told], axis=0)
+        high = np.max([answer[1] for answer in told], axis=0)
+        coarse = []
+        for k, shift in enumerate(self.edges.shift):
+            own = slice(self.edges.first_fine[k], self.edges.first_fine[k + 1])
+            of_bins = (part[own].reshape(-1, 1 << shift) for part in (low, high))
+            least, largest = next(of_bins).min(axis=1), next(of_bins).max(axis=1)
+            coarse += [least < largest, [False]]
+        is_open = np.concatenate(coarse).astype(np.uint8)
+        return is_open, (low < high).astype(np.uint8)

@@ -1,0 +1,84 @@
+"""The page for rows in parts: its trees are those of rows in one place, and the product's."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gbt import GBTRegressor
+from gbt.reference import boost
+from gbt.reference.shares import Share, boost_shares
+from tests.asserts import assert_same, peer
+
+# A wrong sum of one share would show in all of these.
+FIELDS = ["feature", "threshold", "left", "right", "missing_left", "sum_gradient", "sum_hessian"]
+FIELDS += ["n_samples", "gain", "value"]
+
+
+@st.composite
+def problems(draw):
+    """Rows with ties and missing values, weights, where they are cut, and parameters."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, p = draw(st.integers(4, 30)), draw(st.integers(1, 3))
+    X = np.round(rng.normal(size=(n, p)), draw(st.integers(0, 3)))
+    X[rng.random((n, p)) < draw(st.sampled_from([0.0, 0.3]))] = np.nan
+    kind = draw(st.sampled_from(["ones", "whole", "any"]))
+    weight = {"ones": np.ones(n), "whole": rng.integers(1, 4, n) * 1.0, "any": rng.random(n) + 0.1}
+    asked = {
+        "n_estimators": 3, "max_depth": draw(st.integers(1, 3)),
+        "min_samples_leaf": draw(st.integers(1, 3)),
+        "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
+        "min_child_weight": draw(st.sampled_from([0.0, 1.0])),
+    }  # fmt: skip
+    edges = sorted(draw(st.lists(st.integers(0, n), max_size=4)))
+    return X, rng.normal(size=n), weight[kind], edges, asked
+
+
+@settings(max_examples=25)
+@given(problems(), st.sampled_from(["half_squared_error", "half_logistic"]))
+def test_parts_grow_the_trees_of_the_whole(problem, loss):
+    X, y, weight, edges, asked = problem
+    if loss == "half_logistic":
+        y = (np.arange(len(y)) % 2).astype(float)
+    whole = boost(X, y, loss=loss, sample_weight=weight, fixed_point=True, **asked)
+    cut = [np.split(array, edges) for array in (X, y, weight)]
+    shared = boost_shares(list(zip(*cut, strict=True)), loss=loss, **asked)
+    assert shared == whole
+
+
+@settings(max_examples=10)
+@given(problems())
+def test_the_product_grows_the_same_trees_on_a_table_of_dask(problem):
+    X, y, weight, edges, asked = problem
+    cut = [np.split(array, edges) for array in (X, y, weight)]
+    shared = boost_shares(list(zip(*cut, strict=True)), **asked)
+    sizes = tuple(len(part) for part in cut[0])
+    table = peer("dask.array").from_array(X, chunks=(sizes, X.shape[1]))
+    model = GBTRegressor(splitter="greedy", n_jobs=2, **asked).fit(table, y, weight)
+    assert model.ensemble_.base_score == shared.base_score
+    nodes = [node for tree in shared.trees for node in tree]
+    for name in FIELDS:
+        expected = np.array([getattr(node, name) for node in nodes])
+        found = getattr(model.ensemble_, name)
+        assert_same(found, expected.astype(found.dtype))
+
+
+def test_a_share_that_forgets_a_row_is_found(monkeypatch):
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 0.0, 1.0, 5.0])
+    asked = {"n_estimators": 1, "max_depth": 1, "min_child_weight": 0.0}
+    whole = boost(X, y, fixed_point=True, **asked)
+    monkeypatch.setattr(
+        Share, "leaf_sums", lambda self, rows, right=Share.leaf_sums: right(self, rows[1:])
+    )
+    assert boost_shares([(X[:2], y[:2]), (X[2:], y[2:])], **asked) != whole
+
+
+def test_two_shares_by_hand():
+    """Values 1, 2 here and 3 there; the cut lies between 2 and 3, that is between the shares."""
+    parts = [([[1.0], [2.0]], [0.0, 0.0]), ([[3.0]], [3.0])]
+    model = boost_shares(
+        parts, n_estimators=1, learning_rate=1.0, reg_lambda=0.0, min_child_weight=0.0, max_depth=1
+    )
+    root, left, right = model.trees[0]
+    assert (model.base_score, root.threshold, root.gain) == (1.0, 2.5, 2.0 + 4.0 - 0.0)
+    assert (left.sum_gradient, left.sum_hessian, left.value) == (2.0, 2.0, -1.0)
+    assert (right.sum_gradient, right.sum_hessian, right.value) == (-2.0, 1.0, 2.0)

@@ -1,0 +1,248 @@
+"""Rows in shares: the model of a table of Dask is that of the same rows in memory, to the bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+from gbt import GBTClassifier, GBTRegressor
+from gbt.splitting.cross_validated import CrossValidated
+from gbt.training.shares.edges import MOST_FINE, choose_edges
+from gbt.training.shares.share import Share
+from tests.asserts import assert_same, peer
+from tests.gbt.training.test_order_of_rows import ARRAYS
+
+RNG = np.random.default_rng(0)
+
+
+def assert_same_model(model, other):
+    """All arrays, the base score, the history and the rows that are remembered are the same."""
+    assert_same(model.ensemble_.base_score, other.ensemble_.base_score)
+    for name in ARRAYS:
+        assert_same(getattr(model.ensemble_, name), getattr(other.ensemble_, name))
+    assert model.evals_result_ == other.evals_result_
+    assert_same(model.ensemble_.seen_rows.trained, other.ensemble_.seen_rows.trained)
+    assert model.ensemble_.seen_rows.in_order == other.ensemble_.seen_rows.in_order
+
+
+def cut(X, edges):
+    """Return a table as an array of Dask, cut at some rows; chunks may be empty."""
+    sizes = np.diff([0, *sorted(edges), len(X)])
+    return peer("dask.array").from_array(X, chunks=(tuple(sizes.tolist()), X.shape[1]))
+
+
+@st.composite
+def problems(draw):
+    """An estimator, a table with targets and weights, where it is cut, and how many members."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, p = draw(st.integers(10, 400)), draw(st.integers(1, 9))
+    X = rng.normal(size=(n, p)).astype(draw(st.sampled_from([np.float32, np.float64])))
+    if draw(st.booleans()):
+        X = np.round(X, draw(st.integers(0, 1)))
+    if draw(st.booleans()):
+        X[rng.random((n, p)) < 0.3] = 0.0
+    if draw(st.booleans()):
+        X[rng.random((n, p)) < 0.2] = np.nan
+    y = np.exp(np.nan_to_num(X[:, 0].astype(float)) + rng.normal(size=n))
+    weights = {
+        "none": None, "whole": rng.integers(0, 4, n).astype(float) + (np.arange(n) < 4),
+        "any": rng.uniform(0.1, 2, n),
+    }  # fmt: skip
+    weight = weights[draw(st.sampled_from(["none", "whole", "any"]))]
+    asked = {
+        "n_estimators": 4, "splitter": "greedy", "random_state": 0,
+        "max_depth": draw(st.sampled_from([1, 3, 6, None])),
+        "subsample": draw(st.sampled_from([1.0, 0.6])),
+        "colsample": draw(st.sampled_from([1.0, 0.5])),
+        "colsample_bylevel": draw(st.sampled_from([1.0, 0.6])),
+        "colsample_bynode": draw(st.sampled_from([1.0, 0.6])),
+        "interaction_constraints": draw(st.sampled_from([None, "no_interactions", "pairwise"])),
+        "min_samples_leaf": draw(st.sampled_from([1, 5])),
+        "min_child_weight": draw(st.sampled_from([0.0, 1.0])),
+        "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
+    }  # fmt: skip
+    losses = ["half_squared_error", "poisson", "gamma", "tweedie", "huber", "absolute", "quantile"]
+    loss = draw(st.sampled_from([*losses, "cross_entropy", "two", "three"]))
+    if loss in ("two", "three"):
+        n_classes = 2 if loss == "two" else 3
+        y = np.argsort(np.argsort(y)) * n_classes // n
+        model = GBTClassifier(**asked)
+    else:
+        y = y / y.max() if loss == "cross_entropy" else y
+        model = GBTRegressor(loss=loss, **asked)
+    edges = draw(st.lists(st.integers(0, n), max_size=6))
+    return model, X, y, weight, edges, draw(st.integers(1, 3))
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_any_table_cut_anywhere(problem):
+    model, X, y, weight, edges, n_members = problem
+    other = type(model)(**model.get_params()).set_params(n_jobs=n_members)
+    assert_same_model(model.fit(X, y, weight), other.fit(cut(X, edges), y, weight))
+
+
+@pytest.mark.parametrize("loss", ["half_squared_error", "poisson"])
+@pytest.mark.parametrize("edges", [[1], [29], [0], [0, 0, 1]])
+def test_a_member_with_one_row_or_none(loss, edges):
+    """One weight that is a member's own is not one that stands for all rows."""
+    X, weight = RNG.normal(size=(30, 2)), RNG.uniform(0.1, 2, 30)
+    asked = {"loss": loss, "n_estimators": 3, "splitter": "greedy"}
+    in_memory = GBTRegressor(**asked).fit(X, np.abs(X[:, 0]), weight)
+    shared = GBTRegressor(**asked, n_jobs=4).fit(cut(X, edges), np.abs(X[:, 0]), weight)
+    assert_same_model(in_memory, shared)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["continuous", "heavy ties"])
+def test_columns_of_more_values_than_bins(dtype, kind):
+    """Coarse bins, fine ones and single values are all looked into."""
+    X = RNG.normal(size=(20_000, 3)).astype(dtype)
+    if kind == "heavy ties":
+        X[RNG.random(X.shape) < 0.5] = 0.25
+    y = X[:, 0] * X[:, 1] + RNG.normal(size=len(X))
+    in_memory = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
+    shared = GBTRegressor(n_estimators=3, splitter="greedy", n_jobs=2)
+    assert_same_model(in_memory, shared.fit(cut(X, [10, 7_000, 7_000, 15_001]), y))
+
+
+@pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
+def test_early_stopping_holds_out_the_same_rows(estimator):
+    X = RNG.normal(size=(500, 3))
+    y = (X[:, 0] + RNG.normal(size=500) > 0).astype(float)
+    asked = {"early_stopping_rounds": 3, "random_state": 1, "splitter": "greedy", "n_jobs": 2}
+    in_memory, shared = estimator(**asked).fit(X, y), estimator(**asked).fit(cut(X, [77, 300]), y)
+    assert_same_model(in_memory, shared)
+    assert in_memory.best_iteration_ == shared.best_iteration_
+    assert_same(in_memory.sampled_rows(0), shared.sampled_rows(0))
+
+
+def test_what_watches_a_fit_sees_the_same():
+    """Metrics, a callback that changes the step, and all rows once more when that is decided."""
+
+    def slow_down(told):
+        told.learning_rate = 0.3 / (told.number + 1)
+
+    X = RNG.normal(size=(300, 3))
+    y = X[:, 0] + RNG.normal(size=300)
+    asked = {
+        "early_stopping_rounds": 4, "min_delta": 1e-3, "splitter": "greedy", "random_state": 0,
+        "eval_metric": ["r2", "neg_mean_absolute_error"], "callbacks": [slow_down],
+    }  # fmt: skip
+    valid = {"X_val": X[::3], "y_val": y[::3]}
+    fits = [GBTRegressor(**asked).fit(rows, y, **valid) for rows in (X, cut(X, [77, 200]))]
+    assert_same_model(*fits)
+    assert len(fits[0].evals_result_["eval_0_r2"]) > 1
+    asked["refit"] = True
+    assert_same_model(*(GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [77, 200]))))
+
+
+@pytest.mark.parametrize("n_rows", [60, 12_000])
+def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
+    """Few rows are brought here, for unbiased trees; many stay where they are."""
+    X = RNG.normal(size=(n_rows, 2))
+    y = X[:, 0] + RNG.normal(size=n_rows)
+    asked = {"n_estimators": 3, "random_state": 0, "early_stopping_rounds": 2, "refit": True}
+    in_memory, shared = (
+        GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [17, n_rows // 2]))
+    )
+    assert in_memory.splitter_ == shared.splitter_ == ("unbiased" if n_rows == 60 else "greedy")
+    assert_same_model(in_memory, shared)
+
+
+def test_auto_gathers_no_large_table():
+    X = cut(np.zeros((10_001, 1)), [5_000])
+    with pytest.raises(ValueError, match=r'subsample=0\.5.*splitter="greedy".*X\.compute\(\)'):
+        GBTRegressor(subsample=0.5).fit(X, np.arange(10_001.0))
+
+
+def test_frames_and_what_stands_beside_them():
+    pandas, dd = peer("pandas"), peer("dask.dataframe")
+    table = pandas.DataFrame(RNG.normal(size=(200, 3)), columns=["a", "b", "c"])
+    table["n"] = RNG.integers(0, 5, 200)
+    y, weight = table["a"] + RNG.normal(size=200), pandas.Series(RNG.random(200))
+    model = GBTRegressor(n_estimators=5, splitter="greedy").fit(table, y, weight)
+    of_frame = dd.from_pandas(table.assign(y=y, w=weight), npartitions=7)
+    names = list(table.columns)
+    shared = GBTRegressor(n_estimators=5, splitter="greedy")
+    shared.fit(of_frame[names], of_frame["y"], of_frame["w"])
+    assert_same_model(model, shared)
+    assert shared.feature_names_in_.tolist() == names
+    assert_same(shared.predict(of_frame[names]).compute(), model.predict(table))
+
+
+def test_predictions_are_lazy_and_the_same():
+    X = RNG.normal(size=(60, 2))
+    label = np.array(["no", "yes"])[(X[:, 0] > 0).astype(int)]
+    model, table = GBTClassifier(n_estimators=3).fit(X, label), cut(X, [5, 5, 41])
+    methods = ("predict", "predict_proba", "predict_log_proba", "decision_function", "apply")
+    for name in methods:
+        lazy = getattr(model, name)(table)
+        assert isinstance(lazy, peer("dask.array").Array)
+        assert_same(lazy.compute(), getattr(model, name)(X))
+        assert lazy.dtype == getattr(model, name)(X).dtype
+    for name in ("staged_predict", "staged_predict_proba", "staged_decision_function"):
+        stages = getattr(model, name)
+        for lazy, now in zip(stages(table), stages(X), strict=True):
+            assert_same(lazy.compute(), now)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"splitter": "unbiased"}, {"splitter": CrossValidated()}, {"monotone_constraints": [1, 0]},
+        {"max_leaves": 4}, {"warm_start": True}, {"train_score": True},
+    ],
+)  # fmt: skip
+def test_what_needs_rows_in_memory_is_refused_by_name(asked):
+    X = cut(RNG.normal(size=(20, 2)), [10])
+    with pytest.raises(ValueError, match=rf"{next(iter(asked))}=.*X\.compute\(\)"):
+        GBTRegressor(**{"splitter": "greedy", **asked}).fit(X, np.arange(20.0))
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "said"),
+    [
+        (np.ones((20, 2)), np.arange(19.0), "y has 19 rows and X has 20"),
+        (np.ones((20, 2)), np.full(20, np.nan), "y contains NaN"),
+        (np.full((20, 2), np.inf), np.arange(20.0), "inf"),
+        (np.ones((1, 2)), np.ones(1), "at least two"),
+    ],
+)
+def test_bad_input_is_refused(X, y, said):
+    model = GBTRegressor(splitter="greedy")
+    with pytest.raises(ValueError, match=said):
+        model.fit(cut(X, []), y)
+    assert not hasattr(model, "ensemble_")
+
+
+def test_starting_values_and_sparse_chunks_are_refused_by_name():
+    X, y = np.eye(20), np.arange(20.0)
+    model = GBTRegressor(splitter="greedy")
+    with pytest.raises(ValueError, match=r"init_score goes with rows in memory: X\.compute\(\)"):
+        model.fit(cut(X, [10]), y, init_score=y)
+    sparse = cut(X, [10]).map_blocks(csr_matrix)
+    with pytest.raises(ValueError, match=r"sparse rows.*X\.compute\(\)"):
+        model.fit(sparse, y)
+
+
+def test_categories_are_refused_by_name():
+    pandas, dd = peer("pandas"), peer("dask.dataframe")
+    frame = pandas.DataFrame({"a": np.arange(20.0), "town": pandas.Categorical(["x", "y"] * 10)})
+    table = dd.from_pandas(frame, npartitions=2)
+    with pytest.raises(ValueError, match=r"'town'.*X\.compute\(\)"):
+        GBTRegressor(splitter="greedy").fit(table, np.arange(20.0))
+
+
+def test_bins_are_where_the_edges_say():
+    X = RNG.normal(size=(50_000, 1))
+    X[::3] = 0.5
+    share = Share(lambda chunk: chunk, [X])
+    edges = choose_edges([share.sample(10_000)])
+    low, high = share.find_bins(edges)
+    assert edges.n_coarse[0] << edges.shift[0] <= MOST_FINE
+    expected = np.searchsorted(edges.uppers[0], X[:, 0], side="left")
+    assert_same(share.bins[0].astype(int), expected)
+    heavy = expected[0]
+    assert low[heavy] == high[heavy] == 0.5  # a value of many rows has a bin of its own

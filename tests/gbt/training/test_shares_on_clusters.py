@@ -1,0 +1,201 @@
+"""Members on a cluster of Dask: the model of one process, whatever happens to the workers."""
+
+import asyncio
+import os
+import signal
+import warnings
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from gbt import GBTClassifier, GBTRegressor
+from gbt.training.shares import cluster as clusters
+from tests.asserts import peer
+from tests.gbt.training.test_shares import assert_same_model, cut
+
+
+def table(n=400, p=3, seed=0):
+    """Return numbers with ties and missing values, targets, and weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    X[:, 1] = np.round(X[:, 1])
+    X[rng.random((n, p)) < 0.1] = np.nan
+    return X, np.nan_to_num(X[:, 0]) + rng.normal(size=n), rng.random(n)
+
+
+def left_behind(client):
+    """Return what the client keeps on the cluster, once its thread has done what it is told."""
+    client.sync(asyncio.sleep, 0)
+    return client.futures
+
+
+@pytest.fixture
+def cluster():
+    """Two workers of one thread in this process."""
+    distributed = peer("distributed")
+    with distributed.Client(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as client:
+        yield client
+
+
+def test_a_cluster_grows_the_same_model_and_keeps_nothing(cluster):
+    X, y, weight = table()
+    in_memory = GBTRegressor(n_estimators=5, splitter="greedy").fit(X, y, weight)
+    shared = GBTRegressor(n_estimators=5, splitter="greedy")
+    shared.fit(cut(X, [50, 50, 99, 220]), y, weight)
+    assert_same_model(in_memory, shared)
+    assert not left_behind(cluster)  # and so no actors
+
+
+@pytest.mark.parametrize("event", ["lost", "added", "added, then lost"])
+def test_workers_that_come_and_go_change_nothing_but_the_time(cluster, event):
+    X, y, _ = table()
+    y = (y > 0).astype(int)
+    asked = {"n_estimators": 6, "splitter": "greedy", "subsample": 0.7, "random_state": 0}
+
+    def happen(told):
+        if told.number == 1 and "added" in event:
+            cluster.cluster.scale(3)
+            cluster.wait_for_workers(3)
+        if told.number == 3 and "lost" in event:
+            cluster.sync(cluster.cluster.workers[0].close)
+
+    in_memory = GBTClassifier(**asked).fit(X, y)
+    shared = GBTClassifier(**asked, callbacks=[happen]).fit(cut(X, [50, 99, 220]), y)
+    assert_same_model(in_memory, shared)
+    n_left = 2 + ("added" in event) - ("lost" in event)
+    assert len(cluster.scheduler_info(n_workers=-1)["workers"]) == n_left
+
+
+def test_the_step_stays_what_a_callback_made_it(cluster):
+    """Also in the trees after a loss, when all that was begun is begun anew."""
+    X, y, _ = table()
+
+    def slow_down(told):
+        told.learning_rate = 0.5 / (told.number + 1)
+
+    def lose_one(told):
+        if told.number == 2:
+            cluster.sync(cluster.cluster.workers[0].close)
+
+    asked = {"n_estimators": 6, "splitter": "greedy"}
+    in_memory = GBTRegressor(**asked, callbacks=[slow_down]).fit(X, y)
+    shared = GBTRegressor(**asked, callbacks=[slow_down, lose_one]).fit(cut(X, [99, 220]), y)
+    assert_same_model(in_memory, shared)
+
+
+def test_two_fits_at_once(cluster):
+    fitted = {}
+
+    def fit(seed):
+        X, y, _ = table(seed=seed)
+        fitted[seed] = GBTRegressor(n_estimators=5, splitter="greedy").fit(cut(X, [99]), y)
+
+    threads = [Thread(target=fit, args=(seed,)) for seed in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for seed, shared in fitted.items():
+        X, y, _ = table(seed=seed)
+        assert_same_model(GBTRegressor(n_estimators=5, splitter="greedy").fit(X, y), shared)
+    assert len(fitted) == 2
+    assert not left_behind(cluster)
+
+
+def test_an_interrupt_leaves_nothing_behind(cluster):
+    def interrupt(told):
+        raise KeyboardInterrupt
+
+    X, y, _ = table(100)
+    model = GBTRegressor(splitter="greedy", callbacks=[interrupt])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(cut(X, [50]), y)
+    assert not hasattr(model, "ensemble_")
+    assert not left_behind(cluster)
+
+
+def test_machines_that_compute_otherwise_are_refused(cluster, monkeypatch):
+    monkeypatch.setattr(clusters.Member, "machine", lambda self: ("Python 2.7", "numpy 1.0"))
+    X, y, _ = table(100)
+    with pytest.raises(ValueError, match=r"differ.*numpy 1\.0.*numpy.*Use the same versions"):
+        GBTRegressor(splitter="greedy").fit(cut(X, [50]), y)
+    assert not left_behind(cluster)
+
+
+def test_what_machines_compare():
+    *versions, functions = clusters.machine()
+    assert [name.split()[0] for name in versions] == ["Python", "numpy", "scipy", "numba"]
+    assert functions.startswith("functions ")
+
+
+def test_an_error_of_a_chunk_is_raised_here_and_leaves_nothing_behind(cluster):
+    X, y, _ = table(100)
+    X[70, 1] = np.inf
+    with pytest.raises(ValueError, match="In one of the chunks: X holds inf in row 20, column 1"):
+        GBTRegressor(splitter="greedy").fit(cut(X, [50]), y)
+    assert not left_behind(cluster)
+
+
+# Worker processes -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Two worker processes of one thread."""
+    distributed = peer("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+
+
+CUTS = {
+    "1": [],
+    "2": [333],
+    "7, one of them empty": [10, 200, 200, 350, 351, 800],
+    "40": list(range(25, 1000, 25)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("edges", CUTS.values(), ids=CUTS)
+@pytest.mark.parametrize("of", ["numbers", "two classes", "words"])
+def test_processes_grow_the_same_model(processes, edges, of):
+    X, y, weight = table(1000)
+    model, target = GBTRegressor, y
+    if of != "numbers":
+        model, n_classes = GBTClassifier, 2 if of == "two classes" else 3
+        target = np.argsort(np.argsort(y)) * n_classes // len(y)
+    if of == "words":
+        target = np.array(["a little", "some", "much"])[target]
+    asked = {"n_estimators": 5, "splitter": "greedy"}
+    in_memory = model(**asked).fit(X, target, weight)
+    assert_same_model(in_memory, model(**asked).fit(cut(X, edges), target, weight))
+    assert not left_behind(processes)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_processes_that_are_killed_change_nothing_but_the_time(processes):
+    """In one round a process is killed while the others wait for it."""
+    X, y, _ = table(1000)
+    asked = {"n_estimators": 8, "splitter": "greedy"}
+
+    def kill_one(told):
+        if told.number == 2:
+            killed = min(processes.run(os.getpid).values())
+            os.kill(killed, signal.SIGKILL)
+
+    in_memory = GBTRegressor(**asked).fit(X, y)
+    shared = GBTRegressor(**asked, callbacks=[kill_one]).fit(cut(X, [99, 500, 700]), y)
+    assert_same_model(in_memory, shared)
+    assert not left_behind(processes)
