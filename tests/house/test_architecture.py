@@ -214,7 +214,7 @@ def test_circles_are_found_wherever_the_import_stands(importing, tmp_path, monke
 @pytest.mark.parametrize("path", SOURCES, ids=module_name)
 def test_numba_stays_in_the_kernels(path):
     if is_within_any(imports_of(path), ["numba"]):
-        wrappers = ("compiling", "atomics", "instructions")
+        wrappers = ("compiling", "atomics", "handing", "instructions")
         assert module_name(path) in [f"gbt.kernels.platform.{name}" for name in wrappers]
 
 
