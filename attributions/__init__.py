@@ -2,24 +2,24 @@
 
 =========================================================  =========================================
 ``predecomp``, ``saabas``, ``tree_shap``                   why each row got its prediction
-``local_mdi``                                              the same, from linear models of the trees
+``local_mdi``                                              why, by linear models of the trees
 ``held_out_gain``, ``held_out_gain_rows``                  which features help on new rows
-``tree_inner``, ``partial_inner``, ``forest_inner``        the same by the paper and its relatives
+``tree_inner``, ``partial_inner``, ``forest_inner``        the measures of Sun (2022)
 ``tree_inner_rows``, ``partial_inner_rows``                for which rows a feature helped or hurt
-``tree_shap_pairs``                                        the last of these by pairs of features
+``tree_shap_pairs``                                        which features act together on a row
 ``partial_dependence``                                     predictions by the value of one feature
-``tree_inner_pairs``                                       below splits on which other it helped
-``total_gain``, ``absolute``, ``permutation``              the classics
+``tree_inner_pairs``                                       below which splits a feature helped
+``total_gain``, ``absolute``, ``permutation``              the usual importances
 ``unbiased_gain``, ``mdi_plus``, ``mdi_oob``               gain without its bias
 ``cross_fit``, ``HeldOutSelector``                         over several fits, to choose features
 ``given_others``                                           what a column says that others do not
-``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  what the above return
-``PairAttribution``                                        the same for pairs of features
-``LocalPairAttribution``                                   the same for pairs of features of rows
-``FeatureCurve``                                           the same for the values of one feature
-``ChunkedAttribution``                                     the first of these, of rows of Dask
-``SeenRowsWarning``                                        rows for judging were trained on
-``LevelWarning``                                           p-values of a measure are too small here
+``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  results by row, and by feature
+``PairAttribution``                                        results by pair of features
+``LocalPairAttribution``                                   results by row and pair of features
+``FeatureCurve``                                           results by the value of one feature
+``ChunkedAttribution``                                     results by row, for rows in Dask
+``SeenRowsWarning``                                        rows that judge took part in the fit
+``LevelWarning``                                           p-values of a measure are too small
 ``FewGroupsWarning``                                       intervals come from few groups
 ``plots``                                                  pictures of results and trees
 ``testing``, to be imported by that name                   checks for attributions of your own

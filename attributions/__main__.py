@@ -4,7 +4,7 @@ The command fits a model to a table (``--data FILE --target NAME``), says how go
 that it has not seen, and prints its features ranked by their held-out gain there, beside total
 gain. Without a table it shows this on one that ships with scikit-learn, which a column of random
 numbers has joined: over the seeds 0 to 19 their mean place of eleven is 6.3 by total gain and 8.6
-by held-out gain (standard errors .4).
+by held-out gain (standard errors 0.4).
 """
 
 import sys

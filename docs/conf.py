@@ -74,5 +74,5 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {page: [] for page in ("start", "questions", "performance", "changelog")}
+html_sidebars = {page: [] for page in ("start", "questions", "performance", "whats_new")}
 html_context = {"default_mode": "auto"}

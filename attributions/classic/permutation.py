@@ -101,7 +101,7 @@ def permutation(
     -----
     Shuffling one of several correlated features asks the model about rows that do not occur. An
     overfitted model answers there with anything, and the score drops: where columns were strongly
-    correlated and y was noise, up to .58 of the features had p < .05 (:doc:`docs/inference.md
+    correlated and y was noise, up to 58 % of the features had p < 0.05 (:doc:`docs/inference.md
     </inference>`). With columns that are nearly independent the p-values hold their level.
 
     A table of Dask is shuffled within its chunks: a row gets the value of another row of its chunk,

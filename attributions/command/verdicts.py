@@ -7,7 +7,7 @@ the verdict:
 ``not used``         no tree splits at the feature
 ``cannot be told``   a few rows may carry v, or the rows are those of the training
 ``helps``            v is above 0 beyond chance: the one-sided p-value 1 - Phi(v / s), adjusted by
-                     Benjamini and Hochberg, is at most .1; and the model is better than a constant
+                     Benjamini and Hochberg, is at most 0.1; and the model is better than a constant
 ``hurts``            v is below 0 beyond chance: the same of Phi(v / s)
 ``cannot be told``   all others
 

@@ -274,8 +274,8 @@ def forest_inner(
     (Proposition 4). A model fitted to finitely many rows is another matter: on new rows the first
     line is below 0 for such a feature, as `tree_inner` is, because its own work is part of the
     residuals; the second is centred on 0 if y averages 0. Over 20 of the paper's simulated data
-    sets noise features averaged -.44 (classification) and -.51 (regression) standard errors by the
-    first line, -.06 and .02 by the second with y centred.
+    sets noise features averaged -0.44 (classification) and -0.51 (regression) standard errors by
+    the first line, -0.06 and 0.02 by the second with y centred.
     """
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
@@ -313,7 +313,7 @@ def _warn_of_level(judge: Judge) -> None:
     if not has_exact_hessians(loss):
         warnings.warn(
             "partial_inner adds a feature's own work back by the hessians of the fit, which for the"
-            f" {loss.name} loss are not its second derivatives: noise then has p < .05 far more"
+            f" {loss.name} loss are not its second derivatives: noise then has p < 0.05 far more"
             " often than in 5 % of cases. Use held_out_gain, which needs no hessians.",
             LevelWarning,
             stacklevel=3,

@@ -91,7 +91,7 @@ def given_others(
     that say the same neither is found, since each is spared by the other; look at those together.
     Both models should fit well: what an underfitted one leaves of the other columns, too few trees
     at too small a learning rate, say, is taken for the column's. With a few hundred rows, or
-    groups, noise beside a signal has p < .05 in .07 to .10 of cases (:doc:`docs/inference.md
+    groups, noise beside a signal has p < 0.05 in 7 to 10 % of cases (:doc:`docs/inference.md
     </inference>`).
     """
     refuse_no_estimator(regressor, "regressor")

@@ -117,7 +117,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         HeldOutSelector
         """
         if not 0 < self.fdr < 1:
-            raise ValueError(f"fdr={self.fdr!r}; it must lie between 0 and 1, as .1 does.")
+            raise ValueError(f"fdr={self.fdr!r}; it must lie between 0 and 1, as 0.1 does.")
         if self.correction not in CORRECTIONS:
             raise ValueError(f"correction={self.correction!r}; use one of {CORRECTIONS}.")
         refuse_no_estimator(self.estimator, "estimator")

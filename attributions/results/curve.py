@@ -85,7 +85,7 @@ class FeatureCurve(tables.ShownAsTable):
     def centered(self) -> "FeatureCurve":
         """Return the curve less its mean over the rows.
 
-        Of an additive model the base score, the means and the centered curves of all features add
+        Of an additive model the base score, the means and the centred curves of all features add
         up to the raw prediction.
         """
         mean = self.mean()

@@ -244,7 +244,7 @@ class GlobalAttribution(tables.ShownAsTable):
         rows reach may be covered less often than stated.
         """
         if not 0 < level < 1:
-            raise ValueError(f"level={level!r}; it must lie between 0 and 1, as .95 does.")
+            raise ValueError(f"level={level!r}; it must lie between 0 and 1, as 0.95 does.")
         standard_error = self._standard_error("confidence intervals")
         if method == "bootstrap-t":
             factor = symmetric_t(self._kept_contributions(method), level, random_state)
@@ -273,8 +273,8 @@ class GlobalAttribution(tables.ShownAsTable):
         -----
         * The test is conditional on the fitted model: it asks whether this model's use of the
           feature helps, not whether the feature could help another model, nor whether the target
-          depends on it: a noisy copy of a useful column, correlation .8, had p < .05 in .56 of
-          cases with ``tree_inner``, .73 with ``partial_inner``. ``given_others`` asks that.
+          depends on it: a noisy copy of a useful column, correlation 0.8, had p < 0.05 in 56 %
+          of cases with ``tree_inner``, in 73 % with ``partial_inner``. ``given_others`` asks that.
         * The rows must be independent draws that were not used for fitting, tuning or early
           stopping. On training rows the p-values are meaningless.
         * It is conservative for ``tree_inner``: a feature without effect is on average below 0, so
@@ -391,7 +391,7 @@ class GlobalAttribution(tables.ShownAsTable):
         Parameters
         ----------
         level : float, optional
-            Also the ends of such `confidence_interval`, as .95: ``lower`` and ``upper``.
+            Also the ends of such `confidence_interval`, as 0.95: ``lower`` and ``upper``.
 
         Returns
         -------

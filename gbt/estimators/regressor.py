@@ -36,7 +36,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         max_depth still holds: give max_depth=None for the number of leaves alone to decide.
     min_child_weight : float or None, default=None
         Least sum of weighted hessians in a child: for the squared error, of weights.
-        None is what goes with the splitter: 1 with ``"greedy"``, .001 with all others.
+        None is what goes with the splitter: 1 with ``"greedy"``, 0.001 with all others.
     min_samples_leaf : int or None, default=None
         Least number of rows in a child, whatever their weights. None is what goes with the
         splitter: 20 where ``"auto"`` grows greedy trees, else 1.

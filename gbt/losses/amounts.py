@@ -50,7 +50,7 @@ class Poisson(LogLink):
     """Half the Poisson deviance of counts or rates, but for a constant.
 
     With a number for ``max_delta_step``, d, the hessian is e^d times the second derivative. That is
-    for models of other libraries: XGBoost and LightGBM have d = .7, scikit-learn 0.
+    for models of other libraries: XGBoost and LightGBM have d = 0.7, scikit-learn 0.
     """
 
     max_delta_step: float | None = None

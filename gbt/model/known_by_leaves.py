@@ -17,7 +17,7 @@ rows, three questions are asked, each only of rows that have passed the one befo
    are numbers. (Of the first round alone, since gradients of later ones repeat it.)
 
 Let p be the probability that new rows fill the leaves. A false alarm takes new rows that fill them,
-and no such table among those drawn: p (1 - p)^N_DRAWS, which is at most 1 / (e N_DRAWS), .0012,
+and no such table among those drawn: p (1 - p)^N_DRAWS, which is at most 1 / (e N_DRAWS), 0.0012,
 whatever p may be, and only for tables that have as many rows as the training rows.
 
 What cannot be told: a part of the training rows, or these with others; rows of a model whose trees

@@ -24,7 +24,7 @@ table of training.
 
 A fit spends about half a percent of its time on hashes. Of rows to be judged, some drawn at random
 are asked first, and all only if one of these is known. Where one row in fifty was seen, that is
-found with a probability of .994; fewer would hardly matter.
+found with a probability of 0.994; fewer would hardly matter.
 """
 
 from dataclasses import dataclass

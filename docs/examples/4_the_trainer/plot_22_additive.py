@@ -52,7 +52,7 @@ print("largest difference", f"{np.abs(total - model.predict(X_new)).max():.0e}")
 
 # %%
 # What is lost by doing without interactions, and beside others that do: R^2 over five folds.
-# scikit-learn's histogram trees keep the same constraint and score the same. Interactions add .02
+# scikit-learn's histogram trees keep the same constraint and score the same. Interactions add 0.02
 # here, less than folds differ by. Where the package ``interpret`` is installed there is a line for
 # an EBM, with ``interpret`` 0.7.8 it says 0.48: it averages fits to many samples of the rows, which
 # on so few rows helps more than interactions do.

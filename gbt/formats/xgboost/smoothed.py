@@ -7,7 +7,7 @@ before every round, with residuals r = f - y and weights w::
 
     absolute     g = r S / sqrt(S^2 + r^2)               h = S / sqrt(S^2 + r^2)
     quantile(a)  g = S/2 (tanh(x) + 1 - 2 a)             h = 1/(2 c) max(tanh(x) / x, 3e-4)
-                 with x = r / (c S) and c = .04
+                 with x = r / (c S) and c = 0.04
 
 (``absolute_error_obj.cc`` and ``quantile_obj.cc`` of its source.) As the scale changes, these are
 the derivatives of no one loss, and new rows have no scale. So a model is judged by its loss as it

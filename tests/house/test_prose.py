@@ -1,0 +1,120 @@
+"""Pages and public docstrings keep to plain English: riddles that were mended do not come back.
+
+Whether a sentence is clear only a reader can say. What can be looked for are phrases that readers
+stumbled over, numbers that begin with a point, and American spelling, as the rest is British.
+"""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import attributions
+import gbt
+
+ROOT = Path(__file__).parents[2]
+GENERATED = {"_build", "gallery", "generated"}
+PAGES = [
+    ROOT / "README.md",
+    *sorted(path for path in ROOT.glob("docs/**/*.md") if not GENERATED & {*path.parts}),
+]
+EXAMPLES = sorted(ROOT.glob("docs/examples/*/*.py"))
+PUBLIC = {
+    f"{package.__name__}.{name}": getattr(package, name)
+    for package in (gbt, attributions)
+    for name in package.__all__
+}
+
+# What readers stumbled over, and what to say instead.
+RIDDLES = {
+    r"come(s)? for free": "without refitting",
+    r"gain importance lies": "which features really help",
+    r"put(s)? them last": "the noise ranks last",
+    r"chosen by rows that did not": "a less biased choice of splits",
+    r"all rows to judge": "cross-validated importances",
+    r"who is who": "group membership",
+    r"come(s)? out again": "we reproduce",
+    r"allow(s)? no verdict": "cannot be distinguished from zero",
+    r"they praise|praise noise|praise whatever": "every used feature looks good",
+    r"[Ww]hatever takes a model": "every function accepts fitted models",
+    r"too little rather than too much": "is conservative",
+    r"thereby noise": "this does not prove that it is noise",
+    r"[Hh]ow fast, beside what": "benchmarks and how to reproduce them",
+    r"saved of the loss|part in every boosting step": "how much it reduced the loss",
+    r"cannot be expressed": "unsupported models raise an error that names what is in the way",
+    r"target(s)? (that we set ourselves|is reached|are reached)": "say what was measured",
+}
+BARE = r"(?<![\w.`/\\*$~)\]'\"])-?\.\d"  # .05, for 0.05 or 5 %
+AMERICAN = r"\b(behavior|favor|neighbor|center(ed)?|gray|analyze|color(ed|s)?)\b"
+CODE = re.compile(
+    r"^```.*?^```|^ {4}.*?$|^\|.*?$|`+[^`]*`+|\]\([^)]*\)|<[^>]*>", re.DOTALL | re.MULTILINE
+)
+
+
+def faults(text):
+    """Return what a text says that it should not, outside of code, tables and addresses."""
+    prose = CODE.sub(" ", text)
+    joined = " ".join(prose.split())
+    found = [match[0] for riddle in RIDDLES for match in re.finditer(riddle, joined)]
+    found += re.findall(rf"{BARE}\d*", joined)
+    return found + [match[0] for match in re.finditer(AMERICAN, joined)]
+
+
+def docstrings(thing):
+    """Return the docstrings of a function, or of a class and its public members."""
+    members = [thing]
+    if inspect.isclass(thing):
+        members += [member for name, member in vars(thing).items() if not name.startswith("_")]
+    return [inspect.getdoc(member) or "" for member in members]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_has_no_riddles(page):
+    assert faults(page.read_text()) == []
+
+
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.stem)
+def test_an_example_has_none(page):
+    text = page.read_text()
+    said = [
+        *re.findall(r'\A"""(.*?)"""', text, flags=re.DOTALL),
+        *re.findall(r"^# (.*)$", text, re.M),
+    ]
+    assert [fault for part in said for fault in faults(part)] == []
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_docstring_has_none(name):
+    # Docstrings are indented, so that only code between backticks is left out.
+    assert [
+        fault for text in docstrings(PUBLIC[name]) for fault in faults(inspect.cleandoc(text))
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Attributions come for free.",
+        "the same, and\nwho is who",
+        "p is below .05 there",
+        "between -.2 and 1",
+        "a neighbor",
+    ],
+)
+def test_a_riddle_is_noticed(text):
+    assert len(faults(f"Before. {text} And after, `alpha=.1`.")) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`x = .5`",
+        "| .5 | .7 |",
+        "```python\nx = .5\n```",
+        "0.05 or 5 %, tests/house/x.py",
+        "    x = .5",
+    ],
+)
+def test_code_and_tables_are_no_prose(text):
+    assert faults(f"Before.\n\n{text}\n") == []
