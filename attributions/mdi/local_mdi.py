@@ -148,13 +148,17 @@ def local_mdi(
         objects with options, and for other estimators.
     raw : bool
         Whether the features that a tree splits on join as columns of their own; categories do not.
+        Columns that say nearly the same then share what they say in an arbitrary way: leave them
+        out with False where some of yours do (measured in docs/local_mdi.md).
     rows : {"all", "inbag", "oob", "uniform"}
         Which training rows it is fitted to: all, each as often as the tree drew it, or once where
         it did not; those that grew the tree; those that did not; or all of them once. The stumps
         always come from the rows that grew the tree.
     aggregate : {"sum", "absolute", "rank", "rank_where_used"}
-        How trees are put together, see ``attributions.per_row.aggregates``. What the paper calls
-        LMDI+ in its experiments is ``"rank_where_used"``.
+        How trees are put together, see ``attributions.per_row.aggregates``. Only sums are parts of
+        a prediction; to rank the features of a row, "rank" finds those that matter better
+        (docs/local_mdi.md). What the paper calls LMDI+ in its experiments is
+        ``"rank_where_used"``.
     sample_weight : array of shape (n,), optional
         The weights that the model was fitted with.
     init_score : array of shape (n,), or (n, K), optional

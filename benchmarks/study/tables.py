@@ -35,6 +35,14 @@ def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
+def cell_of(values, digits: int) -> str:
+    """Return a mean with its standard error, which a single value does not have."""
+    mean, error = np.mean(values), np.nan
+    if len(values) > 1:
+        error = np.std(values, ddof=1) / np.sqrt(len(values))
+    return f"{mean:.{digits}f}" + ("" if np.isnan(error) else f" ({error:.{digits}f})")
+
+
 def markdown(names, rows) -> str:
     """Return a table."""
     lines = [names, ["---"] * len(names), *rows]

@@ -7,7 +7,7 @@ import gbt
 
 OTHERS = (
     "numpy", "scipy", "numba", "scikit-learn", "pandas", "xgboost", "lightgbm", "catboost", "shap",
-    "shapiq",
+    "shapiq", "lime", "imodels",
 )  # fmt: skip
 
 

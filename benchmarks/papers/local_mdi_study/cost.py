@@ -1,0 +1,220 @@
+"""What methods cost: beside each other on one table, and as trees grow deeper and tables longer.
+
+*seconds*: 300 rows of 30 columns, 100 trees; one row is explained, then 200 more. Each method is
+called as a user would, LIME with its default of 5,000 samples.
+
+*cost*: forests of two trees, grown without a least number of rows to a largest depth, on 20
+columns. The paper says of local MDI+ that it costs exponentially much in the depth. A tree of depth
+d has up to 2^d - 1 splits, but never more than it has rows, so what counts is whether the cost is
+in proportion to splits. imodels makes a matrix of rows times splits, and is left out where that has
+more than eight million numbers. Memory is by how much the peak of the process rises. TreeSHAP
+explains 20 rows and LIME two; local MDI all rows, after it has fitted its linear models to them.
+"""
+
+import ctypes
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import ElasticNetCV
+from threadpoolctl import threadpool_limits
+
+from attributions import held_out_gain_rows, local_mdi, predecomp, saabas, tree_shap
+from benchmarks.papers.local_mdi import noisy
+from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, methods_of
+from benchmarks.papers.local_mdi_study.models import KINDS, N_TREES, fitted
+from benchmarks.papers.local_mdi_study.simulated import numbers
+from benchmarks.study.tables import cell_of, chosen, markdown, values_of, values_there
+
+N_ROWS = 300
+N_EXPLAINED = 200
+N_LIME = 5
+ROWS = (1_000, 10_000, 100_000)
+DEPTHS = (5, 10, 15, 20)
+TREES = 2
+MOST_NUMBERS = 8_000_000  # of imodels' matrix
+RATIOS = [0.1, 0.5, 0.99]
+PROGRAMS = {
+    "elastic net": "local MDI+, elastic net",
+    "ols": "local MDI, least squares",
+    "imodels": "local MDI+, imodels",
+    "tree_shap": "TreeSHAP, ours",
+    "shap": "TreeSHAP, shap",
+    "lime": "LIME",
+}
+
+
+def lime_of(model, X_fit) -> Callable:
+    """Return a function that explains rows by LIME's defaults."""
+    from lime.lime_tabular import LimeTabularExplainer
+
+    explainer = LimeTabularExplainer(X_fit, mode="regression", random_state=0)
+
+    def explain(X):
+        for row in X:
+            explainer.explain_instance(row, model.predict, num_features=X.shape[1])
+
+    return explain
+
+
+def as_called(model, X_fit, y_fit, y_new) -> dict[str, Callable]:
+    """Return what a user calls to explain rows, by method."""
+    of_fit = model, X_fit, y_fit
+    least_squares = {"linear_model": "ols", "raw": False, "rows": "inbag"}
+    return {
+        "saabas": lambda X: saabas(model, X, n_jobs=1),
+        "predecomp": lambda X: predecomp(model, X, n_jobs=1),
+        "tree_shap": lambda X: tree_shap(model, X, n_jobs=1),
+        "ols": lambda X: local_mdi(*of_fit, X, **least_squares, n_jobs=1),
+        "elastic_net": lambda X: local_mdi(*of_fit, X, n_jobs=1),
+        "held_out": lambda X: held_out_gain_rows(model, X, y_new[: len(X)], n_jobs=1),
+        **({"lime": lime_of(model, X_fit)} if find_spec("lime") else {}),
+    }
+
+
+def timed(work: Callable, *arguments) -> float:
+    """Return the seconds of processor time of a call."""
+    started = time.process_time()
+    work(*arguments)
+    return time.process_time() - started
+
+
+def seconds(cell, rng, size):
+    """Yield the seconds of one row and of each further one."""
+    n_fit = N_ROWS if size == "full" else 40
+    X = rng.normal(size=(n_fit + N_EXPLAINED + 1, 30))
+    y = noisy(X[:, :5].sum(axis=1), 0.4, rng)
+    table = numbers(X[:n_fit], y[:n_fit])
+    model = fitted(cell["model"], table, size, int(rng.integers(2**31)))
+    calls = as_called(model, table.X, table.y, y[n_fit:])
+    with threadpool_limits(1):
+        for method in methods_of(cell["model"]):
+            n = (N_LIME if size == "full" else 1) if method == "lime" else N_EXPLAINED
+            call = calls[method]
+            call(X[n_fit : n_fit + 2])
+            first = min(timed(call, X[n_fit : n_fit + 1]) for _ in range(2))
+            all_rows = min(timed(call, X[n_fit : n_fit + n + 1]) for _ in range(2))
+            yield {
+                "method": method,
+                "first row": float(f"{first:.4g}"),
+                "each further row": float(f"{max(all_rows - first, 0.0) / n:.4g}"),
+            }
+
+
+def peak() -> int:
+    """Return the bytes of memory that the process has had at most since `forget_peak`."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+
+def forget_peak() -> int:
+    """Begin anew; return the bytes that the process has now. Of Linux, with glibc.
+
+    Memory that was given back, but that the C library still holds, would hide what comes next.
+    """
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    return peak()
+
+
+def programs(forest, X, y, n_splits: float, size: str) -> dict[str, tuple[int, Callable]]:
+    """Return how many rows each program explains, and what it does: fits, explains."""
+    few = 20 if size == "full" else 2
+    found = {
+        "elastic net": (len(X), lambda: local_mdi(forest, X, y, n_jobs=1)),
+        "ols": (
+            len(X),
+            lambda: local_mdi(forest, X, y, linear_model="ols", raw=False, rows="inbag", n_jobs=1),
+        ),
+        "tree_shap": (few, lambda: tree_shap(forest, X[:few], n_jobs=1)),
+    }
+    if size == "full" and find_spec("imodels") and len(X) * n_splits <= MOST_NUMBERS:
+        from benchmarks.speed.local_mdi_speed import imodels_scores
+
+        linear = ElasticNetCV(cv=3, l1_ratio=RATIOS, max_iter=2000, random_state=0)
+        found["imodels"] = len(X), lambda: imodels_scores(forest, X, y, linear)
+    if find_spec("shap"):
+        import shap
+
+        found["shap"] = few, lambda: shap.TreeExplainer(forest).shap_values(X[:few])
+    if find_spec("lime"):
+        found["lime"] = 2, lambda: lime_of(forest, X)(X[:2])
+    return {name: found[name] for name in PROGRAMS if name in found}
+
+
+def cost(cell, rng, size):
+    """Yield seconds a tree and bytes of every program."""
+    n = cell["rows"] if size == "full" else 60
+    X = rng.normal(size=(n, 20)).astype(np.float32).astype(np.float64)
+    y = noisy(X[:, :5].sum(axis=1), 0.4, rng)
+    forest = RandomForestRegressor(TREES, max_depth=cell["depth"], random_state=0).fit(X, y)
+    n_splits = np.mean([tree.tree_.n_leaves - 1 for tree in forest.estimators_])
+    with threadpool_limits(1):
+        for name, (n_explained, work) in programs(forest, X, y, n_splits, size).items():
+            if n < ROWS[-1] and name != "imodels":
+                work()  # compiled, and warm, which does not show where rows are many
+            before = forget_peak()
+            took = timed(work)
+            yield {
+                "program": name,
+                "splits a tree": float(n_splits),
+                "rows explained": n_explained,
+                "seconds a tree": float(f"{took / TREES:.4g}"),
+                "megabytes": round((peak() - before) / 1e6, 1),
+            }
+
+
+def seconds_table(rows) -> str:
+    """List milliseconds of the first row and microseconds of others, a line a method."""
+    kinds = values_there(rows, "model", KINDS)
+    lines = []
+    for method in values_there(rows, "method", METHODS):
+        cells = []
+        for kind in kinds:
+            of_cell = chosen(rows, method=method, model=kind)
+            for measure, unit in (("first row", 1e3), ("each further row", 1e6)):
+                numbers_of = [unit * row[measure] for row in of_cell]
+                cells.append(cell_of(numbers_of, 1) if numbers_of else "-")
+        lines.append([LABELS[method], *cells])
+    measures = ("first row, ms", "each further row, µs")
+    heads = [f"{KINDS[kind]}: {measure}" for kind in kinds for measure in measures]
+    return markdown([f"method, {N_TREES} trees", *heads], lines)
+
+
+def cost_table(rows) -> str:
+    """List a line a number of rows and depth, a column a program."""
+    names = values_there(rows, "program", PROGRAMS)
+    lines = []
+    for n in values_of(rows, "rows"):
+        for depth in values_of(rows, "depth"):
+            of_cell = chosen(rows, rows=n, depth=depth)
+            cells = [cost_cell(chosen(of_cell, program=name)) for name in names]
+            splits = np.mean([row["splits a tree"] for row in of_cell])
+            lines.append([f"{n:,}", depth, f"{splits:,.0f}", *cells])
+    heads = [f"{PROGRAMS[name]}, s a tree; MB" for name in names]
+    return markdown(["rows", "depth", "splits a tree", *heads], lines)
+
+
+def cost_cell(rows) -> str:
+    """Return seconds with their error, and the largest number of megabytes."""
+    if not rows:
+        return "-"
+    taken = [row["seconds a tree"] for row in rows]
+    digits = 3 if np.mean(taken) >= 0.1 else 4
+    return f"{cell_of(taken, digits)}; {max(row['megabytes'] for row in rows):.0f}"
+
+
+def slopes(rows) -> dict[tuple[str, int], float]:
+    """Return, of a program and a number of rows, by which power of the splits the time grows."""
+    found = {}
+    for name in values_there(rows, "program", PROGRAMS):
+        for n in values_of(rows, "rows"):
+            of_line = chosen(rows, program=name, rows=n)
+            if len(values_of(of_line, "depth")) > 1:
+                splits = np.log([row["splits a tree"] for row in of_line])
+                times = np.log([max(row["seconds a tree"], 1e-6) for row in of_line])
+                found[name, n] = float(np.polyfit(splits, times, 1)[0])
+    return found

@@ -1,0 +1,205 @@
+"""The page's pictures: what every method is worth for four tasks, what it costs, and mean ranks.
+
+Of the first, a row of panels is a task, a line a method, a column of panels a kind of model. Bars
+are standard errors of the difference between a method and the mean of all that are in the panel, in
+the same repetitions or on the same tables.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+from attributions.plots.colors import BLUE, VERMILION
+from benchmarks.papers.local_mdi_study.counterfactuals import COLUMNS
+from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, OF_OURS
+from benchmarks.papers.local_mdi_study.selection import STEPS, mean_over_shares, tables_and_scores
+from benchmarks.papers.local_mdi_study.subgroups import measures_of
+from benchmarks.papers.rankings import ranks
+from benchmarks.papers.rankings.ranks import critical_difference, mean_ranks
+from benchmarks.study.tables import chosen, values_of, values_there
+
+STYLES = {"": ("#333333", "#ffffff"), "_dark": ("#e6e6e6", "#0d1117")}
+LIKE_ALWAYS = {"svg.hashsalt": "gbt", "svg.fonttype": "none"}  # the same file at each run
+KINDS = {"forest": "Random forest", "boosted": "Boosted, ours"}
+MARKS = {"sum": ("o", BLUE, "signed sums"), "rank": ("D", VERMILION, "mean ranks"),
+         "global": ("x", "#888888", "one score for all rows")}  # fmt: skip
+
+
+NEEDS_TARGETS = ("Distance", "Error")  # how titles begin where the held-out gain is left out
+
+
+class Panel(NamedTuple):
+    """A task: its part, title, units, value of a row, and the aggregates that are shown."""
+
+    part: str
+    title: str
+    unit: str
+    value: Callable
+    aggregates: tuple[str, ...]
+
+
+def distances(rows) -> Callable:
+    """Return a function that divides a distance by the least possible one."""
+    least = {
+        (row["data"], row["model"], row["replication"]): row["distance"]
+        for row in chosen(rows, method=COLUMNS)
+    }
+    return lambda row: row["distance"] / least[row["data"], row["model"], row["replication"]]
+
+
+def panels(tables) -> list[Panel]:
+    """Return the panels of the parts that are there."""
+    found = []
+    if "ranking" in tables:
+        title = "Features that matter ranked first, AUC: more is better"
+        found.append(Panel("ranking", title, "replication", lambda r: r["auc"], tuple(MARKS)))
+    if "selection" in tables:
+        title = "Each row keeps its best features, model fitted again, score: more is better"
+        found.append(Panel("selection", title, "data", mean_over_shares, tuple(MARKS)))
+    if "counterfactuals" in tables:
+        title = "Distance of counterfactuals, the nearest row has 1: less is better"
+        value = distances(tables["counterfactuals"])
+        found.append(Panel("counterfactuals", title, "data", value, ("sum", "global")))
+    if "subgroups" in tables:
+        title = "Error of linear models in groups, one model for all has 1: less is better"
+        measures = measures_of(tables["subgroups"])
+
+        def error(row):
+            return np.mean([row[name] for name in measures])
+
+        found.append(Panel("subgroups", title, "data", error, ("sum", "global")))
+    return found
+
+
+def points(rows, panel: Panel) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the mean of every method and aggregate, and the error of its difference from all."""
+    pairs = [
+        (method, aggregate)
+        for method in METHODS
+        if method not in OF_OURS or chosen(rows, method="predecomp")
+        for aggregate in panel.aggregates
+        if chosen(rows, method=method, aggregate=aggregate)
+    ]
+    units = values_of(rows, panel.unit)
+    values = np.array(
+        [
+            [
+                np.mean([panel.value(r) for r in chosen(rows, method=m, aggregate=a)
+                         if r[panel.unit] == unit])
+                for m, a in pairs
+            ]
+            for unit in units
+        ]
+    )  # fmt: skip
+    apart = values - values.mean(axis=1, keepdims=True)
+    errors = np.zeros(len(pairs))
+    if len(units) > 1:
+        errors = apart.std(axis=0, ddof=1) / np.sqrt(len(units))
+    return dict(zip(pairs, zip(values.mean(axis=0), errors, strict=True), strict=True))
+
+
+def draw_panel(ax, rows, panel: Panel, names) -> None:
+    """Draw a task: a line a method."""
+    for (method, aggregate), (mean, error) in points(rows, panel).items():
+        mark, color, _ = MARKS[aggregate]
+        y = names.index(method) + {"sum": -0.2, "rank": 0.0, "global": 0.2}[aggregate]
+        ax.errorbar(mean, y, xerr=error, fmt=mark, color=color, markersize=5, elinewidth=1.2)
+
+
+def draw_seconds(ax, rows, names, ink: str) -> None:
+    """Draw the milliseconds of a row after the first."""
+    for name in values_there(rows, "method", METHODS):
+        times = [1000 * row["each further row"] for row in chosen(rows, method=name)]
+        ax.plot(np.mean(times), names.index(name), "o", color=ink, markersize=5)
+    ax.set_xscale("log")
+
+
+def entitle(line, title: str, names, ink: str) -> None:
+    """Write the title of a row of panels, and why lines are empty."""
+    line[0].annotate(
+        title, (0, 1.03), xycoords="axes fraction", color=ink, fontsize=10, fontweight="bold"
+    ).set_in_layout(False)
+    for k, name in enumerate(names):
+        if name in OF_OURS:
+            say(line[:1], k, "is Saabas", ink)
+        if name == "held_out" and title.startswith(NEEDS_TARGETS):
+            say(line, k, "would need the targets", ink)
+
+
+def say(axes, y: int, words: str, ink: str) -> None:
+    """Write why a line is empty."""
+    for ax in axes:
+        ax.text(0.01, y, words, color=ink, fontsize=8, va="center", alpha=0.6,
+                transform=ax.get_yaxis_transform())  # fmt: skip
+
+
+def dress(ax, ink: str, paper: str) -> None:
+    """Give a panel plain axes."""
+    ax.set_facecolor(paper)
+    ax.tick_params(colors=ink, length=0, labelsize=9)
+    ax.grid(axis="y", color=ink, alpha=0.15)
+    ax.spines[:].set_visible(False)
+
+
+def picture(tables, ink: str, paper: str):
+    """Draw all panels."""
+    found, names = panels(tables), list(METHODS)
+    titles = [panel.title for panel in found]
+    if "seconds" in tables:
+        titles.append("Time of a further row, ms: less is better")
+    n = len(titles)
+    figure, axes = plt.subplots(
+        n, len(KINDS), figsize=(9.5, 2.0 * n + 0.8), sharey=True, sharex="row",
+        layout="constrained", facecolor=paper, squeeze=False,
+    )  # fmt: skip
+    for column, (kind, label) in zip(axes.T, KINDS.items(), strict=True):
+        for ax, panel in zip(column, found, strict=False):
+            draw_panel(ax, chosen(tables[panel.part], model=kind), panel, names)
+        if "seconds" in tables:
+            draw_seconds(column[-1], chosen(tables["seconds"], model=kind), names, ink)
+        column[0].set_title(label, color=ink, fontsize=12, fontweight="bold", pad=18)
+    for line, title in zip(axes, titles, strict=True):
+        entitle(line, title, names, ink)
+    axes[0, 0].set_yticks(range(len(names)), [LABELS[name] for name in names])
+    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
+    for ax in axes.flat:
+        dress(ax, ink, paper)
+    for mark, color, label in MARKS.values():
+        axes[0, 0].plot([], [], mark, color=color, label=label)
+    figure.get_layout_engine().set(h_pad=0.14)
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(), ncols=3, loc="outside upper center", frameon=False,
+        labelcolor=ink,
+    )  # fmt: skip
+    return figure
+
+
+def draw_mean_ranks(rows, path: Path) -> None:
+    """Draw the mean ranks of the ablation's steps over tables; bars join what does not differ."""
+    found = {}
+    for kind in values_there(rows, "model", KINDS):
+        pairs, names, scores = tables_and_scores(rows, kind, STEPS)
+        title = f"{KINDS[kind]}: mean rank over {len(names)} tables, a mean of four shares each"
+        difference = critical_difference(len(pairs), len(names))
+        found[title] = [STEPS[pair] for pair in pairs], mean_ranks(scores), difference
+    ranks.draw(found, path)
+
+
+def draw(tables: dict[str, list[dict]], folder: Path) -> None:
+    """Write ``local_mdi.svg`` and ``local_mdi_dark.svg``, and ``local_mdi_ranks.svg``."""
+    if "selection" in tables:
+        with plt.rc_context(LIKE_ALWAYS):
+            draw_mean_ranks(tables["selection"], folder / "local_mdi_ranks.svg")
+    if not panels(tables):
+        return
+    for suffix, (ink, paper) in STYLES.items():
+        with plt.rc_context(LIKE_ALWAYS):
+            figure = picture(tables, ink, paper)
+            figure.savefig(folder / f"local_mdi{suffix}.svg", metadata={"Date": None})
+            plt.close(figure)

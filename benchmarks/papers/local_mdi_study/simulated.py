@@ -1,0 +1,123 @@
+"""Simulated tables: whether features that matter rank first, and whether correlated ones rise.
+
+*ranking*: the four functions of ``benchmarks.papers.local_mdi``, here with LIME and an imported
+model. *correlation*: 50 of 100 features share a part, and six of these matter. Two numbers are in
+circulation for how a group of features ranks. One is the mean rank of the group's features. The
+other is what the authors' public code computes: it sorts the features of a row, and averages the
+*numbers* of the features that it finds at places 0 to 5, 6 to 49 and 50 to 99, as if these were the
+ranks of features 0 to 5, 6 to 49 and 50 to 99. Both are here.
+
+Columns are shuffled before anything is fitted, since ties would else favour the first ones.
+"""
+
+import numpy as np
+from scipy.stats import rankdata
+
+from benchmarks.papers.local_mdi import equicorrelated, mean_auc, noisy, signal
+from benchmarks.papers.local_mdi_study.methods import (
+    AGGREGATES,
+    LABELS,
+    WHERE_USED,
+    Explained,
+    methods_of,
+)
+from benchmarks.papers.local_mdi_study.models import KINDS, fitted
+from benchmarks.papers.local_mdi_study.tables import Table
+from benchmarks.study.tables import cell_of, chosen, markdown, values_of, values_there
+
+SIGNALS = ("linear", "interactions", "linear and boxes", "switch")
+EXPLAINED = 0.4
+CORRELATIONS = (0.5, 0.75, 0.9, 0.95, 0.99)
+GROUPS = {"signal": slice(0, 6), "correlated": slice(6, 50), "other": slice(50, 100)}
+ROWS_OF_LIME = 25  # of the 250, in *correlation*; a seed's mean over rows varies little
+
+
+def numbers(X, y) -> Table:
+    """Make a table without words."""
+    return Table(X, y, np.zeros(X.shape[1], dtype=bool), False)
+
+
+def ranking(cell, rng, size):
+    """Yield the AUC of each row's scores for the features that matter in it, on new rows."""
+    n_fit, n_new = (300, 100) if size == "full" else (40, 3)
+    X = rng.normal(size=(n_fit + n_new, 30))
+    f, matters = signal(cell["function"], X)
+    order = rng.permutation(30)
+    X, matters = X[:, order], matters[n_fit:, order]
+    y = noisy(f, EXPLAINED, rng)
+    table, seed = numbers(X[:n_fit], y[:n_fit]), int(rng.integers(2**31))
+    explained = Explained(fitted(cell["model"], table, size, seed), table, seed, size)
+    asked = methods_of(cell["model"])
+    for method, scores in explained.of_all(asked, X[n_fit:], y[n_fit:]):
+        for aggregate in (*AGGREGATES, WHERE_USED):
+            auc = mean_auc(matters, scores.by(aggregate))
+            yield {"method": method, "aggregate": aggregate, "auc": round(float(auc), 5)}
+
+
+def correlation(cell, rng, size):
+    """Yield both numbers of every group, over training rows."""
+    n = 250 if size == "full" else 40
+    X = equicorrelated(n, cell["correlation"], rng)
+    high = X > 0
+    f = X[:, :6].sum(axis=1) + sum(high[:, a] & high[:, a + 1] for a in (0, 2, 4))
+    y = noisy(f, 0.1, rng)
+    place = rng.permutation(100)  # of a feature
+    table, seed = numbers(X[:, np.argsort(place)], y), int(rng.integers(2**31))
+    explained = Explained(fitted(cell["model"], table, size, seed), table, seed, size)
+    for method in methods_of(cell["model"]):
+        n_rows = (ROWS_OF_LIME if size == "full" else 2) if method == "lime" else n
+        scores = explained.scores(method, table.X[:n_rows], y[:n_rows])
+        for aggregate in (*AGGREGATES, WHERE_USED):
+            found = scores.by(aggregate)[:, place]
+            yield {"method": method, "aggregate": aggregate, **both_numbers(found)}
+
+
+def both_numbers(scores: np.ndarray) -> dict[str, float]:
+    """Return the mean rank of every group, 1 the best, and what the public code averages.
+
+    The code counts features from 0; here they are counted from 1, as ranks are.
+    """
+    ranks = rankdata(-scores, axis=1)
+    features = np.argsort(-scores, axis=1, kind="stable") + 1
+    return {
+        **{f"rank {g}": round(float(ranks[:, columns].mean()), 3) for g, columns in GROUPS.items()},
+        **{f"code {g}": round(float(features[:, c].mean()), 3) for g, c in GROUPS.items()},
+    }
+
+
+def ranking_table(rows) -> str:
+    """List a line a model, method and aggregate, a column a function."""
+    names = values_there(rows, "function", SIGNALS)
+    lines = []
+    for kind, method, aggregate in lines_of(rows):
+        of_line = chosen(rows, model=kind, method=method, aggregate=aggregate)
+        cells = [cell_of([r["auc"] for r in chosen(of_line, function=name)], 3) for name in names]
+        lines.append([KINDS[kind], LABELS[method], aggregate, *cells])
+    return markdown(["model", "method", "aggregate", *names], lines)
+
+
+def correlation_table(rows) -> str:
+    """List a line a correlation, model, method and aggregate."""
+    lines = []
+    measures = [f"{definition} {group}" for definition in ("rank", "code") for group in GROUPS]
+    for correlation in values_of(rows, "correlation"):
+        some = chosen(rows, correlation=correlation)
+        for kind, method, aggregate in lines_of(some):
+            of_line = chosen(some, model=kind, method=method, aggregate=aggregate)
+            cells = [cell_of([row[measure] for row in of_line], 1) for measure in measures]
+            lines.append([correlation, KINDS[kind], LABELS[method], aggregate, *cells])
+    heads = [f"mean rank: {g}" for g in GROUPS] + [f"as the code: {g}" for g in GROUPS]
+    return markdown(["correlation", "model", "method", "aggregate", *heads], lines)
+
+
+def lines_of(rows) -> list[tuple[str, str, str]]:
+    """Return models, methods and aggregates that are there, in their order."""
+    there = {(row["model"], row["method"], row["aggregate"]) for row in rows}
+    aggregates = values_of(rows, "aggregate")
+    return [
+        (kind, method, aggregate)
+        for kind in KINDS
+        for method in LABELS
+        for aggregate in aggregates
+        if (kind, method, aggregate) in there
+    ]
