@@ -65,6 +65,8 @@ class Findings:
         Total gain, in its own unit.
     used : GlobalAttribution
         Absolute contributions to the raw prediction, per held-out row.
+    raw_prediction : float64 array
+        Of the held-out rows.
     per_cent_of_row : float
         What a held-out gain of 1 of one row is, in per cent of the constant's mean loss of a row.
     constant_loss : float
@@ -95,6 +97,7 @@ class Findings:
     useful: GlobalAttribution
     gain: GlobalAttribution
     used: GlobalAttribution
+    raw_prediction: np.ndarray = field(default_factory=lambda: np.empty(0))
     per_cent_of_row: float = 1.0
     constant_loss: float = 1.0
     saved_by_best: tuple[float, ...] = ()
@@ -211,6 +214,7 @@ def findings_in_batches(
         useful=_scaled(useful, per_cent),
         gain=total_gain(model),
         used=_scaled(used, 1 / len(y)),
+        raw_prediction=raw_prediction,
         per_cent_of_row=per_cent * len(y),
         constant_loss=float(constant_loss),
         on_training_rows=_are_training_rows(model, y, read),

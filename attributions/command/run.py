@@ -17,7 +17,9 @@ from functools import partial
 from hashlib import file_digest
 from importlib.metadata import version
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from attributions.command.demonstration import GREEDY, demonstration
@@ -38,6 +40,9 @@ from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.model.ensemble import Ensemble
+from gbt.training.evaluation import Round
+
+SECONDS_BETWEEN_LINES = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -153,9 +158,32 @@ def fit(task: Task, parameters: dict[str, Any]) -> Ensemble:
     kind = GBTClassifier if task.is_classification else GBTRegressor
     if task.loss is not None:
         parameters = {**parameters, "loss": task.loss}
-    estimator = kind(**parameters, categorical_features=words)
+    estimator = kind(**parameters, categorical_features=words, callbacks=[TimeLeft()])
     model = estimator.fit(task.X_train, task.y_train).ensemble_
     return replace(model, feature_names=task.feature_names)
+
+
+class TimeLeft:
+    """Says every few seconds of a long fit how long it will go on.
+
+    The first round, in which kernels may be compiled, tells nothing of the others.
+    """
+
+    def __init__(self) -> None:
+        self.started = self.said = inf
+
+    def __call__(self, done: Round) -> None:
+        """Look at the clock after a round."""
+        now = perf_counter()
+        if done.number == 0:
+            self.started = self.said = now
+        elif now - self.said >= SECONDS_BETWEEN_LINES and done.number + 1 < done.n_rounds:
+            self.said, n_left = now, done.n_rounds - done.number - 1
+            text = (
+                f"Fitting: {done.number + 1} of {done.n_rounds} rounds,"
+                f" {(now - self.started) / done.number * n_left:.0f} s left"
+            )
+            print(text, file=sys.stderr, flush=True)
 
 
 def _question(

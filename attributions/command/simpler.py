@@ -32,9 +32,7 @@ def beside_simpler(found: Findings) -> Findings:
     task = found.task
     if not len(task.X_train) or not len(task.X_valid):
         return found
-    rows = np.arange(len(task.y_train))
-    if len(task.y_train) > MOST_ROWS:
-        rows = np.random.default_rng(0).permutation(len(task.y_train))[:MOST_ROWS]
+    rows = _some_rows(task)
     design = Design.of(task, task.X_train[rows])
     fitted, judged = design.rows(task.X_train[rows]), design.rows(task.X_valid)
     y = task.y_train[rows]
@@ -50,6 +48,14 @@ def beside_simpler(found: Findings) -> Findings:
         for score in found.scores
     ]
     return replace(found, scores=scores)
+
+
+def _some_rows(task: Task) -> np.ndarray:
+    """Return the rows of training, or of many rows some at random."""
+    n_rows = len(task.y_train)
+    if n_rows <= MOST_ROWS:
+        return np.arange(n_rows)
+    return np.random.default_rng(0).permutation(n_rows)[:MOST_ROWS]
 
 
 class Design:
@@ -122,12 +128,13 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
     used = [k for k in useful.ranking() if found.is_used[k] and useful.values[k] > 0]
     if found.saved < LEAST_SAVED or len(used) < 2:
         return found
-    of = []
+    of, rows = [], _some_rows(task)
     for n in (1, 2)[: len(useful) - 1]:
         columns = used[:n]
         part = replace(
             task,
-            X_train=task.X_train[:, columns],
+            X_train=task.X_train[np.ix_(rows, columns)],
+            y_train=task.y_train[rows],
             X_valid=task.X_valid[:, columns],
             feature_names=tuple(task.feature_names[k] for k in columns),
         )

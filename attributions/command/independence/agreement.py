@@ -18,7 +18,7 @@ from scipy.stats import f as f_distribution
 from scipy.stats import norm
 
 from attributions.command.table.belonging import Belonging
-from gbt.model.ensemble import Ensemble
+from gbt.losses.loss import Loss
 
 CHANCE = 1e-3  # p-values above it are taken for chance
 LEAST_SHARE = 0.03  # a smaller share does no harm that could be seen
@@ -38,9 +38,9 @@ class Agreement:
         return self.p_value < CHANCE and self.share >= LEAST_SHARE
 
 
-def errors_of(model: Ensemble, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+def errors_of(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
     """Return what predictions leave unexplained of every row, (n, K): negative gradients."""
-    gradient, _ = model.loss.gradient_hessian(y, model.raw_predict(X))
+    gradient, _ = loss.gradient_hessian(y, raw_prediction)
     return -gradient.reshape(len(y), -1)
 
 

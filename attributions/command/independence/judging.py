@@ -51,7 +51,8 @@ def judged(
         if with_groups is None:
             continue
         fitted = fit(with_groups)
-        errors = errors_of(fitted, with_groups.X_valid, with_groups.y_valid)
+        raw_prediction = fitted.raw_predict(with_groups.X_valid)
+        errors = errors_of(fitted.loss, with_groups.y_valid, raw_prediction)
         together = Together(candidate, agreement_within(errors, _groups(with_groups)))
         if together.is_strong:
             said, task, model = replace(together, is_heeded=True), with_groups, fitted
@@ -96,7 +97,7 @@ def _as_asked(task: Task, plain: Task, fit: Fit) -> Findings:
             (c for c in belonging(task.columns, task.target.name) if c.name == name),
             Belonging(name, max(values.n_distinct, 1), n_rows, False, False),
         )
-        errors = errors_of(found.model, task.X_valid, task.y_valid)
+        errors = errors_of(found.model.loss, task.y_valid, found.raw_prediction)
         agreement = agreement_within(errors, _groups(task))
         together = Together(column, agreement, is_heeded=True, is_found=False)
         found = replace(found, together=together)
@@ -115,7 +116,7 @@ def of_given_model(found: Findings) -> Findings:
 def with_hint(found: Findings) -> Findings:
     """Say which rows may belong together, where all that is known of it are this model's errors."""
     task = found.task
-    errors = errors_of(found.model, task.X_valid, task.y_valid)
+    errors = errors_of(found.model.loss, task.y_valid, found.raw_prediction)
     said = None
     for candidate in belonging(task.columns, task.target.name)[:MOST_TRIED]:
         values = task.columns[candidate.name].numbers[task.held_out]
@@ -129,7 +130,7 @@ def with_hint(found: Findings) -> Findings:
 def with_time(found: Findings) -> Findings:
     """Add what is found of the order of time, or of the file."""
     task = found.task
-    errors = errors_of(found.model, task.X_valid, task.y_valid)
+    errors = errors_of(found.model.loss, task.y_valid, found.raw_prediction)
     named = columns_of_time(task.columns, task.target.name)
     if named:
         of_named = []
@@ -164,4 +165,5 @@ def _is_sorted(task: Task) -> bool:
 def without_rows(found: Findings) -> Findings:
     """Return findings that stand beside others: their rows are not needed any more."""
     nothing = np.empty((0, found.task.X_valid.shape[1]))
-    return replace(found, task=replace(found.task, X_train=nothing, X_valid=nothing))
+    task = replace(found.task, X_train=nothing, X_valid=nothing)
+    return replace(found, task=task, raw_prediction=np.empty(0))

@@ -103,7 +103,7 @@ class Report:
         """Work out what the report needs beyond the findings."""
         model, task = found.model, found.task
         X, y = task.X_valid, task.y_valid
-        raw_prediction = model.raw_predict(X)
+        raw_prediction = found.raw_prediction
         loss = excess(model.loss, y, raw_prediction)
         random = np.random.default_rng(seed)
         sampled = np.sort(random.permutation(len(y))[:N_SAMPLED])

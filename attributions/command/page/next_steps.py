@@ -44,7 +44,7 @@ def _about_the_loss(found: Findings) -> Iterator[str]:
     is_fitted = len(task.X_train) > 0
     if not is_fitted or model.loss.name != "half_squared_error":
         return
-    if vary_as_counts(task.y_valid, model.raw_predict(task.X_valid)):
+    if vary_as_counts(task.y_valid, found.raw_prediction):
         yield (
             "The target seems to count something, and larger counts vary more. Run it again with"
             " --task counts: the Poisson loss is made for such targets, and its predictions are"
