@@ -30,6 +30,7 @@ MEMORY = {
     },
     "choose_bins": {"bin_start": lambda given: np.full(given.most, UNTOUCHED)},
     "link_nodes": {
+        "depth": lambda given: np.zeros(len(given.feature), dtype=np.int64),
         "column": lambda given: np.full(len(given.feature), UNTOUCHED, dtype=np.uint64),
         "lower": lambda given: np.full((len(given.feature), 2), UNTOUCHED, dtype=np.uint64),
         "tree_depth": lambda given: np.full(len(given.tree_offset) - 1, UNTOUCHED),

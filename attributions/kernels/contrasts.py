@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, internal, kernel
-from gbt.kernels.platform.instructions import add_four
+from gbt.kernels.platform.instructions import add_four, max, min
 from gbt.kernels.rows.derivatives import HALF_LOGISTIC, write_derivatives
 from gbt.kernels.rows.descent import N_PLACES, N_TOP, go_down
 

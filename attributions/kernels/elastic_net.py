@@ -35,6 +35,7 @@ import numpy as np
 
 from attributions.kernels.stumps import Sums
 from gbt.kernels.platform.compiling import internal, kernel, reordered
+from gbt.kernels.platform.instructions import max
 
 MAX_SWEEPS = 5000
 MOST = 0.8  # of the stumps: where more are not 0, a cut tree saves less than its checks cost

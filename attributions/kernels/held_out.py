@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, internal, kernel
-from gbt.kernels.platform.instructions import add_pair
+from gbt.kernels.platform.instructions import add_pair, max, min
 from gbt.kernels.rows.descent import N_TOP
 
 MAX_ODDS = 1e150  # products of two are numbers

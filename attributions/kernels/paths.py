@@ -22,7 +22,8 @@ and one pass upwards gives what has passed every edge.
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import internal, kernel
+from gbt.kernels.platform.compiling import internal, kernel, uncounted
+from gbt.kernels.platform.instructions import min
 from gbt.kernels.rows.descent import N_PLACES, N_TOP, go_down_the_top, takes_left
 
 # Steps in which every node passes over all rows, which becomes vector instructions, and adds 0 to
@@ -73,8 +74,16 @@ def credit_the_top(at, first, n_steps, path_feature, path_change, weight, out):
             out[feature[place], np.uint64(i)] += weight[i] * change[place]
 
 
-@kernel
-def add_value_changes(X, links, feature, change, row_weight, out):
+def memory_for(n_rows):
+    """Return what `add_value_changes` works in: its last arguments but one."""
+    path_feature = np.empty((N_TOP, N_PLACES), dtype=np.uint64)
+    return np.empty(n_rows, dtype=np.uint64), path_feature, np.empty((N_TOP, N_PLACES))
+
+
+@uncounted
+def add_value_changes(
+    X, links, feature, change, row_weight, at, path_feature, path_change, out
+):  # fmt: skip
     """Add the changes of the node value along each row's path, tree by tree.
 
     N nodes, M trees; of nodes and places, see ``gbt.kernels.rows.descent``.
@@ -84,12 +93,10 @@ def add_value_changes(X, links, feature, change, row_weight, out):
     feature       (N + 16 M,)     uint64   IN     credited for the changes below
     change        (N + 16 M, 2)   float64  IN     of the value, to the nodes right and left
     row_weight    (T, n)          float64  IN
+    at, path_feature, path_change            memory, see ``memory_for``
     out           (p, n)          float64  INOUT
     """
     column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
-    at = np.empty(X.shape[1], np.uint64)
-    path_feature = np.empty((N_TOP, N_PLACES), np.uint64)
-    path_change = np.empty((N_TOP, N_PLACES), np.float64)
     for m in range(row_weight.shape[0]):
         n_steps, weight = links.tree_depth[m], row_weight[m]
         if n_steps == 0:

@@ -27,6 +27,7 @@ import numpy as np
 
 from attributions.kernels.shap import LEFT, RIGHT, decide, keep_inside
 from gbt.kernels.platform.compiling import kernel, uncounted
+from gbt.kernels.platform.instructions import max, min
 
 MOST_SLOTS_OF_WORDS = 8  # 256 words
 

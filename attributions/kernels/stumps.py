@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.platform.compiling import kernel
+from gbt.kernels.platform.instructions import max
 
 
 class Stumps(NamedTuple):

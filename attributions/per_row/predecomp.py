@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.kernels.paths import add_up_leaves, add_value_changes
+from attributions.kernels.paths import add_up_leaves, add_value_changes, memory_for
 from attributions.per_row.individual import attribute
 from attributions.results import LocalAttribution
 from gbt.model.ensemble import Ensemble
@@ -49,8 +49,9 @@ class PathChanges:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
         links = self.ensemble.predictor.links.of(trees)
         add_value_changes(
-            columns_of(X), links, self.reached_feature, self.reached_change, row_weight, out
-        )
+            columns_of(X), links, self.reached_feature, self.reached_change, row_weight,
+            *memory_for(out.shape[1]), out,
+        )  # fmt: skip
 
     def sum_by_tree(self, leaf_weight: np.ndarray) -> np.ndarray:
         """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from what reached the leaves.

@@ -108,7 +108,10 @@ class Predictor:
             before[:] = raw_prediction
             return
         links = self.links_for(block).of(trees)
-        descent.predict_before(columns_of(block), links, self.reached_value, raw_prediction, before)
+        at = np.empty(len(raw_prediction), dtype=links.node.dtype)
+        descent.predict_before(
+            columns_of(block), links, self.reached_value, raw_prediction, at, before
+        )
 
     def sum_gradients(
         self, block: np.ndarray, start: np.ndarray, loss: int, y: np.ndarray, weight: np.ndarray
@@ -153,6 +156,7 @@ class Predictor:
             right,
             missing_left,
             self.n_features,
+            np.zeros(n_nodes, dtype=np.int64),
             column,
             lower,
             tree_depth,

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, internal
-from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch
+from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, min, prefetch
 
 LANES = 8  # columns whose bins share a word
 # Asking for rows ahead costs .1 ns an addition. It pays in large tables, and where less than one in

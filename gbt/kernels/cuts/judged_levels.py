@@ -21,7 +21,7 @@ from gbt.kernels.cuts.memory import ROOM_FOR_LEVELS, layout_of
 from gbt.kernels.cuts.scan import ROWS_AT_ONCE, G, H, N
 from gbt.kernels.cuts.value_sums import W, add_up_sums
 from gbt.kernels.platform.compiling import forced_inline, internal
-from gbt.kernels.platform.instructions import trailing_zeros
+from gbt.kernels.platform.instructions import min, trailing_zeros
 
 # Each thread's own arrays, with room for as many sets and levels as there may be; the operating
 # system gives them page by page, as they are written to.

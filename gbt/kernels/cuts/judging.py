@@ -33,6 +33,7 @@ from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
 from gbt.kernels.cuts.scan import CUT, LOWEST, ROWS_AT_ONCE, G, H, N
 from gbt.kernels.cuts.search import Terms, own_score, score_cut, sums_of_bin
 from gbt.kernels.platform.compiling import forced_inline, internal
+from gbt.kernels.platform.instructions import max
 
 UNBIASED, CROSS_VALIDATED = 0, 1
 D, D1 = 0, 1  # sums of an unbiased policy; the last one is D2', or D1' and D2' merged

@@ -35,6 +35,7 @@ import numpy as np
 from gbt.kernels.cuts.scan import ROWS_AT_ONCE, G, H, keep_best, sort_by_node
 from gbt.kernels.cuts.value_sums import W, add_up_values
 from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
+from gbt.kernels.platform.instructions import min
 
 LEAST_SHARE = 8  # a level of this part of a node's weight, or more, stands for itself
 

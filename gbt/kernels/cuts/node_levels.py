@@ -23,7 +23,14 @@ from gbt.kernels.cuts.levels import LEAST_SHARE, key_of, merge_sort
 from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.cuts.search import Cut, score_cut, sums_of_bin
 from gbt.kernels.platform.compiling import internal, uncounted
-from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch, trailing_zeros
+from gbt.kernels.platform.instructions import (
+    AHEAD,
+    add_four,
+    add_pair,
+    min,
+    prefetch,
+    trailing_zeros,
+)
 
 OF_FEW = np.int64(2)  # in place of a side: that of all levels of few rows
 

@@ -29,7 +29,7 @@ from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, terms_of
 from gbt.kernels.cuts.node_levels import best_set, levels_of_bins
 from gbt.kernels.cuts.search import has_closed_bins, survey
 from gbt.kernels.platform.compiling import internal
-from gbt.kernels.platform.instructions import add_four, add_pair
+from gbt.kernels.platform.instructions import add_four, add_pair, max, min
 
 ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
 

@@ -23,7 +23,7 @@ NumPy's ``argsort``, digit by digit of 16 bits (znver4).
 import numpy as np
 
 from gbt.kernels.platform.compiling import internal, uncounted
-from gbt.kernels.platform.instructions import AHEAD, prefetch
+from gbt.kernels.platform.instructions import AHEAD, max, min, prefetch
 
 DIGIT_BITS = 11
 N_DIGITS = 3  # of 32 bits

@@ -26,7 +26,7 @@ from gbt.kernels.cuts.histogram import LANES, are_far_apart, hessian_of, size_of
 from gbt.kernels.cuts.ranking import position_of
 from gbt.kernels.cuts.search import Cut, Sums, has_closed_bins, score_both_ways, sums_of_bin, survey
 from gbt.kernels.platform.compiling import forced_inline, internal
-from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch
+from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, max, min, prefetch
 
 FEWEST_NARROW_BINS, MOST_NARROW_BINS = 256, 4096
 MOST_SORTED = 1024

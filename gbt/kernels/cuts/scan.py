@@ -37,6 +37,7 @@ import numpy as np
 
 from gbt.kernels.cuts.search import score_of
 from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
+from gbt.kernels.platform.instructions import max, min
 
 # node is -1 if not open
 ROW = np.dtype([(name, np.int64) for name in ("g", "h", "node", "weight")])

@@ -49,6 +49,7 @@ import numpy as np
 
 from gbt.kernels.cuts.histogram import magnitude_in
 from gbt.kernels.platform.compiling import forced_inline, internal
+from gbt.kernels.platform.instructions import max
 
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12

@@ -24,6 +24,7 @@ import numpy as np
 
 from gbt.kernels.cuts.scan import G, H, N
 from gbt.kernels.platform.compiling import internal
+from gbt.kernels.platform.instructions import max
 
 W = 3  # the line of weights, by which levels of few rows are told
 

@@ -5,14 +5,20 @@
 ``add_pair``        add to two neighbouring places of an array at once
 ``add_four``        add to four; of integers or of float64, like ``add_pair``
 ``trailing_zeros``  tell the number of the lowest bit that is set in a word, which is not 0
+``min``, ``max``    the smaller and the larger of two numbers, as Python's own
 ==================  ===============================================================================
 
 Rows of a deep node lie far apart, so each read waits for memory, and the processor looks only a few
 rows ahead by itself. Asking for a row some turns of the loop before it is needed lets many reads
 wait at the same time.
 
+Numba's own ``min`` and ``max`` are functions, which are compiled for every pair of types together
+with a way for C to call them: 150 lines of LLVM each time.
+
 Where kernels are not compiled these are plain Python, which says what they mean.
 """
+
+import builtins
 
 import numpy as np
 from llvmlite import ir
@@ -81,6 +87,30 @@ def _trailing_zeros(_, word):
     return types.uint64(types.uint64), generate
 
 
+def _second_if(comparison):
+    """Return an instruction that takes the second of two numbers if it compares so to the first."""
+
+    @intrinsic
+    def chosen(context, first, second):
+        kind = context.unify_types(first, second)
+
+        def generate(context, builder, signature, arguments):
+            a, b = (
+                context.cast(builder, *x, kind) for x in zip(arguments, signature.args, strict=True)
+            )
+            if isinstance(kind, types.Float):
+                is_second = builder.fcmp_ordered(comparison, b, a)
+            elif kind.signed:
+                is_second = builder.icmp_signed(comparison, b, a)
+            else:
+                is_second = builder.icmp_unsigned(comparison, b, a)
+            return builder.select(is_second, b, a)
+
+        return kind(first, second), generate
+
+    return chosen
+
+
 def _number_of_lowest_bit(word):
     """Return the number of the lowest bit that is set."""
     return np.uint64((int(word) & -int(word)).bit_length() - 1)
@@ -100,3 +130,5 @@ prefetch = _prefetch if IS_COMPILING else _nothing
 add_pair = _add_pair if IS_COMPILING else _add_one_by_one
 add_four = _add_four if IS_COMPILING else _add_one_by_one
 trailing_zeros = _trailing_zeros if IS_COMPILING else _number_of_lowest_bit
+min = _second_if("<") if IS_COMPILING else builtins.min
+max = _second_if(">") if IS_COMPILING else builtins.max

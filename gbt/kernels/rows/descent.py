@@ -54,7 +54,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import forced_inline, internal, kernel
+from gbt.kernels.platform.compiling import forced_inline, internal, kernel, uncounted
+from gbt.kernels.platform.instructions import max
 from gbt.kernels.rows.derivatives import write_derivatives
 from gbt.kernels.rows.walk import NodeSets, is_listed
 
@@ -93,20 +94,20 @@ class Links(NamedTuple):
         )
 
 
-@kernel
+@uncounted
 def link_nodes(
-    tree_offset, feature, left, right, missing_left, n_features, column, lower, tree_depth
+    tree_offset, feature, left, right, missing_left, n_features, depth, column, lower, tree_depth
 ):
     """Prepare the nodes of all trees for going down in steps.
 
     tree_offset    (M + 1,)      int64   IN
     feature ...    (n_nodes,)            IN   the node arrays of ``Ensemble``
     n_features                   int64   IN   p
+    depth          (n_nodes,)    int64        memory, all 0
     column         (n_nodes,)    uint64  OUT  where a block has the values that a node compares
     lower          (n_nodes, 2)  uint64  OUT  the nodes right and left of it; at a leaf, itself
     tree_depth     (M,)          int64   OUT  steps from the root to the lowest leaf
     """
-    depth = np.zeros(feature.shape[0], np.int64)
     for m in range(tree_offset.shape[0] - 1):
         root = tree_offset[m]
         tree_depth[m] = 0
@@ -278,17 +279,17 @@ def add_leaf_values(X, links, value, out):
             out[i] += value[at_1[i]]
 
 
-@kernel
-def predict_before(X, links, value, raw_prediction, before):
+@uncounted
+def predict_before(X, links, value, raw_prediction, at, before):
     """Keep what the prediction was before every tree.
 
     X                (2 p, n)      float64    IN      a transposed block
     links                          ``Links``  IN      of T trees
     value            (N + 16 M,)   float64    IN      of nodes and places
     raw_prediction   (n,)          float64    INOUT   before the first tree; then after the last
+    at               (n,)          unsigned   memory, of the type of ``links.node``
     before           (T, n)        float64    OUT
     """
-    at = np.empty(X.shape[1], links.node.dtype)
     for m in range(before.shape[0]):
         go_down(X, links, m, at)
         for i in range(at.shape[0]):

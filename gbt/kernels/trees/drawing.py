@@ -17,6 +17,7 @@ import numpy as np
 
 from gbt.kernels.cuts.judging import MOST_SETS
 from gbt.kernels.platform.compiling import forced_inline, internal
+from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 
 STEP = np.uint64(0x9E3779B97F4A7C15)

@@ -18,6 +18,7 @@ from gbt.kernels.cuts.judged_levels import search_levels, tell_sides
 from gbt.kernels.cuts.judging import fill_sets, judge_column, search_bins
 from gbt.kernels.cuts.memory import layout_of, terms_of
 from gbt.kernels.platform.compiling import inlined, internal
+from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
 from gbt.kernels.trees.node_columns import open_columns
 from gbt.kernels.trees.quantise import ROWS_PER_TASK

@@ -13,7 +13,7 @@ Since the order is kept, the rows of a node are always ascending: memory is read
 import numpy as np
 
 from gbt.kernels.platform.compiling import uncounted
-from gbt.kernels.platform.instructions import AHEAD, prefetch
+from gbt.kernels.platform.instructions import AHEAD, max, min, prefetch
 
 
 @uncounted

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, inlined, internal, uncounted
+from gbt.kernels.platform.instructions import min
 from gbt.kernels.rows.sums import NOTHING, add_to_partials, merged, nearest, plus, sum_of_partials
 
 # A whole weight multiplies the rounded x, and so its rounding error. With this many on average sums
@@ -201,14 +202,14 @@ def quantise_rows(training, rows, rules, start, stop, block):
     block   BLOCK   OUT   see ``gbt.kernels.cuts.memory``
     """
     gradient, hessian, weight = training.gradient, training.hessian, training.weight
-    listed, entries = rows.listed, rows.entries
+    listed, entries, node_of_row = rows.listed, rows.entries, rows.node
     has_all, has_hessian = rules.n_listed == len(gradient), rules.width == 4
     g_scale, h_scale, repeats = rules.g_scale, rules.h_scale, rules.repeats != 0
     two, one, h = np.uint64(2), np.uint64(1), rules.hessian
     sum_g = sum_h = magnitude = np.int64(0)
     for i in range(np.uint64(start), np.uint64(stop)):
         row = i if has_all else np.uint64(listed[i])
-        listed[i], rows.node[row] = row, 0
+        listed[i], node_of_row[row] = row, 0
         w = of_row(weight, row)
         g = integer_of(gradient[row], w, g_scale, repeats)
         if has_hessian:

@@ -24,6 +24,7 @@ import numpy as np
 
 from gbt.kernels.platform import thread_team
 from gbt.kernels.platform.compiling import inlined, internal, uncounted
+from gbt.kernels.platform.handing import handed
 from gbt.kernels.trees.finish import finish_splits, put_in_preorder
 from gbt.kernels.trees.growth import (
     list_refinements,
@@ -173,6 +174,12 @@ def grow_trees(thread, work, searching, judging):
     One of the others is None: ``Searching`` of ``gbt.kernels.cuts.memory`` where splits are greedy,
     ``Judging`` of ``gbt.kernels.cuts.judging`` where some rows choose and others judge them.
     """
+    lead_or_help(thread, handed(work), handed(searching), handed(judging))
+
+
+@internal
+def lead_or_help(thread, work, searching, judging):
+    """Do what `grow_trees` does, given addresses."""
     queue, rules = work.queue, work.rules[0]
     if thread > 0:
         task = thread_team.wait_for_task(queue)

@@ -35,7 +35,7 @@ from gbt.kernels.cuts.packed_bins import (
 from gbt.kernels.cuts.refine import refine_column
 from gbt.kernels.cuts.search import SAFETY, own_score
 from gbt.kernels.platform.compiling import inlined, internal
-from gbt.kernels.platform.instructions import AHEAD, prefetch
+from gbt.kernels.platform.instructions import AHEAD, max, min, prefetch
 from gbt.kernels.rows.derivatives import GIVEN, write_derivatives
 from gbt.kernels.trees.finish import finish_leaves
 from gbt.kernels.trees.node_columns import open_columns, pass_on
@@ -77,15 +77,16 @@ def is_searched(node, rules):
 def add_up_rows(rows, node, layout):
     """Add up g, h and |g| of a node's rows."""
     numbers = np.uint64(layout.width // 2)  # unsigned, as in ``gbt.kernels.cuts.histogram``
+    listed, entries, last = rows.listed, rows.entries, np.uint64(node.stop - 1)
     g = h = magnitude = np.int64(0)
     for i in range(np.uint64(node.start), np.uint64(node.stop)):
-        ahead = np.uint64(rows.listed[min(i + np.uint64(AHEAD), np.uint64(node.stop - 1))])
-        prefetch(rows.entries, ahead * numbers)
-        row = np.uint64(rows.listed[i])
-        of_row = rows.entries[row * numbers]
+        ahead = np.uint64(listed[min(i + np.uint64(AHEAD), last)])
+        prefetch(entries, ahead * numbers)
+        row = np.uint64(listed[i])
+        of_row = entries[row * numbers]
         g += of_row
         magnitude += abs(of_row)
-        h += hessian_of(rows.entries, row, layout)
+        h += hessian_of(entries, row, layout)
     node.g, node.h, node.magnitude = g, h, magnitude
 
 
@@ -118,10 +119,11 @@ def partition(j, table, rows, nodes, rules, following, of_levels):
     open_node(nodes[parent.left], start, middle, depth)
     open_node(nodes[parent.right], middle, stop, depth)
     pass_on(parent, nodes[parent.left], nodes[parent.right], rules, following)
+    all_listed, node_of_row = rows.listed, rows.node
     for child in (parent.left, parent.right):
         if may_split(nodes[child], rules):  # else it is not searched
             for i in range(nodes[child].start, nodes[child].stop):
-                rows.node[np.uint64(rows.listed[np.uint64(i)])] = child
+                node_of_row[np.uint64(all_listed[np.uint64(i)])] = child
     add_up_children(parent, rows, nodes, rules)
 
 

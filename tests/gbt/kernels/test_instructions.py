@@ -53,3 +53,35 @@ def test_floats_are_added_as_floats():
     assert_same(array, [0.75, 1.0 - 1.5 + 0.5, 2.0 + 1e3 - 3.0, 4.0 + 0.5 + 2e3, 9.0])
     add_pairs(array, np.array([3], dtype=np.uint64), 0.125, 1.0)
     assert_same(array[3:], [2004.625, 10.0])
+
+
+@kernel
+def smaller_and_larger(first, second, found):
+    for i in range(len(first)):
+        found[i, 0] = instructions.min(first[i], second[i])
+        found[i, 1] = instructions.max(first[i], second[i])
+
+
+NUMBERS = [0, 1, -1, 7, -(2**31), 2**31 - 1]
+FLOATS = [0.0, -0.0, 1.5, -np.inf, np.inf, np.nan]
+
+
+@pytest.mark.parametrize(
+    ("some", "others", "dtype"),
+    [
+        (np.array(NUMBERS), np.array(NUMBERS), np.int64),
+        (np.array(NUMBERS, dtype=np.int32), np.array(NUMBERS), np.int64),
+        (np.array([0, 1, 2**63, 2**64 - 1], dtype=np.uint64),) * 2 + (np.uint64,),
+        (np.array(FLOATS), np.array(FLOATS), np.float64),
+        (np.array(NUMBERS), np.array(FLOATS), np.float64),
+    ],
+)
+def test_the_smaller_and_the_larger_are_those_of_python(some, others, dtype):
+    """Whatever the types, and of equals, or beside nan, the same of the two."""
+    first, second = (grid.ravel() for grid in np.meshgrid(some, others))
+    found = np.zeros((len(first), 2), dtype)
+    smaller_and_larger(first, second, found)
+    pairs = zip(first.tolist(), second.tolist(), strict=True)
+    expected = np.array([(min(a, b), max(a, b)) for a, b in pairs], dtype)
+    assert_same(found, expected)
+    assert (np.signbit(found.astype(float)) == np.signbit(expected.astype(float))).all()
