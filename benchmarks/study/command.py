@@ -12,7 +12,7 @@ from time import perf_counter
 import joblib
 
 from benchmarks.study.data import FOLDER, is_there
-from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows, write_rows
+from benchmarks.study.files import DOCS, RESULTS, header, page_with, read_rows, write_rows
 from benchmarks.study.finished import Finished, OtherRunError
 from benchmarks.study.part import Part
 
@@ -73,6 +73,17 @@ class Study:
         names = [name for name in self.parts if self.results(name).exists()]
         return {name: read_rows(self.results(name)) for name in parts or names}
 
+    def published(self, part: Part) -> list[dict]:
+        """Read the replications of a part's CSV file; raise `OtherRunError` if it is another's."""
+        path = self.results(part.name)
+        with path.open() as file:
+            made, this = file.readline().strip(), header(self.command)
+        if made != this:
+            raise OtherRunError(f"{path} begins with {made!r}, and this is {this!r}.")
+        if part.summary is not list:
+            raise OtherRunError(f"{path} has sums, from which no part can go on.")
+        return read_rows(path)
+
     def write(self, tables: dict[str, list[dict]]) -> None:
         """Write the files of the parts that were run."""
         for name, rows in tables.items():
@@ -124,6 +135,7 @@ def parser(study: Study) -> argparse.ArgumentParser:
     add("--jobs", type=int, default=2, help="processes; change no number")
     add("--replications", type=int, help="of every cell; each part has its own number")
     add("--out", type=Path, default=out, help=f"finished replications; default: {out}")
+    add("--more", action="store_true", help="go on from the replications of the CSV files")
     add("--quick", action="store_true", help="try the machinery: numbers mean nothing")
     add("--write", action="store_true", help="write CSV files, page and picture")
     add("--from-results", action="store_true", help="read the CSV files instead of simulating")
@@ -135,7 +147,7 @@ def checked_options(study: Study, line: argparse.ArgumentParser, arguments):
     options = line.parse_args(arguments)
     if unknown := sorted(set(options.parts) - set(study.parts)):
         line.error(f"there is no part {unknown[0]!r}; the parts are {', '.join(study.parts)}")
-    if options.quick and (options.write or options.from_results):
+    if options.quick and (options.write or options.from_results or options.more):
         line.error("--quick results are not worth keeping; leave out the other options")
     if options.data is not None:
         if not options.data.is_dir():
@@ -163,6 +175,8 @@ def main(study: Study, arguments=None) -> int:
                 usual = 2 if options.quick else part.n_replications
                 try:
                     finished = Finished(folder, part, size)
+                    if options.more:
+                        finished.take(study.published(part))
                 except OtherRunError as problem:
                     line.error(str(problem))
                 run(part, finished, size, options.replications or usual, options.jobs)

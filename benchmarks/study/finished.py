@@ -33,6 +33,7 @@ class Finished:
 
     def __init__(self, folder: Path, part: Part, size: str):
         self.path = folder / f"{part.name}.jsonl"
+        self.cells = part.cells
         self.rows: dict[tuple[int, int], list[dict]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         text = self.path.read_text() if self.path.exists() else ""
@@ -55,6 +56,16 @@ class Finished:
         """Keep a replication."""
         self._append({"cell": cell, "replication": replication, "rows": rows})
         self.rows[cell, replication] = rows
+
+    def take(self, published: list[dict]) -> None:
+        """Keep the replications of a CSV file, which a clone of the repository begins with."""
+        found: dict[tuple[int, int], list[dict]] = {}
+        for row in published:
+            cell = self.cells.index({name: row[name] for name in self.cells[0]})
+            found.setdefault((cell, row["replication"]), []).append(row)
+        for key, rows in found.items():
+            if key not in self.rows:
+                self.add(*key, rows)
 
     def _append(self, line: dict) -> None:
         with self.path.open("a") as file:

@@ -85,3 +85,42 @@ def test_files_are_read_with_and_without_a_header(tmp_path):
     path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
     assert files.read_rows(path) == [{"name": "a, b", "n": 3, "x": 0.5}]
     assert [*csv.reader(files.without_header(["# made by this\n", "a,b\n"]))] == [["a", "b"]]
+
+
+def test_a_part_goes_on_from_its_csv_file(tmp_path, monkeypatch, capsys):
+    """Of three replications of two cells, those of the file are not made again."""
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    made = []
+
+    def experiment(cell, rng, size):
+        made.append(cell["case"])
+        yield {"x": 0.1, "word": "w"}
+
+    cells = ({"case": "a", "size": 1}, {"case": "b", "size": 0.5})
+    part = Part("only", cells, experiment, 3, lambda rows: f"{len(rows)} rows")
+    asked = command.Study("nothing", "A study.", {"only": part})
+    of_file = [{**cells[1], "replication": r, "x": 7.5, "word": "old"} for r in (0, 2)]
+    asked.write({"only": of_file})
+    arguments = ["--more", "--jobs", "1", "--out", str(tmp_path / "out")]
+    assert command.main(asked, arguments) == 0
+    assert sorted(made) == ["a", "a", "a", "b"]
+    assert "6 rows" in capsys.readouterr().out
+    kept = Finished(tmp_path / "out", part, "full").rows
+    assert [kept[1, r][0]["x"] for r in range(3)] == [7.5, 0.1, 7.5]
+    assert kept[1, 2] == [of_file[1]]
+
+
+@pytest.mark.parametrize("other", ["header", "summary"])
+def test_a_part_does_not_go_on_from_another_file(tmp_path, monkeypatch, capsys, other):
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    summary = {"summary": lambda rows: rows} if other == "summary" else {}
+    part = Part("only", ({"case": "a"},), lambda *_: [{"x": 1}], 1, len, **summary)
+    asked = command.Study("nothing", "A study.", {"only": part})
+    files.write_rows(
+        tmp_path / "nothing_only.csv", [{"case": "a", "replication": 0, "x": 2}],
+        "python -m other" if other == "header" else asked.command,
+    )  # fmt: skip
+    with pytest.raises(SystemExit):
+        command.main(asked, ["--more", "--out", str(tmp_path / "out")])
+    expected = {"header": "begins with '# python -m other", "summary": "has sums"}[other]
+    assert expected in capsys.readouterr().err

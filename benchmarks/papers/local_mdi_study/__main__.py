@@ -3,6 +3,7 @@
 python -m benchmarks.papers.local_mdi_study                  all parts; each can be named
 python -m benchmarks.papers.local_mdi_study selection        one of them
 python -m benchmarks.papers.local_mdi_study --write          and the CSV files, docs/local_mdi.md
+python -m benchmarks.papers.local_mdi_study --more --write   goes on from the CSV files
 python -m benchmarks.papers.local_mdi_study --from-results   the tables again, from the CSV files
 python -m benchmarks.papers.local_mdi_study --quick          tries the machinery: no numbers
 
