@@ -12,7 +12,7 @@ Either way back from the leaves is taken some trees at a time, with the raw pred
 rows are asked for all their steps in memory (``attributions.kernels.held_out``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -31,6 +31,7 @@ from attributions.kernels.held_out import (
     add_up_rows,
     add_up_steps,
     ask,
+    ask_classes,
 )
 from attributions.rows import Rows, Tally
 from attributions.statistics.groups import Groups, GroupSums, labels_of
@@ -38,6 +39,7 @@ from attributions.statistics.kurtosis import Moments
 from attributions.statistics.row_sums import RowSums
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC
 from gbt.kernels.rows.descent import N_PLACES, N_TOP
+from gbt.losses.several_outputs import Softmax
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import tree_blocks
@@ -193,21 +195,52 @@ class RowsAtSplits(Rows):
         ensemble, paths, y = self.ensemble, self.model.paths, self.y[rows]
         block = transposed(self.X[rows], dtype=self.X.dtype)
         n_outputs, n = ensemble.n_outputs, rows.stop - rows.start
-        work = np.zeros((n_outputs, ensemble.n_features, n))
+        asks = _of_classes if isinstance(ensemble.loss, Softmax) else _of_any_loss
+        gradients_in = asks(self.model, y, raw)
         n_levels = max(1, int(paths.levels.max(initial=1)))
         of_round = n_outputs * n_levels * n * n_outputs
         for rounds in tree_blocks(ensemble.n_rounds, max(1, NUMBERS_AT_ONCE // of_round)):
             trees = range(rounds.start * n_outputs, rounds.stop * n_outputs)
             leaves = ensemble.predictor.find_leaves(block, trees)
-            asked = np.empty((len(trees), n_levels, n, n_outputs))
-            ask(leaves, trees.start, paths, raw, work, asked)
-            yield leaves, trees.start, paths, _gradients(ensemble, y, asked)
+            yield leaves, trees.start, paths, gradients_in(leaves, trees.start, n_levels)
 
 
 def _blocks_in(rows: slice) -> list[slice]:
     """Cut a slice of rows into blocks."""
     blocks = row_blocks(rows.stop - rows.start)
     return [slice(rows.start + block.start, rows.start + block.stop) for block in blocks]
+
+
+Gradients = Callable[[np.ndarray, int, int], np.ndarray]
+
+
+def _of_any_loss(model: Any, y: np.ndarray, raw: np.ndarray) -> Gradients:
+    """Return what asks the loss itself, of leaves (T, n), the first of T trees and S levels."""
+    ensemble = model.ensemble
+    n_outputs, n = raw.shape
+    work = np.zeros((n_outputs, ensemble.n_features, n))
+
+    def gradients(leaves: np.ndarray, first: int, n_levels: int) -> np.ndarray:
+        asked = np.empty((len(leaves), n_levels, n, n_outputs))
+        ask(leaves, first, model.paths, raw, work, asked)
+        return _gradients(ensemble, y, asked)
+
+    return gradients
+
+
+def _of_classes(model: Any, y: np.ndarray, raw: np.ndarray) -> Gradients:
+    """Return what asks the softmax, whose rows carry odds; ``raw`` go on, all shifted alike."""
+    n_outputs, n = raw.shape
+    work = np.ones((model.ensemble.n_features, n, n_outputs))
+    state = np.ascontiguousarray(odds(raw - raw.max(axis=0)).T)
+
+    def gradients(leaves: np.ndarray, first: int, n_levels: int) -> np.ndarray:
+        found = np.empty((len(leaves), n_levels, n))
+        ask_classes(leaves, first, model.paths_of_odds, y, state, work, found)
+        np.log(state.T, out=raw)
+        return found
+
+    return gradients
 
 
 def _gradients(ensemble: Ensemble, y: np.ndarray, asked: np.ndarray) -> np.ndarray:

@@ -81,11 +81,15 @@ class StepsOfModel(Intake):
     @cached_property
     def paths_of_rows(self) -> Paths:
         """The steps to nodes and places, of odds for the logistic loss; see `add_up_rows`."""
-        up, feature, step, value, levels = self.paths
+        is_logistic = self.ensemble.loss.kind == HALF_LOGISTIC
+        up, feature, step, value, levels = self.paths_of_odds if is_logistic else self.paths
         node = self.ensemble.predictor.links.node
-        if self.ensemble.loss.kind == HALF_LOGISTIC:
-            step, value = odds(-step), odds(value)
         return Paths(up[node], feature[node], step[node], value[node], levels)
+
+    @cached_property
+    def paths_of_odds(self) -> Paths:
+        """The steps to nodes, as factors of odds: e^value, and e^-step for what is taken away."""
+        return self.paths._replace(step=odds(-self.paths.step), value=odds(self.paths.value))
 
     def kurtosis_of_steps(self) -> np.ndarray:
         """Return how unequal a feature's steps are over the training rows, (p,); 0 if unused.

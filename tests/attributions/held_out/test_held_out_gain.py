@@ -538,6 +538,20 @@ def test_odds_beyond_what_float64_tells_are_cut_off():
     assert_close(result.values, expected, 4000.0)
 
 
+def test_odds_of_classes_beyond_what_float64_tells_are_cut_off():
+    """The first feature has decided with certainty, the second contradicts it in some rows."""
+    steps = [(900.0, 0), (-900.0, 0), (0.0, 0), (600.0, 1), (2.0, 1), (-600.0, 1)]
+    stumps = [replace(stump_on(k, 0.0), value=np.array([0.0, -v, v])) for v, k in steps]
+    model = replace(
+        ensemble_of(stumps, 2), loss=Softmax(3), base_score=np.zeros(3), sum_hessian=np.ones(18)
+    )
+    X, y = np.array([[-1.0, -1], [1, 1], [-1, 1], [1, -1], [1, 1]]), np.array([0.0, 1, 2, 1, 0])
+    result = held_out_gain(model, X, y)
+    expected = reference_held_out.held_out_gain(model, X, y, np.ones(5))
+    assert_close(result.values, expected, 9000.0)
+    assert (result.values != 0).all()
+
+
 def test_seen_rows_are_told():
     X, y = some_rows(6)
     model = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)

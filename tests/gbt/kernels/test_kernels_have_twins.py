@@ -106,6 +106,7 @@ TWINS = {
     },
     "attributions.kernels.held_out": {
         "ask": "attributions/reference/held_out.py::rounds",
+        "ask_classes": "attributions/reference/held_out.py::rounds",
         "add_up_steps": "attributions/reference/held_out.py::held_out_gain",
         "add_parts_of_steps": "attributions/reference/held_out.py::row_parts",
         "add_up_rows": "attributions/reference/held_out.py::held_out_gain",
