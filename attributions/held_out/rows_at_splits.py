@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets
-from attributions.held_out.splits import N_SUMS, odds
+from attributions.held_out.splits import N_SUMS, StepsOfModel, odds
 from attributions.kernels import held_out as kernels
 from attributions.kernels.contrasts import Spots, find_spots
 from attributions.kernels.held_out import (
@@ -195,7 +195,8 @@ class RowsAtSplits(Rows):
         ensemble, paths, y = self.ensemble, self.model.paths, self.y[rows]
         block = transposed(self.X[rows], dtype=self.X.dtype)
         n_outputs, n = ensemble.n_outputs, rows.stop - rows.start
-        asks = _of_classes if isinstance(ensemble.loss, Softmax) else _of_any_loss
+        is_softmax = isinstance(ensemble.loss, Softmax)
+        asks = _of_classes if is_softmax and _may_be_odds(self.model, raw) else _of_any_loss
         gradients_in = asks(self.model, y, raw)
         n_levels = max(1, int(paths.levels.max(initial=1)))
         of_round = n_outputs * n_levels * n * n_outputs
@@ -214,7 +215,7 @@ def _blocks_in(rows: slice) -> list[slice]:
 Gradients = Callable[[np.ndarray, int, int], np.ndarray]
 
 
-def _of_any_loss(model: Any, y: np.ndarray, raw: np.ndarray) -> Gradients:
+def _of_any_loss(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradients:
     """Return what asks the loss itself, of leaves (T, n), the first of T trees and S levels."""
     ensemble = model.ensemble
     n_outputs, n = raw.shape
@@ -228,7 +229,13 @@ def _of_any_loss(model: Any, y: np.ndarray, raw: np.ndarray) -> Gradients:
     return gradients
 
 
-def _of_classes(model: Any, y: np.ndarray, raw: np.ndarray) -> Gradients:
+def _may_be_odds(model: StepsOfModel, raw: np.ndarray) -> bool:
+    """Say whether no row's odds can go beyond what is cut off elsewhere."""
+    spread = np.max(raw.max(axis=0) - raw.min(axis=0), initial=0.0)
+    return bool(spread + model.farthest <= np.log(MAX_ODDS))
+
+
+def _of_classes(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradients:
     """Return what asks the softmax, whose rows carry odds; ``raw`` go on, all shifted alike."""
     n_outputs, n = raw.shape
     work = np.ones((model.ensemble.n_features, n, n_outputs))

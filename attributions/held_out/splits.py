@@ -91,6 +91,18 @@ class StepsOfModel(Intake):
         """The steps to nodes, as factors of odds: e^value, and e^-step for what is taken away."""
         return self.paths._replace(step=odds(-self.paths.step), value=odds(self.paths.value))
 
+    @cached_property
+    def farthest(self) -> float:
+        """How far a row's raw prediction, or a feature's part of it, can move by all trees."""
+        ensemble, at = self.ensemble, np.arange(len(self.paths.up))
+        by_node = np.abs(self.paths.value)
+        for_path = np.zeros(len(at))
+        for _ in range(self.paths.levels.max(initial=0)):
+            for_path += np.abs(self.paths.step[at])
+            at = self.paths.up[at]
+        of_trees = np.maximum.reduceat(np.maximum(by_node, for_path), ensemble.tree_offset[:-1])
+        return float(of_trees.sum())
+
     def kurtosis_of_steps(self) -> np.ndarray:
         """Return how unequal a feature's steps are over the training rows, (p,); 0 if unused.
 

@@ -22,7 +22,8 @@ Logistic rows carry odds, e^f, and what features take from them, e^-F: a step mu
 number of its own, and no row needs an exponential. Beyond e^+-345 odds are cut off, where a
 probability has long been 0 or 1 to float64.
 
-Rows of several classes carry odds, too: `ask_classes` does the first two for the softmax.
+Rows of several classes carry odds, too, unless a model could take them beyond that: `ask_classes`
+does the first two for the softmax.
 """
 
 from typing import NamedTuple
@@ -105,14 +106,6 @@ def ask(leaves, first, paths, raw, work, asked):
             move(leaves[m], paths.levels[first + m], paths, at, raw[o], work[o])
 
 
-@forced_inline
-def moved(most_odds, number, step):
-    """Take a raw prediction or F a step further, or else odds or e^-F."""
-    if most_odds is None:
-        return number + step
-    return min(max(number * step, 1.0 / most_odds), most_odds)
-
-
 @internal
 def write_gradients(leaf, n_steps, paths, own, y, odds, work, at, gradient):
     """Write p - [y = own] without the feature of every step of one tree, which adds to class own.
@@ -139,11 +132,11 @@ def move_class(leaf, n_steps, paths, own, at, odds, work):
     """Take odds and what features take from them to the next tree of class own."""
     for i in range(at.shape[0]):
         at[i] = leaf[i]
-        odds[i, own] = moved(MAX_ODDS, odds[i, own], paths.value[at[i]])
+        odds[i, own] *= paths.value[at[i]]
     for _ in range(n_steps):
         for i in range(at.shape[0]):
             k = paths.feature[at[i]]
-            work[k, i, own] = moved(MAX_ODDS, work[k, i, own], paths.step[at[i]])
+            work[k, i, own] *= paths.step[at[i]]
             at[i] = paths.up[at[i]]
 
 
@@ -151,8 +144,7 @@ def move_class(leaf, n_steps, paths, own, at, odds, work):
 def ask_classes(leaves, first, paths, y, odds, work, gradient):
     """Write the softmax's derivatives without the feature of every step, round by round.
 
-    Odds of a row are divided by its largest after every round, so that the likeliest class is
-    never cut off.
+    Nothing is cut off: neither odds nor what features take from them may go beyond `MAX_ODDS`.
 
     leaves, first   see ``ask``
     paths           ``Paths``             IN     of odds
@@ -161,8 +153,7 @@ def ask_classes(leaves, first, paths, y, odds, work, gradient):
     work       (p, n, K)     float64      INOUT  e^-F of every feature and class
     gradient   (T, S, n)     float64      OUT    of the class that the tree adds to
     """
-    n, n_outputs = odds.shape
-    at = np.empty(n, np.uint64)
+    n_outputs, at = odds.shape[1], np.empty(odds.shape[0], np.uint64)
     for begin in range(0, leaves.shape[0], n_outputs):
         for o in range(n_outputs):
             m = begin + o
@@ -171,8 +162,6 @@ def ask_classes(leaves, first, paths, y, odds, work, gradient):
         for o in range(n_outputs):
             m = begin + o
             move_class(leaves[m], paths.levels[first + m], paths, o, at, odds, work)
-        for i in range(n):
-            odds[i] /= odds[i].max()
 
 
 @kernel
@@ -236,6 +225,14 @@ def gradient_without(most_odds, y, state, work):
     odds = state * work
     q = 1.0 / (1.0 + odds)
     return (1.0 - y) * (odds * q) - y * q
+
+
+@forced_inline
+def moved(most_odds, number, step):
+    """Take a raw prediction or F a step further, or else odds or e^-F."""
+    if most_odds is None:
+        return number + step
+    return min(max(number * step, 1.0 / most_odds), most_odds)
 
 
 @forced_inline

@@ -115,7 +115,8 @@ def cases(draw, max_rows=12, loss=None, weights=(0.5, 0.1, 1.0, 3.0, 0.0), **opt
     No target is a sum of node values, where losses with a kink jump.
     """
     loss = LOSS[draw(st.sampled_from(sorted(LOSS))) if loss is None else loss]
-    model = draw(ensembles(**{"max_trees": 4, **options}))
+    most = 4 if loss.n_outputs == 1 else 3 * loss.n_outputs  # own work is removed from round 2 on
+    model = draw(ensembles(**{"max_trees": most, **options}))
     whole = model.n_trees - model.n_trees % loss.n_outputs
     if whole == 0:
         model, whole = twice(model, loss.n_outputs), loss.n_outputs
@@ -538,18 +539,29 @@ def test_odds_beyond_what_float64_tells_are_cut_off():
     assert_close(result.values, expected, 4000.0)
 
 
-def test_odds_of_classes_beyond_what_float64_tells_are_cut_off():
-    """The first feature has decided with certainty, the second contradicts it in some rows."""
+def test_odds_of_classes_beyond_what_float64_tells():
+    """The first feature decides with certainty, the second may contradict; then both without it."""
     steps = [(900.0, 0), (-900.0, 0), (0.0, 0), (600.0, 1), (2.0, 1), (-600.0, 1)]
+    steps += [(1.0, 0), (3.0, 0), (-2.0, 0), (-1.0, 1), (1.5, 1), (0.5, 1)]
     stumps = [replace(stump_on(k, 0.0), value=np.array([0.0, -v, v])) for v, k in steps]
     model = replace(
-        ensemble_of(stumps, 2), loss=Softmax(3), base_score=np.zeros(3), sum_hessian=np.ones(18)
+        ensemble_of(stumps, 2), loss=Softmax(3), base_score=np.zeros(3), sum_hessian=np.ones(36)
     )
     X, y = np.array([[-1.0, -1], [1, 1], [-1, 1], [1, -1], [1, 1]]), np.array([0.0, 1, 2, 1, 0])
     result = held_out_gain(model, X, y)
     expected = reference_held_out.held_out_gain(model, X, y, np.ones(5))
     assert_close(result.values, expected, 9000.0)
     assert (result.values != 0).all()
+
+
+@given(case=cases(loss="softmax"))
+def test_odds_of_classes_are_no_other_measure(case):
+    """Where odds may not be carried, the loss itself is asked."""
+    carried = held_out_gain(case.ensemble, case.X, case.y, sample_weight=case.weight)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attributions.held_out.rows_at_splits.MAX_ODDS", 1.0)
+        asked = held_out_gain(case.ensemble, case.X, case.y, sample_weight=case.weight)
+    assert_close(carried.values, asked.values, terms_of(case))
 
 
 def test_seen_rows_are_told():
