@@ -29,6 +29,7 @@ from attributions import (
 )
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import StepsOfModel
+from attributions.kernels.held_out import MAX_ODDS
 from attributions.reference import definitions as reference
 from attributions.reference import held_out as reference_held_out
 from attributions.reference.inference import standard_error
@@ -554,14 +555,19 @@ def test_odds_of_classes_beyond_what_float64_tells():
     assert (result.values != 0).all()
 
 
-@given(case=cases(loss="softmax"))
-def test_odds_of_classes_are_no_other_measure(case):
-    """Where odds may not be carried, the loss itself is asked."""
-    carried = held_out_gain(case.ensemble, case.X, case.y, sample_weight=case.weight)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("attributions.held_out.rows_at_splits.MAX_ODDS", 1.0)
-        asked = held_out_gain(case.ensemble, case.X, case.y, sample_weight=case.weight)
-    assert_close(carried.values, asked.values, terms_of(case))
+def test_classes_of_several_rounds_are_the_definition(monkeypatch):
+    """Rows of classes carry odds, and where odds could go too far the loss itself is asked."""
+    X, y = some_rows(5)
+    y = np.digitize(y, [-0.5, 0.5])
+    model = GBTClassifier(n_estimators=6, max_depth=3, splitter="greedy").fit(X[:100], y[:100])
+    rows, weight = (X[100:], y[100:]), np.linspace(0.0, 2.0, 100)
+    case = model.ensemble_, model.ensemble_.as_input(X[100:]), y[100:] * 1.0, weight
+    terms = np.abs(reference_held_out.row_parts(*case)).sum(axis=0) * 100
+    for most in (MAX_ODDS, 1.0):
+        monkeypatch.setattr("attributions.held_out.rows_at_splits.MAX_ODDS", most)
+        result = held_out_gain(model, *rows, sample_weight=weight)
+        assert_close(result.values, reference_held_out.held_out_gain(*case), terms)
+        assert_close(result.standard_error, reference_held_out.error_of_held_out_gain(*case), terms)
 
 
 def test_seen_rows_are_told():
