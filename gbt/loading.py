@@ -40,6 +40,7 @@ from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.model.ensemble import NUMBERS, STATISTICS, Ensemble
 from gbt.model.tree import NODE_DTYPES
+from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import described_policy
 from gbt.tables.categories import Levels, check_levels
 from gbt.tables.level_sets import LevelSets
@@ -299,9 +300,16 @@ def _rebuild_estimator(
     except ValueError as error:
         raise InvalidModelError(f"{where}: {error}") from error
     model._sampling = sampling = _rebuild_sampling(record["sampling"])
-    model.splitter_ = chosen(model._all_parameters(), sampling.n_seen)["splitter"]
+    model.splitter_ = _splitter_of(model, sampling.n_seen)
     _check_counts(model._sampling, ensemble)
     return model
+
+
+def _splitter_of(model: GBTRegressor | GBTClassifier, n_rows: int) -> str | Policy:
+    """Return who split. Scores tell of "auto", whose fit with refit=True chose by fewer rows."""
+    if model.split_scores_ is not None and model.splitter == "auto":
+        return "unbiased"
+    return chosen(model._all_parameters(), n_rows)["splitter"]
 
 
 def _rebuild_losses(value: Any, n_rounds: int) -> dict[str, list[float]]:

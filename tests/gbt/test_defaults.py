@@ -105,7 +105,7 @@ def test_a_fit_that_goes_on_grows_the_trees_of_one_fit():
     assert_same_trees(model, fitted())
 
 
-def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch):
+def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch, tmp_path):
     """90 rows are few, here, and the 100 of the second fit would be many."""
     monkeypatch.setattr("gbt.defaults.LARGEST_UNBIASED", 95)
     model = GBTRegressor(random_state=0, early_stopping_rounds=2, refit=True).fit(
@@ -115,6 +115,8 @@ def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch):
     assert model.splitter == "auto"
     assert model.n_estimators is None
     assert len(model.sampled_rows(0)) == 100
+    model.save(tmp_path / "model.json")
+    assert gbt.load(tmp_path / "model.json").splitter_ == "unbiased"
 
 
 # The warning ----------------------------------------------------------------------------------
