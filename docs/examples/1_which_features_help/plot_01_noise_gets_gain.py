@@ -1,11 +1,11 @@
 """
-Total gain praises a column of noise
+Total gain rewards a column of noise
 ====================================
 
 We add a column of random numbers to the diabetes data. Total gain is computed on training data, so
 every used feature looks good, and the noise ranks fourth of eleven.
-:func:`~attributions.held_out_gain` asks rows that the model has not seen, and there the noise saves
-nothing.
+:func:`~attributions.held_out_gain` is computed on rows that the model has not seen, where the noise
+saves nothing.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=
 model = GBTRegressor(max_depth=3, splitter="greedy").fit(X_fit, y_fit)
 
 # %%
-# Left total gain, from the rows of the fit; right held-out gain, from new rows, with 95 %
+# Left: total gain, from the training rows. Right: held-out gain, from new rows, with 95 %
 # intervals.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")

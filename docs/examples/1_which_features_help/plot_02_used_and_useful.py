@@ -2,11 +2,11 @@
 Used is not useful
 ==================
 
-:func:`~attributions.absolute` says how much a feature moves predictions, right or wrong: no
-target enters. :func:`~attributions.held_out_gain` says whether that lowers the loss of new rows.
-One picture shows both. On these simulated data five features of fifty matter, drawn in blue, and
-the model uses many others just as much. All five have few values, which by itself favours
-them: :doc:`/treeinner` says how much.
+:func:`~attributions.absolute` says how much a feature moves predictions, whether in
+the right direction or not: it does not look at targets. :func:`~attributions.held_out_gain` says
+whether these moves lower the loss of new rows. The picture shows one against the other. In these
+simulated data five features of fifty matter, drawn in blue, and the model uses many others just as
+much. All five have few values, which alone favours them (:doc:`/treeinner` says by how much).
 """
 
 from attributions import absolute, held_out_gain

@@ -2,9 +2,9 @@
 When does a feature begin to hurt?
 ==================================
 
-Importance is a sum over trees. ``per_tree=True`` keeps its terms, and their running sum shows
-when a feature has given all that it has: a curve that falls again belongs to a feature that later
-trees overfit.
+An importance is a sum over trees. ``per_tree=True`` keeps the terms of the sum, and the running sum
+shows when a feature no longer helps: a curve that falls again belongs to a feature that later trees
+overfit.
 """
 
 import matplotlib.pyplot as plt

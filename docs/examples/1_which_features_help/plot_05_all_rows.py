@@ -2,8 +2,8 @@
 All rows at once
 ================
 
-Each point is one row's contribution of a feature, coloured by the feature's value.
-:func:`~attributions.tree_shap` gives Shapley values, exact at every depth;
+Each point is the contribution of a feature to one row's prediction, coloured by the feature's
+value. :func:`~attributions.tree_shap` gives Shapley values, exact at every depth;
 :func:`~attributions.predecomp` and :func:`~attributions.saabas` draw the same picture faster.
 """
 

@@ -2,9 +2,9 @@
 For whom did a feature help?
 ============================
 
-:func:`~attributions.held_out_gain_rows` gives one number a row and feature: positive where the row
-confirms the splits on the feature, negative where it contradicts them. Over all rows they add up to
-:func:`~attributions.held_out_gain`; over some of the rows they say for whom a feature is useful.
+:func:`~attributions.held_out_gain_rows` gives one number for each row and feature: positive if the
+row confirms the splits on the feature, negative if it contradicts them. The numbers of all rows add
+up to :func:`~attributions.held_out_gain`; those of some rows say for whom a feature is useful.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Keep only features that help
 ============================
 
-:class:`~attributions.HeldOutSelector` is a selector of scikit-learn: it makes five fits, so that
-every row is judged by a model that has not seen it, takes one-sided p-values of
-:func:`~attributions.held_out_gain`, and keeps features at a false-discovery rate. Here 10 columns
-of 60 matter.
+:class:`~attributions.HeldOutSelector` is a scikit-learn selector. It makes five fits, so that
+every row judges a model that has not seen it, takes one-sided p-values of
+:func:`~attributions.held_out_gain`, and keeps features at a false-discovery rate. In this example
+10 columns of 60 matter.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,11 @@
 Let every row judge
 ===================
 
-:func:`~attributions.held_out_gain` of one model needs rows that it has not seen: half of the rows
-fit and the other half judges, and both are small. :func:`~attributions.cross_fit` fits five models,
-each on four fifths of the rows, and every row judges the model that has not seen it. Intervals
-narrow. They speak of the five models' mean and are somewhat too narrow: with
-:func:`~attributions.tree_inner` 95 % intervals cover 91 to 93 %.
+:func:`~attributions.held_out_gain` of one model needs rows that it has not seen. If half of the
+rows fit and the other half judges, both halves are small. :func:`~attributions.cross_fit` fits
+five models, each on four fifths of the rows, and every row judges the model that has not seen it.
+So intervals become narrower. They describe the mean of the five models and are somewhat too
+narrow: with :func:`~attributions.tree_inner` 95 % intervals cover 91 to 93 %.
 """
 
 import matplotlib.pyplot as plt

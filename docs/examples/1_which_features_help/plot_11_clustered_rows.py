@@ -2,10 +2,10 @@
 Rows that belong together
 =========================
 
-200 patients have ten visits each. Nothing is to be found: the columns are constants of the
-patient, and so is most of the target. Split at random, every column looks useful, because the
-model has seen other visits of the same patients. Split by patient it does not, and ``groups=``
-makes standard errors count patients, not visits.
+200 patients have ten visits each. No column is related to the target, but all columns, and most of
+the target, are constant for a patient. After a random split every column looks useful, because the
+model has seen other visits of the patients who judge. After a split by patient no column does, and
+``groups=`` makes standard errors count patients, not visits.
 """
 
 import matplotlib.pyplot as plt

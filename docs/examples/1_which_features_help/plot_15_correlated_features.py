@@ -2,10 +2,10 @@
 Correlated features share credit
 ================================
 
-Three copies of one measurement, each with a little noise of its own. The trees use whichever copy
-happened to be best at a node, so each gets a part of the credit, and none looks as important as
-they are together. ``grouped`` adds them up, with a standard error that knows how they vary
-together.
+The table has three copies of one measurement, each with a little noise of its own. The trees use
+whichever copy happens to be best at a node, so each copy gets a part of the credit, and none looks
+as important as the measurement is. ``grouped`` adds the copies up, with a standard error that
+accounts for their correlation.
 """
 
 import matplotlib.pyplot as plt

@@ -2,11 +2,12 @@
 Below which splits a feature helps
 ==================================
 
-Rain matters on working days only, temperature always. ``tree_inner`` says how much a feature
-helped; ``tree_inner_pairs`` divides that number by the features that the trees had split on before.
-By itself the kind of day says nothing of y, so it earned nothing with no other feature above, and
-much below splits on rain. Temperature earned most of its own by itself. Much was earned below
-temperature, too: trees often begin with it. That alone is no interaction.
+In these data rain matters on working days only, and temperature on all days. ``tree_inner`` says
+how much a feature helped; ``tree_inner_pairs`` divides this number among the features that the
+path had split on before. The kind of day alone says nothing about y, so its splits at the top of a
+tree earned nothing, and its splits below rain earned much. Temperature earned most of its
+importance without another feature above. Other features earned much below temperature, too,
+because trees often begin with temperature. That alone is no interaction.
 """
 
 import matplotlib.pyplot as plt
@@ -28,5 +29,5 @@ pairs.plot()
 plt.show()
 
 # %%
-# The numbers, with standard errors. Rows of the table add up to ``tree_inner``, exactly.
+# The table has the numbers with standard errors. Its rows add up to ``tree_inner`` exactly.
 pairs.head(6)

@@ -3,8 +3,8 @@ Which pixels tell one digit from the others?
 ============================================
 
 A model of ten classes grows ten trees a round, one for each class, so its importances have parts:
-``per_output=True`` says for which class a feature helped. Here features are pixels of handwritten
-digits, and the rows that judge are new.
+``per_output=True`` says in which class's trees a feature helped. The features are pixels of
+handwritten digits, and the rows that judge are new.
 """
 
 import matplotlib.pyplot as plt
@@ -34,8 +34,8 @@ for digit, ax in zip(model.classes_, axes.flat):
 figure.suptitle("What each pixel helped (blue) or hurt (vermilion) on new digits")
 
 # %%
-# For one digit, the difference of two classes' contributions says what speaks for one of them
-# against the other. Here is the first digit that the model gets wrong.
+# For one digit, the difference of two classes' contributions says which pixels speak for one class
+# against the other. This is the first digit that the model gets wrong.
 
 wrong = np.flatnonzero(model.predict(X_new) != y_new)[0]
 said, true = model.predict(X_new)[wrong], y_new[wrong]

@@ -20,13 +20,13 @@ why = predecomp(model, X_new)
 why.plot(row=X_new.index[0], figsize=(8, 4.5))
 
 # %%
-# The same as numbers: each feature's value in this row, and what it added to the prediction.
+# The numbers: each feature's value in this row, and what the feature added to the prediction.
 
 table = X_new.iloc[[0]].T.set_axis(["value"], axis="columns")
 table["contribution"] = why.to_frame().iloc[0].round(1)
 table.sort_values("contribution")
 
 # %%
-# Base value and contributions are the prediction.
+# Base value and contributions add up to the prediction.
 
 print(f"{why.base_values[0]:.1f} + {why.values[0].sum():.1f} = {model.predict(X_new)[0]:.1f}")

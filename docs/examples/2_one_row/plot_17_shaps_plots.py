@@ -2,8 +2,8 @@
 With shap's plots
 =================
 
-``to_shap()`` makes a ``shap.Explanation`` of any attribution of rows, so all of shap's plots draw
-it. The values are ours: exact, and computed by the model's own sums.
+``to_shap()`` turns any attribution of rows into a ``shap.Explanation``, which all of shap's plots
+can draw. The values are exact, and computed by this library from the model's own sums.
 """
 
 import shap

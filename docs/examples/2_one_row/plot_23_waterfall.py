@@ -3,9 +3,9 @@ A waterfall beside shap's
 =========================
 
 shap's waterfall stacks the contributions of one row, from the base value at the bottom to the
-prediction at the top. ``to_shap()`` gives it the values of :func:`~attributions.predecomp` or
-:func:`~attributions.tree_shap`. Here they stand beside those that shap itself computes for the same
-LightGBM model.
+prediction at the top. ``to_shap()`` gives the waterfall the values of
+:func:`~attributions.predecomp` or :func:`~attributions.tree_shap`. Beside them stand the values
+that shap itself computes for the LightGBM model of this page.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ def waterfall(explanation, title):
 
 
 # %%
-# Our Shapley values in shap's picture, and shap's own: the same numbers.
+# Our Shapley values in shap's picture, beside shap's own: the numbers are equal.
 
 ours, theirs = tree_shap(model, X_new).to_shap(), shap.TreeExplainer(model)(X_new)
 difference = np.abs(ours.values - theirs.values).max()
@@ -41,15 +41,15 @@ waterfall(ours, "tree_shap")
 waterfall(theirs, "shap.TreeExplainer")
 
 # %%
-# PreDecomp credits the steps that this row took, where Shapley values average over orders in which
-# features could have become known. It adds up to the prediction as well, from the model's starting
-# value, and takes a fraction of the time.
+# PreDecomp credits the steps that this row took, whereas Shapley values average over the orders in
+# which features could have become known. PreDecomp adds up to the prediction as well, from the
+# model's starting value, and takes a fraction of the time.
 
 why = predecomp(model, X_new)
 waterfall(why.to_shap(), "predecomp")
 
 # %%
-# Our own picture needs no shap. Its bars begin at 0, so that their lengths can be compared.
+# Our own picture does not need shap. Its bars begin at 0, so that their lengths can be compared.
 
 why.plot(row=X_new.index[highest], figsize=(8, 4.5))
 plt.show()

@@ -2,9 +2,10 @@
 Same prediction, other reasons
 ==============================
 
-Rows whose predictions are alike may have them for different reasons. Their contributions tell: four
-clusters of them, each with its mean, are four profiles. Two groups of patients are predicted much
-the same progress, the one for its body mass index, the other for a blood value.
+Rows with similar predictions may have them for different reasons, which their contributions show.
+Four clusters of contributions, each drawn by its mean, are four profiles. For two groups of
+patients the model predicts nearly the same progress, for one because of the body mass index, for
+the other because of a blood value.
 """
 
 import matplotlib.pyplot as plt
@@ -49,17 +50,17 @@ axes[0].invert_yaxis()
 fig.supxlabel("mean contribution to the predicted progress of the disease")
 
 # %%
-# The groups are not an accident of one forest: another seed finds much the same. (The adjusted
-# Rand index is 1 for the same groups and 0 for groups by chance.)
+# The groups are not an accident of one forest: another seed finds nearly the same groups. (The
+# adjusted Rand index is 1 for the same groups and 0 for groups by chance.)
 
 print(f"adjusted Rand index: {adjusted_rand_score(group, grouped(seed=1)[2]):.2f}")
 
 # %%
-# The two in the middle have nearly the same prediction, and so no list of predictions would tell
-# them apart. What they are like, in the units of the table:
+# The two groups in the middle have nearly the same prediction, so no list of predictions would tell
+# them apart. These are their mean measurements, in the units of the table:
 
 X_new.assign(progress=y_new).groupby(group)[["bmi", "s5", "bp", "progress"]].mean().round(1)
 
 # %%
-# That groups of contributions are good for fitting a model to each is another question, and mostly
-# answered with no: see the last tables of :doc:`/local_mdi`.
+# Such groups need not be good for fitting a model to each of them; mostly they are not: see the
+# last tables of :doc:`/local_mdi`.

@@ -3,7 +3,7 @@ Explain a LightGBM model
 ========================
 
 Every function accepts fitted LightGBM, XGBoost, CatBoost and scikit-learn models. Nothing is
-trained again: the trees are read. :func:`~attributions.held_out_gain` is where to begin.
+trained again: the trees are read. Begin with :func:`~attributions.held_out_gain`.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=
 booster = LGBMClassifier(n_estimators=60, num_leaves=7, verbose=-1).fit(X_fit, y_fit)
 
 # %%
-# Which features help on new rows, beside the features that LightGBM's gain puts first.
+# These features help most on new rows; beside them are those that LightGBM's gain puts first.
 
 result = held_out_gain(booster, X_new, y_new)
 result.plot(max_display=10, figsize=(8, 5), title="LightGBM, judged on new rows")
@@ -27,7 +27,7 @@ own = booster.booster_.feature_importance("gain")
 print("by LightGBM's gain:", *X.columns[own.argsort()[:-6:-1]], sep="\n  ")
 
 # %%
-# Why one row got its prediction, in log-odds.
+# These contributions, in log-odds, explain the prediction of one row.
 
 predecomp(booster, X_new).plot(row=X_new.index[0], max_display=8, figsize=(8, 4))
 plt.show()

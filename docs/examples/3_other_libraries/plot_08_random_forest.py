@@ -2,9 +2,9 @@
 A random forest without the bias of its importance
 ==================================================
 
-The mean decrease of impurity of a random forest favours columns with many values, even where they
-are noise. :func:`~attributions.held_out_gain` asks new rows what every split is worth, measured
-from the mean at which the forest starts, and the bias is gone.
+The mean decrease of impurity of a random forest favours columns with many values, even if
+they are noise. :func:`~attributions.held_out_gain` measures on new rows what every split is worth,
+starting from the mean at which the forest starts, and so has no such bias.
 """
 
 import matplotlib.pyplot as plt

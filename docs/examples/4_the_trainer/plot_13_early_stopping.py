@@ -4,7 +4,7 @@ Stop early
 
 With ``early_stopping_rounds`` boosting ends when the loss of an evaluation set has not improved
 for that many trees, and the trees after the best are dropped. Judge features on *other* rows,
-because these have decided when to stop.
+because those of the evaluation set have decided when to stop.
 """
 
 import matplotlib.pyplot as plt

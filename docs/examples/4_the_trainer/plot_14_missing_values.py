@@ -2,9 +2,9 @@
 Missing values say something
 ============================
 
-A split sends missing values to the side where the gain is larger, and may also part present from
-missing. Here a lab value is measured only in patients who look ill, so that its being missing is
-the best sign of health.
+A split sends missing values to the side where the gain is larger, and may also separate present
+values from missing ones. In these data a lab value is measured only in patients who look ill, so a
+missing value is the best sign of health.
 """
 
 import numpy as np
@@ -25,6 +25,6 @@ model = GBTClassifier(max_depth=3, splitter="greedy").fit(X[:1000], y[:1000])
 print(tree_inner(model, X[1000:], y[1000:]))
 
 # %%
-# Vermilion points are rows whose value is missing: they are told "not ill".
+# Vermilion points are rows whose lab value is missing: the model predicts "not ill" for them.
 
 predecomp(model, X[1000:]).plot(figsize=(8, 3.5))

@@ -2,10 +2,11 @@
 Three ways to choose a split
 ============================
 
-Greedy takes the cut of largest gain, so a column of many values wins by offering many cuts. With
-``splitter="cross_validated"`` features compete on held-out folds of the node's rows, with
-``splitter="unbiased"`` cut, feature and the right to split are decided by three parts of them.
-Below, one column of two values matters; four columns of noise have 2, 10, 100 and 600 values.
+The greedy splitter takes the cut of largest gain, so a column of many values wins by offering many
+cuts. With ``splitter="cross_validated"`` features compete on held-out folds of the node's rows.
+With ``splitter="unbiased"`` three parts of the rows decide separately on the cut, on the feature
+and on whether to split at all. Below, one column of two values matters; four columns of noise have
+2, 10, 100 and 600 values.
 """
 
 import matplotlib.pyplot as plt

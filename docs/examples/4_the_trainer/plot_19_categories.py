@@ -2,10 +2,10 @@
 Categories that are learned by heart
 ====================================
 
-Columns of words are taken as they are. A column with nearly as many words as rows would let trees
-learn the rows by heart: by total gain it is the best feature, and new rows pay for it. Therefore
-words of few rows stay together, and the others are ordered by a smoothed mean. Without smoothing
-one sees what for.
+Columns of words need no preparation. But with a column of nearly as many words as rows, trees could
+learn the rows by heart: by total gain it would be the best feature, and predictions of new rows
+would be worse. Therefore words of few rows stay together, and the others are ordered by a smoothed
+mean. The example shows what happens without smoothing.
 """
 
 import matplotlib.pyplot as plt

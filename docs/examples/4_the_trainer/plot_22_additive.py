@@ -1,12 +1,12 @@
 """
-An additive model: one curve a feature
-======================================
+An additive model: one curve per feature
+========================================
 
 With ``interaction_constraints="no_interactions"`` no path of a tree has two features. So every
 prediction is a constant plus one function of each feature, and these functions can be drawn whole.
-Explainable boosting machines (EBM) are models of this kind, too. Here are 442 patients with
-diabetes, and how their disease went on in a year. Half of them train the model, the others say
-what features are worth.
+Explainable boosting machines (EBM) are models of this kind, too. The data are 442 patients with
+diabetes, and how far their disease had advanced a year later. Half of them train the model, and the
+others judge the features.
 """
 
 import matplotlib.pyplot as plt
@@ -35,8 +35,8 @@ gain.head(5)
 # %%
 # The curves of the best four. Each is exact: trees cut a feature at finitely many places, and the
 # curve has a step at each. Grey is how the patients are distributed. A curve shows what the model
-# has learned, not whether that is true: of ``s3`` the gain above is less than two standard errors
-# from 0.
+# has learned, not whether that is true: the held-out gain of ``s3`` above is less than two standard
+# errors from 0.
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
 best = [gain.feature_names[k] for k in gain.ranking()[:4]]
@@ -51,11 +51,11 @@ total = model.predict(X_fit).mean() + sum(curves[name].at(X_new[name]) for name 
 print("largest difference", f"{np.abs(total - model.predict(X_new)).max():.0e}")
 
 # %%
-# What is lost by doing without interactions, and beside others that do: R^2 over five folds.
-# scikit-learn's histogram trees keep the same constraint and score the same. Interactions add 0.02
-# here, less than folds differ by. Where the package ``interpret`` is installed there is a line for
-# an EBM, with ``interpret`` 0.7.8 it says 0.48: it averages fits to many samples of the rows, which
-# on so few rows helps more than interactions do.
+# How much do interactions add? The table has R^2 over five folds, with interactions and without,
+# and of other additive models. scikit-learn's histogram trees under this constraint score as ours
+# do. Interactions add 0.02 here, which is less than folds differ by. If the package ``interpret``
+# is installed, there is a line for an EBM, 0.48 with ``interpret`` 0.7.8: an EBM averages fits to
+# many samples of the rows, which on so few rows helps more than interactions do.
 
 others = {
     "additive": GBTRegressor(interaction_constraints="no_interactions", **greedy),

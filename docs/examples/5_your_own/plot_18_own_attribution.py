@@ -3,9 +3,9 @@ Debias an attribution of your own
 =================================
 
 :func:`~attributions.tree_inner` takes any attribution of rows that adds up tree by tree: a
-function of the ensemble, the number of a tree and the rows. This one gives the whole leaf value,
-in equal parts, to the features on the row's path. On the rows of the fit it praises noise as
-others do; on new rows it does not.
+function of the ensemble, the number of a tree and the rows. The attribution below gives the whole
+leaf value, in equal parts, to the features on the row's path. On the training rows noise looks
+useful by it, as by other attributions; on new rows it does not.
 """
 
 import matplotlib.pyplot as plt

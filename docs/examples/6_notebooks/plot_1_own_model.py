@@ -3,8 +3,8 @@ Your own model in five minutes
 ==============================
 
 You have a fitted model and some rows that it has not seen. Which features does it owe its success
-to, which ones mislead it, and why did one row get its prediction? The model here is one of
-scikit-learn; one of XGBoost, LightGBM or CatBoost goes in the same place.
+to, which ones mislead it, and why did one row get its prediction? The model in this notebook
+is from scikit-learn; a model of XGBoost, LightGBM or CatBoost can replace it.
 """
 
 import matplotlib.pyplot as plt
@@ -23,14 +23,14 @@ print(f"{model.score(X_new, y_new):.1%} of the new rows are classified correctly
 # %%
 # Which features help
 # -------------------
-# :func:`~attributions.held_out_gain` follows the new rows through the trees that are there; nothing
-# is fitted again. A value is the share of a constant prediction's loss that the feature saves.
+# :func:`~attributions.held_out_gain` sends the new rows through the model's trees; nothing is
+# fitted again. *Per cent* is the share of a constant prediction's loss that the feature saves.
 
 result = held_out_gain(model, X_new, y_new)
 result.plot(max_display=12, figsize=(8, 5))
 
 # %%
-# The same as a table. A feature whose interval contains 0 cannot be told from noise by these rows.
+# The result as a table. These rows cannot tell a feature whose interval contains 0 from noise.
 
 result.to_frame().head(8).round(4)
 
@@ -38,8 +38,9 @@ result.to_frame().head(8).round(4)
 # Why one row got its prediction
 # ------------------------------
 # :func:`~attributions.predecomp` divides a prediction among the features, here in log-odds. It
-# needs the sums of gradients in the trees, which scikit-learn does not keep: ``as_ensemble`` takes
-# them from the rows of the fit. Models of XGBoost, LightGBM and CatBoost go in as they are.
+# needs the sums of gradients in the trees, which scikit-learn does not keep: ``as_ensemble``
+# computes them from the training rows. Models of XGBoost, LightGBM and CatBoost need no
+# ``as_ensemble``.
 
 why = predecomp(as_ensemble(model, X_fit, y_fit), X_new)
 why.plot(row=X_new.index[0], max_display=8, figsize=(8, 4))

@@ -2,9 +2,9 @@
 Is this feature real?
 =====================
 
-A column ranks high in a model. There are three questions to ask: does it help on new rows, does it
-beat columns of pure noise, and does it say anything that the other columns do not? We ask them of
-the diabetes data, to which we add a column of random numbers and a noisy copy of ``bmi``.
+If a column ranks high in a model, ask three questions: does it help on new rows, does it beat
+columns of pure noise, and does it say anything that the other columns do not? We use the diabetes
+data, and add a column of random numbers and a noisy copy of ``bmi``.
 """
 
 import matplotlib.pyplot as plt
@@ -28,8 +28,8 @@ model = GBTRegressor(n_estimators=60, max_depth=3, random_state=0, splitter="gre
 # %%
 # Does it help on new rows?
 # -------------------------
-# Total gain is computed on the rows of the fit, where every used feature looks good. Held-out gain
-# asks new rows.
+# Total gain is computed on the training rows, where every used feature looks good. Held-out gain is
+# computed on new rows.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
 total_gain(model).plot(ax=left)
@@ -40,8 +40,8 @@ plt.show()
 # Does it beat noise?
 # -------------------
 # We shuffle every column once, add the shuffled columns to the table and let all rows judge in turn
-# (:func:`~attributions.cross_fit`). No shuffled column can be real, so their values show how far
-# chance goes.
+# (:func:`~attributions.cross_fit`). No shuffled column can be real, so the values of these columns
+# show how far chance goes.
 
 shuffled = X.apply(lambda column: rng.permutation(column)).add_prefix("shuffled ")
 both = cross_fit(
@@ -56,8 +56,8 @@ both[~is_shuffled & (both["percent"] > limit)][["percent", "p_value"]].round(4)
 # Does it say what the others do not?
 # -----------------------------------
 # ``bmi`` and its copy both help, because the model uses both. :func:`~attributions.given_others`
-# asks about the columns: it fits the model without each of them in turn. The copy says nothing that
-# ``bmi`` does not, and of ``bmi`` itself less is left where its copy is known.
+# asks about the columns instead: it fits the model without each of them in turn. The copy says
+# nothing that ``bmi`` does not, and ``bmi`` itself says less once its copy is known.
 
 regressor = HistGradientBoostingRegressor(max_iter=50, max_depth=3, random_state=0)
 alone = given_others(model, X_new, y_new, training=(X_fit, y_fit), regressor=regressor)

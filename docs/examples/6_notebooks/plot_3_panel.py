@@ -31,8 +31,8 @@ y = 0.5 * X["advertising"] + X["season"] + rng.normal(size=300)[shop] + 0.5 * rn
 # %%
 # Whole shops are held out
 # ------------------------
-# Split at random, the two constants seem to help: they tell the model which shop a row is of. On
-# shops that the model has not seen they do not.
+# After a random split the two constants seem to help, because they tell the model which shop a row
+# belongs to. On shops that the model has not seen they do not help.
 
 rows = np.arange(3600)
 splits = {
@@ -53,8 +53,8 @@ plt.show()
 # %%
 # Standard errors count shops
 # ---------------------------
-# With ``groups=`` the parts of a shop's rows are added up first. For what differs between shops the
-# standard error grows; for what varies within them it may not.
+# With ``groups=`` the rows of a shop are added up first. The standard errors of features that
+# differ between shops grow; those of features that vary within shops may not.
 
 table = pd.DataFrame(
     {
@@ -69,8 +69,8 @@ table.round(2)
 # %%
 # All shops judge
 # ---------------
-# :func:`~attributions.cross_fit` puts every shop into one of five folds, so that each is judged by
-# a model that has not seen it.
+# :func:`~attributions.cross_fit` puts every shop into one of five folds, so that each shop
+# judges a model that has not seen it.
 
 cross_fit(GBTRegressor(max_depth=4, splitter="greedy"), X, y, groups=shop).plot(figsize=(8, 3))
 plt.show()

@@ -2,8 +2,8 @@
 Which trainer?
 ==============
 
-Here are four ways to fit boosted trees to the same table: the three splitters of this library and
-scikit-learn's histograms. We compare how well they predict, and what they make of columns of noise
+We fit boosted trees to one table in four ways: with the three splitters of this library and with
+scikit-learn's histograms. We compare how well they predict, and how much they use columns of noise
 that have many values.
 """
 
@@ -29,8 +29,8 @@ trainers["scikit-learn"] = HistGradientBoostingRegressor(max_iter=80, max_depth=
 # %%
 # How well they predict
 # ---------------------
-# R2 in ten folds, all in per cent. Differences smaller than a standard error do not say which
-# trainer is better for this table.
+# The table has R2 over ten folds, in per cent. Differences smaller than a standard error do not say
+# which trainer is better for this table.
 
 for name, trainer in trainers.items():
     scores = 100 * cross_val_score(trainer, X, y, cv=10)
@@ -39,8 +39,9 @@ for name, trainer in trainers.items():
 # %%
 # What they make of noise
 # -----------------------
-# The share of the five columns of noise in all gain. Greedy splits take the largest gain, which
-# columns of many values have by chance; the other two let rows that did not choose a cut decide.
+# This is the share of all gain that the five columns of noise have. Greedy splits take the largest
+# gain, which columns of many values have by chance; in the unbiased and the cross-validated
+# splitter rows that did not choose a cut decide on it.
 
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
 fitted = {
@@ -58,7 +59,7 @@ ax.set(xlabel="share of noise in total gain (%)")
 plt.show()
 
 # %%
-# Which of its features a model owes its success to is a question for new rows, whoever fitted it.
+# To learn which features a model owes its success to, use new rows, whatever fitted the model.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
 for ax, name in zip(axes, ("greedy", "unbiased")):

@@ -2,9 +2,9 @@
 One row
 =======
 
-A patient's prediction is far above the mean. Which of the measurements did that? Three methods
-divide the same prediction among the features, and each adds up to it exactly. Where they agree, the
-answer does not depend on the method.
+A patient's prediction is far above the mean. Which of the measurements is the reason? Three
+methods divide the prediction among the features, and the parts of each add up to it exactly. Where
+they agree, the answer does not depend on the method.
 """
 
 import matplotlib.pyplot as plt
@@ -53,9 +53,9 @@ table.sort_values("predecomp", key=np.abs, ascending=False).round(1)
 # %%
 # What would change it
 # --------------------
-# A contribution says how the model came to its number, not what would happen to another patient. To
-# see what the model says of other values, ask it: here of every value of the feature that
-# contributed most.
+# A contribution says how the model came to its prediction, not what would happen to another
+# patient. To see what the model predicts for other values, compute it: here for every value of the
+# feature that contributed most.
 
 feature = X.columns[np.abs(why.values[position]).argmax()]
 values = np.linspace(X[feature].min(), X[feature].max(), 200)
