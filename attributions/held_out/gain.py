@@ -228,10 +228,14 @@ def kurtosis_of(steps: StepsOfModel, spread: Spread) -> np.ndarray:
     number of their training rows. The kurtosis of a product of independent factors is the product
     of theirs. `kurtosis_of_steps` looks at trees one by one, as if a row met large steps in few of
     them; 3 makes up for rows that meet them in many. The larger of this and the kurtosis of the
-    given rows' own contributions counts.
+    given rows' own contributions counts. It is infinite for a feature of which the rows say nothing
+    at all, because none of its splits has rows on both sides: a value of 0 with an error of 0 is
+    no finding.
     """
-    of_gradients = spread.gradients.kurtosis.max()
-    return np.maximum(3 * steps.kurtosis_of_steps() * of_gradients, spread.parts.kurtosis)
+    of_steps, of_gradients = steps.kurtosis_of_steps(), spread.gradients.kurtosis.max()
+    is_mute = (of_steps > 0) & (spread.parts.second == 0)
+    told = np.maximum(3 * of_steps * of_gradients, spread.parts.kurtosis)
+    return np.where(is_mute, np.inf, told)
 
 
 def _spread(

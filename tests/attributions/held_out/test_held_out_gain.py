@@ -682,6 +682,19 @@ def test_a_feature_of_rare_large_steps_is_not_reliable_though_no_row_tells():
 # ------------------------------------------------------------------------------------ in per cent
 
 
+def test_a_feature_of_which_no_row_tells_is_not_reliable():
+    """All rows go left at the second split; the third feature is in no split."""
+    stumps = [replace(stump_on(k, 0.0), value=np.array([0.0, -1, 1])) for k in (0, 1)]
+    model = replace(
+        ensemble_of(stumps, 3), sum_hessian=np.ones(6), n_samples=np.array([2, 1, 1] * 2)
+    )
+    X = np.column_stack([np.tile([-1.0, 1.0], 200), np.full(400, -1.0), np.zeros(400)])
+    result = held_out_gain(model, X, X[:, 0] + np.tile([0.5, 0.5, -0.5, -0.5], 100))
+    assert_same(result.values[1:], np.zeros(2))
+    assert_same(result.standard_error[1:], np.zeros(2))
+    assert result.is_reliable.tolist() == [True, False, True]
+
+
 def test_per_cent_by_hand():
     """The stumps above: 16 times 1/2 over twice the loss of the mean, (1/9 + 49/9 + 64/9) / 2."""
     X, y = np.array([[-2.0], [-3.0], [2.0]]), np.array([1.0, -1.0, 4.0])
